@@ -77,7 +77,10 @@ func (r *Report) job(ctx context.Context, src history.Source, all *everything, s
 	if err != nil {
 		return err
 	}
-	f := all.factsOf(s, at)
+	f, err := all.factsOf(s, at, &c.Job)
+	if err != nil {
+		return err
+	}
 	answer := c.Answer()
 	r.look(&answer, f)
 	rows, _ := c.Attempts(false, 0, 0)
@@ -106,7 +109,7 @@ func (r *Report) add(rule string, a *explain.Answer, f *facts, claims []claim) {
 	}
 }
 
-// points are records of a stream, with its last one, so many at most. The zero point, the end of the log, comes first.
+// points are the end of the log, which is the zero point, and records of a stream, so many at most.
 func (e *everything) points(s events.Stream) []events.Sequence {
 	own := e.of[s]
 	out := []events.Sequence{0}

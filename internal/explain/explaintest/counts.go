@@ -16,9 +16,6 @@ var (
 
 // ended is the type of the condition with which a Job ended; empty for none.
 func (f *facts) ended() string {
-	if f.status == nil {
-		return ""
-	}
 	for _, c := range f.status.Conditions {
 		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed") {
 			return c.Type

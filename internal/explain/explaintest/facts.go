@@ -2,6 +2,7 @@ package explaintest
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"time"
 
@@ -13,18 +14,16 @@ import (
 
 // everything is a log, by stream.
 type everything struct {
-	of   map[events.Stream][]*events.Record
-	jobs []events.Stream // in the order of their first records
-	// ours are the decisions by which a Job, or a pod, was to be deleted.
-	ours map[types.UID][]order
+	of     map[events.Stream][]*events.Record
+	jobs   []events.Stream       // in the order of their first records
+	ours   map[types.UID][]order // decisions by which a Job, or a pod, was to be deleted
+	common []events.Time         // that the controller's records hold
 }
 
 // order is a decision of ours that an object be deleted.
 type order struct {
-	at     events.Sequence
-	time   events.Time
-	reason events.Reason
-	what   string // "replaced", "history limit", "ttl", "pod"
+	at   events.Sequence
+	what string // "replaced", "history limit", "ttl", "pod"
 }
 
 func readAll(ctx context.Context, src history.Source) (*everything, error) {
@@ -37,6 +36,9 @@ func readAll(ctx context.Context, src history.Source) (*everything, error) {
 			e.jobs = append(e.jobs, r.Stream)
 		}
 		e.of[r.Stream] = append(e.of[r.Stream], &r)
+		if r.Stream == events.Controller {
+			e.common = learnTimes(e.common, &r)
+		}
 		if d, ok := r.Facts.(*events.Decision); ok && r.Kind == events.KindDecided {
 			e.orders(&r, d)
 		}
@@ -45,25 +47,22 @@ func readAll(ctx context.Context, src history.Source) (*everything, error) {
 }
 
 func (e *everything) orders(r *events.Record, d *events.Decision) {
-	note := func(uid types.UID, s *events.Step, what string) {
-		e.ours[uid] = append(e.ours[uid], order{r.Sequence, r.Time, s.Reason, what})
+	note := func(uid types.UID, what string) {
+		e.ours[uid] = append(e.ours[uid], order{r.Sequence, what})
 	}
-	for i := range d.Steps {
-		s := &d.Steps[i]
-		for _, command := range s.Commands {
-			switch command.Traits().Kind {
-			case events.CommandDeletePod:
-				note(events.PodOf(command), s, "pod")
-			case events.CommandDropFinalizer:
-				if drop, ok := command.(*events.DropFinalizer); ok && drop.ThenDelete {
-					note(drop.Pod, s, "pod")
-				}
-			case events.CommandDeleteJob:
-				note(types.UID(r.Stream.ID), s, "ttl")
-			case events.CommandDeleteRun:
-				run, _ := command.(*events.DeleteRun)
-				note(run.Job, s, map[bool]string{true: "replaced", false: "history limit"}[run.Replacing])
+	for _, command := range d.Commands() {
+		switch command.Traits().Kind {
+		case events.CommandDeletePod:
+			note(events.PodOf(command), "pod")
+		case events.CommandDropFinalizer:
+			if drop, ok := command.(*events.DropFinalizer); ok && drop.ThenDelete {
+				note(drop.Pod, "pod")
 			}
+		case events.CommandDeleteJob:
+			note(types.UID(r.Stream.ID), "ttl")
+		case events.CommandDeleteRun:
+			run, _ := command.(*events.DeleteRun)
+			note(run.Job, map[bool]string{true: "replaced", false: "history limit"}[run.Replacing])
 		}
 	}
 }
@@ -74,22 +73,28 @@ type facts struct {
 	job     types.UID
 	records []*events.Record // of the Job's stream
 	all     *everything
+	known   []events.Time // that the records hold, or that follow from them
+	whole   bool          // the log has the Job from its beginning
 
-	spec     *events.JobSpec
-	status   *events.JobStatus // the last that was seen or confirmed; nil for none
-	whole    bool              // the log has the Job from its beginning, and no listing in between found what had happened
-	gone     events.Sequence
-	observed bool // the status is as another controller wrote it
-	known    []events.Time
+	// As the fold of the records has them: the status that the API server is known to hold, and the newest spec.
+	status struct {
+		Succeeded, Failed int32
+		Conditions        []struct{ Type, Status string }
+	}
+	spec struct {
+		Suspend               bool
+		ActiveDeadlineSeconds *int64
+	}
 }
 
-func (e *everything) factsOf(s events.Stream, at events.Sequence) *facts {
+func (e *everything) factsOf(s events.Stream, at events.Sequence, job *history.Job) (*facts, error) {
 	f := &facts{at: at, job: types.UID(s.ID), all: e, whole: true}
-	for _, own := range e.of {
-		for _, r := range own {
-			if r.Stream.Kind == events.StreamCronJob {
-				f.learnTimes(r)
-			}
+	for of, text := range map[any][]byte{&f.status: job.Published, &f.spec: job.Spec} {
+		if len(text) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(text, of); err != nil {
+			return nil, err
 		}
 	}
 	for i, r := range e.of[s] {
@@ -97,54 +102,46 @@ func (e *everything) factsOf(s events.Stream, at events.Sequence) *facts {
 			break
 		}
 		f.records = append(f.records, r)
-		f.learnTimes(r)
-		switch x := r.Facts.(type) {
-		case *events.JobSpec:
-			f.spec = x
-		case *events.JobSeen:
-			f.observed = !x.Managed
-			if x.Status != nil {
-				f.status = x.Status
-			}
-		case *events.JobGone:
-			f.gone = r.Sequence
-		case *events.StoredState:
-			f.whole = false
-		}
-		if i == 0 && r.Previous != 0 {
-			f.whole = false
+		f.known = learnTimes(f.known, r)
+		f.whole = f.whole && (i > 0 || r.Previous == 0)
+	}
+	f.known = append(f.known, e.common...)
+	if o := job.Origin; o != nil && o.Kind == "CronJob" {
+		for _, r := range e.of[events.CronJobStream(types.UID(o.UID))] {
+			f.known = learnTimes(f.known, r)
 		}
 	}
-	for _, r := range e.of[events.Controller] {
-		f.learnTimes(r)
-	}
-	if s := f.spec; s != nil && s.ActiveDeadlineSeconds != nil {
+	if limit := f.spec.ActiveDeadlineSeconds; limit != nil {
 		for _, t := range f.known {
-			f.known = append(f.known, t.Add(time.Duration(min(*s.ActiveDeadlineSeconds, 1<<31))*time.Second))
+			f.known = append(f.known, t.Add(time.Duration(min(*limit, 1<<31))*time.Second))
 		}
 	}
-	return f
+	return f, nil
 }
 
 // backoffs are how long the next pod waits after failures in a row, as settings are by default.
 var backoffs = []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 320 * time.Second, 600 * time.Second}
 
-// learnTimes takes in all times that a record holds, when a deletion was asked for, and the ends of backoffs.
-func (f *facts) learnTimes(r *events.Record) {
-	f.known = append(f.known, r.Time)
-	walk(reflect.ValueOf(r.Facts), func(t events.Time) { f.known = append(f.known, t) })
-	walk(reflect.ValueOf(&r.Evidence), func(t events.Time) { f.known = append(f.known, t) })
-	if p, ok := r.Facts.(*events.PodSeen); ok {
-		if asked, _ := p.Asked(); asked != 0 {
-			f.known = append(f.known, asked)
-		}
-		for _, d := range backoffs {
-			f.known = append(f.known, r.Time.Add(d), p.Finished.Add(d), p.Deleted.Add(d))
-			for i := range r.Evidence.Containers {
-				f.known = append(f.known, r.Evidence.Containers[i].Finished.Add(d))
-			}
+// learnTimes adds all times that a record holds, when a deletion was asked for, and the ends of backoffs.
+func learnTimes(known []events.Time, r *events.Record) []events.Time {
+	take := func(t events.Time) { known = append(known, t) }
+	take(r.Time)
+	walk(reflect.ValueOf(r.Facts), take)
+	walk(reflect.ValueOf(&r.Evidence), take)
+	p, ok := r.Facts.(*events.PodSeen)
+	if !ok {
+		return known
+	}
+	if asked, _ := p.Asked(); asked != 0 {
+		take(asked)
+	}
+	for _, d := range backoffs {
+		known = append(known, r.Time.Add(d), p.Finished.Add(d), p.Deleted.Add(d))
+		for i := range r.Evidence.Containers {
+			take(r.Evidence.Containers[i].Finished.Add(d))
 		}
 	}
+	return known
 }
 
 var timeType = reflect.TypeFor[events.Time]()

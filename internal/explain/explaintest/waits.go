@@ -17,7 +17,7 @@ func waits(a *explain.Answer, f *facts) (out []claim) {
 		why = "the Job fails"
 	case f.ended() != "":
 		why = "the Job has ended"
-	case f.spec != nil && f.spec.Suspend:
+	case f.spec.Suspend:
 		why = "the Job is suspended"
 	default:
 		return nil
