@@ -46,6 +46,8 @@ type Case struct {
 	around         surroundings
 	namespaceGoing Mark // the API server refused something because the namespace is being deleted
 
+	owner       *owner // what its CronJob has to do with its deletion, once that was read
+	ownerRead   bool
 	settled     *settling
 	jobDeleted  events.Time // when its deletion was asked for, by the API server's clock
 	deletedSeen Mark

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store"
 )
@@ -31,19 +32,33 @@ type RunMark struct {
 	Name string
 }
 
-// ownerSaid reads what the Job's CronJob has to do with the Job's deletion, which was seen at a record; nil where the log does not tell.
+// ownerSaid is what the Job's CronJob has to do with the Job's deletion, which was seen at a record; nil where the log does not tell.
 func (c *Case) ownerSaid(seen Mark) *owner {
+	if !c.ownerRead {
+		c.owner, c.ownerRead = c.readOwner(seen), true
+	}
+	return c.owner
+}
+
+// readOwner reads the CronJob's stream from before the Job's first record to some time behind its deletion: a CronJob goes on for years.
+func (c *Case) readOwner(seen Mark) *owner {
 	o := c.origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
 		return nil
 	}
+	s := events.CronJobStream(o.UID)
+	from, err := history.Stated(c.ctx, c.src, s, events.Sequence(c.Job.First))
+	if err != nil || from == 0 {
+		c.src.Beside(err)
+		return nil
+	}
 	w := &owner{job: types.UID(c.stream.ID), ends: map[types.UID]events.JobResult{}, ours: c.cronJobsOurs}
-	for r, err := range c.src.ReadStream(c.ctx, events.CronJobStream(o.UID), 0, store.Forward) {
+	for r, err := range c.src.ReadStream(c.ctx, s, from, store.Forward) {
 		if err != nil {
 			c.src.Beside(err)
 			return nil
 		}
-		if uint64(r.Sequence) > c.Job.AsOf.Sequence {
+		if uint64(r.Sequence) > c.Job.AsOf.Sequence || r.Sequence > seen.Record && r.Time.Sub(seen.At) > soonAfter {
 			break
 		}
 		w.learn(&r, seen)
@@ -79,6 +94,11 @@ func (w *owner) learn(r *events.Record, seen Mark) {
 	case *events.Decision:
 		if r.Kind == events.KindDecided && before {
 			w.orders(r, f)
+		}
+	case *events.CommandEnded:
+		refused := f.Ending == events.Refused || f.Ending == events.Withdrawn
+		if refused && f.Run == w.job && f.Command.Decided == w.ordered.Record { // somebody else deleted it, if nothing follows
+			w.ordered, w.replacing = Mark{}, false
 		}
 	}
 }
