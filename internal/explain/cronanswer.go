@@ -216,8 +216,8 @@ func (c *CronCase) waitsFor() []Sentence {
 
 // strangerToGo says what ends the hold by a Job that is the CronJob's no longer.
 func (c *CronCase) strangerToGo() Sentence {
-	_, from := c.strangers()
-	return say(from, "%s to be deleted, or taken out of status.active: its end does not count, as it is not the CronJob's own", c.foreign()[0].Name)
+	n, r := c.stranger()
+	return say(marks(r.First, r.Gone), "%s to be deleted, or taken out of status.active: its end does not count, as it is not the CronJob's own", n.Name)
 }
 
 // next says when it is due next.

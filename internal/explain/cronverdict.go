@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -157,42 +156,37 @@ func (c *CronCase) blockers() (text string, from []Mark) {
 	return text + " has run for " + words.Span(c.now().Sub(oldest.Created)), from
 }
 
-// strangers names the Jobs of status.active that are not the CronJob's own: their end is not seen, so they keep the next one from starting
-// until they leave the list (C-109).
+// strangers names the Jobs of status.active that keep the next one from starting, where none of them is known to run. Of one that was the
+// CronJob's own and is so no longer the end is not seen: it holds the next one back until it leaves the list (C-109).
 func (c *CronCase) strangers() (text string, from []Mark) {
-	all := c.foreign()
-	if len(all) == 0 {
-		return "a Job is in status.active that the records do not tell of", nil
+	if n, r := c.stranger(); r != nil {
+		return fmt.Sprintf("%s, in status.active, is not its own since %s", n.Name, c.seen(r.Gone.At)), marks(r.First, r.Gone)
 	}
-	text = all[0].Name
-	if n := len(all) - 1; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
+	active := c.State.Published.Active
+	if len(active) == 0 {
+		return "a Job of before runs", nil
 	}
-	if r := c.run(types.UID(all[0].UID)); r != nil && r.Left {
-		return fmt.Sprintf("%s, in status.active, is not its own since %s", text, c.seen(r.Gone.At)), marks(r.First, r.Gone)
+	if n := len(active) - 1; n > 0 {
+		return fmt.Sprintf("%s and %d more are in status.active", active[0].Name, n), nil
 	}
-	return text + ", in status.active, is not its own", nil
+	return active[0].Name + " is in status.active", nil
 }
 
-// heldByStranger reports whether a Job that was the CronJob's own, and is so no longer, is all that keeps the next one from starting.
-func (c *CronCase) heldByStranger() bool {
-	if c.State.Spec.Policy != "Forbid" || len(c.running()) > 0 {
-		return false
-	}
-	return slices.ContainsFunc(c.foreign(), func(n history.RunName) bool {
-		r := c.run(types.UID(n.UID))
-		return r != nil && r.Left
-	})
-}
-
-// foreign are the Jobs of status.active that the CronJob does not own, as far as is known.
-func (c *CronCase) foreign() (out []history.RunName) {
+// stranger is the first Job of status.active that was the CronJob's own and is so no longer; nil for none. Of one that began before what was
+// read of the CronJob nothing is known.
+func (c *CronCase) stranger() (history.RunName, *cronRun) {
 	for _, n := range c.State.Published.Active {
-		if r := c.run(types.UID(n.UID)); r == nil || r.Left {
-			out = append(out, n)
+		if r := c.run(types.UID(n.UID)); r != nil && r.Left {
+			return n, r
 		}
 	}
-	return out
+	return history.RunName{}, nil
+}
+
+// heldByStranger reports whether a Job that is the CronJob's own no longer is all that keeps the next one from starting.
+func (c *CronCase) heldByStranger() bool {
+	_, r := c.stranger()
+	return r != nil && c.State.Spec.Policy == "Forbid" && len(c.running()) == 0
 }
 
 // running are its Jobs that have not ended.

@@ -59,3 +59,28 @@ func TestHeldByAStranger(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldByAJobOfLongAgo: the Job that holds the next one back began before what is read of its CronJob. It is not called a stranger.
+func TestHeldByAJobOfLongAgo(t *testing.T) {
+	src := cronJobsRun(t)
+	var of events.Stream
+	var held events.Sequence
+	src.without = map[events.Sequence]bool{}
+	for i := range src.records {
+		r := &src.records[i]
+		f, ok := r.Facts.(*events.RunSeen)
+		if !ok || !strings.HasPrefix(f.Name, "report-") || held != 0 {
+			continue
+		}
+		if of, src.without[r.Sequence] = r.Stream, true; f.Result != events.ResultNone {
+			held = r.Sequence - 1
+		}
+	}
+	c, err := explain.ReadCron(t.Context(), src, of, history.Point{Sequence: held})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := c.Answer(); !strings.HasPrefix(a.Verdict.Text, "HELD BACK") || strings.Contains(a.Verdict.Text, "not its own") {
+		t.Errorf("the answer says %q", a.Verdict.Text)
+	}
+}
