@@ -24,7 +24,7 @@ func (p *plan) close() closing {
 	switch {
 	case !p.canFinish():
 		return goesOn
-	case most == 0 || t.Held <= most:
+	case !p.job.ManyHeld():
 		return concludes
 	case t.Held-t.Dropping <= most && p.job.ReleasedLen() == 0: // what this decision lets go may be in doubt from then on
 		return almostDone
@@ -56,7 +56,7 @@ func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	j := p.job
 	t := j.Tally()
 	most := int(j.Settings.HeldAtEnd)
-	if most == 0 || t.Held <= most || p.end != nil || j.Spec.Suspend {
+	if !j.ManyHeld() || p.end != nil || j.Spec.Suspend {
 		return "", "", false
 	}
 	portion := max(most, t.Held/10)

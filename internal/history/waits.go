@@ -61,28 +61,19 @@ func waits(j *projector.Job, now events.Time) []Wait {
 
 // makesMore reports whether the Job may make more pods. One that is suspended, or whose end is stored, on its way or due, does not.
 func makesMore(j *projector.Job, due *reconciler.Decision) bool {
-	if j.Spec.Suspend || j.Base.True(status.FailureTarget) || j.Base.True(status.SuccessCriteriaMet) {
+	if j.Spec.Suspend || j.Ending() {
 		return false
 	}
-	asked := commandsOf(due)
+	var asked []events.Command
+	for i := range due.Steps {
+		asked = append(asked, due.Steps[i].Commands...)
+	}
 	if w := j.Write(); w != nil {
 		asked = append(asked, w.Command)
 	}
-	return !slices.ContainsFunc(asked, saysEnd)
-}
-
-func commandsOf(d *reconciler.Decision) (out []events.Command) {
-	for i := range d.Steps {
-		out = append(out, d.Steps[i].Commands...)
-	}
-	return out
-}
-
-// saysEnd reports whether a command writes with which result the Job ends.
-func saysEnd(c events.Command) bool {
-	write, ok := c.(*events.WriteStatus)
-	return ok && slices.ContainsFunc(write.Change.Conditions, func(c events.JobCondition) bool {
-		return slices.Contains([]string{status.FailureTarget, status.SuccessCriteriaMet, status.Failed, status.Complete}, c.Type)
+	return !slices.ContainsFunc(asked, func(c events.Command) bool {
+		write, ok := c.(*events.WriteStatus)
+		return ok && status.SaysEnd(write.Change.Conditions)
 	})
 }
 

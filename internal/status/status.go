@@ -186,5 +186,16 @@ func (s *Status) True(kind string) bool {
 	return c != nil && c.Status == "True"
 }
 
+// SaysEnd reports whether one of some conditions says how the Job ends, or that it has ended.
+func SaysEnd(conditions []events.JobCondition) bool {
+	return slices.ContainsFunc(conditions, func(c events.JobCondition) bool {
+		switch c.Type {
+		case SuccessCriteriaMet, FailureTarget, Complete, Failed:
+			return true
+		}
+		return false
+	})
+}
+
 // Finished reports whether the status says Complete or Failed.
 func (s *Status) Finished() bool { return s.True(Complete) || s.True(Failed) }

@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
@@ -18,28 +16,16 @@ import (
 func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
 	if drop, ok := c.(*events.DropFinalizer); ok {
-		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !manyHeld(j) {
+		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !j.ManyHeld() {
 			return p
 		}
 		return events.PriorityUnblock // before more pods are made
 	}
 	write, ok := c.(*events.WriteStatus)
-	if ok && j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || saysEnd(&write.Change)) {
+	if ok && j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || status.SaysEnd(write.Change.Conditions)) {
 		return events.PriorityEnd
 	}
 	return 0
-}
-
-// manyHeld reports whether more pods of a Job carry their finalizer than may when it ends.
-func manyHeld(j *projector.Job) bool {
-	most := int(j.Settings.HeldAtEnd)
-	return most != 0 && j.Tally().Held > most
-}
-
-func saysEnd(c *events.StatusChange) bool {
-	return slices.ContainsFunc(c.Conditions, func(c events.JobCondition) bool {
-		return c.Type == status.SuccessCriteriaMet || c.Type == status.FailureTarget
-	})
 }
 
 func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.Priority {

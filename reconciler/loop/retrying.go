@@ -192,12 +192,12 @@ func (l *Loop) ask(now events.Time) {
 		switch {
 		case f != nil:
 			next, _ := retry.Next(&l.world.Settings, now)
-			if k.eager--; k.eager > 0 {
-				next = min(next, now.Add(2*l.world.Settings.APIBackoff))
-			}
 			if k.out { // asked for once more, it might be sent after it was done
 				s.asks.set(name, next)
 				continue
+			}
+			if k.eager--; k.eager > 0 {
+				next = min(next, now.Add(2*l.world.Settings.APIBackoff))
 			}
 			k.asked, k.out = now, true
 			if isCreate(f.Command) {

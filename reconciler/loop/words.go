@@ -18,8 +18,7 @@ const (
 )
 
 // words are those that are held back, and how many were recorded. They are lost in a crash: the listing of the next start shows the newest.
-// The count of those before it is lost too. The gap in which no controller ran is told of the Job then, and no answer about it claims to be
-// complete.
+// The count of those before it is lost too: the next start tells of the gap in which no controller ran, and until then nothing does.
 type words struct {
 	pods map[types.UID]*podWords
 	dues delayingQueue[types.UID]
