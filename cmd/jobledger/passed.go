@@ -32,14 +32,19 @@ func (c *cli) tellPassed(ctx context.Context, src history.Source, f *eventsFlags
 	if f.output.document() {
 		return errors.Join(err, c.passedLine(&f.output, times))
 	}
+	c.noteTimes(times, f.output.zone())
+	return err
+}
+
+// noteTimes says of a listing in which times not all was recorded.
+func (c *cli) noteTimes(times []history.Passed, zone words.Zone) {
 	for i := range times {
 		if i == mostPassed && len(times) > mostPassed+1 {
-			fmt.Fprintf(c.err, "note: and in %d times more: --kind PassedOver lists them\n", len(times)-i)
+			fmt.Fprintf(c.err, "note: and in %d times more: events --kind PassedOver lists them\n", len(times)-i)
 			break
 		}
-		fmt.Fprintf(c.err, "note: not all is recorded %s\n", show.Passed(&times[i], f.output.zone()))
+		fmt.Fprintf(c.err, "note: not all is recorded %s\n", show.Passed(&times[i], zone))
 	}
-	return err
 }
 
 func (c *cli) passedLine(o *outputFlag, times []history.Passed) error {

@@ -190,13 +190,7 @@ func (a *ticksOf) missing(ctx context.Context, src history.Source, parts []*duet
 
 // tellMissing says what may be missing in a list of due times.
 func (c *cli) tellMissing(a *ticksOf, zone words.Zone) {
-	for i := range a.PassedOver {
-		if i == mostPassed && len(a.PassedOver) > mostPassed+1 {
-			fmt.Fprintf(c.err, "note: and in %d times more: --kind PassedOver lists them\n", len(a.PassedOver)-i)
-			break
-		}
-		fmt.Fprintf(c.err, "note: not all is recorded %s\n", show.Passed(&a.PassedOver[i], zone))
-	}
+	c.noteTimes(a.PassedOver, zone)
 	if a.Unrecorded > 0 {
 		fmt.Fprintf(c.err, "note: %s of the CronJob and its Jobs not recorded: too many in a short time\n",
 			words.Count(int(min(a.Unrecorded, math.MaxInt)), "version"))

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/jobledger/jobledger/internal/history"
 )
 
 // cause is that of the Job's trouble, in words that are equal for Jobs that fared alike, and for no others: an exit code alone, or a reason
@@ -109,13 +107,8 @@ func (c *Case) heldUp() string {
 	return ""
 }
 
-// stuckCause is that of a Job that is stuck.
-func (c *Case) stuckCause(text string) string {
-	if c.Job.State != history.StateSuspended {
-		text = cmp.Or(c.heldUp(), text)
-	}
-	return text
-}
+// stuckCause is that of a Job that is stuck, as the text says.
+func (c *Case) stuckCause(text string) string { return cmp.Or(c.heldUp(), c.crashes(), text) }
 
 var (
 	numbers = regexp.MustCompile(`\d+`)
