@@ -159,7 +159,7 @@ oracle = @seed=$(or $(SEED),$(2)) && echo "cd test/oracle && JOBLEDGER_SEED=$$se
 	JOBLEDGER_SEED=$$seed $(gotest) -count=1$(1) .
 
 .PHONY: test
-test: ## All that a change must not break: unit, race, integration (under 15 min; SHUFFLE=on: in another order)
+test: ## All that a change must not break: unit, race, integration (some 20 min; SHUFFLE=on: in another order)
 	cd internal/image && $(gotest) ./...
 	cd internal/manifests && $(gotest) ./...
 	$(gotest) -timeout 20m $$($(plain))
