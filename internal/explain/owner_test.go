@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
@@ -108,7 +106,7 @@ func (r *recorded) firstDeleted(t *testing.T) (events.Stream, events.Record) {
 		}
 		for _, c := range d.Commands() {
 			if x, is := c.(*events.DeleteRun); is {
-				return events.JobStream(types.UID(x.Job)), rec
+				return events.JobStream(x.Job), rec
 			}
 		}
 	}
