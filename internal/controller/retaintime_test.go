@@ -28,6 +28,7 @@ type pace struct {
 	most     int64
 	lasts    time.Duration
 	a1second int           // records
+	running  int           // Jobs that run at any time
 	parked   int           // Jobs that are suspended all the time
 	pause    time.Duration // between two turns, at least
 	long     bool          // enough for its memory to be judged
@@ -41,11 +42,12 @@ const grown = 32 << 20
 // TestALogStaysWithinItsSizeByTheClock: half an hour, by the wall clock, of a cluster that makes 500 records in a second, with a cap of
 // 40 MB and 200 Jobs that are suspended from the first second on. What runs beside the loop in a controller runs as there: it lets files
 // go, packs them, and publishes on NATS, whose server is away for ten minutes. At every second the log is within its size, the memory of
-// the process does not grow, and no turn of the loop is late. In short, some seconds of more records with 6 MiB.
+// the process does not grow, and no turn of the loop is late. In short, some seconds of more records with
+// 6 MiB: more than four times the states of fewer Jobs, as refuseStates asks for.
 func TestALogStaysWithinItsSizeByTheClock(t *testing.T) {
-	p := pace{most: 5 << 20, lasts: 12 * time.Second, a1second: 4000, parked: 20, pause: time.Millisecond, late: 10 * time.Second}
+	p := pace{most: 6 << 20, lasts: 12 * time.Second, a1second: 4000, running: 60, parked: 20, pause: time.Millisecond, late: 10 * time.Second}
 	if os.Getenv("JOBLEDGER_LONG") != "" {
-		p = pace{most: 40_000_000, lasts: 30 * time.Minute, a1second: 500, parked: 200, pause: 10 * time.Millisecond, late: 2 * time.Second, long: true}
+		p = pace{most: 40_000_000, lasts: 30 * time.Minute, a1second: 500, running: 200, parked: 200, pause: 10 * time.Millisecond, late: 2 * time.Second, long: true}
 	}
 	k := keep(t, p.most, publish.Consumer)
 	server := natstest.NewServer(t).Apart().Start()
@@ -63,7 +65,7 @@ func TestALogStaysWithinItsSizeByTheClock(t *testing.T) {
 
 	c := &clocked{keeping: k, pace: p, server: server, stream: stream, began: time.Now()}
 	cfg := joblog.Busy(int(p.lasts.Seconds()) * p.a1second)
-	cfg.Running, cfg.Parked = 200, p.parked
+	cfg.Running, cfg.Parked = p.running, p.parked
 	if p.long { // Jobs of one pod: of large ones more and more are alive for an hour, and their pods are memory of the test, too
 		cfg.Single = 1000
 	}
