@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
@@ -43,6 +42,7 @@ type Section struct {
 // Sentence is a statement and the records that it follows from.
 type Sentence struct {
 	Text    string             `json:"text"`
+	Whole   string             `json:"whole,omitempty"` // with all of the texts of others that are cut in Text; may have several lines
 	At      recordjson.Instant `json:"at,omitzero"`
 	Records []uint64           `json:"records,omitempty"` // in the order of what it says
 	Detail  bool               `json:"detail,omitempty"`  // not shown on a terminal unless all is wanted
@@ -69,7 +69,11 @@ const (
 
 // say is a sentence that follows from records.
 func say(from []Mark, format string, args ...any) Sentence {
-	s := Sentence{Text: fmt.Sprintf(format, args...)}
+	p := phrase(format, args...)
+	s := Sentence{Text: p.cut}
+	if p.whole != p.cut {
+		s.Whole = p.whole
+	}
 	for _, m := range from {
 		if m.Record != 0 && !slices.Contains(s.Records, uint64(m.Record)) {
 			s.Records = append(s.Records, uint64(m.Record))

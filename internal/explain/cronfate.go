@@ -145,7 +145,7 @@ func (f *fates) cause(e *duetimes.Entry) (why string, from []Mark) {
 			continue // of a Job of another due time, which is the better word
 		}
 		if x.Due != 0 && e.First <= x.Due && x.Due <= e.Last {
-			add(refusalText(x), Mark{x.First, x.From}, Mark{x.Last, x.Until})
+			add(refusalText(x).cut, Mark{x.First, x.From}, Mark{x.Last, x.Until})
 		}
 	}
 	if len(parts) == 0 {
@@ -179,12 +179,12 @@ func (f *fates) holdText(by events.TickHold, active []string) string {
 	return words.HoldText(by)
 }
 
-func refusalText(x *duetimes.Refusal) string {
+func refusalText(x *duetimes.Refusal) passage {
 	class := x.Class.String()
 	if x.Class == 0 {
 		class = "no answer"
 	}
-	return fmt.Sprintf("the API server refused its Job (%s): %s", class, says(clip(x.Says)))
+	return phrase("the API server refused its Job (%s): %s", class, beginning(says(x.Says)))
 }
 
 // suspendedAt reports whether the CronJob was suspended at a time, and by which change; nil for one that is not known.

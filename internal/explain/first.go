@@ -48,7 +48,7 @@ func (c *Case) first() []Sentence {
 	out := []Sentence{say(marks(t.end()), "%s, %s%s: %s", c.tryText(t), t.Pod, onNode(t), c.endText(t))}
 	for _, k := range failures(t.Containers) {
 		if k.Message != "" {
-			out = append(out, say(marks(t.end()), "%s wrote: %q", k.Name, clip(k.Message)))
+			out = append(out, say(marks(t.end()), "%s", wrote(k.Name, k.Message)))
 			break
 		}
 	}
@@ -75,22 +75,11 @@ func (c *Case) crashed(t *Try) []Sentence {
 	out := []Sentence{say(marks(t.CrashedAt, t.Newest), "%s, %s%s: %s; restarted %s", c.tryText(t), t.Pod, onNode(t), strings.Join(parts, ", "), n)}
 	for _, k := range t.Crashed {
 		if k.Message != "" {
-			out = append(out, say(marks(t.CrashedAt), "%s wrote: %q", k.Name, clip(k.Message)))
+			out = append(out, say(marks(t.CrashedAt), "%s", wrote(k.Name, k.Message)))
 			break
 		}
 	}
 	return out
-}
-
-// mostQuoted is how much of a text of a pod an answer quotes, in bytes.
-const mostQuoted = 240
-
-func clip(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) <= mostQuoted {
-		return s
-	}
-	return strings.ToValidUTF8(s[:mostQuoted], "") + "…"
 }
 
 func onNode(t *Try) string {

@@ -142,11 +142,8 @@ func (c *Case) waitsFor() []Sentence {
 	now := c.end()
 	for _, g := range c.waiting() {
 		w := g[0].wait0()
-		text := fmt.Sprintf("%s: %s since %s (%s)", podsText(g), w.Reason, c.clock(w.From.At), words.Span(now.Sub(w.From.At)))
-		if w.Message != "" {
-			text += ": " + clip(w.Message)
-		}
-		out = append(out, say(cite(g, func(t *Try) Mark { return t.wait0().From }), "%s", text))
+		out = append(out, say(cite(g, func(t *Try) Mark { return t.wait0().From }), "%s: %s since %s (%s)%s",
+			podsText(g), w.Reason, c.clock(w.From.At), words.Span(now.Sub(w.From.At)), colon(w.Message)))
 	}
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {
@@ -181,11 +178,8 @@ func (c *Case) waited() []Sentence {
 			if w.Until.Record != 0 {
 				until, last = w.Until.At, w.Until
 			}
-			text := fmt.Sprintf("%s waited %s: %s", t.Pod, words.Span(until.Sub(w.From.At)), w.Reason)
-			if w.Message != "" {
-				text += ": " + clip(w.Message)
-			}
-			out = append(out, say(marks(w.From, last), "%s", text))
+			out = append(out, say(marks(w.From, last), "%s waited %s: %s%s",
+				t.Pod, words.Span(until.Sub(w.From.At)), w.Reason, colon(w.Message)))
 		}
 	}
 	return fewer(out, 3)

@@ -121,7 +121,7 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 	return say(e.Marks, "%s ENDED%s by %s", of, after, e.By)
 }
 
-func (c *Case) containerText(k *events.ContainerEnd) string {
+func (c *Case) containerText(k *events.ContainerEnd) passage {
 	text := exitOf(k)
 	if k.ExitCode == 0 {
 		text = k.Name + " ended with 0"
@@ -135,10 +135,10 @@ func (c *Case) containerText(k *events.ContainerEnd) string {
 	if k.Again {
 		text += ", runs or waits again"
 	}
-	if k.Message != "" {
-		text += fmt.Sprintf("; it wrote %q", clip(k.Message))
+	if k.Message == "" {
+		return passage{text, text}
 	}
-	return text
+	return phrase("%s; %s", text, wrote("it", k.Message))
 }
 
 func (c *Case) podWaits(t *Try) []Sentence {
@@ -151,11 +151,7 @@ func (c *Case) podWaits(t *Try) []Sentence {
 		case c.gone.Record != 0:
 			until = "until its Job went"
 		}
-		text := fmt.Sprintf("%s from %s %s", w.Reason, c.clock(w.From.At), until)
-		if w.Message != "" {
-			text += ": " + clip(w.Message)
-		}
-		out = append(out, say(marks(w.From, w.Until), "%s", text))
+		out = append(out, say(marks(w.From, w.Until), "%s from %s %s%s", w.Reason, c.clock(w.From.At), until, colon(w.Message)))
 	}
 	for _, f := range t.Finalizers {
 		if t.Gone.Record == 0 {

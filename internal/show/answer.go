@@ -19,8 +19,8 @@ const (
 // Answer writes an explanation: a verdict, and sections of sentences with the records that they follow from. Unless all is wanted it
 // fits a screen.
 func (p *Page) Answer(a *explain.Answer, all bool) error {
-	sections, left := shorten(a.Sections, func(s []explain.Section) int { return len(p.answer(a, s)) }, all)
-	text := p.answer(a, sections)
+	sections, left := shorten(a.Sections, func(s []explain.Section) int { return len(p.answer(a, s, all)) }, all)
+	text := p.answer(a, sections, all)
 	if left > 0 {
 		text = append(text, fmt.Sprintf("%*s(-v shows %s more)", headWidth, "", words.Count(left, "sentence")))
 	}
@@ -62,7 +62,7 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 	return out, left
 }
 
-func (p *Page) answer(a *explain.Answer, sections []explain.Section) []string {
+func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool) []string {
 	out := p.verdict(a)
 	out = append(out, p.fold("", strings.Join(about(a, p.Zone), " · "), nil, 0)...)
 	if len(sections) > 0 {
@@ -71,7 +71,11 @@ func (p *Page) answer(a *explain.Answer, sections []explain.Section) []string {
 	for _, s := range sections {
 		head := s.Head
 		for _, x := range s.Sentences {
-			out = append(out, p.fold(head, x.Text, x.Records, headWidth)...)
+			if all && x.Whole != "" {
+				out = append(out, p.whole(head, x.Whole, x.Records)...)
+			} else {
+				out = append(out, p.fold(head, x.Text, x.Records, headWidth)...)
+			}
 			head = ""
 		}
 	}
@@ -154,6 +158,23 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		parts = append(parts, fmt.Sprintf("%s NOT RECORDED", words.Count(int(a.Unrecorded), "version")))
 	}
 	return parts
+}
+
+// whole is a sentence with all of a text of others, whose lines stay lines.
+func (p *Page) whole(head, text string, records []uint64) []string {
+	var out []string
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		var cited []uint64
+		if i == 0 {
+			cited = records
+		} else if line = "| " + strings.ReplaceAll(line, "\t", "    "); strings.HasSuffix(line, "\r") {
+			line = strings.TrimSuffix(line, "\r")
+		}
+		out = append(out, p.fold(head, line, cited, headWidth)...)
+		head = ""
+	}
+	return out
 }
 
 // fold breaks a sentence into lines under its head, and puts its records behind it.

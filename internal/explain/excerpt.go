@@ -1,0 +1,105 @@
+package explain
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// What an answer shows of a text of others on a line, in bytes. The whole text stands in Sentence.Whole.
+const (
+	mostQuoted = 240
+	mostLine   = 110 // of one of two lines that are quoted
+)
+
+// passage is a part of a sentence: as a line shows it, and with all that was cut from it.
+type passage struct{ cut, whole string }
+
+// phrase is fmt.Sprintf for passages: each passage among the arguments is cut in one text, and whole in the other.
+func phrase(format string, args ...any) passage {
+	cut, whole := make([]any, len(args)), make([]any, len(args))
+	for i, a := range args {
+		cut[i], whole[i] = a, a
+		if p, is := a.(passage); is {
+			cut[i], whole[i] = p.cut, p.whole
+		}
+	}
+	return passage{fmt.Sprintf(format, cut...), fmt.Sprintf(format, whole...)}
+}
+
+// beginning is a message of the cluster's. Its first words tell most: a scheduler counts nodes there, a kubelet names the image.
+func beginning(s string) passage {
+	s = strings.TrimSpace(s)
+	if len(s) <= mostQuoted {
+		return passage{s, s}
+	}
+	return passage{begin(s, mostQuoted), s}
+}
+
+// colon is a message behind a colon; nothing where there is none.
+func colon(s string) passage {
+	if s == "" {
+		return passage{}
+	}
+	return phrase(": %s", beginning(s))
+}
+
+// wrote is "main wrote: …" of the termination message of a container. With terminationMessagePolicy FallbackToLogsOnError that is the end
+// of its log, and the cause stands near the end: a long one is shown by its first line and by the last line that names a cause.
+func wrote(container, message string) passage {
+	message = strings.TrimSpace(message)
+	if len(message) <= mostQuoted {
+		short := fmt.Sprintf("%s wrote: %q", container, message)
+		return passage{short, short}
+	}
+	return passage{fmt.Sprintf("%s wrote: %s", container, excerpt(message)), container + " wrote:\n" + message}
+}
+
+// excerpt quotes the first line of a long text and the last line that names a cause, or the beginning and the end of one line.
+func excerpt(text string) string {
+	lines := strings.Split(text, "\n")
+	if len(lines) == 1 {
+		return fmt.Sprintf("%q … %q", begin(text, mostLine), end(text, mostLine))
+	}
+	at := causeLine(lines)
+	out := fmt.Sprintf("%q", begin(strings.TrimSpace(lines[0]), mostLine))
+	if between := at - 1; between > 0 {
+		out += fmt.Sprintf(" … %s …", words.Count(between, "line"))
+	}
+	out += fmt.Sprintf(" %q", begin(strings.TrimSpace(lines[at]), mostLine))
+	if after := len(lines) - 1 - at; after > 0 {
+		out += fmt.Sprintf(" … %s", words.Count(after, "line"))
+	}
+	return out
+}
+
+// namesCause are words of a line that says why a program ended: "Caused by: …" of Java, "ValueError: …" of Python, "panic: …" of Go,
+// "Error: …" of Node, "fatal: …" of git.
+var namesCause = regexp.MustCompile(`(?i)^(caused by\b|panic\b|fatal\b)|error|exception`)
+
+// causeLine is the last line that names a cause and is not the first; the last line when none does. An indented line is a frame of a stack
+// or a detail.
+func causeLine(lines []string) int {
+	for i := len(lines) - 1; i > 0; i-- {
+		if line := lines[i]; strings.TrimLeft(line, " \t") == line && namesCause.MatchString(line) {
+			return i
+		}
+	}
+	return len(lines) - 1
+}
+
+func begin(s string, bytes int) string {
+	if len(s) <= bytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:bytes], "") + "…"
+}
+
+func end(s string, bytes int) string {
+	if len(s) <= bytes {
+		return s
+	}
+	return "…" + strings.ToValidUTF8(s[len(s)-bytes:], "")
+}

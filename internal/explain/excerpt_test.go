@@ -1,0 +1,111 @@
+package explain
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+var (
+	javaTrace = "Exception in thread \"main\" java.lang.IllegalStateException: cannot start\n" +
+		frames("\tat com.example.App.step%02d(App.java:%[1]d)", 30) +
+		"Caused by: java.net.ConnectException: Connection refused (Connection refused)\n" +
+		frames("\tat java.net.Socket.connect%02d(Socket.java:%[1]d)", 20) + "\t... 12 more"
+	pythonTrace = "Traceback (most recent call last):\n" + frames("  File \"/app/run.py\", line %d, in load", 20) +
+		"psycopg.OperationalError: connection to server at 10.0.0.7 failed: timeout expired"
+	goPanic = "starting\n" + frames("read shard %d of the input, nothing to do here", 12) +
+		"panic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/app/main.go:12 +0x1d\nexit status 2"
+	nodeError = frames("listening on port 80%02d, waiting for work", 12) + "Error: connect ECONNREFUSED 10.0.0.7:5432\n" +
+		frames("    at step%d (net.js:1555:16)", 3) + "Node.js v22.3.0"
+	plainLog = frames("copied part %d of 900 to the archive", 40) + "no space left on device"
+)
+
+func frames(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format+"\n", i)
+	}
+	return b.String()
+}
+
+// TestALongTextIsQuotedByItsFirstLineAndItsCause: the last line that names a cause is not cut away, whichever language wrote it.
+func TestALongTextIsQuotedByItsFirstLineAndItsCause(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{javaTrace, `"Exception in thread \"main\" java.lang.IllegalStateException: cannot start" … 30 lines … ` +
+			`"Caused by: java.net.ConnectException: Connection refused (Connection refused)" … 21 lines`},
+		{pythonTrace, `"Traceback (most recent call last):" … 20 lines … ` +
+			`"psycopg.OperationalError: connection to server at 10.0.0.7 failed: timeout expired"`},
+		{goPanic, `"starting" … 12 lines … "panic: runtime error: index out of range [3] with length 3" … 5 lines`},
+		{nodeError, `"listening on port 8000, waiting for work" … 11 lines … "Error: connect ECONNREFUSED 10.0.0.7:5432" … 4 lines`},
+		{plainLog, `"copied part 0 of 900 to the archive" … 39 lines … "no space left on device"`},
+		{"two lines\n" + strings.Repeat("y", 300), `"two lines" "` + strings.Repeat("y", mostLine) + `…"`},
+		{strings.Repeat("x", 120) + strings.Repeat("y", 130), `"` + strings.Repeat("x", mostLine) + `…" … "…` + strings.Repeat("y", mostLine) + `"`},
+	} {
+		p := wrote("main", c.text)
+		if want := "main wrote: " + c.want; p.cut != want {
+			t.Errorf("it is quoted as\n%s\nwant\n%s", p.cut, want)
+		}
+		if want := "main wrote:\n" + c.text; p.whole != want {
+			t.Errorf("whole it is %q, want %q", p.whole, want)
+		}
+	}
+}
+
+// TestWhatFitsIsNotCut: at the edges of what a line quotes.
+func TestWhatFitsIsNotCut(t *testing.T) {
+	for _, n := range []int{1, mostQuoted - 1, mostQuoted, mostQuoted + 1} {
+		text := strings.Repeat("x", n)
+		p, m := wrote("main", "\n"+text+"\n"), beginning(text)
+		if fits := n <= mostQuoted; (p.cut == p.whole) != fits || (m.cut == m.whole) != fits || m.whole != text {
+			t.Errorf("%d bytes: cut %t and %t", n, p.cut != p.whole, m.cut != m.whole)
+		}
+	}
+	if got := say(nil, "%s: %s", "w", beginning("short")); got.Text != "w: short" || got.Whole != "" {
+		t.Errorf("a sentence with nothing cut is %+v", got)
+	}
+	if got := say(nil, "%s: %s", "w", beginning(strings.Repeat("é", 200))); got.Text != "w: "+strings.Repeat("é", 120)+"…" ||
+		got.Whole != "w: "+strings.Repeat("é", 200) {
+		t.Errorf("a sentence with a cut is %+v", got)
+	}
+}
+
+// TestAnyTextIsQuotedWithinBounds: whatever a program writes, the line is short and UTF-8, the counted lines add up, and all of it is kept.
+func TestAnyTextIsQuotedWithinBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(35, 2))
+	pieces := []string{"\n", "\n\n", "é", "\xff", "\t", " ", "Error: ", "Caused by: x", strings.Repeat("z", 100), "a b c", "\r\n", "\x00"}
+	for range 2000 {
+		var b strings.Builder
+		for range rng.IntN(60) {
+			b.WriteString(pieces[rng.IntN(len(pieces))])
+		}
+		text := strings.TrimSpace(b.String())
+		p := wrote("main", text)
+		// A quoted byte takes four at most.
+		if !utf8.ValidString(p.cut) || len(p.cut) > 40+4*mostQuoted {
+			t.Fatalf("of %q it shows %d bytes: %s", text, len(p.cut), p.cut)
+		}
+		if len(text) <= mostQuoted {
+			continue
+		}
+		if p.whole != "main wrote:\n"+text {
+			t.Fatalf("of %q it keeps %q", text, p.whole)
+		}
+		if lines := strings.Count(text, "\n") + 1; lines > 1 && countedLines(p.cut) != lines {
+			t.Fatalf("of %d lines it tells %d: %s", lines, countedLines(p.cut), p.cut)
+		}
+	}
+}
+
+// countedLines is how many lines an excerpt tells of: two that are quoted, and those between and behind.
+func countedLines(cut string) int {
+	n := 2
+	for _, part := range strings.Split(cut, " … ")[1:] {
+		var left int
+		if _, err := fmt.Sscanf(part, "%d line", &left); err == nil {
+			n += left
+		}
+	}
+	return n
+}
