@@ -127,7 +127,7 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 			c.met.Known(damage)
 			c.damaged = true
 		}
-		lists := joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(f.log)})
+		lists := joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(f.log), Keep: true})
 		return local{history.Local{Log: log, Lists: lists, Damage: c.met}, log}, false, nil
 	case errors.As(err, &held):
 		client, err := besides(ctx, open.Dir(f.log), held)

@@ -64,6 +64,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 		return page, err
 	}
 	m := newMerge(ctx, &l.config, files)
+	m.kept = l.keeps()
 	defer m.close()
 	found := map[string]cronRow{} // by UID; of a CronJob that several files know, the row of the newest
 	for _, f := range slices.Backward(m.files) {
@@ -119,14 +120,14 @@ func (m *merge) pastCrons(found map[string]cronRow) {
 func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
-		p, err := m.fold(f, l)
+		u, base, err := m.unlisted(f, l)
 		if err != nil {
 			return err
 		}
-		for _, r := range p.cronRows() {
+		for _, r := range u.crons {
 			take(&r)
 		}
-		l = p.base
+		l = base
 	}
 	if l == nil {
 		return nil

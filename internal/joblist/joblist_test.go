@@ -62,7 +62,7 @@ func busy(t *testing.T) (*boltlog.ReadOnly, joblist.Config, []history.Summary) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	return log, joblist.Config{Log: log, Files: log.Files, Dir: t.TempDir(), Every: 500}, wholeFold(t, log)
+	return log, joblist.Config{Log: log, Files: log.Files, Dir: t.TempDir(), Every: 500, Keep: true}, wholeFold(t, log)
 }
 
 func wholeFold(t *testing.T, log store.Reader) []history.Summary {
@@ -265,6 +265,33 @@ func TestAPageCostsWhatIsOnIt(t *testing.T) {
 		if c.read > config.Every+50 { // and some specs
 			t.Errorf("%d records were read for a page of %d of %d Jobs", c.read, len(page.Jobs), len(want))
 		}
+	}
+}
+
+// TestAllPagesCostWhatOneCosts: what is behind a list is folded for the first page, and kept for those that follow, of Jobs, of one Job and
+// of CronJobs. They say what they say without that.
+func TestAllPagesCostWhatOneCosts(t *testing.T) {
+	log, config, want := busy(t)
+	if err := joblist.NewKeeper(config, nil).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := &counted{Reader: log}
+	config.Log = c
+	lists := joblist.New(config)
+	first, err := lists.Page(t.Context(), history.ListQuery{Limit: 10})
+	if err != nil || c.read == 0 {
+		t.Fatalf("%d records were read for the first page (%v): none are behind the list", c.read, err)
+	}
+	c.read = 0
+	all, n := pages(t, lists, history.ListQuery{Limit: 10})
+	same(t, "the pages", want, all)
+	one, err := lists.Page(t.Context(), history.ListQuery{UID: first.Jobs[0].UID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "one Job", first.Jobs[:1], one.Jobs)
+	if _, err := lists.CronJobs(t.Context(), history.CronListQuery{}); err != nil || n < 3 || c.read != 0 {
+		t.Errorf("%d more records were read for %d pages (%v)", c.read, n, err)
 	}
 }
 

@@ -23,6 +23,8 @@ type Config struct {
 	Dir string
 	// Every is how many records the list of the newest file may be behind, so many are folded for a page at most; 32,768 when 0.
 	Every int
+	// Keep says that what is folded for a page is kept in memory for the next one: for a reader of a log that does not go on.
+	Keep bool
 }
 
 func (c *Config) files() ([]store.File, error) {
@@ -36,12 +38,21 @@ func (c *Config) files() ([]store.File, error) {
 type Lists struct {
 	config Config
 	mu     sync.Mutex // one page at a time: what is folded for it is memory
+	kept   *unlisted  // by the page before, of one file; nil for none
 }
 
 var _ history.Lists = (*Lists)(nil)
 
 // New makes the Lists of a log.
 func New(c Config) *Lists { return &Lists{config: c} }
+
+// keeps is where a page keeps what it folded; nil for nowhere.
+func (l *Lists) keeps() **unlisted {
+	if !l.config.Keep {
+		return nil
+	}
+	return &l.kept
+}
 
 // wanted reports whether a row is one of those that a query wants, as far as the row tells without being read to its end.
 func wanted(q *history.ListQuery, r *stored) bool {
@@ -58,6 +69,7 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 		return page, err
 	}
 	m := newMerge(ctx, &l.config, files)
+	m.kept = l.keeps()
 	m.since, m.before, m.after = q.Since, cmp.Or(q.Before, ^events.Sequence(0)), q.Past
 	if q.Past != nil {
 		m.before = m.first
@@ -127,6 +139,7 @@ type merge struct {
 	sources []*source // of the newest file first
 	open    map[events.Sequence]*list
 	damage  store.Damage // that was met
+	kept    **unlisted   // where what is folded is kept for the next page; nil for nowhere
 }
 
 // newMerge takes rows from all files. Whatever damage it meets in the log is noted: a page is what can be read beside that.
@@ -205,14 +218,14 @@ func (m *merge) openNext() error {
 	}
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
-		p, err := m.fold(f, l)
+		u, base, err := m.unlisted(f, l)
 		if err != nil {
 			return err
 		}
-		if err := m.begin(&source{file: f, fresh: p.rows()}, m.before); err != nil {
+		if err := m.begin(&source{file: f, fresh: u.rows}, m.before); err != nil {
 			return err
 		}
-		l = p.base
+		l = base
 	}
 	if l == nil {
 		return nil

@@ -62,14 +62,14 @@ func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
 func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
-		p, err := m.fold(f, l)
+		u, base, err := m.unlisted(f, l)
 		if err != nil {
 			return err
 		}
-		for _, r := range p.rows() {
+		for _, r := range u.rows {
 			take(r)
 		}
-		l = p.base
+		l = base
 	}
 	if l == nil {
 		return nil
