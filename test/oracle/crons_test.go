@@ -32,7 +32,7 @@ func TestTheOracleSeesCronJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := playMended(t, s, nil, 1, true, newMends())
+	theirs, err := playMended(&player{T: t}, s, nil, 1, true, newMends())
 	if err != nil {
 		t.Fatal(err)
 	}

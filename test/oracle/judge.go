@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // ends is how often upstream plays a scenario while the two disagree: its goroutines may come to several ends, and each is right.
@@ -18,10 +17,13 @@ type verdict struct {
 }
 
 // judge plays a scenario with both, and compares what a lens shows. A difference is also known when it follows from one that is.
-func judge(t *testing.T, s Scenario, l lens, seed uint64) (verdict, error) {
+func judge(t *player, s Scenario, l lens, seed uint64) (verdict, error) {
 	v, err := compare(t, s, l, seed)
 	if err == nil && v.diff != "" && v.known == nil {
 		v.known, err = hurried(t, s, l, seed)
+	}
+	if err == nil && v.diff != "" && v.known == nil {
+		v.known, err = kept(t, s, l, seed)
 	}
 	if err == nil && v.diff != "" && v.known == nil {
 		v.known, err = parting(t, s, seed)
@@ -31,7 +33,7 @@ func judge(t *testing.T, s Scenario, l lens, seed uint64) (verdict, error) {
 
 // parting is the difference by which the two part in the middle of the scenario: nothing differed before, and all that differs later
 // follows from it. Nil when there is no such difference.
-func parting(t *testing.T, s Scenario, seed uint64) (*Difference, error) {
+func parting(t *player, s Scenario, seed uint64) (*Difference, error) {
 	for n := 1; n < len(s.Steps); n++ {
 		begin := s
 		begin.Steps = s.Steps[:n]
@@ -49,7 +51,7 @@ func parting(t *testing.T, s Scenario, seed uint64) (*Difference, error) {
 }
 
 // compare plays a scenario with both, and compares how they end.
-func compare(t *testing.T, s Scenario, l lens, seed uint64) (v verdict, err error) {
+func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) {
 	mine, err := playOurs(s, l, seed)
 	if err != nil {
 		return v, fmt.Errorf("ours: %w", err)
@@ -79,7 +81,7 @@ func compare(t *testing.T, s Scenario, l lens, seed uint64) (v verdict, err erro
 }
 
 // mended compares with upstream as the rules want it: see cronmends.go. The difference is that it has to be mended.
-func mended(t *testing.T, s Scenario, l lens, seed uint64, mine Picture, v verdict) (verdict, error) {
+func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict) (verdict, error) {
 	for n := range uint64(2) {
 		m := newMends()
 		theirs, err := playMended(t, s, l, seed+n, n == 0, m)
@@ -124,7 +126,7 @@ const elsewhere = 4
 // many requests the controller is killed in the middle of its work, and the two do not make the same ones in the same order: upstream
 // deletes the pods of a Job that fails before it says so, ours after; upstream removes one surplus pod after the other, ours first the
 // finalizers of all. So they may count other pods and indexes as failed, and leave other ended pods. In nothing else may they differ.
-func killedElsewhere(t *testing.T, s Scenario, l lens, seed uint64, found string, theirs []Picture) (bool, error) {
+func killedElsewhere(t *player, s Scenario, l lens, seed uint64, found string, theirs []Picture) (bool, error) {
 	if _, killed := s.killed(0); !killed || !countsAlone(found) {
 		return false, nil
 	}

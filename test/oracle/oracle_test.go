@@ -70,7 +70,7 @@ func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, stri
 func seed(t *testing.T, generate func(uint64) (Scenario, string), seed uint64) verdict {
 	t.Helper()
 	s, family := generate(seed)
-	v, err := judge(t, s, through(s), seed)
+	v, err := judge(&player{T: t}, s, through(s), seed)
 	if err != nil {
 		t.Errorf("seed %d, %s: %v\n%s%s", seed, family, err, s, again(t, seed))
 		return v
@@ -78,15 +78,15 @@ func seed(t *testing.T, generate func(uint64) (Scenario, string), seed uint64) v
 	if v.diff == "" || v.known != nil {
 		return v
 	}
-	found := v
+	found, smallest := v, &player{T: t}
 	small := shrink(s, func(smaller Scenario) bool {
-		w, err := judge(t, smaller, through(smaller), seed)
+		w, err := judge(smallest, smaller, through(smaller), seed)
 		if err != nil || w.diff == "" || w.known != nil {
 			return false
 		}
 		found = w
 		return true
-	})
+	}, func() bool { return smallest.plays > mostPlays })
 	t.Errorf("seed %d, %s: they differ; with - upstream, with + ours:\n%s\n%s\nthe whole scenario:\n%s\n%s%s",
 		seed, family, small, cut(found.diff), s, cut(v.diff), again(t, seed))
 	return v
@@ -140,7 +140,7 @@ func row(t *testing.T, file string) {
 	if differs && !mended {
 		l = nil // all that differs is to be seen
 	}
-	v, err := judge(t, s, l, 1)
+	v, err := judge(&player{T: t}, s, l, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestTheOracleSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := playUpstream(t, s, nil, 1, true)
+	theirs, err := playUpstream(&player{T: t}, s, nil, 1, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	mathbits "math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -115,21 +116,30 @@ func (s Scenario) stretched(steps []int, wait time.Duration) Scenario {
 	return later
 }
 
-// some are the steps whose bits a number has.
-func some(steps []int, bits int) (chosen []int) {
-	for i, n := range steps {
-		if bits&(1<<i) != 0 {
-			chosen = append(chosen, n)
+// choices are the choices of some of the steps: each of them where there are at most manyHasty steps, else those of one or two and those
+// of all but at most two. So each step more costs plays by the square, and not twice as many.
+func choices(steps []int) (all [][]int) {
+	for bits := 1; bits < 1<<len(steps); bits++ {
+		n := mathbits.OnesCount(uint(bits))
+		if len(steps) > manyHasty && n > 2 && n < len(steps)-2 {
+			continue
 		}
+		var some []int
+		for i, step := range steps {
+			if bits&(1<<i) != 0 {
+				some = append(some, step)
+			}
+		}
+		all = append(all, some)
 	}
-	return chosen
+	return all
 }
 
 // hurried is the difference that follows from what a user does within a second, when they come to one end otherwise; nil for none.
-func hurried(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error) {
+func hurried(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	apart := s.apart()
 	steps := apart.hasty()
-	if len(steps) == 0 || len(steps) > mostHasty {
+	if len(steps) == 0 {
 		return nil, nil
 	}
 	mine, err := playOurs(s, l, seed)
@@ -137,8 +147,8 @@ func hurried(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error)
 		return nil, fmt.Errorf("ours: %w", err)
 	}
 	for _, wait := range stretches {
-		for bits := 1; bits < 1<<len(steps); bits++ {
-			theirs, err := playUpstream(t, apart.stretched(some(steps, bits), wait), l, seed, true)
+		for _, some := range choices(steps) {
+			theirs, err := playUpstream(t, apart.stretched(some, wait), l, seed, true)
 			if err != nil {
 				return nil, fmt.Errorf("upstream: %w", err)
 			}
@@ -167,7 +177,7 @@ func hurried(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error)
 
 // lookedApart reports whether the two looked at different moments around a hasty step: one wrote when the other did
 // not.
-func lookedApart(t *testing.T, s Scenario, seed uint64) (bool, error) {
+func lookedApart(t *player, s Scenario, seed uint64) (bool, error) {
 	o, err := newOurs(s, seed)
 	if err == nil {
 		err = s.play(o)
@@ -175,8 +185,9 @@ func lookedApart(t *testing.T, s Scenario, seed uint64) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("ours: %w", err)
 	}
+	t.plays++
 	mine, theirs := o.wrote(), []time.Duration(nil)
-	synctest.Test(t, func(*testing.T) {
+	synctest.Test(t.T, func(*testing.T) {
 		err = inBubble(s, seed, true, nil, func(c *cluster) error {
 			theirs = c.wrote()
 			return nil
@@ -222,7 +233,7 @@ func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
 // lookedTogether is oneAfterTheOther when ours comes to the end of upstream once it waits for the end of a deleted pod
 // no longer than upstream does here: then nothing else sets the two apart than when they looked. Nil when no such wait
 // brings them together.
-func lookedTogether(t *testing.T, s Scenario, l lens, seed uint64) (*Difference, error) {
+func lookedTogether(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	var all []Picture
 	for n := range uint64(2) {
 		theirs, err := playUpstream(t, s, l, seed+n, n == 0)
@@ -260,5 +271,5 @@ func (s Scenario) shortWaits() (waits []time.Duration) {
 	return waits
 }
 
-// mostHasty bounds the plays of one scenario: 2 to that power.
-const mostHasty = 6
+// manyHasty bounds the plays of one scenario. With 6 steps there are 63 choices, with 7 of them 57, with 16 of them 273.
+const manyHasty = 6

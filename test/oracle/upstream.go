@@ -53,14 +53,21 @@ type upstream struct {
 	stop     func() // ends the running controller; nil when none runs
 }
 
+// player plays scenarios with upstream's controller in a test, and counts how often.
+type player struct {
+	*testing.T
+	plays int
+}
+
 // playUpstream plays a scenario with upstream's controller. Ordered: creates that it sends together arrive by index, as ours do.
-func playUpstream(t *testing.T, s Scenario, l lens, seed uint64, ordered bool) (p Picture, err error) {
+func playUpstream(t *player, s Scenario, l lens, seed uint64, ordered bool) (p Picture, err error) {
 	return playMended(t, s, l, seed, ordered, nil)
 }
 
 // playMended is playUpstream with mends, which may be nil.
-func playMended(t *testing.T, s Scenario, l lens, seed uint64, ordered bool, m *mends) (p Picture, err error) {
-	synctest.Test(t, func(*testing.T) {
+func playMended(t *player, s Scenario, l lens, seed uint64, ordered bool, m *mends) (p Picture, err error) {
+	t.plays++
+	synctest.Test(t.T, func(*testing.T) {
 		err = inBubble(s, seed, ordered, m, func(c *cluster) error {
 			p, err = c.picture(l)
 			return err
