@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/internal/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/sim/podfailure"
@@ -87,17 +88,23 @@ func (c *Checker) unproven(j *job, before, after *batchv1.Job, cond *batchv1.Job
 	case batchv1.JobReasonSuccessPolicy:
 		return successUnproven(after, cond)
 	case batchv1.JobReasonCompletionsReached:
-		return completionUnproven(after)
+		return completionUnproven(j, after)
 	default:
 		return "there is no such reason"
 	}
 	return ""
 }
 
-// completionUnproven: J-160.
-func completionUnproven(after *batchv1.Job) string {
-	s := &after.Status
-	succeeded := s.Succeeded + int32(len(lists(after).Succeeded))
+// maxListed is how many pods the lists of one status write have at most (J-092).
+const maxListed = 500
+
+// completionUnproven: J-160. Where the lists are full, pods that have succeeded wait for the next write (J-162).
+func completionUnproven(j *job, after *batchv1.Job) string {
+	s, l := &after.Status, lists(after)
+	succeeded := s.Succeeded + int32(len(l.Succeeded))
+	if len(l.Succeeded)+len(l.Failed) >= maxListed {
+		succeeded += unlisted(j, l.Succeeded)
+	}
 	if indexed(after) {
 		succeeded = int32(len(completedSet(after)))
 	}
@@ -110,6 +117,20 @@ func completionUnproven(after *batchv1.Job) string {
 		return fmt.Sprintf("%d of %d have succeeded (J-160)", succeeded, *wanted)
 	}
 	return ""
+}
+
+// unlisted is how many pods of a Job have succeeded and are neither counted nor in a list.
+func unlisted(j *job, list []types.UID) (n int32) {
+	listed := map[types.UID]bool{}
+	for _, uid := range list {
+		listed[uid] = true
+	}
+	for _, p := range j.pods {
+		if p.now.Status.Phase == corev1.PodSucceeded && p.tracked && p.accounted(j) == unaccounted && !listed[p.uid] {
+			n++
+		}
+	}
+	return n
 }
 
 // successUnproven: the message names the first rule that the completed indexes meet (J-139, J-140).
