@@ -36,6 +36,10 @@ type Settings struct {
 	// HeldAtEnd is how many pods may still carry their finalizer when the terminal condition of their Job is written (J-085). With more of
 	// them the finalizers go first. 0 for any number: so it was before there was the setting.
 	HeldAtEnd uint32 `json:",omitempty"`
+	// DuePace: when the due times of a CronJob in one such span start nothing any more, it is looked at again in the next span (C-085). It
+	// is a minute at most, in which its Jobs have one name. Example: @every 1s with the policy Forbid leads to a record each minute while a
+	// Job runs. 0 is at each due time, as in logs of before the setting.
+	DuePace time.Duration `json:",omitempty"`
 }
 
 // Records reports whether Jobs with that spec.managedBy are recorded; empty means unset. They are those that we run and those
@@ -82,6 +86,7 @@ func DefaultSettings() Settings {
 		DeletedPodWait:       time.Second,
 		NamespaceBudget:      128 << 20,
 		HeldAtEnd:            50,
+		DuePace:              time.Minute,
 	}
 }
 

@@ -90,6 +90,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		ObserveOthers:        s.ObserveOthers,
 		CronJobs:             s.CronJobs,
 		HeldAtEnd:            s.HeldAtEnd,
+		DuePace:              int64(s.DuePace),
 		DeletedPodWait:       int64(s.DeletedPodWait),
 	}
 }
@@ -115,6 +116,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		ObserveOthers:        s.GetObserveOthers(),
 		CronJobs:             s.GetCronJobs(),
 		HeldAtEnd:            s.GetHeldAtEnd(),
+		DuePace:              time.Duration(s.GetDuePace()),
 		DeletedPodWait:       time.Duration(s.GetDeletedPodWait()),
 	}
 }

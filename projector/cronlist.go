@@ -82,6 +82,17 @@ func (c *CronJob) dropRun(uid types.UID) {
 	c.byName = slices.Delete(c.byName, at, at+1)
 }
 
+// RunNamed reports whether a Job of the CronJob has the name, and is not known to be gone.
+func (c *CronJob) RunNamed(name string) bool {
+	at, _ := slices.BinarySearchFunc(c.byName, &events.RunSeen{Name: name}, compareRun)
+	for ; at < len(c.byName) && c.byName[at].Name == name; at++ {
+		if !c.byName[at].Vanished() {
+			return true
+		}
+	}
+	return false
+}
+
 func compareRun(r *Run, with *events.RunSeen) int { return compareRuns(&r.RunSeen, with) }
 
 // SortedRuns are the CronJob's Jobs by name, and by UID those of the same.

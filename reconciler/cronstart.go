@@ -78,8 +78,14 @@ func (p *plan) startDue() {
 		return
 	}
 	p.look(p.holds())
-	if at := by.Schedule.WakeAfter(anchor, now, wait, nil); !at.IsZero() {
-		p.wake(timeOf(at))
+	next := by.Schedule.WakeAfter(anchor, now, wait, nil)
+	if pace := min(cp.Settings.DuePace, time.Minute); pace > 0 {
+		if span := now.Truncate(pace).Add(pace); next.Before(span) && p.startsNothing(wait, due, timeOf(next)) {
+			next = by.Schedule.WakeFrom(anchor, span)
+		}
+	}
+	if !next.IsZero() {
+		p.wake(timeOf(next))
 	}
 	if due.At.IsZero() {
 		return
@@ -106,6 +112,23 @@ func (p *plan) startDue() {
 			Name: name, Due: at, Template: cp.Seen.Template, Stamp: due.At.In(by.Zone).Format(time.RFC3339),
 		})
 	}
+}
+
+// startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something happens, which begins another pass.
+// They share the name of one Job (C-152), so a Job that has it keeps all of them from starting. next is the next one, and wait the one that is
+// due when the deadline is left aside.
+func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
+	cp := p.cron
+	name := runName(cp.Ref.Name, next)
+	switch {
+	case p.activeName(name) || cp.RunNamed(name):
+		return true
+	case due.At.IsZero(): // each is over before it can start (C-084)
+		return cp.Plan().Schedule.Every() && !wait.At.IsZero()
+	case cp.Seen.Policy == forbid && len(cp.active) > 0:
+		return true
+	}
+	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through // something else has the name (C-160)
 }
 
 // holds is what holds a due time back.

@@ -30,6 +30,7 @@ func (p *plan) looking(by *projector.CronPlan, now events.Time, hold events.Tick
 	cp := p.cron
 	return &ticks.Look{
 		Now: now.Go(), Schedule: by.Schedule, Anchor: cp.Anchor().Go(), Deadline: cp.Seen.Deadline, Gaps: cp.Unwatched(), Hold: ticks.Hold(hold),
+		Paced: cp.Settings.DuePace > 0,
 	}
 }
 

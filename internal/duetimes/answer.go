@@ -153,6 +153,10 @@ type Verdict struct {
 	Open   bool   // it is the open one: Hold says what holds it back; it may yet start, if it has an entry
 	Hold   events.TickHold
 	Future bool // it is due by the newest schedule, and was not decided about yet
+	// Passed: it is such a one, and over by now. The controller looks at those of a minute in which nothing starts together (C-085): Hold
+	// says what holds them back, and Run is the entry of the run whose Job has their name; nil for none.
+	Passed bool
+	Run    *Entry
 	// Before and After are the nearest due times of an instant that is none; zero where there is none.
 	Before, After time.Time
 }
@@ -175,6 +179,9 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 	if l := c.Ledger; l != nil && l.Open == at && at != 0 && !c.Elsewhere {
 		return Verdict{Open: true, Hold: l.Hold}
 	}
+	if c.unlooked(at) {
+		return Verdict{Future: true, Passed: true, Hold: c.Ledger.Hold, Run: c.namesake(at)}
+	}
 	if next, _, err := c.Next(t.Add(-time.Second), 2); err == nil && len(next) > 0 && c.Gone == 0 {
 		if next[0].Equal(t) && (c.Ledger == nil || at > c.Ledger.Through) {
 			return Verdict{Future: true}
@@ -193,6 +200,30 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 		c.nearest(&v, e, t)
 	}
 	return v
+}
+
+// unlooked reports whether an instant was due by now, and later than all that were looked at.
+func (c *CronJob) unlooked(at events.Time) bool {
+	l := c.Ledger
+	if l == nil || l.Closed || c.Elsewhere || c.Cut || c.Gone != 0 || at > c.now {
+		return false
+	}
+	looked := max(l.Through, l.Open)
+	if at <= looked || looked == 0 {
+		return false
+	}
+	s, err := c.of(l)
+	return err == nil && s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
+}
+
+// namesake is the entry of the run whose Job was made in the minute of an instant, and so has the name that its Job would have (C-152).
+func (c *CronJob) namesake(at events.Time) *Entry {
+	for i := len(c.Entries) - 1; i >= 0; i-- {
+		if e := &c.Entries[i]; e.Job != "" && e.Last.Go().Unix()/60 == at.Go().Unix()/60 {
+			return e
+		}
+	}
+	return nil
 }
 
 // has reports whether an instant within a range is one of its due times.

@@ -109,6 +109,47 @@ func TestEveryInstantHasAnAnswer(t *testing.T) {
 	}
 }
 
+// TestPassedAndNotLookedAt: due times that are over and have no fate yet say what holds them back: the policy, or the Job of their minute.
+func TestPassedAndNotLookedAt(t *testing.T) {
+	at := func(clock string) events.Time {
+		at, err := time.Parse(time.DateTime, "2026-03-02 "+clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return events.At(at)
+	}
+	ledger := func(through, open string, hold events.TickHold) *events.TickLedger {
+		l := &events.TickLedger{Through: at(through), Schedule: "@every 5s", Hold: hold}
+		if open != "" {
+			l.Open = at(open)
+		}
+		return l
+	}
+	run := events.Tick{First: at("07:59:05"), Last: at("07:59:05"), Fate: events.TickStarted, Job: "uid-run", Name: "nightly-29540639"}
+	seen := &events.CronJobSeen{Schedule: "@every 5s"}
+	for _, row := range []struct {
+		sentence string
+		ledger   *events.TickLedger
+		clock    string
+		passed   bool
+		hold     events.TickHold
+		named    bool
+	}{
+		{"held back like the open one", ledger("07:59:05", "07:59:20", events.HeldForbid), "07:59:25", true, events.HeldForbid, true},
+		{"it is now", ledger("07:59:05", "07:59:20", events.HeldForbid), "08:00:00", true, events.HeldForbid, false},
+		{"a Job of its minute has its name", ledger("07:59:05", "", events.NotHeld), "07:59:10", true, events.NotHeld, true},
+		{"it is no due time", ledger("07:59:05", "07:59:20", events.HeldForbid), "07:59:26", false, events.NotHeld, false},
+		{"the open one itself", ledger("07:59:05", "07:59:20", events.HeldForbid), "07:59:20", false, events.HeldForbid, false},
+		{"it is to come", ledger("07:59:05", "07:59:20", events.HeldForbid), "08:00:05", false, events.NotHeld, false},
+	} {
+		c := told(t, seen, decided(row.ledger, run))
+		v := c.At(at(row.clock).Go())
+		if v.Passed != row.passed || v.Hold != row.hold || (v.Run != nil) != row.named || v.Passed && !v.Future {
+			t.Errorf("%s: %+v", row.sentence, v)
+		}
+	}
+}
+
 // TestTheRulesAreThoseOfTheLog: a zone whose rules this program's database does not have, or has otherwise, is read from the log.
 func TestTheRulesAreThoseOfTheLog(t *testing.T) {
 	// Six and a half hours ahead of UTC, always: a TZif file of version 1.

@@ -72,6 +72,8 @@ func (w *WhyNot) answer(f *fates, v duetimes.Verdict, at events.Time) {
 		w.next(f)
 	case v.Future && f.idle() != "":
 		w.add(nil, "%s is a due time of %s by its schedule %q, but %s", f.at(at), who, f.due.Seen.Schedule, f.idle())
+	case v.Passed:
+		w.passed(f, &v, at, who)
 	case v.Future:
 		w.add(nil, "%s is a due time of %s by its schedule %q, and nothing was decided about it yet", f.at(at), who, f.due.Seen.Schedule)
 	case f.due.Told != 0 && at <= f.due.Told:
@@ -90,7 +92,7 @@ const toldWithin = 5 * time.Minute
 
 // missing says what may be missing between the instant and its fate, as it was passed over.
 func (w *WhyNot) missing(f *fates, passed *history.PassedOver, v *duetimes.Verdict, at events.Time) {
-	if v.Future {
+	if v.Future && !v.Passed {
 		return
 	}
 	until := events.Time(0) // it has no fate yet
@@ -171,6 +173,19 @@ func (w *WhyNot) unstarted(f *fates, v *duetimes.Verdict, at events.Time, who st
 	w.add(nil, "a later one was due since, so it does not start any more")
 }
 
+// passed is the answer for an instant that is over, and at which nothing has started. It gets its fate with the others of its minute.
+func (w *WhyNot) passed(f *fates, v *duetimes.Verdict, at events.Time, who string) {
+	w.add(nil, "%s was a due time of %s by its schedule %q, and nothing has started at it so far", f.at(at), who, f.due.Seen.Schedule)
+	open := f.due.Open()
+	switch {
+	case v.Run != nil:
+		w.add([]Mark{{v.Run.Record, v.Run.At}}, "the Job of %s has the name that its Job would have, %s", f.at(v.Run.Last), v.Run.Name)
+	case v.Hold != events.NotHeld && open != nil:
+		w.add([]Mark{{events.Sequence(open.Record), events.Time(open.Since)}}, "the one of %s is held back, and so is it: %s", f.at(events.Time(open.At)), open.Says)
+	}
+	w.add(nil, "due times of one minute at which nothing starts get their fates together, in the next minute or when something happens")
+}
+
 // held says what held a due time back, step by step.
 func (w *WhyNot) held(f *fates, at events.Time) {
 	for i := range f.due.Holds {
@@ -199,7 +214,11 @@ func (w *WhyNot) suspended(f *fates, e *duetimes.Entry) {
 // next says when an open due time can no longer start.
 func (w *WhyNot) next(f *fates) {
 	next, _, err := f.due.Next(events.Time(w.At).Go(), 1)
-	if err == nil && len(next) > 0 && f.idle() == "" {
+	switch {
+	case err != nil || len(next) == 0 || f.idle() != "":
+	case f.due.At(next[0]).Passed:
+		w.add(nil, "later ones were due since, the first at %s, so it merges into the latest of them", f.at(events.At(next[0])))
+	default:
 		w.add(nil, "if it has not started by %s, it merges into that one", f.at(events.At(next[0])))
 	}
 }

@@ -94,9 +94,18 @@ func (s Schedule) WakeAfter(anchor, now time.Time, d Due, err error) time.Time {
 	case !d.At.IsZero():
 		base = d.At
 	}
-	next := s.Next(base)
-	if next.IsZero() {
-		return time.Time{}
+	return wakeFor(s.Next(base))
+}
+
+// WakeFrom is when to look again when nothing starts for an instant before that time.
+func (s Schedule) WakeFrom(anchor, from time.Time) time.Time {
+	return wakeFor(s.Next(s.Base(anchor, from.Add(-time.Nanosecond))))
+}
+
+// wakeFor is when to look at an instant; the zero time for none.
+func wakeFor(instant time.Time) time.Time {
+	if instant.IsZero() {
+		return instant
 	}
-	return next.Add(wakePadding)
+	return instant.Add(wakePadding)
 }

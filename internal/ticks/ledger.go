@@ -22,6 +22,7 @@ type Look struct {
 	Deadline *int64    // spec.startingDeadlineSeconds
 	Gaps     []Gap     // in which no controller watched, in order
 	Hold     Hold
+	Paced    bool // several due times may pass between two looks though somebody watches: a deadline is asked of each of them
 }
 
 // Begin is the ledger of a CronJob whose instants until then are of no concern: they were before it was made, or before it was known.
@@ -93,6 +94,9 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 		}
 		end = end.Add(-time.Nanosecond)
 		if first := k.Schedule.Next(k.base(l.Through)); !first.IsZero() && !first.After(end) {
+			if fate == Merged && k.Paced && k.Schedule.Every() && k.late(first, k.Schedule.Next(first)) {
+				fate = TooLate // and so are the others: they are evenly apart
+			}
 			entries = append(entries, l.close(first, k.last(l.Through, end), fate))
 		}
 	}

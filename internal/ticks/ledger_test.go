@@ -119,6 +119,28 @@ func TestFates(t *testing.T) {
 	}
 }
 
+// TestADeadlineIsAskedOfEach: of due times that are looked at together each is too late if its deadline is over before the next one is due.
+func TestADeadlineIsAskedOfEach(t *testing.T) {
+	for _, row := range []struct {
+		deadline int64
+		paced    bool
+		want     string
+	}{
+		{0, true, "08:01-08:04 too late; 08:05 too late"},
+		{59, true, "08:01-08:04 too late; 08:05 too late"},
+		{61, true, "08:01-08:05 merged into a later one 08:05"}, // at 08:05:58, as a deadline moves its due times (C-084)
+		{0, false, "08:01-08:04 merged into a later one 08:05; 08:05 too late"},
+	} {
+		l := ticks.Begin(clock(t, "08:00:00"))
+		k := ticks.Look{
+			Schedule: parsed(t, "@every 1m", ""), Anchor: clock(t, "08:00:00"), Now: clock(t, "08:05:59"), Deadline: &row.deadline, Paced: row.paced,
+		}
+		if got, _ := l.Look(&k); said(got...) != row.want {
+			t.Errorf("with a deadline of %d s, paced %t: %s, want %s", row.deadline, row.paced, said(got...), row.want)
+		}
+	}
+}
+
 // An @every counts from its anchor, also when the ledger begins in between: where the schedule was changed (C-033, C-094).
 func TestEveryCountsFromItsAnchor(t *testing.T) {
 	l := ticks.Begin(clock(t, "08:00:00"))
