@@ -179,6 +179,20 @@ var Allowed = []*Difference{
 		},
 		Shows: func(diff string) bool { return sameBut(diff, " finalizers=") },
 	},
+	{
+		Rule: "T-035",
+		Sentence: "The deletion of an expired Job was refused before its expiry was moved, and the Job was touched since. Upstream looks at " +
+			"each change, and has forgotten the refusals. Ours, which has no record of the touch, meets a conflict, and counts it with " +
+			"the refusals of before: it reads the Job after a backoff, which is a minute at most.",
+		When: func(s Scenario) bool {
+			return s.has("deny remove") && s.does("touch") && (s.does("stamp") || len(s.edits("ttl=")) > 0)
+		},
+		Explains: func(line string) bool {
+			return isLine(line, "-", "deleted <job ", " foreground=true") && !strings.Contains(line, "late") ||
+				isLine(line, "+", "deleted <job ", " foreground=true"+aMinuteLate) && strings.HasSuffix(line, "true"+aMinuteLate)
+		},
+		Shows: func(diff string) bool { return sameBut(diff, " foreground=") },
+	},
 }
 
 // maxUncounted is how many pods upstream counts when it looks once (MaxUncountedPods).

@@ -32,6 +32,11 @@ var (
 		Rule:     "C-070, C-225",
 		Sentence: "The clock is set. Upstream's timers go on as they are. Ours looks at all CronJobs: their due times are times of the clock. One whose schedule was changed waits for its due time by that clock.",
 	}
+	ownAnswer = &Difference{
+		Rule: "C-109",
+		Sentence: "The watch has not shown a Job that the controller itself has made. Upstream reads it each time that it looks at the " +
+			"CronJob, so it sees when somebody has deleted it. Ours knows the Job by the answer to its create, and waits for the watch.",
+	}
 	asleep = &Difference{
 		Rule:     "C-165",
 		Sentence: "The name of a Job is taken. Upstream does not look at the CronJob again by itself. Ours does, when it is due next.",

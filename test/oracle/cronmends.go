@@ -3,7 +3,9 @@ package oracle
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedbatchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
 	batchv1listers "k8s.io/client-go/listers/batch/v1"
+	"k8s.io/client-go/tools/cache"
 )
 
 // Some rules of the CronJob contract ask for other than upstream does. Upstream is then played once more, with its surroundings arranged so
@@ -24,8 +27,9 @@ import (
 type mends struct {
 	mu    sync.Mutex
 	acted map[*Difference]bool
-	doubt map[string]*batchv1.Job // by key: a Job whose create ended unknown
-	taken map[string]string       // by key of a CronJob: a Job whose name was found taken since it was looked at
+	doubt map[string]*batchv1.Job    // by key: a Job whose create ended unknown
+	taken map[string]string          // by key of a CronJob: a Job whose name was found taken since it was looked at
+	made  map[types.UID]*batchv1.Job // Jobs that it made, until the watch shows them
 
 	memory map[types.UID]*memory
 	tried  map[string]bool // by key: a status was written, or was to be, since the CronJob was looked at
@@ -41,7 +45,29 @@ func newMends() *mends {
 func (m *mends) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.doubt, m.memory = map[string]*batchv1.Job{}, map[types.UID]*memory{}
+	m.doubt, m.memory, m.made = map[string]*batchv1.Job{}, map[types.UID]*memory{}, map[types.UID]*batchv1.Job{}
+}
+
+// shown is what the watch, or a list, does with Jobs that were made.
+func (m *mends) shown(uid types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.made, uid)
+}
+
+// follow has the watch show Jobs.
+func (m *mends) follow(jobs batchv1informers.JobInformer) error {
+	_, err := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(o any) { m.shown(o.(*batchv1.Job).UID) },
+	})
+	return err
+}
+
+// listed forgets which Jobs were made and not shown: a controller that starts sees all that there are.
+func (m *mends) listed() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.made)
 }
 
 func (m *mends) act(d *Difference) {
@@ -88,12 +114,24 @@ func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.Cr
 	m, owner := j.u.mends, metav1.GetControllerOf(job)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if key := namespace + "/" + owner.Name; apierrors.IsAlreadyExists(err) {
+	if key := namespace + "/" + owner.Name; err == nil {
+		m.made[made.UID] = made
+	} else if apierrors.IsAlreadyExists(err) {
 		m.taken[key] = job.Name
 	} else if unknownEnd(err) {
 		m.doubt[key] = job
 	}
 	return made, err
+}
+
+// Delete forgets a Job that it made and that the watch has not shown.
+func (j mendedJobs) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
+	err := j.JobInterface.Delete(ctx, name, opts)
+	m := j.u.mends
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.made, func(_ types.UID, made *batchv1.Job) bool { return err == nil && made.Name == name })
+	return err
 }
 
 // unknownEnd reports whether it is unknown what came of a request.
@@ -163,7 +201,20 @@ func (n mendedNamespace) List(selector labels.Selector) (out []*batchv1.Job, err
 			n.u.mends.act(ownedByName)
 		}
 	}
-	return out, err
+	return append(out, n.u.mends.unshown(all)...), err
+}
+
+// unshown are the Jobs that upstream made and that a lagging watch has not shown, as their create's answer had them.
+func (m *mends) unshown(all []*batchv1.Job) (out []*batchv1.Job) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, uid := range slices.Sorted(maps.Keys(m.made)) {
+		if !slices.ContainsFunc(all, func(job *batchv1.Job) bool { return job.UID == uid }) {
+			m.acted[ownAnswer] = true
+			out = append(out, m.made[uid])
+		}
+	}
+	return out
 }
 
 func (u *upstream) exists(name string, uid types.UID) bool {

@@ -79,6 +79,9 @@ func repeated(line string) bool {
 // soon is how long after its expiry a Job is deleted at the latest, while nothing is in the way: T-072, and a status has whole seconds.
 const soon = 3 * time.Second
 
+// aMinuteLate is said of a Job that was deleted later, and within the longest backoff (J-017).
+const aMinuteLate = " late"
+
 // deletions are those of Jobs that the controller asked for. When they were is said only as far as they were not in time.
 func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 	for _, w := range c.world.Server.Writes(0) {
@@ -91,8 +94,10 @@ func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 			continue
 		}
 		line := fmt.Sprintf("deleted %s foreground=%t", w.UID, after != nil && slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents))
-		if expiry, known := expiryOf(before); !known || w.Time.Sub(expiry) > soon {
-			line += " late"
+		if expiry, known := expiryOf(before); !known || w.Time.Sub(expiry) > soon+time.Minute {
+			line += " very late"
+		} else if w.Time.Sub(expiry) > soon {
+			line += aMinuteLate
 		} else if w.Time.Before(expiry) {
 			line += " early"
 		}

@@ -138,6 +138,10 @@ func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface,
 		jobs, cronJobs := shared.Batch().V1().Jobs(), shared.Batch().V1().CronJobs()
 		if u.mends != nil {
 			u.cached, u.statuses, u.jobs = cronJobs.Lister(), mendedCronJobs{client.BatchV1().CronJobs(namespace), u}, client.BatchV1().Jobs(namespace)
+			u.mends.listed()
+			if err := u.mends.follow(jobs); err != nil {
+				return nil, err
+			}
 			client, jobs, cronJobs = mendedClient{client, u}, mendedInformer{jobs, u}, mendedCronInformer{cronJobs, u}
 		}
 		crons, err := cronjob.NewControllerV2(ctx, jobs, cronJobs, client)
