@@ -9,11 +9,15 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 300 pods says how it will end, and has not said that it has. Then it is deleted, its
-// controller is killed, or it is suspended and cut. No pod keeps its finalizer, and none is counted wrongly.
+// J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 300 pods, or of 500 with JOBLEDGER_LONG, says how it will end, and has not said
+// that it has. Then it is deleted, its controller is killed, or it is suspended and cut. No pod keeps its finalizer, and none is
+// counted wrongly.
 func TestALargeJobIsDisturbedAsItEnds(t *testing.T) {
 	t.Parallel()
-	const n = 300
+	n := int32(300)
+	if long {
+		n = 500
+	}
 	w := newWorldOn(t, controlplane.ForTest(t, controlplane.Options{}))
 	c := w.run("delegated")
 	ending := func(name string, options ...option) *batchv1.Job {

@@ -249,13 +249,37 @@ func (c *Checker) Pending(now, wake time.Time) error {
 		}
 		by := when.Next(from).Add(100 * time.Millisecond)
 		if when.Every() { // its due times count from the last one
-			by = when.Wake(anchorOf(k.now), now)
+			by = c.paced(k, when, now, when.Wake(anchorOf(k.now), now))
 		}
 		if never := when.Next(from).IsZero(); !never && (wake.IsZero() || wake.After(by)) {
 			c.reportCron("C-248", c.cfg.Server.Version(), k, "at %s the next look is at %s; it is due by %s", now, wake, by)
 		}
 	}
 	return c.joined()
+}
+
+// paced is when there is a look at the latest at a CronJob that is due several times in a minute (C-085): by its next due time, or by the
+// first of the next minute, when no Job can be made for those of this one.
+func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time.Time {
+	minute := now.Truncate(time.Minute).Add(time.Minute)
+	if !by.Before(minute) || !c.startsNone(k, when, by.Add(-100*time.Millisecond)) {
+		return by
+	}
+	return when.WakeFrom(anchorOf(k.now), minute)
+}
+
+// startsNone reports whether no Job can be made for the due times of a minute: something has its name, the policy forbids it, or each of them
+// is too late before there is a look at it.
+func (c *Checker) startsNone(k *cron, when schedule.Schedule, due time.Time) bool {
+	spec := &k.now.Spec
+	switch name := fmt.Sprintf("%s-%d", k.key.Name, due.Unix()/60); {
+	case c.cfg.Server.Job(k.key.Namespace, name) != nil:
+		return true
+	case spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(k.now.Status.Active) > 0:
+		return true
+	}
+	late := spec.StartingDeadlineSeconds
+	return late != nil && time.Duration(*late)*time.Second < when.Next(due).Sub(due)
 }
 
 func anchorOf(k *batchv1.CronJob) time.Time {

@@ -270,3 +270,28 @@ func TestALookThatIsNotPendingIsFound(t *testing.T) {
 	l.must(l.checker.Check())
 	l.must(l.checker.Pending(now, time.Time{}))
 }
+
+// TestALookIsPacedWhereNothingStarts: of a CronJob that is due each second one look in a minute is enough while its Job of this minute is
+// there, or one of before keeps the next from starting; and each due time has a look where a Job can be made.
+func TestALookIsPacedWhereNothingStarts(t *testing.T) {
+	l := newCronLab(t)
+	l.edit(func(s *batchv1.CronJobSpec) { s.Schedule = "@every 1s" })
+	l.must(l.checker.Check())
+	now := l.Clock().Now() // 03:04:05
+	next := now.Truncate(time.Second).Add(time.Second + 100*time.Millisecond)
+	minute := now.Truncate(time.Minute).Add(time.Minute + 100*time.Millisecond)
+	pending := func(sentence string, wake time.Time, ok bool) {
+		t.Helper()
+		l.must(l.checker.Check())
+		if err := l.checker.Pending(now, wake); (err == nil) != ok {
+			t.Errorf("%s: the next look at %s: %v", sentence, wake, err)
+		}
+	}
+	pending("a Job can be made", next, true)
+	pending("a Job can be made", next.Add(time.Second), false)
+	l.edit(func(s *batchv1.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(0)) })
+	pending("each is too late", minute, true)
+	pending("each is too late", minute.Add(time.Second), false)
+	l.edit(func(s *batchv1.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(1)) })
+	pending("none is too late", minute, false)
+}
