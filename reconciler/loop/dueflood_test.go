@@ -170,7 +170,7 @@ const (
 	dueRun  = 2 << 10
 )
 
-// TestDueFloods: CronJobs that are due each second, and start nothing, fill the log by what a formula allows. They make the same Jobs at the
+// C-085: TestDueFloods: CronJobs that are due each second, and start nothing, fill the log by what a formula allows. They make the same Jobs at the
 // same times as without a pace, and each due time has its fate.
 func TestDueFloods(t *testing.T) {
 	t.Parallel()

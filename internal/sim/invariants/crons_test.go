@@ -271,7 +271,7 @@ func TestALookThatIsNotPendingIsFound(t *testing.T) {
 	l.must(l.checker.Pending(now, time.Time{}))
 }
 
-// TestALookIsPacedWhereNothingStarts: of a CronJob that is due each second one look in a minute is enough while its Job of this minute is
+// C-085, C-248: TestALookIsPacedWhereNothingStarts: of a CronJob that is due each second one look in a minute is enough while its Job of this minute is
 // there, or one of before keeps the next from starting; and each due time has a look where a Job can be made.
 func TestALookIsPacedWhereNothingStarts(t *testing.T) {
 	l := newCronLab(t)
