@@ -37,6 +37,11 @@ var (
 		Sentence: "The watch has not shown a Job that the controller itself has made. Upstream reads it each time that it looks at the " +
 			"CronJob, so it sees when somebody has deleted it. Ours knows the Job by the answer to its create, and waits for the watch.",
 	}
+	lookedOnce = &Difference{
+		Rule: "C-085",
+		Sentence: "A CronJob is due several times in a minute, and a Job has the name of them all. Upstream looks at each, finds the name taken, " +
+			"and says in status.lastScheduleTime that the Job ran for it. Ours looks in the next minute again, and makes the same Jobs.",
+	}
 	asleep = &Difference{
 		Rule:     "C-165",
 		Sentence: "The name of a Job is taken. Upstream does not look at the CronJob again by itself. Ours does, when it is due next.",
@@ -88,6 +93,33 @@ var AllowedOfCronJobs = []*Difference{
 		},
 		Parts: true,
 	},
+	{
+		Rule: "C-147, C-107",
+		Sentence: "A Job that is to be replaced has succeeded, and that was not seen yet. Both delete it, ours as none is kept. Ours has seen " +
+			"the success, as it has read the Job; upstream has not, and never will.",
+		When: func(s Scenario) bool { return s.has("hold jobs") && s.has("policy=Replace") && s.has("keep=0") },
+		Explains: func(line string) bool {
+			return isLine(line, "+", "stored of <cronjob ", "last success ") || strings.Contains(line, " lastSuccessfulTime=")
+		},
+		Shows: succeededLater,
+	},
+}
+
+// succeededLater reports whether ours knows a later success of the same CronJobs than upstream, and nothing else differs.
+func succeededLater(diff string) bool {
+	const field = " lastSuccessfulTime="
+	theirs, said := map[string]string{}, lines(diff, field)
+	for line := range strings.Lines(said) {
+		if of, at, _ := strings.Cut(line, field); line[0] == '-' {
+			theirs[of[1:]] = at
+		}
+	}
+	for line := range strings.Lines(said) {
+		if of, at, _ := strings.Cut(line, field); line[0] == '+' && !strings.HasPrefix(theirs[of[1:]], "unset") && at <= theirs[of[1:]] {
+			return false
+		}
+	}
+	return said != "" && sameBut(said, field)
 }
 
 // deletedAt is before the time in a line of a deletion.

@@ -39,7 +39,12 @@ func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
 
 // playOursWaiting is playOurs where a pod that is deleted may end by itself for so long.
 func playOursWaiting(s Scenario, l lens, seed uint64, wait time.Duration) (Picture, error) {
-	o, err := newOursWaiting(s, seed, wait)
+	return playOursWith(s, l, seed, func(settings *events.Settings) { settings.DeletedPodWait = wait })
+}
+
+// playOursWith is playOurs under other settings.
+func playOursWith(s Scenario, l lens, seed uint64, change func(*events.Settings)) (Picture, error) {
+	o, err := newOursWith(s, seed, change)
 	if err != nil {
 		return nil, err
 	}
@@ -57,17 +62,17 @@ func playOursWaiting(s Scenario, l lens, seed uint64, wait time.Duration) (Pictu
 }
 
 func newOurs(s Scenario, seed uint64) (*ours, error) {
-	return newOursWaiting(s, seed, events.DefaultSettings().DeletedPodWait)
+	return newOursWith(s, seed, func(*events.Settings) {})
 }
 
-func newOursWaiting(s Scenario, seed uint64, wait time.Duration) (*ours, error) {
+func newOursWith(s Scenario, seed uint64, change func(*events.Settings)) (*ours, error) {
 	c, err := newCluster(s, seed, actor)
 	if err != nil {
 		return nil, err
 	}
 	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
 	o.settings.Mode, o.settings.DeleteExpired, o.settings.CronJobs = events.ModeAll, true, len(s.CronJobs) > 0
-	o.settings.DeletedPodWait = wait
+	change(&o.settings)
 	o.settings.HeldAtEnd = []uint32{o.settings.HeldAtEnd, o.settings.HeldAtEnd, 1, 3}[seed%4] // most Jobs here have a few pods
 	o.checker = invariants.New(invariants.Config{
 		Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true, HeldAtEnd: int(o.settings.HeldAtEnd),
