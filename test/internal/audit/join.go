@@ -42,6 +42,10 @@ func Join(logged []controlplane.Write, calls []faults.Call) (writes []Write, pro
 		case c.Answer != 0 && c.Answer != at.Code:
 			problems = append(problems, fmt.Sprintf(
 				"the API server answered %d to %s %s (audit ID %s), and %d by its audit log", c.Answer, c.Method, c.Path, c.ID, at.Code))
+		case at.Body == "" && len(c.Body) > 0: // the client hung up before the API server had read all of it
+			if sent, err := unlogged(c); err == nil {
+				sent.Code, at = at.Code, sent
+			}
 		}
 		if w, problem := read(at); problem != "" {
 			problems = append(problems, problem)

@@ -198,3 +198,24 @@ func TestJoin(t *testing.T) {
 		}
 	}
 }
+
+// TestAWriteThatTheAPIServerDidNotRead: the controller was killed as it sent a create, so the audit log has a line without a body, and no
+// answer came back. The deed is known from what the proxy passed on; whatever the server says that it made of it is from the audit log.
+func TestAWriteThatTheAPIServerDidNotRead(t *testing.T) {
+	body := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"annotations":{"` + events.CommandAnnotation + `":"a"},` +
+		`"ownerReferences":[{"uid":"` + job + `","controller":true}]}}`)
+	logged := []controlplane.Write{{ID: "cut", Verb: "create", Resource: "pods", Namespace: "ns", Code: http.StatusInternalServerError}}
+	calls := []faults.Call{{ID: "cut", Method: http.MethodPost, Path: "/api/v1/namespaces/ns/pods", Body: body}}
+	writes, problems := Join(logged, calls)
+	if len(problems) > 0 || len(writes) != 1 {
+		t.Fatal(writes, problems)
+	}
+	want := Deed{Kind: events.CommandCreatePod, Object: "a", Owner: job}
+	if w := writes[0]; w.Deed != want || w.Code != http.StatusInternalServerError || w.Told != 0 || w.ID != "cut" {
+		t.Errorf("the write is %s", w.String())
+	}
+	calls[0].Body, calls[0].Answer = nil, http.StatusInternalServerError // one that was answered has to be whole in the audit log
+	if _, problems := Join(logged, calls); len(problems) == 0 {
+		t.Error("a line without a body is taken as a deed though the API server has answered")
+	}
+}
