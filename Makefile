@@ -143,14 +143,14 @@ smoke := ^TestScripts$$/^run$$
 # A process under the detector waits a second before it ends, for reports of other threads.
 raced := $(if $(race),GORACE=atexit_sleep_ms=20)
 
-# Tests that have one goroutine, or measure memory, and take a minute under the race detector run plain.
+# Tests that have one goroutine, or measure memory, and take long under the race detector run plain.
 # So do those of a cluster of NATS servers, whose own time it is.
-lonely := ^(TestScriptsWithRestarts|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
+lonely := ^(TestScriptsWithRestarts|TestScriptsDivided|TestFloods|TestPodsThatCannotGoDoNotFillTheLog|TestAStartAfterAKillAtEachMoment|TestAKillBetweenParts|TestAKillLosesNoCountInSilence|TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain|TestAFileHoldsTenTimesItsStates|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer. The longest go
 # first, so that no processor waits for them at the end.
 integration := $(gotest) -count=1 -timeout
-longest := ./integration ./crash ./handover ./stream
+longest := ./integration ./handover ./observe ./crash ./uninstall ./stream
 
 # What make test plays with the oracle is the same each time, so that no change fails for another's fault. At length it plays other
 # scenarios each time, from a seed that is printed. SEED=n plays those again.
@@ -158,8 +158,16 @@ SEED ?=
 oracle = @seed=$(or $(SEED),$(2)) && echo "cd test/oracle && JOBLEDGER_SEED=$$seed go test$(1)" && cd test/oracle && \
 	JOBLEDGER_SEED=$$seed $(gotest) -count=1$(1) .
 
+# Tests of the cluster wait for clocks, the others compute: side by side they take little longer than the longer of the two. Each prints what
+# it has said when it is over (make before 4.0 cannot hold it back), and one that fails lets the other come to its end. The program is
+# built first, so that not both compile it.
 .PHONY: test
-test: ## All that a change must not break: unit, race, integration (some 20 min; SHUFFLE=on: in another order)
+test: ## All that a change must not break: unit, race, integration (SHUFFLE=on: in another order)
+	go build -o bin/test/jobledger ./cmd/jobledger
+	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=line) test-units test-cluster
+
+.PHONY: test-units
+test-units: ## The part of make test that needs no cluster
 	cd internal/image && $(gotest) ./...
 	cd internal/manifests && $(gotest) ./...
 	$(gotest) -timeout 20m $$($(plain))
@@ -167,6 +175,9 @@ test: ## All that a change must not break: unit, race, integration (some 20 min;
 	$(raced) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
 	$(raced) $(gotest) -timeout 20m $(race) -run '$(smoke)' ./cmd/jobledger
 	$(call oracle, -timeout 20m,1)
+
+.PHONY: test-cluster
+test-cluster: ## The part of make test that starts control planes
 	cd test && $(integration) 60m $(longest) ./...
 
 .PHONY: test-long
