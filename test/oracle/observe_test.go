@@ -7,9 +7,9 @@ import (
 )
 
 // TestObserverBesideUpstream shows to an observer (--manage=observe) what upstream's controller does in random scenarios, the two watches out
-// of step by up to a second. It plays JOBLEDGER_SEEDS scenarios, 200 unless it says, or 10,000 Jobs with JOBLEDGER_LONG. Whatever the
+// of step by up to a second. It plays JOBLEDGER_SEEDS scenarios, 100 unless it says, or 10,000 Jobs with JOBLEDGER_LONG. Whatever the
 // observer reports (WouldDecide) is true: upstream did not do it within the patience, because it was dead, refused or blind, or because it never does.
-func TestObserverBesideUpstream(t *testing.T) { observed(t, 200, Generate) }
+func TestObserverBesideUpstream(t *testing.T) { observed(t, 100, Generate) }
 
 // TestObserverBesideUpstreamTTL is that test with the built-in TTL controller and 60 scenarios in which Jobs have TTLs.
 func TestObserverBesideUpstreamTTL(t *testing.T) { observed(t, 60, GenerateTTL) }

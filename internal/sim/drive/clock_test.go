@@ -9,7 +9,7 @@ import (
 // and no deadline passes early (design §4, J-146). Every third seed loses its log, too.
 func TestSeedsOfClocks(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 12)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.SetClock = 0.005

@@ -22,7 +22,7 @@ import (
 )
 
 // longer is how many times as many seeds a test runs with JOBLEDGER_LONG.
-const longer = 25
+const longer = 100
 
 // seeds is how many seeds a test runs: JOBLEDGER_SEEDS, or the number that CI has time for, or with JOBLEDGER_LONG many more. What CI has time
 // for is never less than the 6 that 'make mutants' runs: with those the mutants of the rules are noticed.
@@ -78,7 +78,7 @@ func config(seed uint64) drive.Config {
 // J-193: after each crash the log and a listing are all that is known, and every invariant goes on holding.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 40)) {
+	for seed := range uint64(seeds(t, 10)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { run(t, config(seed)) })
 	}
 }
@@ -88,7 +88,7 @@ func TestSeeds(t *testing.T) {
 // TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (design §2, invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.LoseLog = 0.5
@@ -101,7 +101,7 @@ func TestSeedsWithALostLog(t *testing.T) {
 // made twice for that, or forgotten (J-014). The logs replay without a key.
 func TestSeedsWithALostKey(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Crash, cfg.LoseKey = 0.01, 0.5
@@ -115,7 +115,7 @@ func TestSeedsWithALostKey(t *testing.T) {
 // stands alone, and a recovery from streams as of different records is a recovery.
 func TestSeedsInSmallFiles(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Files, cfg.Snapshot = int(1+seed%2)*(4<<10), 20
@@ -128,7 +128,7 @@ func TestSeedsInSmallFiles(t *testing.T) {
 // not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
 func TestSeedsOfStops(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Stop, cfg.Lapse = 0.01, 0.02
@@ -142,7 +142,7 @@ func TestSeedsOfStops(t *testing.T) {
 // backoff is tried again, is given up when it is not wanted any more, and never makes a second pod (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Faults = apiserver.Rates{
@@ -162,7 +162,7 @@ func TestSeedsFullOfRefusals(t *testing.T) {
 // its log, too.
 func TestSeedsOfClaims(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = 0.15, noClaims
@@ -186,7 +186,7 @@ var noClaims = []users.Deed{
 // do only some of these, and do them more often.
 func TestSeedsOfMeddling(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = []float64{0.1, 0.3}[seed/2%2], some(seed)
@@ -206,7 +206,7 @@ func TestSeedsOfMeddling(t *testing.T) {
 // other seed loses its log, too.
 func TestSeedsOfRemovals(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = 0.5, onlyRemovals
@@ -232,7 +232,7 @@ var onlyRemovals = []users.Deed{
 // for long. An index whose pod is deleted because the Job fails has not failed (J-116). Every other seed loses its log, too.
 func TestSeedsOfFailingIndexes(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.World.UserChance, cfg.World.UsersOff = 0.3, onlyLimits

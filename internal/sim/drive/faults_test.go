@@ -17,7 +17,7 @@ import (
 func TestEveryRequestFails(t *testing.T) {
 	t.Parallel()
 	for kind := apiserver.TimeoutBefore; kind < apiserver.TouchedByAnother; kind++ {
-		for seed := range uint64(max(1, seeds(t, 20)/10)) { // each is ten times as long as others
+		for seed := range uint64(max(1, seeds(t, 6)/10)) { // each is ten times as long as others
 			t.Run(fmt.Sprintf("%s/seed=%d", kind, seed), func(t *testing.T) {
 				cfg := config(seed)
 				cfg.World.UserChance, cfg.World.NodeLossChance = 0, 0
@@ -84,7 +84,7 @@ func calls(d *drive.Driver) int {
 func TestAServersWishIsKept(t *testing.T) {
 	t.Parallel()
 	kept := 0
-	for seed := range uint64(seeds(t, 8)) {
+	for seed := range uint64(seeds(t, 6)) {
 		cfg := config(seed)
 		cfg.World.UserChance, cfg.World.NodeLossChance = 0, 0
 		cfg.Faults, cfg.Crash, cfg.Cut = apiserver.Rates{apiserver.TooManyRequests: 1}, 0.002, 0

@@ -17,7 +17,7 @@ import (
 func TestSeedsOfGangs(t *testing.T) {
 	t.Parallel()
 	grouped := 0
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Settings.GangScheduling = true

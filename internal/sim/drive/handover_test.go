@@ -14,7 +14,7 @@ import (
 // stays (O-008). In every other seed the controllers replace the built-in one.
 func TestSeedsOfTurns(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 16)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.HandOver = []float64{0.004, 0.01, 0.03}[seed%3]

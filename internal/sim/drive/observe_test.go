@@ -13,7 +13,7 @@ import (
 func TestSeedsBesideOthers(t *testing.T) {
 	t.Parallel()
 	observed := 0
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Settings.ObserveOthers = true

@@ -21,7 +21,7 @@ import (
 // ended with its finalizer is counted (J-049, J-073, J-074, J-179).
 func TestSeedsOfProtectedPods(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Protect, cfg.World.UserChance, cfg.World.UsersOff = 0.5, 0.15, noSizes

@@ -22,7 +22,7 @@ import (
 func TestSeedsOfTTL(t *testing.T) {
 	t.Parallel()
 	deleted, conflicts := 0, 0
-	for seed := range uint64(seeds(t, 20)) {
+	for seed := range uint64(seeds(t, 6)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Settings.DeleteExpired = true
