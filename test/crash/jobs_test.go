@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	pods        = 30 // of the Job that is to complete
+	pods        = 20 // of the Job that is to complete
 	parallelism = 10
 )
 
 // allIndexes are the indexes of the one that is to complete.
 var allIndexes = fmt.Sprintf("0-%d", pods-1)
 
-// indexedJob is the Job that every crash falls into: 30 pods, 10 at a time, each running for so long.
+// indexedJob is the Job that every crash falls into: 20 pods, 10 at a time, each running for so long.
 func indexedJob(runFor time.Duration) *batchv1.Job {
 	job := newJob("indexed", map[string]string{controlplane.AnnotationRunFor: runFor.String()})
 	job.Spec.CompletionMode = new(batchv1.IndexedCompletion)

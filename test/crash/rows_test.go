@@ -42,10 +42,10 @@ var rows = []row{
 	{sentence: "a commit in the middle is durable and its calls begin", crashes: at("durable.after:7")},
 	{sentence: "before the first create is sent", crashes: at("call.before.create-pod:1")},
 	{sentence: "before a create in the middle is sent", crashes: at("call.before.create-pod:15")},
-	{sentence: "before the last create is sent", crashes: at("call.before.create-pod:31")},
+	{sentence: "before the last create is sent", crashes: at("call.before.create-pod:21")},
 	{sentence: "after the first pod is created", crashes: at("call.after.create-pod:1")},
 	{sentence: "after a pod in the middle is created", crashes: at("call.after.create-pod:16")},
-	{sentence: "after the last pod is created", crashes: at("call.after.create-pod:31")},
+	{sentence: "after the last pod is created", crashes: at("call.after.create-pod:21")},
 	{sentence: "before the first status write", crashes: at("call.before.update-status:1")},
 	{sentence: "before the second status write", crashes: at("call.before.update-status:2")},
 	{sentence: "after the first status write", crashes: at("call.after.update-status:1")},
@@ -56,10 +56,10 @@ var rows = []row{
 	{sentence: "after the second Job is finished", crashes: at("call.after.finish-job:2")},
 	{sentence: "before the first finalizer goes", crashes: at("call.before.patch-pod:1")},
 	{sentence: "before a finalizer in the middle goes", crashes: at("call.before.patch-pod:17")},
-	{sentence: "before the last finalizer goes", crashes: at("call.before.patch-pod:31")},
+	{sentence: "before the last finalizer goes", crashes: at("call.before.patch-pod:21")},
 	{sentence: "after the first finalizer has gone", crashes: at("call.after.patch-pod:1")},
 	{sentence: "after a finalizer in the middle has gone", crashes: at("call.after.patch-pod:14")},
-	{sentence: "after the last finalizer has gone", crashes: at("call.after.patch-pod:31")},
+	{sentence: "after the last finalizer has gone", crashes: at("call.after.patch-pod:21")},
 	{sentence: "the first outcome is known and not recorded", crashes: at("outcome.before:1")},
 	{sentence: "an outcome in the middle is known and not recorded", crashes: at("outcome.before:8")},
 	{sentence: "the first outcome is appended", crashes: at("outcome.after:1")},
@@ -75,7 +75,7 @@ var rows = []row{
 // seeds choose instants for rows that are killed three times, wherever they are.
 var seeds = []uint64{1, 2}
 
-// atRandom is the row of a seed. The Jobs take about three seconds in all.
+// atRandom is the row of a seed. The Jobs take about two seconds in all.
 func atRandom(seed uint64) row {
 	random := rand.New(rand.NewPCG(seed, 2))
 	r := row{sentence: fmt.Sprintf("at the instants of seed %d", seed)}

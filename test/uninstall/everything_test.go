@@ -128,6 +128,7 @@ func (c *cluster) monitoring() {
 // TestEverythingIsTakenOff installs what every file of deploy/ installs, and takes it off again. While something of it makes more Jobs for
 // a controller that is gone, release names it and ends with code 1. In the end the cluster is as before.
 func TestEverythingIsTakenOff(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.monitoring()
 	c.namespace("batch")

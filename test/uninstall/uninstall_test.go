@@ -27,6 +27,7 @@ import (
 // TestNothingIsLeft runs docs/uninstall.md and compares the cluster with what it was before: it differs in nothing but the Jobs
 // that were created, their pods and Events.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.namespace("batch")
 	soon, cancel := patience.Context(t.Context())
@@ -139,6 +140,7 @@ func normal(text string) string {
 // TestNothingHangsAfterLettingGo: a controller was killed. A namespace that is deleted waits for a pod that nothing holds but our
 // finalizer, and the namespace controller tries again and again. Letting go frees it; pods that run go on. While the controller runs, it is refused.
 func TestNothingHangsAfterLettingGo(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.namespace("gone")
 	c.namespace("kept")
@@ -214,6 +216,7 @@ func TestNothingHangsAfterLettingGo(t *testing.T) {
 // TestDrainByHand: without a cluster to run in, "release --drain" takes the place of "run", ends when what has begun has ended, and
 // deletes the Lease. The log knows the drain, and replays.
 func TestDrainByHand(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.namespace("batch")
 	flags := " --log " + filepath.Join(c.dir, "log") + " --kubeconfig " + c.cp.Kubeconfig() + " --listen= --log-format=text" +
