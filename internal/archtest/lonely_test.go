@@ -1,0 +1,56 @@
+package archtest
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+
+// TestWhatTheRaceDetectorLeavesOutRunsPlain: make test skips the lonely tests in each package under the race detector, by their names, and
+// runs them plain in the packages of lonelies alone. One of another package would run nowhere, and a name that no test has any more is left over.
+func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
+	list := makeVariable(t, "lonely")
+	lonely, plain := regexp.MustCompile(list), map[string]bool{}
+	for _, dir := range strings.Fields(makeVariable(t, "lonelies")) {
+		plain[filepath.Clean(dir)] = true
+	}
+	var found []string
+	for _, pattern := range []string{"events/*", "events/*/*", "reconciler/loop", "reconciler/executor", "reconciler/executor/*", "store/*", "store/*/*"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			dir, err := filepath.Rel(root, filepath.Dir(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range testFunction.FindAllStringSubmatch(read(t, file), -1) {
+				if !lonely.MatchString(m[1]) {
+					continue
+				}
+				if found = append(found, m[1]); !plain[dir] {
+					t.Errorf("%s of %s is skipped under the race detector, and runs nowhere", m[1], dir)
+				}
+			}
+		}
+	}
+	for _, name := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(list, "^("), ")$"), "|") {
+		if !regexp.MustCompile("(?m)^" + name + "$").MatchString(strings.Join(found, "\n")) {
+			t.Errorf("no test has the name %s", name)
+		}
+	}
+}
+
+// makeVariable is what the Makefile says that a variable is.
+func makeVariable(t *testing.T, name string) string {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)^` + name + ` := (.*)$`).FindStringSubmatch(read(t, filepath.Join(root, "Makefile")))
+	if m == nil {
+		t.Fatalf("the Makefile has no %s", name)
+	}
+	return strings.ReplaceAll(m[1], "$$", "$")
+}
