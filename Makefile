@@ -224,8 +224,8 @@ damage: ## The damage table in docs/format.md: what comes of each kind of damage
 
 ONLY ?=
 .PHONY: mutants
-mutants: ## Small changes in the rules that no test notices; for the night, an hour and more (ONLY=regexp)
-	nice go run ./internal/mutants $(if $(ONLY),-only '$(ONLY)')
+mutants: ## Small changes in the rules (OF=answers: in answers) that no test notices; an hour and more (ONLY=regexp, SAMPLE=500, SEED=1, LEAST=90)
+	nice go run ./internal/mutants -of $(or $(OF),rules) $(if $(ONLY),-only '$(ONLY)') $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(LEAST),-least $(LEAST))
 
 QUICK ?=
 ROUNDS ?=

@@ -36,9 +36,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// ownState gives a script a directory for state of its own.
+// ownState gives a script a directory for state of its own. What make mutants says reaches the commands of a script.
 func ownState(e *testscript.Env) error {
 	e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+	for _, name := range []string{"MUTANT", "MUTANT_SEEN"} {
+		e.Setenv(name, os.Getenv(name))
+	}
 	return nil
 }
 

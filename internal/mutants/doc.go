@@ -5,7 +5,12 @@
 //
 // All mutants of a package are compiled at once: each place asks a variable whether its mutant is the one, and the variable is set
 // from the environment. So a mutant costs the time of the tests that reach it, not a build. The changed files are an overlay
-// (go build -overlay): the tree stays as it is. The tests are those of suites.go, the fast ones first.
+// (go build -overlay): the tree stays as it is. The tests are those of scope.go, the fast ones first.
+//
+// There are two scopes. The rules decide what is done; all their mutants are tried. The answers (-of answers) are what users are told of
+// a log; there are ten thousand mutants, so a sample is drawn by a seed, and nine of ten must be killed:
+//
+//	make mutants OF=answers SAMPLE=500 SEED=7 LEAST=90
 //
 // A mutant that changes nothing anybody could see stands in equivalent.txt with the reason; the run fails on one that is not
 // there and survives, and on an entry that is killed or no longer exists.

@@ -101,13 +101,17 @@ func (p *pkg) isBool(e ast.Expr) bool {
 	return ok && t.Value == nil && t.Type != nil && types.Identical(types.Default(t.Type), types.Typ[types.Bool])
 }
 
-func (p *pkg) isNumber(e ast.Expr) bool {
+func (p *pkg) isNumber(e ast.Expr) bool { return p.isBasic(e, types.IsNumeric) }
+
+func (p *pkg) isString(e ast.Expr) bool { return p.isBasic(e, types.IsString) }
+
+func (p *pkg) isBasic(e ast.Expr, info types.BasicInfo) bool {
 	t, ok := p.info.Types[e]
 	if !ok || t.Value != nil || t.Type == nil {
 		return false
 	}
 	basic, ok := t.Type.Underlying().(*types.Basic)
-	return ok && basic.Info()&types.IsNumeric != 0
+	return ok && basic.Info()&info != 0
 }
 
 func (p *pkg) sameType(a, b ast.Expr) bool {

@@ -5,19 +5,36 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"regexp"
 )
 
+// order is what is asked for.
+type order struct {
+	of     string
+	only   string
+	list   bool
+	seeds  int
+	sample int
+	seed   uint64
+	least  int
+}
+
 func main() {
-	only := flag.String("only", "", "mutants whose name matches this expression; without it all")
-	list := flag.Bool("list", false, "name the mutants and run nothing")
-	seeds := flag.Int("seeds", 6, "simulated seeds for what the other tests do not kill; 0 for none")
+	var o order
+	flag.StringVar(&o.of, "of", "rules", "whose mutants: rules, or answers")
+	flag.StringVar(&o.only, "only", "", "mutants whose name matches this expression; without it all")
+	flag.BoolVar(&o.list, "list", false, "name the mutants and run nothing")
+	flag.IntVar(&o.seeds, "seeds", 6, "simulated seeds for what the other tests of rules do not kill; 0 for none")
+	flag.IntVar(&o.sample, "sample", 0, "so many of the mutants, drawn by -seed; 0 for all")
+	flag.Uint64Var(&o.seed, "seed", 1, "by which the sample is drawn")
+	flag.IntVar(&o.least, "least", 100, "so many of a hundred must be killed or have a reason")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	clean, err := run(ctx, *only, *list, *seeds)
+	clean, err := run(ctx, &o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(2)
@@ -27,14 +44,15 @@ func main() {
 	}
 }
 
-// The packages that hold the rules, from the repository's root.
-var packages = []string{"./projector", "./reconciler"}
-
 const equivalentFile = "internal/mutants/equivalent.txt"
 
-// run makes the mutants and tries them; clean is false when one survives without a reason, or a reason has no survivor.
-func run(ctx context.Context, only string, list bool, seeds int) (clean bool, err error) {
-	matching, err := regexp.Compile(only)
+// run makes the mutants and tries them; clean is false when too many survive without a reason, or a reason has no survivor.
+func run(ctx context.Context, o *order) (clean bool, err error) {
+	scope, err := scopeOf(o.of)
+	if err != nil {
+		return false, err
+	}
+	matching, err := regexp.Compile(o.only)
 	if err != nil {
 		return false, err
 	}
@@ -43,7 +61,7 @@ func run(ctx context.Context, only string, list bool, seeds int) (clean bool, er
 		return false, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	mutants, overlay, err := mutate(ctx, dir, packages)
+	mutants, overlay, err := mutate(ctx, dir, scope.packages)
 	if err != nil {
 		return false, err
 	}
@@ -51,24 +69,25 @@ func run(ctx context.Context, only string, list bool, seeds int) (clean bool, er
 	if err != nil {
 		return false, err
 	}
+	maps.DeleteFunc(reasons, func(name, _ string) bool { return !scope.holds(name) })
 	chosen := mutants[:0:0]
-	for _, m := range mutants {
+	for _, m := range drawn(mutants, o.sample, o.seed) {
 		if matching.MatchString(m.name()) {
 			chosen = append(chosen, m)
 		}
 	}
-	if list {
+	if o.list {
 		for _, m := range chosen {
 			fmt.Println(m.name())
 		}
 		return true, nil
 	}
-	suites, err := build(ctx, dir, overlay, seeds)
-	if err != nil {
+	suites := scope.suites(o.seeds)
+	if err := build(ctx, dir, overlay, suites); err != nil {
 		return false, err
 	}
 	if err := try(ctx, suites, chosen, reasons); err != nil {
 		return false, err
 	}
-	return report(chosen, reasons, only == ""), nil
+	return report(chosen, reasons, scope, o.only == "" && o.sample == 0, o.least), nil
 }

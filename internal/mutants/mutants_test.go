@@ -179,9 +179,52 @@ func TestReasons(t *testing.T) {
 		{"all killed", []*mutant{killed}, nil, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if report(row.mutants, row.reasons, true) != row.clean {
+			if report(row.mutants, row.reasons, &scopes[0], true, 100) != row.clean {
 				t.Errorf("clean is not %v", row.clean)
 			}
 		})
+	}
+}
+
+// TestASampleIsDrawnBySeed: the same seed draws the same mutants, in their order; another seed draws others.
+func TestASampleIsDrawnBySeed(t *testing.T) {
+	var all []*mutant
+	for id := range 1000 {
+		all = append(all, &mutant{id: id + 1})
+	}
+	ids := func(n int, seed uint64) (out []int) {
+		for _, m := range drawn(all, n, seed) {
+			out = append(out, m.id)
+		}
+		return out
+	}
+	a, again, other := ids(50, 7), ids(50, 7), ids(50, 8)
+	if len(a) != 50 || !slices.IsSorted(a) || len(slices.Compact(slices.Clone(a))) != 50 || !slices.Equal(a, again) || slices.Equal(a, other) {
+		t.Errorf("drawn %v, again %v, by another seed %v", a, again, other)
+	}
+	if len(ids(0, 7)) != 1000 || len(ids(2000, 7)) != 1000 {
+		t.Error("without a number, or with one that is too large, some are missing")
+	}
+}
+
+// TestWhatHasToBeNoticed: nine of ten are enough where that is asked for, and equivalent ones are not counted.
+func TestWhatHasToBeNoticed(t *testing.T) {
+	var all []*mutant
+	for id := range 20 {
+		all = append(all, &mutant{id: id + 1, pkg: "internal/words", function: "f", what: "x", nth: id + 1, killed: "words"})
+	}
+	all[3].killed, all[4].killed, all[5].killed = "", "", ""
+	answers := &scopes[1]
+	reasons := map[string]string{all[3].name(): "since x"}
+	for _, row := range []struct {
+		least int
+		clean bool
+	}{{100, false}, {90, false}, {89, true}} {
+		if got := report(all, reasons, answers, false, row.least); got != row.clean {
+			t.Errorf("17 of 19 with at least %d of 100: %v", row.least, got)
+		}
+	}
+	if !answers.holds("internal/words f: x") || answers.holds("projector f: x") {
+		t.Error("a mutant is of the wrong scope")
 	}
 }

@@ -196,8 +196,12 @@ func (w *writer) binary(e *ast.BinaryExpr) {
 func (w *writer) call(e *ast.CallExpr) {
 	switch fun := w.text(e.Fun); {
 	case fun == "cmp.Or":
+		none := map[bool]string{true: "0", false: `""`}[w.pkg.isNumber(e)]
+		if none != "0" && !w.pkg.isString(e) {
+			return
+		}
 		for k, arg := range e.Args {
-			w.wrap(arg, fmt.Sprintf("mutantPick(%d, ", w.mutant(arg, "entry left out: %s", short(w.text(arg)))), ", 0)")
+			w.wrap(arg, fmt.Sprintf("mutantPick(%d, ", w.mutant(arg, "entry left out: %s", short(w.text(arg)))), ", "+none+")")
 			if k > 0 {
 				id := w.mutant(arg, "entry before the last: %s", short(w.text(arg)))
 				before := e.Args[k-1]

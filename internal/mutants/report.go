@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -30,54 +31,94 @@ func readReasons(file string) (map[string]string, error) {
 	return reasons, err
 }
 
-// report prints what became of the mutants, by section, and lists survivors. It reports whether all is well.
-func report(mutants []*mutant, reasons map[string]string, all bool) bool {
-	type count struct{ made, killed, excused, survived, unseen int }
-	counts := make([]count, len(sectionEnds)+1)
+// count is what became of some mutants.
+type count struct{ made, killed, excused, survived, unseen int }
+
+// tally is by section, or by package.
+type tally struct {
+	names  []string // in their order
+	counts map[string]*count
+}
+
+func (t *tally) of(name string) *count {
+	if t.counts[name] == nil {
+		t.names = append(t.names, name)
+		t.counts[name] = &count{}
+	}
+	return t.counts[name]
+}
+
+// group is under which name a mutant is counted.
+func (s *scope) group(m *mutant) string {
+	switch {
+	case !s.sections:
+		return m.pkg
+	case m.section < 0:
+		return "none"
+	}
+	return fmt.Sprint(m.section)
+}
+
+// report prints what became of the mutants, and lists survivors. It reports whether all is well: that so many of a hundred are killed, or
+// have a reason, and that no reason is idle.
+func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, least int) bool {
+	by := tally{counts: map[string]*count{}}
+	if of.sections {
+		for k := range len(sectionEnds) + 1 {
+			by.of(of.group(&mutant{section: k - 1}))
+		}
+	}
 	known := map[string]bool{}
-	var bad []string
+	var idle, survivors []string
+	sum := count{}
 	for _, m := range mutants {
-		c := &counts[m.section+1]
-		c.made++
 		reason := reasons[m.name()]
 		known[m.name()] = true
+		for _, c := range []*count{by.of(of.group(m)), &sum} {
+			c.made++
+			switch {
+			case m.killed != "":
+				c.killed++
+			case reason != "":
+				c.excused++
+			case m.unseen:
+				c.unseen++
+				c.survived++
+			default:
+				c.survived++
+			}
+		}
 		switch {
 		case m.killed != "" && reason != "":
-			bad = append(bad, "killed, though equivalent.txt excuses it: "+m.name())
-			c.killed++
-		case m.killed != "":
-			c.killed++
-		case reason != "":
-			c.excused++
-		default:
-			c.survived++
-			if m.unseen {
-				c.unseen++
-			}
-			bad = append(bad, fmt.Sprintf("%s:%d survives: %s", m.file, m.line, m.name()))
+			idle = append(idle, "killed, though equivalent.txt excuses it: "+m.name())
+		case m.killed == "" && reason == "":
+			survivors = append(survivors, fmt.Sprintf("%s:%d survives: %s", m.file, m.line, m.name()))
 		}
 	}
 	for name := range reasons {
 		if all && !known[name] {
-			bad = append(bad, "equivalent.txt excuses what does not exist: "+name)
+			idle = append(idle, "equivalent.txt excuses what does not exist: "+name)
 		}
 	}
-	fmt.Printf("\n%-10s %6s %6s %10s %8s %8s\n", "section", "made", "killed", "equivalent", "survived", "unseen")
-	sum := count{}
-	for k, c := range counts {
-		if c.made == 0 {
-			continue
-		}
-		name := "none"
-		if k > 0 {
-			name = fmt.Sprint(k - 1)
-		}
-		fmt.Printf("%-10s %6d %6d %10d %8d %8d\n", name, c.made, c.killed, c.excused, c.survived, c.unseen)
-		sum = count{sum.made + c.made, sum.killed + c.killed, sum.excused + c.excused, sum.survived + c.survived, sum.unseen + c.unseen}
-	}
-	fmt.Printf("%-10s %6d %6d %10d %8d %8d\n", "all", sum.made, sum.killed, sum.excused, sum.survived, sum.unseen)
-	for _, b := range bad {
+	by.print(sum)
+	slices.Sort(idle)
+	for _, b := range append(idle, survivors...) {
 		fmt.Println(b)
 	}
-	return len(bad) == 0
+	told := sum.made - sum.excused
+	fmt.Printf("%d of %d that can be told from the original are killed\n", sum.killed, told)
+	return len(idle) == 0 && 100*sum.killed >= least*told
+}
+
+func (t *tally) print(sum count) {
+	fmt.Printf("\n%-20s %6s %6s %10s %8s %8s\n", "", "made", "killed", "equivalent", "survived", "unseen")
+	row := func(name string, c count) {
+		if c.made > 0 {
+			fmt.Printf("%-20s %6d %6d %10d %8d %8d\n", name, c.made, c.killed, c.excused, c.survived, c.unseen)
+		}
+	}
+	for _, name := range t.names {
+		row(name, *t.counts[name])
+	}
+	row("all", sum)
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -22,72 +25,115 @@ type suite struct {
 	dir    string // of the package
 	skip   string // tests that measure
 	only   string // the tests that count; empty for all
+	apart  bool   // each test is asked by itself what it reaches, so that a mutant costs only the tests that reach it
 	binary string
 	env    []string
-	seen   map[int]bool
-	limit  int // seconds of processor time; more is a mutant that never ends
+	parts  []part
 }
 
-// measuring are tests that count allocations: they take long, and a rule is not their subject.
-const measuring = "Allocations|Costs"
-
-// searching are tests that try many random histories.
-const searching = "^TestCountsThatAreKept|^TestAStateIsTheSame"
+// part is tests of a suite that run together.
+type part struct {
+	run   string // which tests; empty for all
+	seen  map[int]bool
+	limit int // seconds of processor time; more is a mutant that never ends
+}
 
 // build compiles the suites with all mutants in them, and runs each without any: it must pass, and tells which it reaches.
-func build(ctx context.Context, dir, overlay string, seeds int) ([]*suite, error) {
-	suites := []*suite{ // what is quick goes first
-		{name: "reconciler", dir: "reconciler", skip: measuring},
-		{name: "scripts", dir: "reconciler/loop", only: "^TestScripts$"},
-		{name: "tables", dir: "projector", skip: measuring + "|" + searching},
-		{name: "loop", dir: "reconciler/loop"},
-		{name: "projector", dir: "projector", skip: measuring},
-		{name: "observe", dir: "reconciler/observe"},
-		{name: "crons", dir: "internal/sim/crons", skip: "^TestAYear"},
-	}
-	if seeds > 0 {
-		suites = append(suites, &suite{
-			name: "sim", dir: "internal/sim/drive", only: "^TestSeeds", env: []string{fmt.Sprintf("JOBLEDGER_SEEDS=%d", seeds)},
-		})
-	}
+func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	for _, s := range suites {
 		s.binary = filepath.Join(dir, s.name+".test")
 		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", s.binary, "./"+s.dir)
 		cmd.Stderr = os.Stderr
 		if err := cmd.Run(); err != nil {
-			return nil, fmt.Errorf("build %s: %w", s.name, err)
+			return fmt.Errorf("build %s: %w", s.name, err)
 		}
 		if err := s.baseline(ctx, filepath.Join(dir, s.name+".seen")); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return suites, nil
+	return nil
 }
 
+// baseline runs the suite without any mutant, and notes which mutants it reaches.
 func (s *suite) baseline(ctx context.Context, file string) error {
-	s.limit = 600
-	r, err := s.run(ctx, "MUTANT_SEEN="+file)
+	parts, err := s.split(ctx)
 	if err != nil {
 		return err
 	}
-	if r.killed {
-		return fmt.Errorf("%s fails without any mutant:\n%s", s.name, r.out)
-	}
-	s.limit = 5 + int(5*r.took.Seconds())
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	s.seen = map[int]bool{}
-	for _, line := range strings.Fields(string(text)) {
-		n, err := strconv.Atoi(line)
+	s.parts = nil
+	all, took := map[int]bool{}, time.Duration(0)
+	for k, run := range parts {
+		p := part{run: run, limit: 600}
+		seen := fmt.Sprintf("%s.%d", file, k)
+		r, err := s.run(ctx, run, p.limit, "MUTANT_SEEN="+seen)
 		if err != nil {
 			return err
 		}
-		s.seen[n] = true
+		if r.killed {
+			return fmt.Errorf("%s %s fails without any mutant:\n%s", s.name, run, r.out)
+		}
+		p.limit = 5 + int(5*r.took.Seconds())
+		if p.seen, err = readSeen(seen); err != nil {
+			return err
+		}
+		maps.Copy(all, p.seen)
+		took += r.took
+		s.parts = append(s.parts, p)
 	}
-	fmt.Printf("%s: %.1f s, reaches %d mutants\n", s.name, r.took.Seconds(), len(s.seen))
+	fmt.Printf("%s: %.1f s, reaches %d mutants\n", s.name, took.Seconds(), len(all))
 	return nil
+}
+
+// split lists the tests of a suite whose tests are asked apart; else there is one part with all of them.
+func (s *suite) split(ctx context.Context) ([]string, error) {
+	if !s.apart {
+		return []string{s.only}, nil
+	}
+	cmd := exec.CommandContext(ctx, s.binary, "-test.list", cmp.Or(s.only, "."))
+	cmd.Dir = s.dir
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the tests of %s: %w", s.name, err)
+	}
+	skip, err := regexp.Compile(cmp.Or(s.skip, "^$"))
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, name := range strings.Fields(string(out)) {
+		if strings.HasPrefix(name, "Test") && !skip.MatchString(name) {
+			parts = append(parts, "^"+name+"$")
+		}
+	}
+	return parts, nil
+}
+
+// readSeen reads which mutants a run reached.
+func readSeen(file string) (map[int]bool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	seen := map[int]bool{}
+	for _, line := range strings.Fields(string(text)) {
+		n, err := strconv.Atoi(line)
+		if err != nil {
+			return nil, err
+		}
+		seen[n] = true
+	}
+	return seen, nil
+}
+
+// reaching are the tests of a suite that reach a mutant, and how long they may take together.
+func (s *suite) reaching(m *mutant) (run string, limit int) {
+	var names []string
+	for _, p := range s.parts {
+		if p.seen[m.id] {
+			names, limit = append(names, p.run), limit+p.limit
+		}
+	}
+	return strings.Join(names, "|"), limit
 }
 
 // starved is how many times as long as its processor time a suite may take on a machine that has much else to do. One that takes
@@ -101,13 +147,13 @@ type result struct {
 	out    string
 }
 
-// run runs the suite once.
-func (s *suite) run(ctx context.Context, env ...string) (result, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(starved*s.limit)*time.Second)
+// run runs some of the suite's tests once, or all.
+func (s *suite) run(ctx context.Context, tests string, limit int, env ...string) (result, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(starved*limit)*time.Second)
 	defer cancel()
-	args := []string{"-c", `ulimit -t "$0" && exec "$@"`, strconv.Itoa(s.limit), s.binary, "-test.failfast", "-test.short"}
-	if s.only != "" {
-		args = append(args, "-test.run", s.only)
+	args := []string{"-c", `ulimit -t "$0" && exec "$@"`, strconv.Itoa(limit), s.binary, "-test.failfast", "-test.short"}
+	if tests != "" {
+		args = append(args, "-test.run", tests)
 	}
 	if s.skip != "" {
 		args = append(args, "-test.skip", s.skip)
@@ -156,11 +202,12 @@ func try(ctx context.Context, suites []*suite, mutants []*mutant, reasons map[st
 func (m *mutant) try(ctx context.Context, suites []*suite) error {
 	m.unseen = true
 	for _, s := range suites {
-		if !s.seen[m.id] {
+		tests, limit := s.reaching(m)
+		if limit == 0 {
 			continue
 		}
 		m.unseen = false
-		r, err := s.run(ctx, "MUTANT="+strconv.Itoa(m.id))
+		r, err := s.run(ctx, tests, limit, "MUTANT="+strconv.Itoa(m.id))
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// scope is a part of the product, and the tests that judge it.
+type scope struct {
+	name     string
+	packages []string // from the repository's root
+	sections bool     // its code cites rules of the contract, and survivors are listed by their sections; else by package
+	suites   func(seeds int) []*suite
+}
+
+var scopes = []scope{
+	{"rules", []string{"./projector", "./reconciler"}, true, ruleSuites},
+	{"answers", answering, false, answerSuites},
+}
+
+// answering are the packages that decide what an answer says.
+var answering = []string{
+	"./internal/explain", "./internal/history", "./internal/joblist", "./internal/duetimes", "./internal/ticks", "./internal/verdict",
+	"./internal/words", "./internal/plan", "./internal/show", "./internal/recordjson",
+}
+
+func scopeOf(name string) (*scope, error) {
+	i := slices.IndexFunc(scopes, func(s scope) bool { return s.name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("-of %s: there are only rules and answers", name)
+	}
+	return &scopes[i], nil
+}
+
+// holds reports whether a mutant of that name is of the scope.
+func (s *scope) holds(name string) bool {
+	pkg, _, _ := strings.Cut(name, " ")
+	return slices.Contains(s.packages, "./"+pkg)
+}
+
+// measuring are tests that count allocations: they take long, and a rule is not their subject.
+const measuring = "Allocations|Costs"
+
+// searching are tests that try many random histories.
+const searching = "^TestCountsThatAreKept|^TestAStateIsTheSame"
+
+func ruleSuites(seeds int) []*suite {
+	suites := []*suite{ // what is quick goes first
+		{name: "reconciler", dir: "reconciler", skip: measuring},
+		{name: "scripts", dir: "reconciler/loop", only: "^TestScripts$"},
+		{name: "tables", dir: "projector", skip: measuring + "|" + searching},
+		{name: "loop", dir: "reconciler/loop"},
+		{name: "projector", dir: "projector", skip: measuring},
+		{name: "observe", dir: "reconciler/observe"},
+		{name: "crons", dir: "internal/sim/crons", skip: "^TestAYear"},
+	}
+	if seeds > 0 {
+		suites = append(suites, &suite{
+			name: "sim", dir: "internal/sim/drive", only: "^TestSeeds", env: []string{fmt.Sprintf("JOBLEDGER_SEEDS=%d", seeds)},
+		})
+	}
+	return suites
+}
+
+// scripts are those of the command line that ask a log.
+const scripts = "^TestScripts$/^(cronjobs|events|explain|findjob|get|lists|plan|ticks|times)$"
+
+func answerSuites(int) []*suite {
+	return []*suite{
+		{name: "words", dir: "internal/words", apart: true},
+		{name: "recordjson", dir: "internal/recordjson", apart: true},
+		{name: "ticks", dir: "internal/ticks", apart: true},
+		{name: "duetimes", dir: "internal/duetimes", apart: true},
+		{name: "plan", dir: "internal/plan", apart: true},
+		{name: "show", dir: "internal/show", apart: true},
+		{name: "explain", dir: "internal/explain", apart: true},
+		{name: "history", dir: "internal/history", apart: true, skip: measuring},
+		{name: "documents", dir: "cmd/jobledger", only: "^TestIncidentDocuments$|^TestCronJobDocument$", apart: true},
+		{name: "scripts", dir: "cmd/jobledger", only: scripts},
+		{name: "verdict", dir: "internal/verdict", apart: true},
+		{name: "joblist", dir: "internal/joblist", apart: true, skip: measuring},
+	}
+}
+
+// drawn are so many of the mutants, drawn by a seed, in their order.
+func drawn(all []*mutant, n int, seed uint64) []*mutant {
+	if n == 0 || n >= len(all) {
+		return all
+	}
+	picked := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n] //nolint:gosec // which are drawn is no secret
+	slices.Sort(picked)
+	out := make([]*mutant, 0, n)
+	for _, i := range picked {
+		out = append(out, all[i])
+	}
+	return out
+}
