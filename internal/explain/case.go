@@ -269,7 +269,7 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 	if kind == events.CommandCreatePod && f.Ending == events.Done && f.UID != "" && c.tries[f.UID] == nil && c.folded != nil {
 		t := &Try{UID: f.UID, Pod: r.Evidence.Name, Ordered: c.ordered[f.Ordinal], Index: events.NoIndex, Seen: markOf(r), Newest: markOf(r)}
 		if p := c.folded.Pod(f.UID); p != nil {
-			t.Index, t.Created = p.Index, p.Created
+			t.Index = p.Index // when it was made is known once it is seen
 		}
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)

@@ -357,7 +357,8 @@ func (c *CronCase) ruledOut() []Sentence {
 	add(c.State.Spec.Deadline == nil, "a starting deadline")
 	add(len(c.due.Refusals) == 0, "a refusal")
 	add(len(c.due.Changes) == 0, "an edit")
-	add(len(c.touching()) == 0, "a gap")
+	unwatched := func(e duetimes.Entry) bool { return e.Fate == events.TickUnwatched || e.Fate == events.TickUnknown }
+	add(len(c.touching()) == 0 && !slices.ContainsFunc(c.due.Entries, unwatched), "a gap")
 	if len(out) == 0 {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
@@ -62,12 +64,36 @@ func (c *Case) livingVerdict() Sentence {
 	switch {
 	case running > 0:
 		return say(marks(c.added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.start())), words.Count(running, "pod")+" running", done)
-	case c.folded != nil && c.folded.PodBackoffUntil() > now:
-		failed := c.failedTries()
-		text := fmt.Sprintf("WAITING until %s: backoff after %s", c.clock(c.folded.PodBackoffUntil()), words.Count(len(failed), "failure"))
-		return say(cite(failed, (*Try).end), "%s; %s", text, done)
+	}
+	if until := c.backoffUntil(); until > now {
+		n, _ := c.folded.Failures()
+		text := fmt.Sprintf("WAITING until %s: backoff after %s", c.clock(until), words.Count(n, "failed pod"))
+		return say(cite(c.backedOff(n), (*Try).end), "%s; %s", text, done)
 	}
 	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
+}
+
+// backoffUntil is when the next pod may come, if one is to come, and only the backoff after failures keeps it from coming; else 0.
+func (c *Case) backoffUntil() events.Time {
+	if c.folded == nil {
+		return 0
+	}
+	until := c.folded.PodBackoffUntil()
+	if !slices.ContainsFunc(c.Job.Waits, func(w history.Wait) bool { return w.Until == recordjson.Instant(until) }) {
+		return 0 // no pod is to come
+	}
+	return until
+}
+
+// backedOff are the newest tries that ended and did not succeed, so many: after them the next pod waits.
+func (c *Case) backedOff(n int) (out []*Try) {
+	for _, t := range c.Tries {
+		if t.Phase != events.PodSucceeded && t.end().Record != 0 {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Try) int { return cmp.Compare(a.end().Record, b.end().Record) })
+	return out[max(0, len(out)-n):]
 }
 
 // stuck says why nothing of the Job goes on by itself, and what shows it, if so many of its pods run.

@@ -33,7 +33,8 @@ func TestTimesOfAnotherDay(t *testing.T) {
 	for _, dir := range logs(t) {
 		src := openRecorded(t, dir)
 		mid := src.records[len(src.records)/2].Time.Go()
-		neverFalse(t, &moved{Source: src, by: mid.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(mid)})
+		by := mid.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(mid).Truncate(time.Minute) // due times are whole minutes
+		neverFalse(t, &moved{Source: src, by: by})
 	}
 }
 
@@ -51,9 +52,21 @@ func (m *moved) ReadStream(ctx context.Context, s events.Stream, from events.Seq
 	return m.all(m.Source.ReadStream(ctx, s, from, dir))
 }
 
+func (m *moved) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	for _, t := range []*events.Time{&q.Since, &q.Until} {
+		if *t != 0 {
+			*t = t.Add(-m.by)
+		}
+	}
+	return m.all(m.Source.Records(ctx, q))
+}
+
 func (m *moved) all(records iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range records {
+			if _, is := r.Facts.(*events.StoredState); is {
+				continue // its times are encoded; the records before it say the same
+			}
 			if !yield(*explaintest.Moved(&r, m.by), err) {
 				return
 			}

@@ -41,6 +41,8 @@ func (c *Case) readVerdict() Sentence {
 		return say(c.settledMarks(), "%s", verdict.Of(c.folded))
 	case history.StateFailing:
 		return say(c.settledMarks(), "FAILING: %s; its pods are being stopped", c.numbers(c.settled))
+	case history.StateFinishing:
+		return say(c.settledMarks(), "FINISHING: %s; its pods are being stopped", c.numbers(c.settled))
 	case history.StateDeleted, history.StateDeleting:
 		return c.deletedVerdict()
 	case history.StateFinished:

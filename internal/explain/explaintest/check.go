@@ -52,13 +52,23 @@ var checkers = []checker{
 // most is as of how many points a Job is asked for.
 const most = 12
 
-// Check asks for the answers of all Jobs of a log, and of their pods.
+// Check asks for the answers of all Jobs of a log, of their pods, and of all CronJobs.
 func Check(ctx context.Context, src history.Source) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
 		return nil, err
 	}
+	if all.lists, err = readLists(ctx, src); err != nil {
+		return nil, err
+	}
 	r := &Report{}
+	for _, s := range all.crons {
+		for _, at := range all.points(s) {
+			if err := r.cronJob(ctx, src, all, s, at); err != nil {
+				return nil, fmt.Errorf("%s as of %d: %w", s, at, err)
+			}
+		}
+	}
 	for _, s := range all.jobs {
 		for _, at := range all.points(s) {
 			if err := r.job(ctx, src, all, s, at); err != nil {
@@ -84,7 +94,11 @@ func (r *Report) job(ctx context.Context, src history.Source, all *everything, s
 	answer := c.Answer()
 	r.look(&answer, f)
 	rows, _ := c.Attempts(false, 0, 0)
-	r.add("counts other than the status", &answer, f, tries(rows, f))
+	r.claims("counts other than the status", &answer, at, tries(rows, f))
+	r.claims("a try other than its records", &answer, at, attemptsAsSeen(rows, f))
+	if at == 0 {
+		r.claims("two answers differ", &answer, at, all.lists.job(&answer, rows, c.Sum()))
+	}
 	for _, t := range c.Tries {
 		if pod, err := c.PodAnswer(string(t.UID)); err == nil {
 			r.look(&pod, f)
@@ -97,14 +111,14 @@ func (r *Report) look(a *explain.Answer, f *facts) {
 	r.Answers++
 	r.Sentences += len(sentences(a))
 	for _, c := range checkers {
-		r.add(c.rule, a, f, c.check(a, f))
+		r.claims(c.rule, a, f.at, c.check(a, f))
 	}
 }
 
-func (r *Report) add(rule string, a *explain.Answer, f *facts, claims []claim) {
+func (r *Report) claims(rule string, a *explain.Answer, at events.Sequence, claims []claim) {
 	for _, x := range claims {
 		r.Findings = append(r.Findings, Finding{
-			Rule: rule, Of: fmt.Sprintf("%s %s/%s as of %d", a.Kind, a.Namespace, a.Name, f.at), Says: x.says, But: x.but, Answer: a,
+			Rule: rule, Of: fmt.Sprintf("%s %s/%s as of %d", a.Kind, a.Namespace, a.Name, at), Says: x.says, But: x.but, Answer: a,
 		})
 	}
 }

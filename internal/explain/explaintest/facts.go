@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -14,10 +13,12 @@ import (
 
 // everything is a log, by stream.
 type everything struct {
-	of     map[events.Stream][]*events.Record
-	jobs   []events.Stream       // in the order of their first records
-	ours   map[types.UID][]order // decisions by which a Job, or a pod, was to be deleted
-	common []events.Time         // that the controller's records hold
+	of    map[events.Stream][]*events.Record
+	jobs  []events.Stream       // in the order of their first records
+	ours  map[types.UID][]order // decisions by which a Job, or a pod, was to be deleted
+	crons []events.Stream       // the CronJobs, likewise
+	at    map[events.Sequence]*events.Record
+	lists *lists
 }
 
 // order is a decision of ours that an object be deleted.
@@ -27,18 +28,21 @@ type order struct {
 }
 
 func readAll(ctx context.Context, src history.Source) (*everything, error) {
-	e := &everything{of: map[events.Stream][]*events.Record{}, ours: map[types.UID][]order{}}
+	e := &everything{of: map[events.Stream][]*events.Record{}, ours: map[types.UID][]order{}, at: map[events.Sequence]*events.Record{}}
 	for r, err := range src.Read(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}
-		if r.Stream.Kind == events.StreamJob && e.of[r.Stream] == nil {
-			e.jobs = append(e.jobs, r.Stream)
+		if e.of[r.Stream] == nil {
+			switch r.Stream.Kind {
+			case events.StreamJob:
+				e.jobs = append(e.jobs, r.Stream)
+			case events.StreamCronJob:
+				e.crons = append(e.crons, r.Stream)
+			}
 		}
 		e.of[r.Stream] = append(e.of[r.Stream], &r)
-		if r.Stream == events.Controller {
-			e.common = learnTimes(e.common, &r)
-		}
+		e.at[r.Sequence] = &r
 		if d, ok := r.Facts.(*events.Decision); ok && r.Kind == events.KindDecided {
 			e.orders(&r, d)
 		}
@@ -73,8 +77,7 @@ type facts struct {
 	job     types.UID
 	records []*events.Record // of the Job's stream
 	all     *everything
-	known   []events.Time // that the records hold, or that follow from them
-	whole   bool          // the log has the Job from its beginning
+	whole   bool // the log has the Job from its beginning
 
 	// As the fold of the records has them: the status that the API server is known to hold, and the newest spec.
 	status struct {
@@ -102,49 +105,26 @@ func (e *everything) factsOf(s events.Stream, at events.Sequence, job *history.J
 			break
 		}
 		f.records = append(f.records, r)
-		f.known = learnTimes(f.known, r)
 		f.whole = f.whole && (i > 0 || r.Previous == 0)
-	}
-	f.known = append(f.known, e.common...)
-	if o := job.Origin; o != nil && o.Kind == "CronJob" {
-		for _, r := range e.of[events.CronJobStream(types.UID(o.UID))] {
-			f.known = learnTimes(f.known, r)
-		}
-	}
-	if limit := f.spec.ActiveDeadlineSeconds; limit != nil {
-		for _, t := range f.known {
-			f.known = append(f.known, t.Add(time.Duration(min(*limit, 1<<31))*time.Second))
-		}
 	}
 	return f, nil
 }
 
-// backoffs are how long the next pod waits after failures in a row, as settings are by default.
-var backoffs = []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 320 * time.Second, 600 * time.Second}
+var timeType = reflect.TypeFor[events.Time]()
 
-// learnTimes adds all times that a record holds, when a deletion was asked for, and the ends of backoffs.
-func learnTimes(known []events.Time, r *events.Record) []events.Time {
-	take := func(t events.Time) { known = append(known, t) }
+// timesOf are all times that a record holds, with its own, and when a deletion was asked for.
+func timesOf(r *events.Record) (all []events.Time) {
+	take := func(t events.Time) { all = append(all, t) }
 	take(r.Time)
 	walk(reflect.ValueOf(r.Facts), take)
 	walk(reflect.ValueOf(&r.Evidence), take)
-	p, ok := r.Facts.(*events.PodSeen)
-	if !ok {
-		return known
-	}
-	if asked, _ := p.Asked(); asked != 0 {
-		take(asked)
-	}
-	for _, d := range backoffs {
-		known = append(known, r.Time.Add(d), p.Finished.Add(d), p.Deleted.Add(d))
-		for i := range r.Evidence.Containers {
-			take(r.Evidence.Containers[i].Finished.Add(d))
+	if p, ok := r.Facts.(*events.PodSeen); ok {
+		if asked, _ := p.Asked(); asked != 0 {
+			take(asked)
 		}
 	}
-	return known
+	return all
 }
-
-var timeType = reflect.TypeFor[events.Time]()
 
 func walk(v reflect.Value, take func(events.Time)) {
 	switch {

@@ -1,0 +1,102 @@
+package explaintest
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+)
+
+// cronClock is a time in an answer about a CronJob: due times without their seconds, where these are none.
+var cronClock = regexp.MustCompile(`(?:(\d{1,2} [A-Z][a-z]{2}) |\()(\d\d:\d\d(?::\d\d)?)\b`)
+
+// cronTimes: no duration is less than none; each time is a due time of a schedule that it has or had, or one that a record of its stream, of
+// its Jobs' or of a gap holds.
+func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
+	seen := map[string]bool{}
+	for _, x := range append([]explain.Section{{Sentences: []explain.Sentence{a.Verdict}}}, a.Sections...) {
+		for _, s := range x.Sentences {
+			text := quoted.ReplaceAllString(s.Text, "")
+			if m := negative.FindString(text); m != "" {
+				out = append(out, claim{x.Head + " " + s.Text, "a duration is negative:" + m})
+			}
+			for _, m := range cronClock.FindAllStringSubmatch(text, -1) {
+				if len(seen) == 0 {
+					f.see(seen, a)
+				}
+				if at := cmp.Or(m[1], "UTC") + " " + m[2]; !seen[at] && !f.cites(&s, at) {
+					out = append(out, claim{x.Head + " " + s.Text, "nothing is known of " + at})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// see marks all times that an answer may say without a citation.
+func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
+	for _, r := range f.records {
+		for _, t := range timesOf(r) {
+			f.mark(seen, t)
+		}
+	}
+	f.mark(seen, f.now)
+	for _, g := range a.Gaps {
+		f.mark(seen, events.Time(g.From))
+		f.mark(seen, events.Time(g.Until))
+	}
+	if n := len(f.specs); n > 0 {
+		last := f.specs[n-1]
+		begin := max(last.Created, f.now.Add(-2*time.Hour))
+		due := f.due(begin, f.now.Add(400*24*time.Hour))
+		if due == nil {
+			due = f.due(begin, f.now.Add(2*24*time.Hour))
+		}
+		for _, t := range due[:min(len(due), 200)] {
+			f.mark(seen, t)
+		}
+		if d := last.Deadline; d != nil {
+			for _, t := range f.due(max(last.Created, f.now.Add(-time.Duration(min(*d, 1<<31))*time.Second)), f.now) {
+				f.mark(seen, t.Add(time.Duration(min(*d, 1<<31))*time.Second))
+			}
+		}
+	}
+}
+
+// mark marks a time as it may be written: in UTC and in the zones of the schedules, with its seconds or without.
+func (f *cronFacts) mark(seen map[string]bool, t events.Time) {
+	if t == 0 {
+		return
+	}
+	zones := []*time.Location{time.UTC}
+	for i := range f.specs {
+		if in := f.specs[i].in; in != nil && !slices.Contains(zones, in) {
+			zones = append(zones, in)
+		}
+	}
+	for _, in := range zones {
+		layouts := []string{dayAndClock, "UTC 15:04:05"}
+		if t.Go().Second() == 0 {
+			layouts = append(layouts, "2 Jan 15:04", "UTC 15:04")
+		}
+		for _, l := range layouts {
+			seen[t.Go().In(in).Format(l)] = true
+		}
+	}
+}
+
+// cites reports whether a record that a sentence cites holds a time. It may be of a Job.
+func (f *cronFacts) cites(s *explain.Sentence, at string) bool {
+	own := map[string]bool{}
+	for _, n := range s.Records {
+		if r := f.all.at[events.Sequence(n)]; r != nil {
+			for _, t := range timesOf(r) {
+				f.mark(own, t)
+			}
+		}
+	}
+	return own[at]
+}
