@@ -43,6 +43,7 @@ type Case struct {
 	counts       map[int32]int   // tries by index
 
 	refusals       []*refusal
+	refusedItself  bool // the API server refused the Job, before it was made for its due time; known once tick has looked
 	around         surroundings
 	namespaceGoing Mark // the API server refused something because the namespace is being deleted
 

@@ -89,7 +89,7 @@ func (c *Case) ruledOut() []Sentence {
 		rule(what.byOthers, "deletion by others", "no pod was deleted but because the Job had ended")
 	}
 	rule(what.disrupted, "eviction or node loss", "no pod had the condition DisruptionTarget")
-	rule(!c.oursUntil(last) || len(c.refusals) > 0, "refusal", "the API server accepted what was asked of it")
+	rule(!c.oursUntil(last) || len(c.refusals) > 0 || c.refusedItself, "refusal", "the API server accepted what was asked of it")
 	rule(len(c.edits) > 0, "spec edit", "the spec stayed as it was created")
 	rule(c.settled.Reason == "DeadlineExceeded", c.deadlineName(), "%s", c.deadlineText())
 	rule(false, "gap", "it was watched all the time")

@@ -2,7 +2,9 @@ package explain_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/history/historytest"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/memlog"
 )
 
 // TestNoAnswerIsFalse asks the recorded incidents for all that they can tell.
@@ -20,12 +23,22 @@ func TestNoAnswerIsFalse(t *testing.T) {
 	for _, dir := range logs(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) { neverFalse(t, openRecorded(t, dir)) })
 	}
-	for seed := range uint64(6) {
-		t.Run("hard", func(t *testing.T) {
-			log := historytest.Hard(t, seed)
-			neverFalse(t, history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log})})
-		})
+	for seed := range hardSeeds() {
+		for name, hard := range map[string]func(*testing.T, uint64) *memlog.Log{"hard": historytest.Hard, "crons": historytest.HardCrons} {
+			t.Run(fmt.Sprintf("%s-%d", name, seed), func(t *testing.T) {
+				log := hard(t, seed)
+				neverFalse(t, history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log})})
+			})
+		}
 	}
+}
+
+// hardSeeds is how many simulated logs are looked at.
+func hardSeeds() uint64 {
+	if os.Getenv("JOBLEDGER_LONG") != "" {
+		return 100
+	}
+	return 4
 }
 
 // TestTimesOfAnotherDay moves the recorded incidents, so that midnight falls among them.

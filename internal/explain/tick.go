@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -49,6 +50,7 @@ func (c *Case) tick() []Sentence {
 		if why, held := f.heldBefore(e); why != "" {
 			text, from = text+": "+why, append(held, from...)
 		}
+		c.refusedItself = slices.ContainsFunc(f.due.Holds, func(h duetimes.Hold) bool { return h.Due == e.First && h.By == events.HeldNoCreate })
 		return []Sentence{say(from, "%s", text)}
 	case run != nil && run.Due != 0:
 		return []Sentence{say(nil, "due %s by %s", f.at(run.Due), by)}

@@ -125,11 +125,19 @@ func (f *cronFacts) due(after, through events.Time) (out []events.Time) {
 	if len(f.specs) == 0 {
 		return nil
 	}
-	s := f.specs[len(f.specs)-1].after
-	if s == nil || s.Every() {
+	last := &f.specs[len(f.specs)-1]
+	s := last.after
+	if s == nil {
 		return nil
 	}
-	for t := range s.Between(after.Go(), through.Go()) {
+	from := after.Go()
+	if s.Every() { // counted from the newest due time that started, else from the creation
+		from = history.TimingOf(last.CronJobSeen).Anchor.Go()
+	}
+	for t := range s.Between(from, through.Go()) {
+		if !t.After(after.Go()) {
+			continue
+		}
 		if out = append(out, events.At(t)); len(out) > 10_000 {
 			return nil
 		}

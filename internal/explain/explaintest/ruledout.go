@@ -37,6 +37,9 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 				if s.Head == "RULED OUT" || s.Head == "CHANGED" || s.Head == "ALSO" { // those are about other Jobs
 					continue
 				}
+				if s.Head == "TICK" && what == "spec edit" { // it names who made the Job
+					continue
+				}
 				for _, y := range s.Sentences {
 					if x.said.MatchString(y.Text) {
 						out = append(out, claim{"RULED OUT " + what, s.Head + " " + y.Text})

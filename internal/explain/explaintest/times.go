@@ -16,6 +16,7 @@ var (
 	negative = regexp.MustCompile(`(^|[ (])-\d+(\.\d+)?(ms|s|m|h|d)`)
 	clock    = regexp.MustCompile(`(?:\b(\d{1,2} [A-Z][a-z]{2}) )?\b(\d\d:\d\d:\d\d)`)
 	untils   = regexp.MustCompile(`^(?:the next (?:look|create|status write|adoption)|a |an |\d+ pods? that).*, until [0-9A-Za-z: ]+$`)
+	zoned    = regexp.MustCompile(`\d{1,2} [A-Z][a-z]{2} [0-9:]+ [A-Z]\w+/\w+`)
 	quoted   = regexp.MustCompile(`"[^"]*"`)
 	unwatch  = regexp.MustCompile(`GAP|watched|no controller|as the log is damaged`)
 	backedUp = regexp.MustCompile(`backoff|next (pod|try)|not before`)
@@ -39,7 +40,7 @@ func times(a *explain.Answer, f *facts) (out []claim) {
 			cited = append(cited, s.Records...)
 		}
 		for _, s := range x.Sentences {
-			text := quoted.ReplaceAllString(s.Text, "")
+			text := zoned.ReplaceAllString(quoted.ReplaceAllString(s.Text, ""), "") // the same stands there in UTC
 			if untils.MatchString(text) {
 				continue // the end of a wait, which the projector works out
 			}
