@@ -50,6 +50,9 @@ type Case struct {
 	owner       *owner // what its CronJob has to do with its deletion, once that was read
 	ownerRead   bool
 	settled     *settling
+	startTime   events.Time
+	shown       Mark        // the newest record of its object
+	startSeen   Mark        // the record that shows when the Job started
 	jobDeleted  events.Time // when its deletion was asked for, by the API server's clock
 	deletedSeen Mark
 	gone        Mark
@@ -155,6 +158,9 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	}
 	if j := a.Projected(); j != nil {
 		c.folded, c.Spec = j, j.Spec
+		if at := j.StartTime(); at != c.startTime {
+			c.startTime, c.startSeen = at, markOf(r)
+		}
 		c.reigned(r, &f.World().Settings)
 	}
 	c.newest = max(c.newest, r.Time)
@@ -183,6 +189,7 @@ func (c *Case) take(r *events.Record) {
 }
 
 func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
+	c.shown = markOf(r)
 	if c.added.Record == 0 && r.Kind == events.KindJobAdded {
 		c.added, c.origin, c.firstSpecAt = markOf(r), r.Evidence.Origin, f.SpecAt
 	}

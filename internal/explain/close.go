@@ -48,10 +48,18 @@ func (c *Case) close() []Sentence {
 		}
 	case history.StateFailed:
 		if n := c.Job.Counts.Completions; n > 1 {
-			out = append(out, say(c.settledMarks(), "%d of %d completions had succeeded%s", c.Job.Counts.Succeeded, n, c.indexesText()))
+			out = append(out, say(c.countedIn(), "%d of %d completions had succeeded%s", c.Job.Counts.Succeeded, n, c.indexesText()))
 		}
 	}
 	return out
+}
+
+// countedIn are the records that hold what the Job counts: what we decided, or the newest object of one for which another controller counts.
+func (c *Case) countedIn() []Mark {
+	if c.ours() {
+		return c.settledMarks()
+	}
+	return marks(c.shown)
 }
 
 func (c *Case) indexesText() string {

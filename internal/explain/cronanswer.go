@@ -399,7 +399,7 @@ func (c *CronCase) history() []Sentence {
 		if g.Until != 0 {
 			end = "to " + c.seen(events.Time(g.Until))
 		}
-		out = append(out, say([]Mark{{events.Sequence(g.Listing), events.Time(g.Until)}}, "GAP from %s %s, %s", c.seen(events.Time(g.From)), end, gapWhy(g)))
+		out = append(out, say(gapMarks(g), "GAP from %s %s, %s", c.seen(events.Time(g.From)), end, gapWhy(g)))
 	}
 	for _, p := range c.passedOver() {
 		out = append(out, passedText(&p, c.seen))

@@ -108,7 +108,7 @@ func (f *fates) cause(e *duetimes.Entry) (why string, from []Mark) {
 	switch e.Fate {
 	case events.TickUnwatched:
 		if g := f.gapAt(e.First); g != nil {
-			return "from " + f.seen(events.Time(g.From)) + " to " + f.seen(events.Time(g.Until)) + ", " + gapWhy(g), []Mark{record(events.Sequence(g.Listing))}
+			return "from " + f.seen(events.Time(g.From)) + " to " + f.seen(events.Time(g.Until)) + ", " + gapWhy(g), gapMarks(g)
 		}
 		return "", nil
 	case events.TickReplaced:

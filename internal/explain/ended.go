@@ -99,7 +99,7 @@ func (t *Try) endedFirst() bool {
 }
 
 func itself(t *Try) Ending {
-	e := Ending{By: ByItself, Marks: marks(t.Ended)}
+	e := Ending{By: ByItself, Marks: marks(t.Ended, t.shown())}
 	switch {
 	case t.Phase == events.PodSucceeded:
 		e.Why = "success"

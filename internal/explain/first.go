@@ -45,10 +45,10 @@ func (c *Case) first() []Sentence {
 		return nil
 	}
 	t := failed[0]
-	out := []Sentence{say(marks(t.end()), "%s, %s%s: %s", c.tryText(t), t.Pod, onNode(t), c.endText(t))}
+	out := []Sentence{say(marks(t.end(), t.shown()), "%s, %s%s: %s", c.tryText(t), t.Pod, onNode(t), c.endText(t))}
 	for _, k := range failures(t.Containers) {
 		if k.Message != "" {
-			out = append(out, say(marks(t.end()), "%s", wrote(k.Name, k.Message)))
+			out = append(out, say(marks(t.end(), t.shown()), "%s", wrote(k.Name, k.Message)))
 			break
 		}
 	}
@@ -167,7 +167,7 @@ func (c *Case) alike() []Sentence {
 	if len(differ) > 0 {
 		parts = append(parts, "Different: "+strings.Join(differ, "; "))
 	}
-	out := []Sentence{say(cite(failed, (*Try).end), "%s", strings.Join(parts, ". "))}
+	out := []Sentence{say(append(cite(failed, (*Try).end), cite(failed, (*Try).shown)...), "%s", strings.Join(parts, ". "))}
 	if sameHow && c.ending(failed[0]).By == ByItself {
 		apart := "program and its input"
 		if sameNode {
@@ -251,7 +251,7 @@ func (c *Case) removedPods() []Sentence {
 		if n := len(g.tries); n > 1 {
 			names = fmt.Sprintf("%s and %s", g.tries[0].Pod, words.Count(n-1, "other pod"))
 		}
-		out = append(out, say(g.marks(), "%s: %s%s", names, g.e.sentence(), c.askedText(g.tries[0])))
+		out = append(out, say(append(g.marks(), g.tries[0].askedMarks()...), "%s: %s%s", names, g.e.sentence(), c.askedText(g.tries[0])))
 	}
 	for _, t := range c.Tries {
 		switch {
@@ -355,6 +355,14 @@ func (e *Ending) sentence() string {
 		text += "; missing: " + e.Missing
 	}
 	return text
+}
+
+// askedMarks are the records that show what askedText says.
+func (t *Try) askedMarks() []Mark {
+	if t.Asked == 0 {
+		return nil
+	}
+	return marks(t.askedBy, t.graceBy)
 }
 
 // askedText says when the deletion was asked for, and how long the pod was given and took.

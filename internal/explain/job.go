@@ -237,7 +237,7 @@ func (c *Case) history() []Sentence {
 			end = "to " + c.moment(until)
 		}
 		if g.From == 0 {
-			out = append(out, say([]Mark{{events.Sequence(g.Listing), until}},
+			out = append(out, say(gapMarks(g),
 				"GAP to %s: this log begins there, and the Job is older. What had happened was found then", c.moment(until)))
 			continue
 		}
@@ -250,13 +250,18 @@ func (c *Case) history() []Sentence {
 		case g.Orderly:
 			why = "the controller had been stopped"
 		}
-		out = append(out, say([]Mark{{events.Sequence(g.Listing), until}},
+		out = append(out, say(gapMarks(g),
 			"GAP %s %s: %s. What happened in it was found at its end", c.moment(from), end, why))
 	}
 	for _, p := range c.passedOver() {
 		out = append(out, passedText(&p, c.moment))
 	}
 	return append(out, c.unrecorded.sentences("the Job and its pods")...)
+}
+
+// gapMarks are the records between which nobody watched.
+func gapMarks(g *history.Gap) []Mark {
+	return marks(Mark{events.Sequence(g.Listing), events.Time(g.Until)}, Mark{events.Sequence(g.Synced), events.Time(g.Until)})
 }
 
 func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format(c.day(t) + "15:04:05.000") }

@@ -47,6 +47,14 @@ func (t *Try) stuckFrom() Mark {
 	return from
 }
 
+// said is the record that has the message; none where nothing was said.
+func (w *Waiting) said() Mark {
+	if w.Message == "" {
+		return Mark{}
+	}
+	return w.Said
+}
+
 // wait0 is what the try waits for.
 func (t *Try) wait0() *Waiting { return &t.Waits[len(t.Waits)-1] }
 
@@ -168,7 +176,8 @@ func (c *Case) waitsFor() []Sentence {
 	now := c.end()
 	for _, g := range c.waiting() {
 		w := g[0].wait0()
-		out = append(out, say(cite(g, func(t *Try) Mark { return t.wait0().From }), "%s: %s since %s (%s)%s",
+		from := append(cite(g, func(t *Try) Mark { return t.wait0().From }), marks(w.said())...)
+		out = append(out, say(from, "%s: %s since %s (%s)%s",
 			podsText(g), w.Reason, c.clock(w.From.At), words.Span(now.Sub(w.From.At)), colon(w.Message)))
 	}
 	for _, t := range c.Tries {
@@ -204,7 +213,7 @@ func (c *Case) waited() []Sentence {
 			if w.Until.Record != 0 {
 				until, last = w.Until.At, w.Until
 			}
-			out = append(out, say(marks(w.From, last), "%s waited %s: %s%s",
+			out = append(out, say(marks(w.From, w.said(), last), "%s waited %s: %s%s",
 				t.Pod, words.Span(until.Sub(w.From.At)), w.Reason, colon(w.Message)))
 		}
 	}

@@ -3,6 +3,7 @@ package explain
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
@@ -46,11 +47,11 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 		a.Verdict.Text = c.unwatchedText(g) + a.Verdict.Text
 	}
 	if e.By != ByNobody && e.By != ByItself {
-		a.add("WHO", say(e.Marks, "%s%s", e.sentence(), c.askedText(t)))
+		a.add("WHO", say(append(slices.Clone(e.Marks), t.askedMarks()...), "%s%s", e.sentence(), c.askedText(t)))
 	}
 	var ends []Sentence
 	for _, k := range t.Containers {
-		ends = append(ends, say(marks(t.Newest), "%s", c.containerText(&k)))
+		ends = append(ends, say(marks(t.Shown), "%s", c.containerText(&k)))
 	}
 	a.add("CONTAINERS", fewer(ends, 4)...)
 	if text := admittedText(t.Admitted); text != "" {
@@ -151,7 +152,7 @@ func (c *Case) podWaits(t *Try) []Sentence {
 		case c.gone.Record != 0:
 			until = "until its Job went"
 		}
-		out = append(out, say(marks(w.From, w.Until), "%s from %s %s%s", w.Reason, c.clock(w.From.At), until, colon(w.Message)))
+		out = append(out, say(marks(w.From, w.said(), w.Until), "%s from %s %s%s", w.Reason, c.clock(w.From.At), until, colon(w.Message)))
 	}
 	for _, f := range t.Finalizers {
 		if t.Gone.Record == 0 {

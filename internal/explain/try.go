@@ -43,6 +43,7 @@ type Try struct {
 	Reason     string      // of its status, as Evicted
 	Message    string
 	Containers []events.ContainerEnd
+	Shown      Mark // the record that shows how its containers ended, as it is told
 	Restarts   uint32
 	Crashed    []events.ContainerEnd // how containers ended that were started again, the first time
 	CrashedAt  Mark
@@ -71,6 +72,8 @@ type Try struct {
 	Again   events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
 
 	forced    bool // it was given no time, though it ran
+	askedBy   Mark // the record that shows when its deletion was asked for
+	graceBy   Mark // the one that shows how long it was given
 	deletions int  // records that show its deletion
 
 	ended *Ending // who ended it, once all records are taken in; nil before it was asked for
@@ -92,6 +95,7 @@ const (
 type Waiting struct {
 	Reason, Message string
 	From            Mark
+	Said            Mark // the record that has the message
 	Until           Mark // none while it lasts
 }
 
@@ -104,6 +108,18 @@ func (t *Try) end() Mark {
 		return t.Ended
 	}
 	return t.Gone
+}
+
+// shown is the record that shows how its containers ended, or on which node a pod was that went without an end; none where the record of its
+// end says all.
+func (t *Try) shown() Mark {
+	switch {
+	case len(failures(t.Containers)) > 0:
+		return t.Shown
+	case t.Ended.Record == 0: // the record of its end does not say where it ran
+		return t.Placed
+	}
+	return Mark{}
 }
 
 // began is when the first of its regular containers started, by the node's clock; 0 for unknown.
@@ -153,7 +169,7 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	}
 	t.Newest = markOf(r)
 	t.Index, t.Created, t.Phase = f.Index, f.Created, f.Phase
-	if e.Node != "" {
+	if e.Node != "" && (t.Node == "" || t.Ended.Record == 0) {
 		t.Node = e.Node
 	}
 	if t.Placed.Record == 0 && (f.Scheduled || e.Node != "") {
@@ -161,8 +177,8 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	}
 	t.wait(r, f)
 	t.Reason, t.Message, t.Restarts = e.Reason, e.Message, f.Restarts
-	if len(e.Containers) > 0 {
-		t.Containers = e.Containers
+	if len(e.Containers) > 0 && !slices.Equal(t.Containers, e.Containers) {
+		t.Containers, t.Shown = e.Containers, markOf(r)
 	}
 	if again := restarted(e.Containers); len(again) > 0 && t.Crashed == nil && !f.Phase.Terminal() {
 		t.Crashed, t.CrashedAt = again, markOf(r)
@@ -210,8 +226,8 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 	last := len(t.Waits) - 1
 	open := last >= 0 && t.Waits[last].Until.Record == 0
 	if open && t.Waits[last].Reason == f.Waiting {
-		if m := words.WaitMessage(f.Waiting, &r.Evidence); m != "" {
-			t.Waits[last].Message = m
+		if m := words.WaitMessage(f.Waiting, &r.Evidence); m != "" && m != t.Waits[last].Message {
+			t.Waits[last].Message, t.Waits[last].Said = m, markOf(r)
 		}
 		return
 	}
@@ -219,7 +235,7 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 		t.Waits[last].Until = markOf(r)
 	}
 	if f.Waiting != "" {
-		t.Waits = append(t.Waits, Waiting{Reason: f.Waiting, Message: words.WaitMessage(f.Waiting, &r.Evidence), From: markOf(r)})
+		t.Waits = append(t.Waits, Waiting{Reason: f.Waiting, Message: words.WaitMessage(f.Waiting, &r.Evidence), From: markOf(r), Said: markOf(r)})
 	}
 }
 
@@ -235,22 +251,22 @@ func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
 		asked = min(asked, r.Time)
 	}
 	if t.Asked == 0 || (exact && !t.AskedExact) || (asked < t.Asked && exact == t.AskedExact) {
-		t.Asked, t.AskedExact = asked, exact
+		t.Asked, t.AskedExact, t.askedBy = asked, exact, markOf(r)
 	}
 	if t.Grace == nil && !t.forced {
-		t.given(f)
+		t.given(r, f)
 	}
 }
 
 // given takes in how long the pod was given to stop, from the first record that shows its deletion. When its containers have ended, its
 // kubelet deletes it once more, and gives it no time: what is seen only then says nothing of what was asked for.
-func (t *Try) given(f *events.PodSeen) {
+func (t *Try) given(r *events.Record, f *events.PodSeen) {
 	switch g := f.DeletionGracePeriodSeconds; {
 	case g == nil:
 	case *g > 0:
-		t.Grace = g
+		t.Grace, t.graceBy = g, markOf(r)
 	case t.Placed.Record != 0 && !f.Phase.Terminal() && t.Ended.Record == 0 && t.deletions == 0:
-		t.forced = true // one without a node is deleted at once in any case
+		t.forced, t.graceBy = true, markOf(r) // one without a node is deleted at once in any case
 	}
 	t.deletions++
 }
@@ -271,6 +287,7 @@ func (t *Try) restore(r *events.Record, p *projector.Pod) {
 	}
 	for _, x := range p.Exits {
 		t.Containers = append(t.Containers, events.ContainerEnd{Name: x.Name, ExitCode: x.Code})
+		t.Shown = markOf(r)
 	}
 	if slices.ContainsFunc(p.Conditions, func(c events.PodCondition) bool { return c.Type == "DisruptionTarget" && c.Status == "True" }) {
 		t.Disrupted, t.disrupted = &events.ConditionText{Type: "DisruptionTarget", Status: "True"}, markOf(r)

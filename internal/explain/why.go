@@ -32,7 +32,11 @@ func (c *Case) why() []Sentence {
 	default:
 		text += "; decided by " + c.controller()
 	}
-	out = append(out, say(marks(append(c.trigger(s), s.Decided, s.Stored)...), "%s", text))
+	from := c.trigger(s)
+	if s.Reason == "DeadlineExceeded" { // it says when the Job started
+		from = append(from, c.startSeen)
+	}
+	out = append(out, say(marks(append(from, s.Decided, s.Stored)...), "%s", text))
 	if s.Message != "" {
 		out = append(out, detail(say(marks(s.stored()), "its condition says: %s: %s", s.Reason, s.Message)))
 	}

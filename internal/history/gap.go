@@ -17,6 +17,7 @@ type Gap struct {
 	Reason  string             `json:"reason"`            // of the listing that ends it: start, gap, relist
 	Orderly bool               `json:"orderly,omitempty"` // the run before stopped in good order
 	Listing uint64             `json:"listing"`           // the record that begins the listing
+	Synced  uint64             `json:"synced,omitempty"`  // the record by which it is watched again; absent when it is not yet
 
 	pending []events.Resource
 }
@@ -42,7 +43,7 @@ func (g *Gaps) Learn(r *events.Record) *Gap {
 		}
 		g.open.pending = slices.DeleteFunc(g.open.pending, func(x events.Resource) bool { return slices.Contains(f.Resources, x) })
 		if len(g.open.pending) == 0 {
-			g.open.Until = recordjson.Instant(r.Time)
+			g.open.Until, g.open.Synced = recordjson.Instant(r.Time), uint64(r.Sequence)
 			g.open = nil
 		}
 	}
