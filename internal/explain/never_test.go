@@ -38,7 +38,7 @@ func hardSeeds() uint64 {
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		return 100
 	}
-	return 4
+	return 2
 }
 
 // TestTimesOfAnotherDay moves the recorded incidents, so that midnight falls among them.

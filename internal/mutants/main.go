@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 )
 
 // order is what is asked for.
 type order struct {
 	of     string
 	only   string
+	by     string
 	list   bool
 	seeds  int
 	sample int
@@ -26,6 +28,7 @@ func main() {
 	var o order
 	flag.StringVar(&o.of, "of", "rules", "whose mutants: rules, or answers")
 	flag.StringVar(&o.only, "only", "", "mutants whose name matches this expression; without it all")
+	flag.StringVar(&o.by, "by", "", "only suites whose name matches this expression: how much some of the tests notice")
 	flag.BoolVar(&o.list, "list", false, "name the mutants and run nothing")
 	flag.IntVar(&o.seeds, "seeds", 6, "simulated seeds for what the other tests of rules do not kill; 0 for none")
 	flag.IntVar(&o.sample, "sample", 0, "so many of the mutants, drawn by -seed; 0 for all")
@@ -56,6 +59,10 @@ func run(ctx context.Context, o *order) (clean bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	judging, err := regexp.Compile(o.by)
+	if err != nil {
+		return false, err
+	}
 	dir, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return false, err
@@ -82,7 +89,7 @@ func run(ctx context.Context, o *order) (clean bool, err error) {
 		}
 		return true, nil
 	}
-	suites := scope.suites(o.seeds)
+	suites := slices.DeleteFunc(scope.suites(o.seeds), func(s *suite) bool { return !judging.MatchString(s.name) })
 	if err := build(ctx, dir, overlay, suites); err != nil {
 		return false, err
 	}
