@@ -31,23 +31,29 @@ func (f *cronFlags) add(cmd *cobra.Command, c *cli) {
 
 // find finds the CronJob that is meant. The source is closed by the caller, unless it is nil.
 func (f *cronFlags) find(ctx context.Context, c *cli, args []string) (src history.Source, s events.Stream, err error) {
-	name, err := parseCronJob(args)
-	if err != nil {
-		return nil, s, err
-	}
-	if err := f.output.validate(); err != nil {
-		return nil, s, err
-	}
-	src, _, err = f.job.source.open(ctx, c)
-	if err != nil {
-		return nil, s, err
-	}
-	streams, err := c.findCronJobs(ctx, src, orDefault(f.job.namespace), name)
+	src, streams, err := f.findAll(ctx, c, args)
 	if err != nil {
 		return src, s, err
 	}
 	c.noteOlder(streams[1:])
 	return src, streams[0], nil
+}
+
+// findAll finds all CronJobs that bore the name that is meant, the newest first. The source is closed by the caller, unless it is nil.
+func (f *cronFlags) findAll(ctx context.Context, c *cli, args []string) (src history.Source, lives []events.Stream, err error) {
+	name, err := parseCronJob(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := f.output.validate(); err != nil {
+		return nil, nil, err
+	}
+	src, _, err = f.job.source.open(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	lives, err = c.findCronJobs(ctx, src, orDefault(f.job.namespace), name)
+	return src, lives, err
 }
 
 // ticksFlags choose due times.
@@ -231,6 +237,11 @@ func (f *ticksFlags) chosen(parts []*duetimes.CronJob, since events.Time) *ticks
 				continue
 			}
 			out.Items = append(out.Items, itemOf(part, e))
+		}
+		for i, all := 0, part.Untold(); i < len(all); i++ {
+			if e := &all[i]; e.Fate != 0 && e.Last >= since && !(f.missed && e.Job != "") {
+				out.Items = append(out.Items, itemOf(part, e))
+			}
 		}
 		out.Due = part.Open()
 		if part.Cut {

@@ -188,7 +188,7 @@ func (l *valued) askCronJob(ctx context.Context, src history.Source, s events.St
 	if found, _ := explain.ReadCron(ctx, src, s, history.Point{}); found != nil {
 		found.Answer()
 	}
-	_, _ = explain.ReadWhyNot(ctx, src, s, at.Go(), words.Zone{})
+	_, _ = explain.ReadWhyNot(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})
 	f := ticksFlags{tail: usualTicks}
 	if due, err := duetimes.Read(ctx, src, s); err == nil {
 		f.chosen([]*duetimes.CronJob{due}, 0)

@@ -41,7 +41,7 @@ func (c *cli) whyNot(ctx context.Context, f *cronFlags, args []string) error {
 	if !ok {
 		return usage("%q is no time: write 2026-01-02T15:04, 15:04, or 5m for so long ago", text)
 	}
-	src, stream, err := f.find(ctx, c, args[:last])
+	src, lives, err := f.findAll(ctx, c, args[:last])
 	if src != nil {
 		defer src.Close()
 	}
@@ -57,7 +57,7 @@ func (c *cli) whyNot(ctx context.Context, f *cronFlags, args []string) error {
 		return usage("%q lies outside the years that a log knows, 1930 to 2189", text)
 	}
 	c.noteDay("at", text, w, at, s)
-	answer, err := explain.ReadWhyNot(ctx, src, stream, at.Go().UTC().Truncate(time.Second), f.output.textZone())
+	answer, err := explain.ReadWhyNot(ctx, src, lives, at.Go().UTC().Truncate(time.Second), f.output.textZone())
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 
 // Open is the due time that has no fate yet, with what holds it back; nil for none.
 func (c *CronJob) Open() *history.OpenDue {
-	if e := c.Unstarted(); e != nil {
+	if e := c.Unstarted(); e != nil && c.Blind == 0 {
 		return c.waiting(e)
 	}
 	l := c.Ledger
@@ -130,6 +130,9 @@ func (c *CronJob) waiting(e *Entry) *history.OpenDue {
 		hold = all[len(all)-1].By
 	}
 	out := &history.OpenDue{At: recordjson.Instant(e.Last), Hold: hold.String(), Says: words.WaitText(hold)}
+	if !e.Observed && hold == events.NotHeld {
+		out.Says = words.Undecided
+	}
 	if whole {
 		out.Since, out.Record = recordjson.Instant(all[len(all)-1].First.At), uint64(all[len(all)-1].First.Record)
 	}
@@ -173,17 +176,20 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 			return Verdict{Entry: e}
 		}
 	}
-	if e := c.Unstarted(); e != nil && e.First <= at && at <= e.Last && c.has(e, t) {
-		return Verdict{Entry: e, Open: at == e.Last}
+	all := c.Untold()
+	for i := range all {
+		if e := &all[i]; e.First <= at && at <= e.Last && c.has(e, t) {
+			return Verdict{Entry: e, Open: e.Fate == 0 && at == e.Last}
+		}
 	}
-	if l := c.Ledger; l != nil && l.Open == at && at != 0 && !c.Elsewhere {
+	if l := c.Ledger; l != nil && l.Open == at && at != 0 && !c.Elsewhere && !l.Closed {
 		return Verdict{Open: true, Hold: l.Hold}
 	}
 	if c.unlooked(at) {
 		return Verdict{Future: true, Passed: true, Hold: c.Ledger.Hold, Run: c.namesake(at)}
 	}
 	if next, _, err := c.Next(t.Add(-time.Second), 2); err == nil && len(next) > 0 && c.Gone == 0 {
-		if next[0].Equal(t) && (c.Ledger == nil || at > c.Ledger.Through) {
+		if next[0].Equal(t) && at > c.now {
 			return Verdict{Future: true}
 		}
 		if v.After = next[0]; v.After.Equal(t) && len(next) > 1 {
@@ -196,8 +202,8 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 	if l := c.Ledger; l != nil && l.Open != 0 {
 		v.near(l.Open.Go(), t)
 	}
-	if e := c.Unstarted(); e != nil {
-		c.nearest(&v, e, t)
+	for i := range all {
+		c.nearest(&v, &all[i], t)
 	}
 	return v
 }

@@ -4,9 +4,6 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/schedule"
-	"github.com/jobledger/jobledger/internal/ticks"
 )
 
 // begin has a ledger count as the fold does when it first sees the CronJob: no record tells of it before it says something of due times.
@@ -14,16 +11,12 @@ func (c *CronJob) begin(f *events.CronJobSeen) {
 	if c.begun != nil {
 		return
 	}
-	c.begun = &events.TickLedger{Through: f.LastSchedule, Schedule: f.Schedule, TimeZone: f.TimeZone}
+	by := countsBy(f)
+	by.Through = f.LastSchedule
 	if f.LastSchedule == 0 {
-		c.begun.Through = f.Created
+		by.Through = f.Created
 	}
-	timing := history.TimingOf(f)
-	for _, name := range schedule.Named(f.Schedule, f.TimeZone) {
-		if hash := timing.Hash(name); hash != "" && (f.TimeZone == nil || name == *f.TimeZone || schedule.NamesZone(f.Schedule)) {
-			c.begun.Zone = hash
-		}
-	}
+	c.begun = &by
 	c.kept.since = c.begun.Through
 }
 
@@ -33,25 +26,6 @@ func (c *CronJob) ledger() *events.TickLedger {
 		return c.Ledger
 	}
 	return c.begun
-}
-
-// Unstarted are the due times that have passed and that another controller has not started so far: an entry without a record. Only the last
-// of them may still start. nil for none.
-func (c *CronJob) Unstarted() *Entry {
-	by := c.ledger()
-	if !c.Elsewhere || by == nil || by.Closed || c.Gone != 0 || c.Seen.Deleted != 0 {
-		return nil
-	}
-	s, err := c.of(by)
-	if err != nil {
-		return nil
-	}
-	l := ticks.Begin(by.Through.Go())
-	first, last := l.Unstarted(&ticks.View{Schedule: s, Anchor: c.kept.since.Go()}, c.now.Go())
-	if last.IsZero() {
-		return nil
-	}
-	return &Entry{Tick: events.Tick{First: events.At(first), Last: events.At(last), Observed: true}, by: by, since: c.kept.since}
 }
 
 // Now is as of when the CronJob was read.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/events/follow"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/ticks"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/store"
 )
@@ -22,8 +24,10 @@ type CronJob struct {
 	Seen    *events.CronJobSeen // newest
 	Gone    events.Time         // when its end was recorded; 0 for not
 	Entries []Entry             // of its due times, in the order in which they were told
-	Holds   []Hold              // what held due times back, in the order in which it was told
-	Ledger  *events.TickLedger  // as it stands; nil before the first decision
+	// EndUnseen: no record tells of its end. Gone is when another one was created under its name.
+	EndUnseen bool
+	Holds     []Hold             // what held due times back, in the order in which it was told
+	Ledger    *events.TickLedger // as it stands; nil before the first decision
 
 	Changes  []Change  // of its spec, in their order
 	Refusals []Refusal // of creates of its Jobs, by due time, in the order in which they began
@@ -39,11 +43,24 @@ type CronJob struct {
 
 	Cut       bool        // damage of the log hides what came of it
 	Elsewhere bool        // another controller runs it
+	Blind     events.Time // since when no controller records CronJobs; 0 where one does
 	now       events.Time // as of which it was read
 	kept      keeping
 	counts    map[dueRange]int   // of ranges of due times. An answer asks for each again and again
 	begun     *events.TickLedger // how the ledger began; nil while the object was not seen
-	behind    events.Sequence    // the first record behind the damage at which reading ended; 0 where that is not known
+	timings   []timing           // by what it was due, in order
+	missed    bool               // a listing showed that it is gone
+	first     events.Sequence    // the first record that was read
+	lastAt    events.Time        // of the last one of its stream
+	partial   bool               // only what became of some due times was read
+	gaps      []ticks.Gap        // in which nobody watched, where that matters
+	seenRuns  []events.RunSeen   // of due times, of which no record tells yet
+	firstSeen map[types.UID]events.Time
+
+	firstSeenAs *events.CronJobSeen // as it was when reading began
+	untold      []Entry             // nil until they were computed
+	untoldAt    events.Time
+	behind      events.Sequence // the first record behind the damage at which reading ended; 0 where that is not known
 }
 
 // Entry is a due time with its fate, or a range of them, and where that is written.
@@ -208,6 +225,11 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 		}
 	}
 	c.Seen, c.Gone = end.Seen, end.Gone
+	for i := range end.Changes {
+		if ch := &end.Changes[i]; !slices.ContainsFunc(c.Changes, func(x Change) bool { return x.Record == ch.Record }) {
+			c.Changes = append(c.Changes, *ch)
+		}
+	}
 	return c, c.findRules(ctx, src)
 }
 
@@ -286,7 +308,8 @@ func read(ctx context.Context, src history.Source, s events.Stream, span Span, e
 			break
 		}
 	}
-	return c, errors.Join(unread, c.findRules(ctx, src), c.findSettings(ctx, src, span.Through))
+	c.partial = enough != nil
+	return c, errors.Join(unread, c.findRules(ctx, src), c.findSettings(ctx, src, span.Through), c.findGaps(ctx, src))
 }
 
 // findSettings finds who runs CronJobs, and as of when that is.
@@ -310,7 +333,13 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 			return err
 		}
 		if settings != nil {
-			c.runs(settings)
+			if c.runs(settings); !settings.CronJobs {
+				c.Blind = r.Time
+				continue
+			}
+			if c.Blind != 0 { // as it was before it was recorded no more
+				c.Elsewhere = settings.CronJobs && !settings.RunsCronJobs()
+			}
 			return nil
 		}
 	}
@@ -335,6 +364,9 @@ func steps(r *events.Record) (all []*events.CronStep) {
 
 func (c *CronJob) take(r *events.Record) error {
 	c.now = max(c.now, r.Time)
+	if c.lastAt = r.Time; c.first == 0 {
+		c.first = r.Sequence
+	}
 	defer c.keep(r)
 	if n := r.Evidence.PassedOver; n > 0 {
 		c.Unrecorded = append(c.Unrecorded, Unrecorded{n, r.Sequence, r.Time})
@@ -344,8 +376,13 @@ func (c *CronJob) take(r *events.Record) error {
 		if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
 			c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time})
 		}
-		c.Seen, c.Gone = f, 0
+		c.Seen, c.Gone, c.missed = f, 0, false
+		if c.firstSeenAs == nil {
+			c.firstSeenAs = f
+		}
 		c.begin(f)
+		by := countsBy(f)
+		c.timed(&by, r.Time, f.Found)
 	case *events.Decision:
 		for place, command := range f.Commands() {
 			if create, ok := command.(*events.CreateJob); ok && r.Kind == events.KindDecided {
@@ -355,7 +392,9 @@ func (c *CronJob) take(r *events.Record) error {
 	case *events.CommandEnded:
 		c.ended(r, f)
 	case *events.CronJobGone:
-		c.Gone = r.Time
+		c.Gone, c.missed = r.Time, f.Missed
+	case *events.RunSeen:
+		c.sighted(f, r.Time)
 	case *events.StoredState:
 		if c.Seen != nil {
 			break // what it says was told
@@ -367,8 +406,14 @@ func (c *CronJob) take(r *events.Record) error {
 		if stored := state.GetCronJob(); stored.GetFacts() != nil {
 			c.Seen, c.Ledger = events.CronJobFromWire(stored.GetFacts()), events.LedgerFromWire(stored.GetLedger())
 			c.begin(c.Seen)
+			c.firstSeenAs = c.Seen
+			c.timedBefore(stored)
 			for _, run := range stored.GetRuns() {
-				c.kept.seen(events.RunFromWire(run.GetFacts()))
+				seen := events.RunFromWire(run.GetFacts())
+				c.kept.seen(seen)
+				if !run.GetTold() {
+					c.sighted(seen, r.Time)
+				}
 			}
 			if c.Ledger != nil {
 				c.Told = c.Ledger.Through
@@ -412,13 +457,29 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 		if tick.Fate == events.TickStarted {
 			c.kept.since = tick.First
 		}
+		c.seenRuns = slices.DeleteFunc(c.seenRuns, func(r events.RunSeen) bool { return r.Job == tick.Job })
 	}
 	if l := step.Ledger; l != nil && l.Open != 0 && l.Hold != events.NotHeld {
 		c.Holds = append(c.Holds, Hold{Due: l.Open, By: l.Hold, Record: r.Sequence, At: r.Time, Active: c.active()})
 	}
-	if step.Ledger != nil {
-		c.Ledger = step.Ledger
+	if l := step.Ledger; l != nil {
+		c.Ledger = l
+		for len(c.timings) > 1 && !c.timings[0].same(l) {
+			c.timings = c.timings[1:] // all due times by that one have fates
+		}
 	}
+}
+
+// sighted takes in a Job that was seen.
+func (c *CronJob) sighted(f *events.RunSeen, at events.Time) {
+	if c.firstSeen == nil {
+		c.firstSeen = map[types.UID]events.Time{}
+	}
+	if _, known := c.firstSeen[f.Job]; known || f.Due == 0 || f.Manual {
+		return
+	}
+	c.firstSeen[f.Job] = at
+	c.seenRuns = append(c.seenRuns, *f)
 }
 
 // findRules finds the rules of the zones that are named.
@@ -428,13 +489,23 @@ func (c *CronJob) findRules(ctx context.Context, src history.Source) error {
 		wanted = append(wanted, c.Seen.Zones...)
 	}
 	asked := map[string]bool{}
-	for i := range c.Entries {
-		if by := c.Entries[i].by; by != nil && by.Zone != "" && !asked[by.Zone] {
+	want := func(by *events.TickLedger) {
+		if by != nil && by.Zone != "" && !asked[by.Zone] {
 			asked[by.Zone] = true
 			for _, name := range schedule.Named(by.Schedule, by.TimeZone) {
 				wanted = append(wanted, events.ZoneName{Name: name, Hash: by.Zone})
 			}
 		}
+	}
+	for i := range c.Entries {
+		want(c.Entries[i].by)
+	}
+	for i := range c.timings {
+		want(&c.timings[i].by)
+	}
+	for i := range c.Changes {
+		before := countsBy(c.Changes[i].Before)
+		want(&before)
 	}
 	return c.rules.Find(ctx, src, wanted...)
 }

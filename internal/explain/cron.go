@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -28,14 +29,13 @@ type CronCase struct {
 	stream events.Stream
 	damage events.Sequence // the first record that cannot be read, and what follows is not told; 0 for none
 
-	passed      history.PassedOver // of all namespaces
-	unrecorded  unrecorded
-	began       bool // the first record that was read is the CronJob's first
-	added       Mark // its first observation; none when earlier records are not kept
-	deletedSeen Mark
-	gone        Mark
-	runs        []*cronRun // that were seen, in the order in which they were first
-	off         []Mark     // starts of a controller that records no CronJobs
+	passed     history.PassedOver // of all namespaces
+	unrecorded unrecorded
+	began      bool // the first record that was read is the CronJob's first
+	added      Mark // its first observation; none when earlier records are not kept
+	gone       Mark
+	runs       []*cronRun // that were seen, in the order in which they were first
+	off        []Mark     // starts of a controller that records no CronJobs
 }
 
 // cronRun is a Job of the CronJob, as it is told.
@@ -70,6 +70,15 @@ func ReadCron(ctx context.Context, src history.Source, s events.Stream, at histo
 	c.due, err = duetimes.ReadSpan(ctx, src, s, duetimes.Span{From: from, Through: through, Now: c.now(), Visit: c.visit})
 	if err != nil {
 		return c.without(err, failed)
+	}
+	for i := range state.InFlight {
+		if x := &state.InFlight[i]; !strings.HasPrefix(x.Does, "create ") {
+			continue
+		}
+		c.asked = state.InFlight[i]
+		if d := state.LastDecision; d != nil {
+			c.askedBy = []Mark{record(events.Sequence(d.Sequence))}
+		}
 	}
 	return c, errors.Join(failed, c.surroundings(from, through))
 }
@@ -125,8 +134,8 @@ func (c *CronCase) visit(r *events.Record) {
 		if r.Kind == events.KindCronJobAdded && c.added.Record == 0 {
 			c.added = markOf(r)
 		}
-		if f.Deleted != 0 && c.deletedSeen.Record == 0 {
-			c.deletedSeen = markOf(r)
+		if f.Deleted != 0 && c.deleting.Record == 0 {
+			c.deleting = markOf(r)
 		}
 		c.gone = Mark{}
 	case *events.CronJobGone:
@@ -166,10 +175,14 @@ func (c *CronCase) now() events.Time { return events.Time(c.State.AsOf.Time) }
 // fates say what became of due times, and why.
 type fates struct {
 	due      *duetimes.CronJob
-	gaps     []*history.Gap // times in which nobody watched
-	zone     words.Zone     // of the times in sentences
-	location *time.Location // in which the schedule is written; nil for UTC
-	dates    bool           // days are written with their year, and as commands take them
+	gaps     []*history.Gap    // times in which nobody watched
+	zone     words.Zone        // of the times in sentences
+	location *time.Location    // in which the schedule is written; nil for UTC
+	dates    bool              // days are written with their year, and as commands take them
+	before   *duetimes.CronJob // the one of before of that name, where it was deleted by then
+	asked    history.Command   // for the start of the open due time, and was not answered; zero for none
+	askedBy  []Mark
+	deleting Mark // the record that shows that the CronJob is being deleted
 }
 
 // at is a due time for people: in the zone of the schedule, and in UTC.

@@ -34,7 +34,7 @@ func (c *CronCase) Answer() Answer {
 	a.PassedOver, a.Unrecorded = c.passedOver(), c.unrecorded.versions
 	a.Verdict = c.verdict()
 	if c.gone.Record != 0 {
-		s := say(marks(c.deletedSeen, c.gone), "deleted, seen at %s", c.seen(c.gone.At))
+		s := say(marks(c.deleting, c.gone), "deleted, seen at %s", c.seen(c.gone.At))
 		a.Deleted = &s
 	}
 	a.add(headWhy, c.why()...)
@@ -283,11 +283,10 @@ func (c *CronCase) howEnded(r *cronRun) string {
 // missedText says which due times did not start, and why, the newest first.
 func (c *CronCase) missedText() []Sentence {
 	var out []Sentence
-	if e := c.unstarted(); e != nil {
-		out = append(out, c.fate(e))
-	}
-	for i := len(c.due.Entries) - 1; i >= 0; i-- {
-		if e := &c.due.Entries[i]; isDue(e) && e.Job == "" && e.Fate != events.TickStarted {
+	all := c.dues()
+	for i := len(all) - 1; i >= 0; i-- {
+		held := all[i].Fate == 0 && (all[i].First == c.open() || c.young(&all[i])) && c.State.State == history.CronHeld
+		if e := &all[i]; e.Job == "" && e.Fate != events.TickStarted && !held && !(e.Fate == 0 && c.young(e)) {
 			out = append(out, c.fate(e))
 		}
 	}

@@ -73,6 +73,9 @@ func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from
 	if e.Record == 0 && due == e.Last {
 		until = f.due.Now()
 	}
+	if d := f.due.Seen; d != nil && d.Deleted != 0 && due >= d.Deleted {
+		return "the CronJob was being deleted since " + f.seen(d.Deleted), marks(f.deleting)
+	}
 	all, whole := f.due.Kept(due, until)
 	switch {
 	case whole:

@@ -38,6 +38,8 @@ func (f *fates) became(e *duetimes.Entry) (text string, from []Mark) {
 	}
 	why, marks := f.cause(e)
 	switch e.Fate {
+	case 0:
+		return f.undecided(e)
 	case events.TickStarted, events.TickAgain:
 		return f.started(e), []Mark{told}
 	case events.TickManual, events.TickTriggered:
@@ -72,6 +74,20 @@ func (f *fates) became(e *duetimes.Entry) (text string, from []Mark) {
 		text += ": " + why
 	}
 	return text, append(marks, told)
+}
+
+// undecided is what is known of due times that are ours to start, and about which no record says anything.
+func (f *fates) undecided(e *duetimes.Entry) (text string, from []Mark) {
+	if is, by := f.suspendedAt(e.Last); is {
+		if by == nil {
+			return "not started: the CronJob is suspended, as far back as the records go", nil
+		}
+		return fmt.Sprintf("not started: the CronJob was suspended at %s%s", f.seen(by.At), byManager(by.By)), []Mark{{by.Record, by.At}}
+	}
+	if l := f.due.Ledger; l != nil && l.Open == e.Last && f.asked.Does != "" {
+		return fmt.Sprintf("not started so far: %s: asked for at %s, and not answered", f.asked.Does, f.seen(events.Time(f.asked.Since))), f.askedBy
+	}
+	return words.Undecided, nil
 }
 
 // started says by which Job, how late, and who asked for it.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ func (c *CronCase) readVerdict() Sentence {
 	case history.CronDeleted:
 		return say(marks(c.gone), "DELETED, seen at %s", c.seen(c.gone.At))
 	case history.CronDeleting:
-		return say(marks(c.deletedSeen), "BEING DELETED since %s: it is due no more", c.seen(events.Time(s.Deleted)))
+		return say(marks(c.deleting), "BEING DELETED since %s: it is due no more", c.seen(events.Time(s.Deleted)))
 	case history.CronUnseen:
 		return say(nil, "UNSEEN: the log knows it only from Jobs that name it")
 	case history.CronInvalid:
@@ -43,30 +44,41 @@ func (c *CronCase) readVerdict() Sentence {
 		return say(c.specMarks(), "NEVER DUE: the schedule %q has no due time in the next five years", s.Spec.Schedule)
 	}
 	missed, newest := c.missed()
-	switch failed, last := c.failedRuns(); {
+	switch {
 	case missed > 0 && c.heldByStranger():
 		text, from := c.strangers()
 		return say(from, "HELD BACK: %s, the newest due %s, and %s (policy Forbid)", c.inARow(missed), c.in(newest.Last), text)
 	case missed > 0:
-		_, from := c.became(newest)
-		return say(from, "NOT STARTING: %s; the newest, %s: %s", c.inARow(missed), c.in(newest.Last), c.shortFate(newest))
-	case failed > 0:
-		return c.failingVerdict(failed, last)
+		text, from := c.shortFate(newest)
+		return say(from, "NOT STARTING: %s; the newest, %s: %s", c.inARow(missed), c.in(newest.Last), text)
+	case newest != nil:
+		return c.unknownVerdict(newest)
+	}
+	for _, verdict := range []func() (Sentence, bool){c.unfinishedVerdict, c.starvingVerdict, c.failing, c.editedVerdict} {
+		if v, ok := verdict(); ok {
+			return v
+		}
 	}
 	return c.healthyVerdict()
 }
 
-// failingVerdict says how many runs failed, and why the newest did.
-func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
-	text, from := fmt.Sprintf("FAILING: %s failed; %s (%s)", lastRuns(failed), last.Name, c.madeFor(last)), []Mark{last.Ended}
-	if job := c.caseOf(last); job != nil {
-		line := job.line()
-		if _, why, ok := strings.Cut(line.Text, ": "); ok {
-			text += ": " + why
-		}
-		from = append(from, cited(&line)...)
+func (c *CronCase) failing() (v Sentence, ok bool) {
+	failed, last := c.failedRuns()
+	if failed == 0 {
+		return v, false
 	}
-	return say(from, "%s", text)
+	return c.failingVerdict(failed, last), true
+}
+
+// unknownVerdict says that nobody knows what became of the newest due times.
+func (c *CronCase) unknownVerdict(e *duetimes.Entry) Sentence {
+	n, _ := c.due.Count(e)
+	text, from := c.became(e)
+	if e.First != e.Last {
+		return say(from, "UNKNOWN what became of its last %s, from %s to %s: %s", words.Count(max(n, 2), "due time"), c.in(e.First), c.in(e.Last),
+			strings.TrimPrefix(text, "unknown: "))
+	}
+	return say(from, "UNKNOWN what became of its last due time, %s: %s", c.in(e.Last), strings.TrimPrefix(text, "unknown: "))
 }
 
 func lastRuns(n int) string {
@@ -85,12 +97,14 @@ func (c *CronCase) inARow(n int) string {
 }
 
 // shortFate is what became of a due time, without why.
-func (c *CronCase) shortFate(e *duetimes.Entry) string {
-	text, _, _ := strings.Cut(first(c.became(e)), ": ")
-	return text
+func (c *CronCase) shortFate(e *duetimes.Entry) (text string, from []Mark) {
+	text, from = c.became(e)
+	if e.Fate == 0 && !e.Observed {
+		return text, from
+	}
+	text, _, _ = strings.Cut(text, ": ")
+	return text, from
 }
-
-func first(text string, _ []Mark) string { return text }
 
 // suspendedVerdict says since when, by whom, and how many due times have passed meanwhile.
 func (c *CronCase) suspendedVerdict() Sentence {
@@ -117,8 +131,8 @@ func (c *CronCase) heldVerdict() Sentence {
 	held := words.Span(c.now().Sub(at))
 	missed, _ := c.missed()
 	also := ""
-	if missed > 0 {
-		also = fmt.Sprintf("; %s", c.inARow(missed+1))
+	if missed > 1 {
+		also = fmt.Sprintf("; %s", c.inARow(missed))
 	}
 	m := marks(Mark{events.Sequence(open.Record), events.Time(open.Since)})
 	switch open.Hold {
@@ -209,18 +223,19 @@ func (c *CronCase) refusal(due events.Time) *duetimes.Refusal {
 	return nil
 }
 
-// missed is how many of the newest due times in a row have no Job, and the entry of the newest of them.
+// missed is how many of the newest due times in a row did not start, with the one that is open, and the newest of them. Where it is not known
+// what became of the newest, n is 0.
 func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
-	if newest = c.unstarted(); newest != nil {
-		n, _ = c.due.Count(newest)
-	}
-	for i := len(c.due.Entries) - 1; i >= 0; i-- {
-		e := &c.due.Entries[i]
-		if !isDue(e) {
+	all := c.dues()
+	for i := len(all) - 1; i >= 0; i-- {
+		e := &all[i]
+		switch {
+		case e.Fate == 0 && c.young(e):
 			continue
-		}
-		if e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted {
-			break
+		case e.Fate == events.TickUnknown && newest == nil:
+			return 0, e
+		case e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted || e.Fate == events.TickUnknown:
+			return n, newest
 		}
 		count, _ := c.due.Count(e)
 		if n += max(count, 1); newest == nil {
@@ -230,54 +245,63 @@ func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
 	return n, newest
 }
 
-// unstarted are the due times that another controller has not started so far; nil where it has had no time to.
+// dues are its due times that have passed, in order: those with a fate, the one that is open, and those of which no record tells.
+func (c *CronCase) dues() []duetimes.Entry {
+	all := slices.DeleteFunc(slices.Clone(c.due.Entries), func(e duetimes.Entry) bool { return !isDue(&e) })
+	if l := c.due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.due.Elsewhere {
+		all = append(all, duetimes.Entry{Tick: events.Tick{First: l.Open, Last: l.Open}})
+	}
+	return append(all, c.due.Untold()...)
+}
+
+// young reports whether a due time may have had no time to start as yet.
+func (c *CronCase) young(e *duetimes.Entry) bool {
+	grace := lateStart
+	if d := c.State.Spec.Deadline; d != nil {
+		grace = min(grace, seconds(*d))
+	}
+	return e.First == e.Last && c.now().Sub(e.Last) < grace
+}
+
+// unstarted are the due times of which no record tells and that have not started; nil where there was no time to.
 func (c *CronCase) unstarted() *duetimes.Entry {
 	e := c.due.Unstarted()
-	if e == nil || e.First == e.Last && c.now().Sub(e.Last) < lateStart {
+	if e == nil || c.young(e) {
 		return nil
 	}
 	return e
 }
 
-// failedRuns is how many of its Jobs in a row failed, up to the newest that has ended, and that one.
-func (c *CronCase) failedRuns() (n int, newest *cronRun) {
-	for _, r := range c.newestRuns() {
-		switch r.Result {
-		case events.ResultNone:
-			continue
-		case events.ResultComplete:
-			return n, newest
-		case events.ResultFailed:
+// startedInARow is how many of the newest due times started, how late at most, and the record of the newest.
+func (c *CronCase) startedInARow() (n int, late time.Duration, from []Mark) {
+	all := c.dues()
+	for i := len(all) - 1; i >= 0; i-- {
+		e := &all[i]
+		if e.Fate == 0 || e.Fate == events.TickReplaced && n == 0 {
+			continue // it is due now, or was dropped when the schedule was changed
 		}
-		if n++; newest == nil {
-			newest = r
+		if e.Job == "" && e.Fate != events.TickStarted {
+			break
 		}
+		if n++; len(from) == 0 {
+			from = marks(Mark{e.Record, e.At})
+		}
+		late = max(late, e.Late)
 	}
-	return n, newest
+	return n, late, from
 }
 
 // healthyVerdict says how many due times started, and how late.
 func (c *CronCase) healthyVerdict() Sentence {
-	n, late, from := 0, time.Duration(0), []Mark(nil)
-	for i := len(c.due.Entries) - 1; i >= 0; i-- {
-		e := &c.due.Entries[i]
-		if !isDue(e) {
-			continue
-		}
-		if e.Job == "" {
-			break
-		}
-		if n++; len(from) == 0 {
-			from = []Mark{{e.Record, e.At}}
-		}
-		late = max(late, e.Late)
+	n, late, from := c.startedInARow()
+	next := c.nextText()
+	if still := c.stillText(); still != "" {
+		next += still
 	}
-	next := ""
-	if at := events.Time(c.State.Next); at != 0 {
-		next = "; next " + c.in(at)
-	}
+	hand, marked := c.handSince(nil)
+	next, from = next+hand, append(from, marked...)
 	switch {
-	case n == 0 && c.due.Seen != nil && c.due.Told == 0 && len(c.due.Entries) == 0:
+	case n == 0 && c.due.Seen != nil && c.due.Told == 0 && len(c.dues()) == 0:
 		return say(marks(c.added), "HEALTHY: it was not due yet since its creation%s", next)
 	case n == 0:
 		return say(marks(c.added), "HEALTHY: no due time is known that did not start%s", next)
@@ -285,6 +309,17 @@ func (c *CronCase) healthyVerdict() Sentence {
 		return say(from, "HEALTHY: its last due time started %s late%s", words.Span(late), next)
 	}
 	return say(from, "HEALTHY: its last %d due times started, at most %s late%s", n, words.Span(late), next)
+}
+
+// stillText says how many of its Jobs run, and that the newest that is over was replaced.
+func (c *CronCase) stillText() (text string) {
+	if n := len(c.running()); n > 1 {
+		text = fmt.Sprintf("; %d of its Jobs run", n)
+	}
+	if runs := c.scheduledRuns(); len(runs) > 1 && c.replaced(runs[1], runs[0]) {
+		text += "; " + runs[1].Name + " was replaced by " + runs[0].Name + " before it ended"
+	}
+	return text
 }
 
 // specMarks is the record that shows the spec as it is.

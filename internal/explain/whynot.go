@@ -31,26 +31,59 @@ type WhyNot struct {
 	Sentences []Sentence           `json:"sentences"`
 }
 
-// ReadWhyNot reads what became of an instant. Sentences say their times in that zone, and due times in the zone of the schedule, too.
-func ReadWhyNot(ctx context.Context, src history.Source, s events.Stream, t time.Time, zone words.Zone) (*WhyNot, error) {
+// ReadWhyNot reads what became of an instant of the CronJobs that bore a name, the newest first: that of then answers. Sentences say their
+// times in that zone, and due times in the zone of the schedule, too.
+func ReadWhyNot(ctx context.Context, src history.Source, lives []events.Stream, t time.Time, zone words.Zone) (*WhyNot, error) {
 	at := events.At(t)
-	due, err := duetimes.Around(ctx, src, s, at)
+	s, due, before, err := lifeAt(ctx, src, lives, at)
 	if err != nil {
 		return nil, err
 	}
-	f := &fates{due: due, zone: zone, location: due.Location(), dates: true}
+	f := &fates{due: due, zone: zone, location: due.Location(), dates: true, before: before}
 	if f.gaps, err = history.GapsAt(ctx, src, at); err != nil && !src.Beside(err) {
 		return nil, fmt.Errorf("look for times in which no controller watched: %w", err)
 	}
 	w := &WhyNot{Namespace: due.Ref.Namespace, Name: due.Ref.Name, UID: s.ID, At: recordjson.Instant(at)}
 	v := due.At(t)
+	if !v.Due() {
+		if err := due.LookBack(ctx, src, s); err != nil {
+			return nil, fmt.Errorf("look for earlier changes of the schedule: %w", err)
+		}
+	}
 	w.answer(f, v, at)
+	if s != lives[0] {
+		w.add(nil, "%s: another CronJob has its name since", f.goneText())
+	}
 	passed, err := history.PassedSince(ctx, src, at)
 	if err != nil && !src.Beside(err) {
 		return nil, fmt.Errorf("look for what was passed over: %w", err)
 	}
 	w.missing(f, passed, &v, at)
 	return w, nil
+}
+
+// lifeAt reads the CronJob that there was at an instant; where there was none, the one that came next, and the one of before.
+func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at events.Time) (s events.Stream, due, before *duetimes.CronJob, err error) {
+	for i := range lives {
+		read, err := duetimes.Around(ctx, src, lives[i], at)
+		switch {
+		case err != nil && i > 0:
+			src.Beside(err)
+			return s, due, nil, nil // the newer one answers
+		case err != nil:
+			return s, nil, nil, err
+		case i > 0 && (read.Seen == nil || read.Gone != 0 && read.Gone < at):
+			return s, due, read, nil
+		}
+		if i > 0 {
+			read.EndBy(due.Seen.Created)
+		}
+		s, due = lives[i], read
+		if due.Seen == nil || at >= due.Seen.Created {
+			break
+		}
+	}
+	return s, due, nil, nil
 }
 
 func (w *WhyNot) add(from []Mark, format string, args ...any) {
@@ -62,7 +95,7 @@ func (w *WhyNot) answer(f *fates, v duetimes.Verdict, at events.Time) {
 	w.Due = v.Due()
 	switch {
 	case v.Entry != nil && v.Entry.Record == 0:
-		w.unstarted(f, &v, at, who)
+		w.computed(f, &v, at, who)
 	case v.Entry != nil:
 		w.told(f, &v, at, who)
 	case v.Open:
@@ -78,10 +111,13 @@ func (w *WhyNot) answer(f *fates, v duetimes.Verdict, at events.Time) {
 		w.add(nil, "%s is a due time of %s by its schedule %q, and nothing was decided about it yet", f.at(at), who, f.due.Seen.Schedule)
 	case f.due.Told != 0 && at <= f.due.Told:
 		w.add(nil, "what became of %s is unknown: the records of then are no longer kept", f.at(at))
+	case f.due.Seen != nil && at < f.due.Seen.Created && f.before != nil && f.before.Gone != 0:
+		w.add(nil, "%s was no due time of %s: there was none of that name: one was deleted, seen at %s, and the next was created at %s",
+			f.at(at), who, f.seen(f.before.Gone), f.seen(f.due.Seen.Created))
 	case f.due.Seen != nil && at < f.due.Seen.Created:
 		w.add(nil, "%s was no due time of %s: it was created at %s", f.at(at), who, f.seen(f.due.Seen.Created))
 	case f.due.Gone != 0 && at > f.due.Gone:
-		w.add(nil, "%s was no due time of %s: it was deleted, seen at %s", f.at(at), who, f.seen(f.due.Gone))
+		w.add(nil, "%s was no due time of %s: %s", f.at(at), who, f.goneText())
 	default:
 		w.none(f, &v, at, who)
 	}
@@ -130,10 +166,7 @@ func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string)
 		item.Count, in = n, ": "+words.Count(n, "due time")+" in all"
 	}
 	w.Tick = &item
-	text, from := f.became(e)
-	if e.Observed {
-		text, from = f.becameElsewhere(e, at, at)
-	}
+	text, from := f.becameAt(e, at)
 	if !isDue(e) {
 		w.Due = false
 		w.add(from, "%s: no due time of %s, but a run: %s", f.at(at), who, text)
@@ -161,16 +194,33 @@ func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string)
 	}
 }
 
-// unstarted is the answer for an instant that another controller has not started so far.
-func (w *WhyNot) unstarted(f *fates, v *duetimes.Verdict, at events.Time, who string) {
-	text, from := f.becameElsewhere(v.Entry, at, at)
-	w.add(from, "%s is a due time of %s: %s", f.at(at), who, text)
-	if v.Open {
+// computed is the answer for an instant of which no record tells: what became of it follows from what was seen.
+func (w *WhyNot) computed(f *fates, v *duetimes.Verdict, at events.Time, who string) {
+	text, from := f.becameAt(v.Entry, at)
+	if v.Entry.Fate == 0 && v.Open {
+		w.add(from, "%s is a due time of %s: %s", f.at(at), who, text)
 		w.Open = f.due.Open()
 		w.next(f)
 		return
 	}
-	w.add(nil, "a later one was due since, so it does not start any more")
+	w.add(from, "%s was a due time of %s: %s", f.at(at), who, text)
+	if v.Entry.Fate == 0 {
+		w.add(nil, "a later one was due since, so it does not start any more")
+		return
+	}
+	item := history.TickOf(&v.Entry.Tick, 0)
+	if n, ok := f.due.Count(v.Entry); ok {
+		item.Count = n
+	}
+	w.Tick = &item
+}
+
+// becameAt is what became of one due time of an entry.
+func (f *fates) becameAt(e *duetimes.Entry, at events.Time) (text string, from []Mark) {
+	if e.Observed {
+		return f.becameElsewhere(e, at, at)
+	}
+	return f.became(e)
 }
 
 // passed is the answer for an instant that is over, and at which nothing has started. It gets its fate with the others of its minute.
@@ -226,6 +276,11 @@ func (w *WhyNot) next(f *fates) {
 // none is the answer for an instant that is no due time.
 func (w *WhyNot) none(f *fates, v *duetimes.Verdict, at events.Time, who string) {
 	w.add(nil, "%s is no due time of %s", f.at(at), who)
+	if ch := f.due.WasOne(at.Go()); ch != nil {
+		w.add([]Mark{{ch.Record, ch.At}}, "it was one until %s, when it was changed: %s", f.changedAt(ch), changeText(ch))
+	} else if ch := f.due.BecameOne(at.Go()); ch != nil {
+		w.add([]Mark{{ch.Record, ch.At}}, "by the schedule since %s it would be one: %s", f.changedAt(ch), changeText(ch))
+	}
 	var nearest []events.Time
 	for _, t := range []time.Time{v.Before, v.After} {
 		if !t.IsZero() {
@@ -242,6 +297,22 @@ func (w *WhyNot) none(f *fates, v *duetimes.Verdict, at events.Time, who string)
 	default:
 		w.add(nil, "the nearest that are known: %s and %s", f.at(nearest[0]), f.at(nearest[1]))
 	}
+}
+
+// goneText says when the CronJob was deleted, as far as that was seen.
+func (f *fates) goneText() string {
+	if f.due.EndUnseen {
+		return "it was deleted before " + f.seen(f.due.Gone) + ", which no record tells"
+	}
+	return "it was deleted, seen at " + f.seen(f.due.Gone)
+}
+
+// changedAt is when a change of the spec was made, as far as that was seen.
+func (f *fates) changedAt(ch *duetimes.Change) string {
+	if ch.After.Found {
+		return "a time before " + f.seen(ch.At) + ", when nobody watched"
+	}
+	return f.seen(ch.At)
 }
 
 // idle says why nothing starts at the due times to come; empty when it does.

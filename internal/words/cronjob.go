@@ -150,6 +150,9 @@ func TickSays(t *events.Tick) string {
 	return text
 }
 
+// Undecided is what is known of a due time that this controller is to start, and about which no record says anything.
+const Undecided = "nothing was decided about it yet"
+
 // WaitText says what is known of a due time that another controller has not started so far.
 func WaitText(h events.TickHold) string {
 	if h == events.NotHeld {
