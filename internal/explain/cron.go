@@ -30,6 +30,7 @@ type CronCase struct {
 	damage events.Sequence // the first record that cannot be read, and what follows is not told; 0 for none
 
 	passed     history.PassedOver // of all namespaces
+	templates  map[string][]byte  // of its Jobs, redacted, by their hash
 	unrecorded unrecorded
 	began      bool // the first record that was read is the CronJob's first
 	added      Mark // its first observation; none when earlier records are not kept
@@ -140,6 +141,11 @@ func (c *CronCase) visit(r *events.Record) {
 		c.gone = Mark{}
 	case *events.CronJobGone:
 		c.gone = markOf(r)
+	case *events.JobTemplate:
+		if c.templates == nil {
+			c.templates = map[string][]byte{}
+		}
+		c.templates[f.Hash] = r.Evidence.Template
 	case *events.RunSeen:
 		run := c.run(f.Job)
 		if run == nil {

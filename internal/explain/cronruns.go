@@ -90,7 +90,11 @@ func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
 	if ended == 0 || ended != failed || succeeded == 0 {
 		return "", nil
 	}
-	what := strings.Join(c.templateSince(good, first), ", ")
+	diff := c.templateEdit(edit)
+	if len(diff) == 0 {
+		diff = c.templateSince(good, first)
+	}
+	what := strings.Join(diff[:min(len(diff), 2)], ", ")
 	return fmt.Sprintf("since the edit of %s (%s%s): %d of %d failed, %d of %d before succeeded", c.seen(edit.At),
 			cmp.Or(what, "jobTemplate"), strings.Replace(strings.TrimSuffix(byManager(edit.By), ")"), " (", ", ", 1), failed, ended, succeeded, before),
 		[]Mark{{edit.Record, edit.At}, good.Ended}
@@ -106,8 +110,20 @@ func (c *CronCase) templateSince(good, bad *cronRun) []string {
 	}
 	oldSpec, old := was.firstSpec()
 	newSpec, now := is.firstSpec()
-	diff := append(specChanges(oldSpec, newSpec), templateChanges(old, now)...)
-	return diff[:min(len(diff), 2)]
+	return append(specChanges(oldSpec, newSpec), templateChanges(old, now)...)
+}
+
+// templateEdit is in what an edit changed the template of the Jobs, where both are among the records that were read.
+func (c *CronCase) templateEdit(edit *duetimes.Change) []string {
+	was, is := c.templates[edit.Before.Redacted], c.templates[edit.After.Redacted]
+	if was == nil || is == nil {
+		return nil
+	}
+	diff := templateChanges(was, is)
+	for i := range diff {
+		diff[i] = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(diff[i], "template."), "spec."), "containers.")
+	}
+	return diff
 }
 
 // handSince says how the newest run ended that a user made, or asked for, after another one; empty for none.
