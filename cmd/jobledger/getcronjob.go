@@ -140,7 +140,7 @@ func (c *cli) watchCronJob(ctx context.Context, src history.Source, f *getFlags,
 // unplacedCron is all that is said of a CronJob but as of which record.
 func unplacedCron(job *history.CronJob) ([]byte, error) {
 	j := *job
-	j.AsOf = history.Place{}
+	j.AsOf, j.Clock, j.LastRecord = history.Place{}, "", 0
 	return show.Indented(&j)
 }
 

@@ -104,6 +104,6 @@ var between = map[string]string{formatTable: "\n", formatWide: "\n", formatYAML:
 // unplaced is all that is said of a Job but as of which record.
 func unplaced(job *history.Job) ([]byte, error) {
 	j := *job
-	j.AsOf = history.Place{}
+	j.AsOf, j.Clock, j.LastRecord = history.Place{}, "", 0
 	return show.Indented(&j)
 }

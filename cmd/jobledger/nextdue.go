@@ -68,7 +68,7 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 		if err != nil {
 			return err
 		}
-		at := from.before(s.now, s.end)
+		at := from.point(s.now, s.end)
 		if beyond(at) {
 			return usage("--after=%s lies outside the years that a log knows, 1930 to 2189", after)
 		}

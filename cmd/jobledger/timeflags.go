@@ -53,7 +53,7 @@ func (f *pointFlag) point(ctx context.Context, c *cli, src history.Source) (hist
 	if err != nil {
 		return history.Point{}, err
 	}
-	t := f.when.before(s.now, s.end)
+	t := f.when.point(s.now, s.end)
 	c.noteDay("at", f.text, f.when, t, s)
 	return history.Point{Time: t}, nil
 }
@@ -123,8 +123,9 @@ func parseSince(text string, now time.Time, zone words.Zone) (events.Time, error
 
 // settling is what it takes to know which moments are meant.
 type settling struct {
-	now time.Time
-	end events.Time // of the newest record; only where a time of day is meant
+	now  time.Time   // by the clock of the controller that writes the log, else by that of this machine
+	end  events.Time // of the newest record; only where a time of day is meant
+	live bool        // a controller writes the log
 }
 
 // settleOf asks a log for its end if one of the times needs that.
@@ -137,6 +138,13 @@ func settleOf(ctx context.Context, src history.Source, times ...when) (settling,
 				return s, err
 			}
 			s.end = head.Time
+			now, err := src.Now(ctx)
+			if err != nil {
+				return s, err
+			}
+			if now != 0 {
+				s.now, s.end, s.live = now.Go(), max(now, s.end), true
+			}
 		}
 	}
 	return s, nil
@@ -148,6 +156,9 @@ func (c *cli) noteEnd(ctx context.Context, src history.Source, since events.Time
 		return nil
 	}
 	_, head, err := src.Head(ctx)
+	if now, live := src.Now(ctx); live == nil && now != 0 {
+		return err // it goes on
+	}
 	if err == nil && head.Time < since {
 		fmt.Fprintf(c.err, "note: the log ends at %s, before --since\n", words.Zone{}.Second(head.Time))
 	}
@@ -160,7 +171,14 @@ func (c *cli) noteDay(flag, text string, w when, t events.Time, s settling) {
 		return
 	}
 	in := words.Zone{Location: w.clock.Location()}
-	if !in.SameDay(t, events.At(s.now)) {
+	switch {
+	case s.live && t > s.end:
+		fmt.Fprintf(c.err, "note: --%s %s is %s, which is to come: by the controller's clock it is %s\n", flag, text, in.Second(t), in.Second(s.end))
+	case s.live && !in.SameDay(t, s.end):
+		fmt.Fprintf(c.err, "note: --%s %s is %s\n", flag, text, in.Second(t))
+	case !s.live && t > s.end:
+		fmt.Fprintf(c.err, "note: --%s %s is %s, and the log ends before, at %s\n", flag, text, in.Second(t), in.Second(s.end))
+	case !in.SameDay(t, events.At(s.now)):
 		fmt.Fprintf(c.err, "note: --%s %s is %s: the log ends at %s\n", flag, text, in.Second(t), in.Second(s.end))
 	}
 }

@@ -61,7 +61,37 @@ func parseWhen(text string, zone words.Zone) (w when, ok bool) {
 // beyond reports whether a moment stands for all before or behind it. Such a one bounds what is asked for; it is no answer's own time.
 func beyond(t events.Time) bool { return t <= events.FirstTime || t >= events.LastTime }
 
-// before is the moment that is meant at that time. A time of day is the last one before the end of the log; 0 when that is not known.
+// How near now a time of day of today lies for nobody to mean that of yesterday, which the log has: who types it looks at a clock, and clocks
+// differ. At 23:07 the time 23:06 is a minute ago, also where the log ends at 22:45.
+const (
+	nearPast   = time.Hour
+	nearFuture = 10 * time.Minute
+)
+
+// point is the moment that is meant at that time by a point in the history: before, but for a time of day that is just to come.
+func (w when) point(now time.Time, end events.Time) events.Time {
+	if w.clock != nil {
+		at := events.At(now)
+		if t := w.nearest(at); t > at && t <= at.Add(nearFuture) && end.Add(24*time.Hour) > t {
+			return t
+		}
+	}
+	return w.before(now, end)
+}
+
+// nearest is the time of day that is nearest to a moment.
+func (w when) nearest(at events.Time) events.Time {
+	best := w.on(at, 0)
+	for _, days := range []int{-1, 1} {
+		if t := w.on(at, days); max(t.Sub(at), at.Sub(t)) < max(best.Sub(at), at.Sub(best)) {
+			best = t
+		}
+	}
+	return best
+}
+
+// before is the moment that is meant at that time. A time of day is that of today within the last hour, or the last one before the end of the
+// log. Where that is of today, a time behind it that has passed is of today, too.
 func (w when) before(now time.Time, end events.Time) events.Time {
 	switch {
 	case w.ago != nil:
@@ -69,11 +99,16 @@ func (w when) before(now time.Time, end events.Time) events.Time {
 	case w.clock == nil:
 		return w.moment
 	}
+	at := events.At(now)
 	if end == 0 {
-		end = events.At(now)
+		end = at
+	}
+	if t := w.nearest(at); t <= at && t.Add(nearPast) > at && end.Add(24*time.Hour) > t {
+		return t
 	}
 	t := w.on(end, 0)
-	if t > end {
+	today := (words.Zone{Location: w.clock.Location()}).SameDay(end, at)
+	if t > end && !(today && t <= at) {
 		t = w.on(end, -1)
 	}
 	return t

@@ -23,6 +23,8 @@ func (e ending) Head(context.Context) (events.Identity, store.Head, error) {
 	return events.Identity{}, store.Head{Sequence: 90, Time: e.at}, nil
 }
 
+func (ending) Now(context.Context) (events.Time, error) { return 0, nil }
+
 func moment(t *testing.T, text string) events.Time {
 	t.Helper()
 	when, err := time.Parse(time.RFC3339Nano, text)
@@ -134,5 +136,50 @@ func TestASpanOfTimesOfDay(t *testing.T) {
 	}
 	if _, _, err := f.span(t.Context(), &cli{err: io.Discard}, src); err == nil {
 		t.Error("a span that ends before it begins is taken")
+	}
+}
+
+// runningLog is a log that a controller writes, whose newest record is of some time ago.
+type runningLog struct {
+	ending
+	now events.Time
+}
+
+func (r runningLog) Now(context.Context) (events.Time, error) { return r.now, nil }
+
+// TestATimeOfTodayIsNotThatOfYesterday: at 23:07 the time 23:06 is a minute ago, also where the newest record is of 22:45. A time that is
+// some minutes ahead is of today, too.
+func TestATimeOfTodayIsNotThatOfYesterday(t *testing.T) {
+	today := func(clock string) events.Time { return moment(t, "2026-03-14T"+clock+":00Z") }
+	yesterday := func(clock string) events.Time { return moment(t, "2026-03-13T"+clock+":00Z") }
+	for _, row := range []struct {
+		now, end events.Time
+		at       string
+		want     events.Time
+	}{
+		{today("23:07"), today("22:45"), "23:06", today("23:06")},
+		{today("23:07"), today("22:45"), "22:50", today("22:50")},
+		{today("23:07"), today("22:45"), "23:10", today("23:10")},
+		{today("23:07"), today("22:45"), "23:40", yesterday("23:40")},
+		{today("00:03"), yesterday("23:58"), "00:01", today("00:01")},
+		{today("00:03"), yesterday("23:58"), "23:59", yesterday("23:59")},
+		{yesterday("23:58"), yesterday("23:50"), "00:01", today("00:01")},
+		{today("09:00"), today("07:00"), "03:00", today("03:00")},
+	} {
+		f := pointFlag{text: row.at}
+		if err := f.parse(words.Zone{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.point(t.Context(), &cli{err: io.Discard}, runningLog{ending{at: row.end}, row.now})
+		if err != nil || got.Time != row.want {
+			t.Errorf("--at %s at %s, with records to %s: %s, %v, want %s", row.at, row.now.Go(), row.end.Go(), got.Time.Go(), err, row.want.Go())
+		}
+		if got := f.when.point(row.now.Go(), row.end); got != row.want {
+			t.Errorf("--at %s at %s, of a log that ended at %s: %s, want %s", row.at, row.now.Go(), row.end.Go(), got.Go(), row.want.Go())
+		}
+	}
+	w, _ := parseWhen("23:10", words.Zone{})
+	if got := w.before(today("23:07").Go(), today("22:45")); got != yesterday("23:10") {
+		t.Errorf("--since 23:10 at 23:07 is %s: nothing of then is recorded yet", got.Go())
 	}
 }

@@ -52,7 +52,7 @@ func (c *cli) whyNot(ctx context.Context, f *cronFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	at := w.before(s.now, s.end)
+	at := w.point(s.now, s.end)
 	if beyond(at) {
 		return usage("%q lies outside the years that a log knows, 1930 to 2189", text)
 	}

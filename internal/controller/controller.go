@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -61,10 +62,11 @@ type controller struct {
 	scrubber  *scrubber
 	packer    *packer
 	retainer  *retainer
-	lists     joblist.Config // of the log's Jobs, for readers
-	damage    func() []error // what is known to be wrong with the log, for them
-	stream    *streamer      // nil for none
-	endpoint  *endpoint      // nil for none
+	lists     joblist.Config             // of the log's Jobs, for readers
+	damage    func() []error             // what is known to be wrong with the log, for them
+	stream    *streamer                  // nil for none
+	endpoint  *endpoint                  // nil for none
+	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; the endpoint reads it
 	health    *Health
 	metrics   *metrics
 	drain     *Drain // nil unless it drains
@@ -228,13 +230,14 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		lost = c.lease.Lost()
 	}
 	server, _ := c.cluster.time(ctx)
-	began := time.Now()
+	began, clock := time.Now(), loop.NewClock(server)
+	c.clock.Store(clock)
 	c.runner = &loop.Runner{
 		Loop: loop.New(loop.Config{
 			Log: c.log, World: world, Settings: c.settings, Program: c.config.Program.Version, Key: c.key.ID(), ZoneData: zoneData(&c.settings), Salt: salt,
 			Leader: c.identity, Patience: c.config.Patience, Busy: busy, Clock: func() time.Duration { return time.Since(began) },
 		}),
-		Queue: c.queue, Executor: hands, Clock: loop.NewClock(server), Log: c.logger,
+		Queue: c.queue, Executor: hands, Clock: clock, Log: c.logger,
 		Full: c.full, Relist: c.relist, Behind: c.informer.Behind, ServerTime: c.cluster.time,
 		Drain: c.config.Stop, Show: c.show, Lost: lost, Prunes: c.retainer.prunes,
 	}

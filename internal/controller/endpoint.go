@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/httpport"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/serve"
@@ -26,7 +27,7 @@ func (c *controller) newEndpoint() (*endpoint, error) {
 	e := &endpoint{file: filepath.Join(c.lists.Dir, serve.AddressFile), done: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", serve.Handler(serve.Config{
-		Log: c.lists.Log, Lists: joblist.New(c.lists), Damage: c.damage, PID: os.Getpid(), Version: c.config.Program.Version, Done: e.done,
+		Log: c.lists.Log, Now: c.now, Lists: joblist.New(c.lists), Damage: c.damage, PID: os.Getpid(), Version: c.config.Program.Version, Done: e.done,
 	}))
 	c.health.serve(mux, c.registry, nil)
 	var err error
@@ -35,6 +36,14 @@ func (c *controller) newEndpoint() (*endpoint, error) {
 		return nil, fmt.Errorf("%w (--listen=127.0.0.1:0 takes any free port, --listen= none)", err)
 	}
 	return e, nil
+}
+
+// now is the time by the controller's clock; 0 before it works.
+func (c *controller) now() events.Time {
+	if clock := c.clock.Load(); clock != nil {
+		return clock.Now()
+	}
+	return 0
 }
 
 // close ends answers that follow the log, waits for others within ctx, and takes the address away.

@@ -319,7 +319,11 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		if err != nil {
 			return err
 		}
-		through, c.now = head.Sequence, max(c.now, head.Time)
+		now, err := src.Now(ctx)
+		if err != nil {
+			return err
+		}
+		through, c.now = head.Sequence, max(c.now, head.Time, now)
 	}
 	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {

@@ -15,9 +15,13 @@ type Answer struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf    history.Place `json:"asOf"`
-	State   string        `json:"state"`
-	Verdict Sentence      `json:"verdict"`
+	AsOf  history.Place `json:"asOf"`
+	State string        `json:"state"`
+	// Clock says by what the time of asOf is now: "controller" by that of the controller that writes the log, "log" by the newest record, as no
+	// controller was asked. It is left out where another time was asked for.
+	Clock      string             `json:"clock,omitempty"`
+	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
+	Verdict    Sentence           `json:"verdict"`
 
 	Schedule   string             `json:"schedule,omitempty"` // of a CronJob: by what it is due, and its policy
 	Created    recordjson.Instant `json:"created,omitzero"`

@@ -25,7 +25,7 @@ const (
 func (c *CronCase) Answer() Answer {
 	j := &c.State
 	a := Answer{
-		Kind: "cronjob", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, State: string(j.State), Schedule: c.schedule(),
+		Kind: "cronjob", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, Clock: j.Clock, LastRecord: j.LastRecord, State: string(j.State), Schedule: c.schedule(),
 		Created: j.Created, Truncated: j.First == 0, Damaged: uint64(c.damage), Sections: []Section{},
 	}
 	for _, g := range c.touching() {
@@ -144,12 +144,17 @@ func seconds(n int64) time.Duration { return time.Duration(min(n, 1<<31)) * time
 
 // caseOf is the case of a Job as of the same point; nil where the log does not tell of it, or another controller runs it unseen.
 func (c *CronCase) caseOf(r *cronRun) *Case {
-	job, _ := Read(c.ctx, c.src, events.JobStream(r.Job), history.Point{Sequence: events.Sequence(c.State.AsOf.Sequence)}) // what cannot be read is not told
+	job, _ := Read(c.ctx, c.src, events.JobStream(r.Job), c.point()) // what cannot be read is not told
 	if job == nil || job.Job.State == history.StateUnmanaged || job.Job.State == history.StateUnseen {
 		return nil
 	}
 	job.In(c.zone)
 	return job
+}
+
+// point is that of the answer.
+func (c *CronCase) point() history.Point {
+	return history.Point{Sequence: events.Sequence(c.State.AsOf.Sequence), Time: c.now()}
 }
 
 // madeFor says for what a Job was made.

@@ -102,9 +102,8 @@ func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
 
 // templateSince is in what the template of a Job differs from that of an earlier one, as far as it is kept.
 func (c *CronCase) templateSince(good, bad *cronRun) []string {
-	at := history.Point{Sequence: events.Sequence(c.State.AsOf.Sequence)}
-	was, _ := Read(c.ctx, c.src, events.JobStream(good.Job), at) // what cannot be read is not told
-	is, _ := Read(c.ctx, c.src, events.JobStream(bad.Job), at)
+	was, _ := Read(c.ctx, c.src, events.JobStream(good.Job), c.point()) // what cannot be read is not told
+	is, _ := Read(c.ctx, c.src, events.JobStream(bad.Job), c.point())
 	if was == nil || is == nil {
 		return nil
 	}

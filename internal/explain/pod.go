@@ -32,7 +32,7 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	}
 	e := c.ending(t)
 	a := Answer{
-		Kind: "pod", Namespace: c.Job.Namespace, Name: t.Pod, UID: string(t.UID), AsOf: c.Job.AsOf, State: t.Phase.String(),
+		Kind: "pod", Namespace: c.Job.Namespace, Name: t.Pod, UID: string(t.UID), AsOf: c.Job.AsOf, Clock: c.Job.Clock, LastRecord: c.Job.LastRecord, State: t.Phase.String(),
 		Created: recordjson.Instant(t.Created), Finished: recordjson.Instant(t.Finished), Truncated: t.Stated, Damaged: uint64(c.damage), Resumed: uint64(c.resumed), Sections: []Section{},
 	}
 	for _, g := range c.touching() {

@@ -19,9 +19,13 @@ type CronJob struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf  Place  `json:"asOf"`            // the newest record that was looked at, of any stream
-	First uint64 `json:"first,omitempty"` // the CronJob's first record; left out where it is no longer kept
-	Last  uint64 `json:"last"`            // its newest one
+	AsOf Place `json:"asOf"` // the newest record that was looked at, of any stream
+	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the newest record, as no
+	// controller was asked. It is left out where another time was asked for.
+	Clock      string             `json:"clock,omitempty"`
+	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
+	First      uint64             `json:"first,omitempty"`     // the CronJob's first record; left out where it is no longer kept
+	Last       uint64             `json:"last"`                // its newest one
 
 	State   CronState `json:"state"`
 	Reason  string    `json:"reason,omitempty"` // why it is so, where that is not plain

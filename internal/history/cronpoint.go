@@ -67,10 +67,11 @@ func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, e
 // CronJobAt is the state of a CronJob as of a point. Where the log is damaged, it gives with the error the state as of the last record
 // before, if there is one.
 func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job CronJob, err error) {
-	asOf, now, err := settle(ctx, src, at)
+	view, err := settle(ctx, src, at)
 	if err != nil {
 		return CronJob{}, err
 	}
+	asOf, now := events.Sequence(view.Sequence), events.Time(view.Time)
 	through := asOf
 	if through == 0 && at.Time != 0 {
 		if through, err = FirstAt(ctx, src, at.Time); err != nil && !src.Beside(err) {
@@ -102,13 +103,14 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 		asOf = last.Sequence
 	}
 	if failed != nil {
-		now = last.Time
+		now, view = last.Time, Moment{}
 	}
 	if err := firstOf(ctx, src, account); err != nil {
 		return CronJob{}, err
 	}
 	job = cronJobOf(fold, account, asOf, max(now, account.LastAt))
-	if at.Time != 0 && failed == nil {
+	job.Clock, job.LastRecord = view.Clock, view.LastRecord
+	if at.Time != 0 && at.Sequence == 0 && failed == nil {
 		job.Gap, failed = cronGapAt(ctx, src, last.Sequence+1, at.Time)
 	}
 	var passed error

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,7 +86,8 @@ func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, err
 	if err != nil {
 		return out, err
 	}
-	return out, SetNext(ctx, l, out.Items, l.Log.Head().Time)
+	now, err := NowOf(ctx, l)
+	return out, errors.Join(err, SetNext(ctx, l, out.Items, now))
 }
 
 // SetNext finds when CronJobs are due next after a time.

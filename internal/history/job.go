@@ -17,11 +17,15 @@ type Job struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf    Place  `json:"asOf"`              // the newest record that was looked at, of any stream
-	First   uint64 `json:"first,omitempty"`   // the Job's first record
-	Last    uint64 `json:"last,omitempty"`    // its newest one
-	Records uint64 `json:"records"`           // how many it has
-	Retired uint64 `json:"retired,omitempty"` // the record that closed its account
+	AsOf Place `json:"asOf"` // the newest record that was looked at, of any stream
+	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the newest record, as no
+	// controller was asked. It is left out where another time was asked for.
+	Clock      string             `json:"clock,omitempty"`
+	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
+	First      uint64             `json:"first,omitempty"`     // the Job's first record
+	Last       uint64             `json:"last,omitempty"`      // its newest one
+	Records    uint64             `json:"records"`             // how many it has
+	Retired    uint64             `json:"retired,omitempty"`   // the record that closed its account
 
 	State     State  `json:"state"`
 	Reason    string `json:"reason,omitempty"`  // of the state, as its condition says

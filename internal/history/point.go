@@ -7,11 +7,13 @@ import (
 	"iter"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
-// Point is a point in the history of a log: after a record, or at a time. The zero Point is the end.
+// Point is a point in the history of a log: after a record, or at a time, or at a time after a record. The zero Point is the end: now, where
+// a controller writes the log.
 type Point struct {
 	Sequence events.Sequence
 	Time     events.Time
@@ -19,7 +21,10 @@ type Point struct {
 
 // passed reports whether a record lies after the point.
 func (p Point) passed(r *events.Record) bool {
-	return (p.Sequence != 0 && r.Sequence > p.Sequence) || (p.Time != 0 && r.Time > p.Time)
+	if p.Sequence != 0 {
+		return r.Sequence > p.Sequence
+	}
+	return p.Time != 0 && r.Time > p.Time
 }
 
 // ErrNoJob: the log has no records of the Job, or none up to that point.
@@ -59,14 +64,14 @@ type Watched[W Watcher] struct {
 // fold begins anew with the next one, and with a new watcher. A Job of which nothing is told there, because it was over, stays as it was
 // before the damage.
 func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point, begin func() W) (out Watched[W], err error) {
-	asOf, now, err := settle(ctx, src, at)
+	view, err := settle(ctx, src, at)
 	if err != nil {
 		return out, err
 	}
 	var damage error
 	for from := events.Sequence(0); ; {
 		w := begin()
-		job, err := jobFrom(ctx, src, s, from, at, asOf, now, w)
+		job, err := jobFrom(ctx, src, s, from, at, view, w)
 		if job.UID != "" && !saysLess(&job, &out.Job) {
 			out = Watched[W]{Job: job, Watcher: w, Resumed: from}
 		}
@@ -95,7 +100,8 @@ func (nobody) Before(*Fold, *events.Record) {}
 func (nobody) After(*Fold, *events.Record)  {}
 
 // jobFrom folds the records from that sequence on. With an error that is ErrCorrupt it may give a state too.
-func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence, now events.Time, w Watcher) (Job, error) {
+func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, view Moment, w Watcher) (Job, error) {
+	asOf, now := events.Sequence(view.Sequence), events.Time(view.Time)
 	fold := NewFold()
 	var last events.Record
 	var failed error
@@ -139,10 +145,11 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 		asOf = last.Sequence
 	}
 	if failed != nil {
-		now = last.Time
+		now, view = last.Time, Moment{}
 	}
 	job := JobOf(fold, account, asOf, max(now, account.LastAt))
-	if at.Time != 0 && failed == nil {
+	job.Clock, job.LastRecord = view.Clock, view.LastRecord
+	if at.Time != 0 && at.Sequence == 0 && failed == nil {
 		job.Gap, failed = gapAt(ctx, src, &watched, last.Sequence+1, at.Time)
 	}
 	return job, failed
@@ -159,21 +166,45 @@ func LearnFrom(ctx context.Context, src Source, w *projector.World, r *events.Re
 	return Learn(w, r, func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) })
 }
 
-// settle says as of which record and time a point is: 0 for the newest record that JobAt meets.
-func settle(ctx context.Context, src Source, at Point) (events.Sequence, events.Time, error) {
+// The clocks of an answer that is as of now.
+const (
+	ClockController = "controller" // of the controller that writes the log
+	ClockLog        = "log"        // none runs: now is the time of the newest record
+)
+
+// Moment is as of when an answer is. Its JSON changes only by growing.
+type Moment struct {
+	Place
+	Clock      string             // of an answer as of now: ClockController, or ClockLog
+	LastRecord recordjson.Instant // the time of the newest record, beside the controller's clock
+}
+
+// settle says as of which record and time a point is; the sequence is 0 for the newest record that JobAt meets.
+func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	_, head, err := src.Head(ctx)
 	switch {
 	case err != nil:
-		return 0, 0, err
+		return m, err
 	case at.Sequence > head.Sequence:
-		return 0, 0, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
+		return m, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
 	case at.Sequence != 0:
 		r, err := Record(ctx, src, at.Sequence)
-		return at.Sequence, r.Time, err
+		m.Place = Place{uint64(at.Sequence), recordjson.Instant(max(r.Time, at.Time))}
+		return m, err
 	case at.Time != 0 && at.Time < head.Time:
-		return 0, at.Time, nil
+		m.Time = recordjson.Instant(at.Time)
+		return m, nil
 	}
-	return head.Sequence, head.Time, nil
+	now, err := src.Now(ctx)
+	m = Moment{Place: Place{uint64(head.Sequence), recordjson.Instant(head.Time)}, Clock: ClockLog}
+	switch {
+	case now == 0 || err != nil:
+	case at.Time != 0 && at.Time < now: // nothing was recorded since the newest record
+		m.Time, m.Clock = recordjson.Instant(at.Time), ""
+	default:
+		m.Time, m.Clock, m.LastRecord = recordjson.Instant(max(now, head.Time)), ClockController, recordjson.Instant(head.Time)
+	}
+	return m, err
 }
 
 // place is where a record stands in the log, or an error: at the first damaged record, otherwise before all.

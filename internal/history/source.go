@@ -16,6 +16,8 @@ import (
 type Source interface {
 	// Head is the identity of the log and the end of its durable prefix.
 	Head(ctx context.Context) (events.Identity, store.Head, error)
+	// Now is the time by the clock of the controller that writes the log, which may be later than the newest record; 0 where none runs.
+	Now(ctx context.Context) (events.Time, error)
 	// Read gives the records from that sequence on, to the head as of the call or later; 0 means the first kept.
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 	// Follow is Read, and goes on with what is appended, until ctx ends: that is no error.
@@ -41,8 +43,9 @@ type Source interface {
 // Local is the source of a log that this process has open. Closing it does not close the log.
 type Local struct {
 	Log    store.Reader
-	Lists  Lists         // of its Jobs; Jobs needs them
-	Damage *store.Damage // notes all damage that reads meet, also where they go on beside it; nil for nowhere
+	Lists  Lists              // of its Jobs; Jobs needs them
+	Clock  func() events.Time // of the controller that writes the log; nil where none runs
+	Damage *store.Damage      // notes all damage that reads meet, also where they go on beside it; nil for nowhere
 }
 
 var _ Source = Local{}
@@ -50,6 +53,14 @@ var _ Source = Local{}
 // Head is described by Source.
 func (l Local) Head(context.Context) (events.Identity, store.Head, error) {
 	return l.Log.Identity(), l.Log.Head(), nil
+}
+
+// Now is described by Source.
+func (l Local) Now(context.Context) (events.Time, error) {
+	if l.Clock == nil {
+		return 0, nil
+	}
+	return l.Clock(), nil
 }
 
 // noted is the log, whose damage is noted.
@@ -152,4 +163,14 @@ func NamesOf(ctx context.Context, src Source) *words.Names {
 		},
 		Record: func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) },
 	}
+}
+
+// NowOf is as of when an answer is that is asked for now: by the controller's clock, and where none runs at the end of the log.
+func NowOf(ctx context.Context, src Source) (events.Time, error) {
+	_, head, err := src.Head(ctx)
+	if err != nil {
+		return 0, err
+	}
+	now, err := src.Now(ctx)
+	return max(now, head.Time), err
 }

@@ -70,6 +70,12 @@ func (c *Client) Head(ctx context.Context) (events.Identity, store.Head, error) 
 	return events.Identity{LogID: info.LogID, Epoch: info.Epoch}, head, nil
 }
 
+// Now is described by Source.
+func (c *Client) Now(ctx context.Context) (events.Time, error) {
+	info, err := c.Info(ctx)
+	return events.Time(info.Now), err
+}
+
 // Read is described by Source.
 func (c *Client) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return c.records(ctx, url.Values{"from": {sequence(from)}})

@@ -27,7 +27,7 @@ func (e *endpoint) known() *store.Damage {
 
 // beside is the log for one request: it notes the damage that is met.
 func (e *endpoint) beside(d *store.Damage) history.Local {
-	return history.Local{Log: e.config.Log, Lists: e.config.Lists, Damage: d}
+	return history.Local{Log: e.config.Log, Clock: e.config.Now, Lists: e.config.Lists, Damage: d}
 }
 
 // writeBeside answers with a value, and names the damage beside which it was read.

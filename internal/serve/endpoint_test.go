@@ -276,3 +276,43 @@ func TestLoopback(t *testing.T) {
 		}
 	}
 }
+
+// TestTheClockOfAController: a controller answers as of its own clock, whatever was recorded last, and says when that was. Without one the
+// end of the log is now.
+func TestTheClockOfAController(t *testing.T) {
+	log := historytest.Hard(t, 1)
+	now := log.Head().Time.Add(25 * time.Minute)
+	live := serve.Handler(serve.Config{Log: log, Now: func() events.Time { return now }})
+	server := httptest.NewServer(live)
+	defer server.Close()
+	client, err := serve.NewClient(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	streams, err := history.FindJobs(t.Context(), client, "default", "job-0")
+	if err != nil || len(streams) == 0 {
+		t.Fatal(streams, err)
+	}
+	for _, row := range []struct {
+		src   history.Source
+		at    history.Point
+		clock string
+		asOf  events.Time
+	}{
+		{client, history.Point{}, history.ClockController, now},
+		{client, history.Point{Time: now.Add(-time.Minute)}, "", now.Add(-time.Minute)},
+		{client, history.Point{Time: now.Add(time.Minute)}, history.ClockController, now},
+		{client, history.Point{Time: log.Head().Time.Add(-time.Minute)}, "", log.Head().Time.Add(-time.Minute)},
+		{history.Local{Log: log}, history.Point{}, history.ClockLog, log.Head().Time},
+		{history.Local{Log: log}, history.Point{Time: now}, history.ClockLog, log.Head().Time},
+	} {
+		job, err := history.JobAt(t.Context(), row.src, streams[0], row.at)
+		if err != nil || events.Time(job.AsOf.Time) != row.asOf || job.Clock != row.clock {
+			t.Errorf("%+v: as of %s by the clock %q, want %s by %q (%v)", row.at, events.Time(job.AsOf.Time).Go(), job.Clock, row.asOf.Go(), row.clock, err)
+		}
+		if last := events.Time(job.LastRecord); (row.clock == history.ClockController) != (last == log.Head().Time) {
+			t.Errorf("%+v: the last record is said to be of %s", row.at, last.Go())
+		}
+	}
+}

@@ -22,9 +22,10 @@ import (
 type Info struct {
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
-	Sequence events.Sequence    `json:"sequence"` // of the durable head
-	Hash     string             `json:"hash"`     // the chain value there
-	Time     recordjson.Instant `json:"time,omitzero"`
+	Sequence events.Sequence    `json:"sequence"`      // of the durable head
+	Hash     string             `json:"hash"`          // the chain value there
+	Time     recordjson.Instant `json:"time,omitzero"` // of the newest record
+	Now      recordjson.Instant `json:"now,omitzero"`  // by the controller's clock
 	PID      int                `json:"pid"`
 	Version  string             `json:"version"`
 }
@@ -32,6 +33,7 @@ type Info struct {
 // Config is what an endpoint shows. Log is required.
 type Config struct {
 	Log     store.Reader
+	Now     func() events.Time // the controller's clock; nil while there is none
 	PID     int
 	Version string
 	// Damage is what is known to be wrong with the log, and named in every answer; nil for nothing.
@@ -101,7 +103,12 @@ func Loopback(address string) bool {
 
 func (e *endpoint) log(w http.ResponseWriter, _ *http.Request) {
 	id, head := e.config.Log.Identity(), e.config.Log.Head()
+	now := events.Time(0)
+	if e.config.Now != nil {
+		now = e.config.Now()
+	}
 	writeJSON(w, Info{
+		Now:   recordjson.Instant(now),
 		LogID: id.LogID, Epoch: id.Epoch, Sequence: head.Sequence, Hash: head.Hash.String(), Time: recordjson.Instant(head.Time),
 		PID: e.config.PID, Version: e.config.Version,
 	})

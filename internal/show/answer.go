@@ -113,6 +113,21 @@ func titleOf(a *explain.Answer) string {
 	return a.Name
 }
 
+// clockText says by what an answer is as of now: by the controller's clock, with how old the newest record is, or by the end of the log.
+func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
+	switch clock {
+	case history.ClockLog:
+		return ", the end of the log"
+	case history.ClockController:
+		layout := "15:04:05"
+		if !zone.SameDay(last, asOf) {
+			layout = "2 Jan 15:04:05"
+		}
+		return " by the controller's clock, its last record " + zone.In(last).Format(layout)
+	}
+	return ""
+}
+
 // about says which object it is, from when to when, and how whole its history is.
 func about(a *explain.Answer, zone words.Zone) []string {
 	var parts []string
@@ -132,7 +147,7 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		if !zone.SameDay(created, asOf) {
 			layout = "2 Jan 15:04:05"
 		}
-		parts = append(parts, "created "+zone.In(created).Format("2 Jan 15:04:05 ")+zone.Name(created), "as of "+zone.In(asOf).Format(layout))
+		parts = append(parts, "created "+zone.In(created).Format("2 Jan 15:04:05 ")+zone.Name(created), "as of "+zone.In(asOf).Format(layout)+clockText(a.Clock, events.Time(a.LastRecord), asOf, zone))
 	}
 	if a.Deleted != nil {
 		parts = append(parts, a.Deleted.Text)

@@ -19,7 +19,8 @@ func (p *Page) CronJob(j *history.CronJob) error {
 	l := &lines{page: p}
 	l.put("CronJob", "%s/%s", dash(j.Namespace), dash(j.Name))
 	l.put("UID", "%s", j.UID)
-	l.put("As of", "record %d, %s", j.AsOf.Sequence, p.Zone.Moment(events.Time(j.AsOf.Time)))
+	asOf := events.Time(j.AsOf.Time)
+	l.put("As of", "record %d, %s%s", j.AsOf.Sequence, p.Zone.Moment(asOf), clockText(j.Clock, events.Time(j.LastRecord), asOf, p.Zone))
 	if j.Gap != nil {
 		l.styled(Trouble, "Not watched", "%s: this is how the CronJob was seen last before", gapTimes(j.Gap, p.Zone))
 	}

@@ -138,7 +138,8 @@ func (p *Page) Job(j *history.Job) error {
 	if o := j.Origin; o != nil && o.Kind != "" {
 		l.put("Made by", "%s %s", o.Kind, o.Name)
 	}
-	l.put("As of", "record %d, %s", j.AsOf.Sequence, p.Zone.Moment(events.Time(j.AsOf.Time)))
+	asOf := events.Time(j.AsOf.Time)
+	l.put("As of", "record %d, %s%s", j.AsOf.Sequence, p.Zone.Moment(asOf), clockText(j.Clock, events.Time(j.LastRecord), asOf, p.Zone))
 	if j.Gap != nil {
 		l.styled(Trouble, "Not watched", "%s", notWatched(j.Gap, p.Zone))
 	}

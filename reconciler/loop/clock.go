@@ -1,16 +1,17 @@
 package loop
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
 )
 
 // Clock is the time that the log is written by: the wall clock at the start, and monotonic time from then on. It steps
-// only when it is told to (design §4).
+// only when it is told to (design §4). It may be read from any goroutine.
 type Clock struct {
 	start  time.Time
-	offset time.Duration
+	offset atomic.Int64 // nanoseconds
 }
 
 // NewClock starts a clock at the wall clock's time; at the API server's when the wall clock is ahead of it by more than
@@ -18,14 +19,14 @@ type Clock struct {
 func NewClock(server time.Time) *Clock {
 	c := &Clock{start: time.Now()}
 	if !server.IsZero() && c.start.Sub(server) > clockTolerance {
-		c.offset = server.Sub(c.start)
+		c.offset.Store(int64(server.Sub(c.start)))
 	}
 	return c
 }
 
 // Now is the time.
 func (c *Clock) Now() events.Time {
-	return events.At(c.start.Add(time.Since(c.start) + c.offset))
+	return events.At(c.start.Add(time.Since(c.start) + time.Duration(c.offset.Load())))
 }
 
 // Stepped reports by how much the wall clock is off, when that is more than 5 s: it has been set.
@@ -39,7 +40,7 @@ func (c *Clock) Stepped() (events.ClockStepped, bool) {
 }
 
 // Follow takes the step over.
-func (c *Clock) Follow(step events.ClockStepped) { c.offset += step.Step }
+func (c *Clock) Follow(step events.ClockStepped) { c.offset.Add(int64(step.Step)) }
 
 // Until is how long it is from now to t; 0 when t has come.
 func (c *Clock) Until(t events.Time) time.Duration { return max(t.Sub(c.Now()), 0) }
