@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/history/historytest"
