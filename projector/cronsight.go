@@ -218,16 +218,6 @@ func (c *CronJob) View(by *CronPlan) *ticks.View {
 	return &ticks.View{Schedule: by.Schedule, None: by.Err != nil || by.ZoneErr != nil, Anchor: c.Anchor().Go(), Gaps: c.watch.gaps}
 }
 
-// Unstarted are the first and the last of the due times that have passed and that another controller has not started so far; 0 for none.
-func (c *CronJob) Unstarted(now events.Time) (first, last events.Time) {
-	if !c.Sight.Observing || c.Gone || c.Ledger.Closed || len(c.Sight.Past) > 0 {
-		return 0, 0
-	}
-	l := ticks.Begin(c.Ledger.Through.Go())
-	from, to := l.Unstarted(c.View(&c.plan), now.Go())
-	return events.At(from), events.At(to)
-}
-
 // Held is what holds the next start back, as far as it was seen.
 func (c *CronJob) Held() events.TickHold {
 	switch {

@@ -200,12 +200,15 @@ func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted histor
 		}
 		for _, s := range end.changed {
 			j, ok := watch.CronSummary(s)
-			if !ok || !wanted.Wants(&j) {
+			if !ok {
 				continue
 			}
 			one := []history.CronSummary{j}
-			if err := history.SetNext(ctx, src, one, end.last.Time); err != nil {
+			if err := history.Settle(ctx, src, one, end.last.Time); err != nil {
 				return err
+			}
+			if !wanted.Wants(&one[0]) {
+				continue
 			}
 			changed, err := o.changed(&one[0])
 			if err != nil {
@@ -235,7 +238,7 @@ func checkCronSort(text string) error {
 	one, zone := recordjson.Instant(1), "z"
 	full, err := fields(history.CronSummary{
 		Reason: "r", Gone: true, Schedule: "s", TimeZone: &zone, Suspend: true, Created: one, LastSchedule: one, LastSuccess: one, Next: one,
-		LastDue: &history.Tick{}, LastRun: "r", Due: &history.OpenDue{}, First: 1, ZoneHash: "h",
+		LastDue: &history.Tick{}, LastRun: "r", Due: &history.OpenDue{}, First: 1, DueThrough: one, Hold: "h", Deadline: new(int64(1)), ZoneHash: "h",
 	})
 	if err != nil {
 		return err

@@ -106,7 +106,7 @@ func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 
 // Open is the due time that has no fate yet, with what holds it back; nil for none.
 func (c *CronJob) Open() *history.OpenDue {
-	if e := c.Unstarted(); e != nil && c.Blind == 0 {
+	if e := c.Unstarted(); e != nil && c.Blind == 0 && (c.Elsewhere || c.Ledger == nil || c.Ledger.Open == 0) {
 		return c.waiting(e)
 	}
 	l := c.Ledger

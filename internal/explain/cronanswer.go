@@ -337,7 +337,9 @@ func (c *CronCase) refused() []Sentence {
 
 // ruledOut says what did not keep due times from starting, where that was watched all the time.
 func (c *CronCase) ruledOut() []Sentence {
-	if c.State.State != history.CronHeld && c.State.State != history.CronRunning && c.State.State != history.CronWaiting {
+	switch c.State.State {
+	case history.CronHeld, history.CronOverdue, history.CronRunning, history.CronWaiting:
+	case history.CronUnseen, history.CronInvalid, history.CronSuspended, history.CronDeleting, history.CronDeleted:
 		return nil
 	}
 	if c.unrecorded.versions > 0 || len(c.passedOver()) > 0 {

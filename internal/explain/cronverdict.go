@@ -38,7 +38,7 @@ func (c *CronCase) readVerdict() Sentence {
 		return c.suspendedVerdict()
 	case history.CronHeld:
 		return c.heldVerdict()
-	case history.CronRunning, history.CronWaiting:
+	case history.CronOverdue, history.CronRunning, history.CronWaiting:
 	}
 	if s.Next == 0 {
 		return say(c.specMarks(), "NEVER DUE: the schedule %q has no due time in the next five years", s.Spec.Schedule)
@@ -256,11 +256,7 @@ func (c *CronCase) dues() []duetimes.Entry {
 
 // young reports whether a due time may have had no time to start as yet.
 func (c *CronCase) young(e *duetimes.Entry) bool {
-	grace := lateStart
-	if d := c.State.Spec.Deadline; d != nil {
-		grace = min(grace, seconds(*d))
-	}
-	return e.First == e.Last && c.now().Sub(e.Last) < grace
+	return e.First == e.Last && c.now().Sub(e.Last) < history.Grace(c.State.Spec.Deadline)
 }
 
 // unstarted are the due times of which no record tells and that have not started; nil where there was no time to.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -78,7 +77,7 @@ func (f *fates) heldBefore(e *duetimes.Entry) (why string, from []Mark) {
 }
 
 // lateStart is how late a start has to be for its reason to be asked for.
-const lateStart = 5 * time.Second
+const lateStart = history.LateStart
 
 // lateBy says why a due time was started late that no record says to be held back: while a CronJob is suspended nothing is decided about it,
 // and what another controller waits for is found from what was seen.

@@ -121,10 +121,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	}
 	v.LastDue, v.Due, v.Runs = a.Tick, openOf(&c.Ledger, a.Held), a.runs()
 	if c.Sight.Observing {
-		v.Due = waiting(c, now)
-		if v.Due != nil && v.Due.Hold != "" && (v.State == CronRunning || v.State == CronWaiting) {
-			v.State, v.Reason = CronHeld, v.Due.Says
-		}
+		v.Due = nil // setNext finds it
 	}
 	if a.Rewound != 0 {
 		v.Notes = []string{fmt.Sprintf(

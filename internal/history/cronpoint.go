@@ -206,6 +206,15 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 		return err
 	}
 	timing := TimingOf(&c.Seen)
+	if c.Settings.CronJobs && !c.Ledger.Closed && c.Known() {
+		p := passing{
+			timing: timing, through: dueThrough(c), deadline: c.Seen.Deadline, managed: !c.Observed(), state: j.State, reason: j.Reason, open: j.Due,
+		}
+		if !p.managed {
+			p.hold = heldBy(c)
+		}
+		j.State, j.Reason, j.Due = p.at(&rules, events.Time(j.AsOf.Time))
+	}
 	due, zone, err := rules.Next(timing, events.Time(j.AsOf.Time).Go(), 1)
 	if err != nil {
 		return nil //nolint:nilerr // the state says why it is never due
@@ -224,7 +233,7 @@ func idleState(s CronState) string {
 	switch s {
 	case CronSuspended, CronDeleting, CronDeleted, CronUnseen, CronInvalid:
 		return string(s)
-	case CronHeld, CronRunning, CronWaiting:
+	case CronHeld, CronOverdue, CronRunning, CronWaiting:
 	}
 	return ""
 }

@@ -2,15 +2,12 @@ package history
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/recordjson"
-	"github.com/jobledger/jobledger/internal/schedule"
 )
 
 // CronJobsQuery says which CronJobs are wanted, and how many. The zero CronJobsQuery wants all.
@@ -44,8 +41,9 @@ type CronJobsPage struct {
 // CronListQuery is a CronJobsQuery by records.
 type CronListQuery struct {
 	CronJobsQuery
-	From   events.Sequence // those that have a record at or after it
-	Before events.Sequence // those behind a page that ended there; 0 for the first page
+	From   events.Sequence     // those that have a record at or after it
+	Settle func([]CronSummary) // says how all of them stand now, before it is asked which are wanted; nil for as their records say
+	Before events.Sequence     // those behind a page that ended there; 0 for the first page
 }
 
 // CronListPage is a part of the CronJobs, the newest first.
@@ -74,6 +72,12 @@ func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, err
 		}
 		wanted.From = since
 	}
+	now, err := NowOf(ctx, l)
+	if err != nil {
+		return CronJobsPage{}, err
+	}
+	var unsettled error
+	wanted.Settle = func(all []CronSummary) { unsettled = Settle(ctx, l, all, now) }
 	page, err := l.Lists.CronJobs(ctx, wanted)
 	l.Damage.Note(err)
 	out := CronJobsPage{Items: page.CronJobs, PrunedBefore: PrunedBefore(ctx, l)}
@@ -86,35 +90,5 @@ func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, err
 	if err != nil {
 		return out, err
 	}
-	now, err := NowOf(ctx, l)
-	return out, errors.Join(err, SetNext(ctx, l, out.Items, now))
-}
-
-// SetNext finds when CronJobs are due next after a time.
-func SetNext(ctx context.Context, src Source, all []CronSummary, after events.Time) error {
-	var rules ZoneRules
-	var wanted []events.ZoneName
-	for i := range all {
-		s := &all[i]
-		for _, name := range schedule.Named(s.Schedule, s.TimeZone) {
-			wanted = append(wanted, events.ZoneName{Name: name, Hash: s.ZoneHash})
-		}
-	}
-	if err := rules.Find(ctx, src, wanted...); err != nil {
-		return err
-	}
-	for i := range all {
-		s := &all[i]
-		if s.Next = 0; idleState(s.State) != "" {
-			continue
-		}
-		t := Timing{Schedule: s.Schedule, TimeZone: s.TimeZone, Hash: func(string) string { return s.ZoneHash }, Anchor: events.Time(s.LastSchedule)}
-		if t.Anchor == 0 {
-			t.Anchor = events.Time(s.Created)
-		}
-		if due, _, err := rules.Next(t, after.Go(), 1); err == nil && len(due) > 0 {
-			s.Next = recordjson.Instant(events.At(due[0]))
-		}
-	}
-	return nil
+	return out, unsettled
 }

@@ -19,6 +19,7 @@ const (
 	CronInvalid   CronState = "Invalid"   // its schedule or its time zone cannot be read: it is never due
 	CronSuspended CronState = "Suspended" //
 	CronHeld      CronState = "Held"      // it is due, and something holds that back
+	CronOverdue   CronState = "Overdue"   // it was due, and did not start, and nothing is known that holds it back
 	CronRunning   CronState = "Running"   // a Job of it runs
 	CronWaiting   CronState = "Waiting"   // none of its Jobs runs: it waits for its next due time
 	CronDeleting  CronState = "Deleting"
@@ -27,7 +28,7 @@ const (
 
 // CronStates are all of them.
 var CronStates = []CronState{
-	CronUnseen, CronInvalid, CronSuspended, CronHeld, CronRunning, CronWaiting, CronDeleting, CronDeleted,
+	CronUnseen, CronInvalid, CronSuspended, CronHeld, CronOverdue, CronRunning, CronWaiting, CronDeleting, CronDeleted,
 }
 
 // cronStateOf is the state, and why it is so where that is not plain.
@@ -102,6 +103,11 @@ type CronSummary struct {
 	First uint64 `json:"first,omitempty"`
 	Last  uint64 `json:"last"`
 
+	// DueThrough is the instant through which its due times have fates, or may not start any more; that of the open one, where we run it.
+	DueThrough recordjson.Instant `json:"dueThrough,omitzero"`
+	Hold       string             `json:"hold,omitempty"` // of one that another controller runs: what holds the next start back, by the newest record
+	Deadline   *int64             `json:"startingDeadlineSeconds,omitempty"`
+
 	// ZoneHash is that of the rules by which it is due next; empty for UTC.
 	ZoneHash string `json:"zoneRules,omitempty"`
 }
@@ -125,7 +131,13 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	s.Created = recordjson.Instant(c.Seen.Created)
 	s.LastSchedule, s.LastSuccess = recordjson.Instant(c.LastSchedule), recordjson.Instant(c.LastSuccess)
 	s.LastDue, s.Due, s.LastRun = a.Tick, openOf(&c.Ledger, a.Held), lastResult(c)
-	s.ZoneHash = zoneHash(&c.Seen)
+	s.ZoneHash, s.Deadline = zoneHash(&c.Seen), c.Seen.Deadline
+	if !c.Ledger.Closed && c.Settings.CronJobs {
+		s.DueThrough = recordjson.Instant(dueThrough(c))
+	}
+	if c.Observed() {
+		s.Hold = heldBy(c).String()
+	}
 	return s
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/projector"
 )
 
 // Tick is a due time of a CronJob with its fate, or a range of them. Its JSON changes only by growing.
@@ -73,20 +72,6 @@ type OpenDue struct {
 	Record uint64             `json:"record,omitempty"` // that tells it
 	// First is the first of several in a row that another controller has not started so far; At is the last, which may yet start.
 	First recordjson.Instant `json:"first,omitzero"`
-}
-
-// waiting is what another controller has not started so far; nil for nothing.
-func waiting(c *projector.CronJob, now events.Time) *OpenDue {
-	first, last := c.Unstarted(now)
-	if last == 0 {
-		return nil
-	}
-	hold := c.Held()
-	out := &OpenDue{At: recordjson.Instant(last), Hold: hold.String(), Says: words.WaitText(hold)}
-	if first != last {
-		out.First = recordjson.Instant(first)
-	}
-	return out
 }
 
 // openOf is the open due time of a ledger; nil for none.

@@ -86,6 +86,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	}
 	m.pastCrons(found)
 	rows := slices.SortedFunc(maps.Values(found), func(a, b cronRow) int { return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.UID, b.UID)) })
+	settle(rows, q.Settle)
 	for i := range rows {
 		r := &rows[i]
 		if q.Before != 0 && r.key >= q.Before || events.Sequence(r.Last) < q.From || !q.Wants(&r.CronSummary) {
@@ -99,6 +100,21 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	}
 	page.Next = 0
 	return page, m.unread(nil)
+}
+
+// settle has it said how CronJobs stand.
+func settle(rows []cronRow, how func([]history.CronSummary)) {
+	if how == nil || len(rows) == 0 {
+		return
+	}
+	all := make([]history.CronSummary, len(rows))
+	for i := range rows {
+		all[i] = rows[i].CronSummary
+	}
+	how(all)
+	for i := range rows {
+		rows[i].CronSummary = all[i]
+	}
 }
 
 // pastCrons gives CronJobs whose first records are pruned places behind all others, by their creation: what lists had them under differs.

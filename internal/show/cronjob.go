@@ -121,7 +121,7 @@ func (l *lines) dueTimes(j *history.CronJob) {
 	switch {
 	case j.Next != 0:
 		l.put("Next due", "%s", p.dueIn(events.Time(j.Next), j.Location()))
-	case j.State == history.CronWaiting || j.State == history.CronRunning:
+	case j.State == history.CronWaiting || j.State == history.CronRunning || j.State == history.CronOverdue:
 		l.put("Next due", "never: the schedule has no due time in the next five years")
 	}
 	if s := j.Published.LastSuccess; s != 0 {

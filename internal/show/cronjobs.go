@@ -61,6 +61,8 @@ func (p *Page) lastDue(j *history.CronSummary) string {
 	switch {
 	case j.Due != nil && j.Due.Hold != "" && p.Wide:
 		return write(events.Time(j.Due.At)) + " " + words.Clean(j.Due.Says)
+	case j.Due != nil && j.State == history.CronOverdue:
+		return write(events.Time(j.Due.At)) + " not started"
 	case j.Due != nil && j.Due.Hold != "":
 		return write(events.Time(j.Due.At)) + " held: " + j.Due.Hold
 	case j.LastDue == nil:
@@ -181,7 +183,7 @@ func scheduleText(schedule string, zone *string) string {
 }
 
 func styleOfCron(s history.CronState) Style {
-	if s == history.CronHeld || s == history.CronInvalid {
+	if s == history.CronHeld || s == history.CronOverdue || s == history.CronInvalid {
 		return Trouble
 	}
 	return Plain

@@ -11,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/duetimes"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
@@ -330,4 +332,65 @@ func TestNotHealthyWhileItIsOpen(t *testing.T) {
 	s.until(on("22:14:41"))
 	s.wantVerdict("NOT STARTING: its last due time did not start", "create", "not answered")
 	s.wantWhy(on("22:14:00"), true, "has not started yet")
+}
+
+// answers are all that is said of the CronJob now: by a controller that runs, or of the log alone.
+type answers struct {
+	explained explain.Answer
+	state     history.CronJob
+	row       history.CronSummary
+	due       *duetimes.CronJob
+}
+
+func (s *scene) answers(uid types.UID, live bool) (a answers) {
+	s.t.Helper()
+	src := history.Local{Log: s.log, Lists: joblist.New(joblist.Config{Log: s.log})}
+	if live {
+		src.Clock = func() events.Time { return events.At(s.world.Clock.Now()) }
+	}
+	stream := events.CronJobStream(uid)
+	c, err := explain.ReadCron(s.t.Context(), src, stream, history.Point{})
+	s.must(err)
+	a.explained, a.state = c.Answer(), c.State
+	page, err := src.CronJobs(s.t.Context(), history.CronJobsQuery{UID: string(uid)})
+	s.must(err)
+	if len(page.Items) != 1 {
+		s.t.Fatalf("%d CronJobs have the UID %s", len(page.Items), uid)
+	}
+	a.row = page.Items[0]
+	a.due, err = duetimes.Read(s.t.Context(), src, stream)
+	s.must(err)
+	return a
+}
+
+// TestOneClock: explain, get, the list of CronJobs and ticks say the same of what is open, by the controller's clock, and where none runs by
+// the end of the log.
+func TestOneClock(t *testing.T) {
+	bothModes(t, func(t *testing.T, s *scene, observed bool) {
+		s.add(func(spec *batchv1.CronJobSpec) { spec.StartingDeadlineSeconds = new(int64(200)) })
+		s.until(on("22:13:30"))
+		s.hang = true
+		s.other.stop()
+		s.until(on("22:40:30"))
+		a := s.answers(s.uid, true)
+		if a.state.State != history.CronOverdue || a.row.State != history.CronOverdue || a.explained.State != string(history.CronOverdue) {
+			t.Errorf("the states are %s, %s and %s", a.state.State, a.row.State, a.explained.State)
+		}
+		open := a.due.Open()
+		if open == nil || a.state.Due == nil || a.row.Due == nil || open.At != a.state.Due.At || open.At != a.row.Due.At {
+			t.Fatalf("the open due times are %+v, %+v and %+v", open, a.state.Due, a.row.Due)
+		}
+		if observed && !events.Time(open.At).Go().Equal(time.Date(2026, 1, 1, 22, 40, 0, 0, time.UTC)) {
+			t.Errorf("%s is open", events.Time(open.At).Go())
+		}
+		if !strings.HasPrefix(a.explained.Verdict.Text, "NOT STARTING") {
+			t.Errorf("the verdict is %s", a.explained.Verdict.Text)
+		}
+		if a.explained.Clock != history.ClockController || events.Time(a.explained.AsOf.Time) != events.At(s.world.Clock.Now()) {
+			t.Errorf("it is as of %s by %q", events.Time(a.explained.AsOf.Time).Go(), a.explained.Clock)
+		}
+		if b := s.answers(s.uid, false); b.explained.Clock != history.ClockLog || b.state.State != b.row.State || b.state.Next != b.row.Next {
+			t.Errorf("by the end of the log (%q): %s, and in the list %s; next %d and %d", b.explained.Clock, b.state.State, b.row.State, b.state.Next, b.row.Next)
+		}
+	})
 }
