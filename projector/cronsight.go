@@ -218,6 +218,25 @@ func (c *CronJob) View(by *CronPlan) *ticks.View {
 	return &ticks.View{Schedule: by.Schedule, None: by.Err != nil || by.ZoneErr != nil, Anchor: c.Anchor().Go(), Gaps: c.watch.gaps}
 }
 
+// DueThrough is the instant through which due times have fates, or none that may yet start: one that is open is the last of them.
+func (c *CronJob) DueThrough() events.Time {
+	if !c.Counting {
+		return c.Anchor()
+	}
+	l := &c.Ledger
+	through := l.Through
+	if !c.Sight.Observing {
+		return max(through, l.Open)
+	}
+	for _, past := range c.Sight.Past {
+		through = max(through, past.Until)
+	}
+	for _, s := range c.Sightings() {
+		through = max(through, s.Due)
+	}
+	return through
+}
+
 // Held is what holds the next start back, as far as it was seen.
 func (c *CronJob) Held() events.TickHold {
 	switch {

@@ -24,6 +24,7 @@ type metrics struct {
 	kinds    *prometheus.CounterVec
 	commands *prometheus.CounterVec
 	refused  *prometheus.GaugeVec
+	overdue  overdue             // CronJobs; the loop's
 	ofJobs   *jobmetrics.Metrics // under the names of the built-in controller
 	jobs     atomic.Int64
 	stubs    atomic.Int64
@@ -61,10 +62,10 @@ func newMetrics(registry prometheus.Registerer, log store.Reader) *metrics {
 			Name: "jobledger_commands_total",
 			Help: "Commands that ended, by kind, ending (done, refused, unknown, withdrawn) and the class of a refusal.",
 		}, []string{"kind", "ending", "class"}),
-		refused: newRefused(), ofJobs: jobmetrics.New(),
+		refused: newRefused(), overdue: newOverdue(), ofJobs: jobmetrics.New(),
 	}
 	m.appended.Store(uint64(log.Head().Sequence))
-	m.registry.MustRegister(m.turns, m.records, m.kinds, m.commands, m.refused)
+	m.registry.MustRegister(m.turns, m.records, m.kinds, m.commands, m.refused, m.overdue.gauge)
 	m.gauge("jobledger_log_sequence", "Sequence of the newest durable record.", func() float64 {
 		return float64(log.Head().Sequence)
 	})

@@ -19,6 +19,7 @@ func (c *controller) show(l *loop.Loop) {
 	c.metrics.stubs.Store(int64(w.Stubs()))
 	c.metrics.showRefused(l)
 	c.showBudgets(l)
+	c.metrics.overdue.show(w, time.Now(), c.runner.Clock.Now())
 	if c.drain != nil {
 		c.drain.Look(w, time.Now())
 	}

@@ -41,25 +41,6 @@ func RunsNow(ctx context.Context, src Source, through events.Sequence) (*events.
 	return nil, nil
 }
 
-// dueThrough is the instant through which a CronJob's due times have fates, or none that may yet start: one that is open is the last of them.
-func dueThrough(c *projector.CronJob) events.Time {
-	if !c.Counting {
-		return c.Anchor()
-	}
-	l := &c.Ledger
-	through := l.Through
-	if !c.Sight.Observing {
-		return max(through, l.Open)
-	}
-	for _, past := range c.Sight.Past {
-		through = max(through, past.Until)
-	}
-	for _, s := range c.Sightings() {
-		through = max(through, s.Due)
-	}
-	return through
-}
-
 // heldBy is what holds the next start of a CronJob back that another controller runs.
 func heldBy(c *projector.CronJob) events.TickHold {
 	if h := c.Held(); h != events.HeldBadZone { // the rules of its zone may lie before what was folded

@@ -208,7 +208,7 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 	timing := TimingOf(&c.Seen)
 	if c.Settings.CronJobs && !c.Ledger.Closed && c.Known() {
 		p := passing{
-			timing: timing, through: dueThrough(c), deadline: c.Seen.Deadline, managed: !c.Observed(), state: j.State, reason: j.Reason, open: j.Due,
+			timing: timing, through: c.DueThrough(), deadline: c.Seen.Deadline, managed: !c.Observed(), state: j.State, reason: j.Reason, open: j.Due,
 		}
 		if !p.managed {
 			p.hold = heldBy(c)

@@ -133,7 +133,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	s.LastDue, s.Due, s.LastRun = a.Tick, openOf(&c.Ledger, a.Held), lastResult(c)
 	s.ZoneHash, s.Deadline = zoneHash(&c.Seen), c.Seen.Deadline
 	if !c.Ledger.Closed && c.Settings.CronJobs {
-		s.DueThrough = recordjson.Instant(dueThrough(c))
+		s.DueThrough = recordjson.Instant(c.DueThrough())
 	}
 	if c.Observed() {
 		s.Hold = heldBy(c).String()

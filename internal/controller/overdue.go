@@ -1,0 +1,86 @@
+package controller
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// How often CronJobs are looked at for due times that did not start, and for how long one has to be open.
+const (
+	overdueLook  = time.Minute
+	overdueAfter = 100 * time.Second
+)
+
+// overdue counts the CronJobs of which a due time is open for long, whoever is to start it: in observe mode no record says so. The loop
+// owns it.
+type overdue struct {
+	gauge  *prometheus.GaugeVec
+	looked time.Time
+	next   map[events.Stream]nextDue
+}
+
+// nextDue is the first due time behind an instant, which is looked up anew only when the instant or the schedule is another one.
+type nextDue struct {
+	through events.Time
+	by      projector.Counting
+	at      events.Time
+}
+
+func newOverdue() overdue {
+	return overdue{gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "jobledger_cronjobs_overdue",
+		Help: "CronJobs of which a due time has been open for 100 s or its starting deadline, by what holds it back: Forbid, Refused, UnknownTimeZone, or nothing that is known.",
+	}, []string{"hold"})}
+}
+
+// show looks at all CronJobs once a minute.
+func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
+	if w.Listing || wall.Sub(o.looked) < overdueLook {
+		return
+	}
+	o.looked = wall
+	counts, next := map[string]int{}, map[events.Stream]nextDue{}
+	for _, c := range w.CronJobs() {
+		open, hold := o.open(c, next)
+		after := overdueAfter
+		if d := c.Seen.Deadline; d != nil && *d < int64(after/time.Second) {
+			after = time.Duration(*d) * time.Second
+		}
+		if open != 0 && now.Sub(open) >= after {
+			counts[hold.String()]++
+		}
+	}
+	o.next = next
+	o.gauge.Reset()
+	o.gauge.WithLabelValues("").Set(0)
+	for hold, n := range counts {
+		o.gauge.WithLabelValues(hold).Set(float64(n))
+	}
+}
+
+// open is the first due time of a CronJob without a fate, or that is to come; 0 for none. A CronJob that is suspended or deleted has none.
+func (o *overdue) open(c *projector.CronJob, next map[events.Stream]nextDue) (events.Time, events.TickHold) {
+	plan := c.Plan()
+	switch l := &c.Ledger; {
+	case !c.Settings.CronJobs || !c.Known() || c.Gone || c.Seen.Deleted != 0 || c.Seen.Suspend || l.Closed || plan.Err != nil:
+		return 0, events.NotHeld
+	case !c.Observed() && l.Open != 0:
+		return l.Open, l.Hold
+	}
+	k := nextDue{through: c.DueThrough(), by: c.CountsBy()}
+	if was, ok := o.next[c.Stream]; ok && was.through == k.through && was.by.Equal(k.by) {
+		k.at = was.at
+	} else if at := c.View(plan).Next(k.through.Go()); !at.IsZero() {
+		k.at = events.At(at)
+	}
+	next[c.Stream] = k
+	hold := events.NotHeld
+	if c.Observed() {
+		hold = c.Held()
+	}
+	return k.at, hold
+}
