@@ -239,9 +239,15 @@ func (c *CronJob) DueThrough() events.Time {
 
 // Held is what holds the next start back, as far as it was seen.
 func (c *CronJob) Held() events.TickHold {
-	switch {
-	case c.plan.ZoneErr != nil:
+	if c.plan.ZoneErr != nil {
 		return events.HeldBadZone
+	}
+	return c.Kept()
+}
+
+// Kept is what of the spec and of its Jobs holds the next start back, whether the rules of its zone are known or not.
+func (c *CronJob) Kept() events.TickHold {
+	switch {
 	case c.Seen.Suspend:
 		return events.HeldSuspended
 	case c.Seen.Policy != "Forbid":

@@ -167,12 +167,31 @@ type Verdict struct {
 // Due reports whether the instant is a due time.
 func (v *Verdict) Due() bool { return v.Entry != nil || v.Open || v.Future }
 
-// At says what became of an instant. It looks for the newest entry that has it.
+// At says what became of an instant. It looks for the newest entry that has it. A run that was made by hand at the instant of a due time is no
+// answer about that.
 func (c *CronJob) At(t time.Time) (v Verdict) {
+	if v = c.at(t); v.Entry != nil || v.Open || v.Future {
+		return v
+	}
+	at := events.At(t)
+	for i := len(c.Entries) - 1; i >= 0; i-- {
+		if e := &c.Entries[i]; e.First == at {
+			return Verdict{Entry: e}
+		}
+	}
+	return v
+}
+
+// Asked reports whether an entry is a run that somebody made by hand, or asked for, and no due time.
+func (e *Entry) Asked() bool {
+	return e.By != "" || e.Fate == events.TickManual || e.Fate == events.TickTriggered
+}
+
+func (c *CronJob) at(t time.Time) (v Verdict) {
 	at := events.At(t)
 	for i := len(c.Entries) - 1; i >= 0; i-- {
 		e := &c.Entries[i]
-		if e.First <= at && at <= e.Last && c.has(e, t) {
+		if e.First <= at && at <= e.Last && !e.Asked() && c.has(e, t) {
 			return Verdict{Entry: e}
 		}
 	}

@@ -248,5 +248,5 @@ func (f *fates) seen(t events.Time) string {
 
 // isDue reports whether the entry is a due time, and no run that a user made or asked for.
 func isDue(e *duetimes.Entry) bool {
-	return e.By == "" && e.Fate != events.TickManual && e.Fate != events.TickTriggered
+	return !e.Asked()
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/jobledger/jobledger/internal/schedule"
 	"github.com/jobledger/jobledger/internal/ticks"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -39,14 +38,6 @@ func RunsNow(ctx context.Context, src Source, through events.Sequence) (*events.
 		}
 	}
 	return nil, nil
-}
-
-// heldBy is what holds the next start of a CronJob back that another controller runs.
-func heldBy(c *projector.CronJob) events.TickHold {
-	if h := c.Held(); h != events.HeldBadZone { // the rules of its zone may lie before what was folded
-		return h
-	}
-	return events.NotHeld
 }
 
 // passing is what of a CronJob says which due times have passed.

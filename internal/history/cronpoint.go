@@ -211,7 +211,7 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 			timing: timing, through: c.DueThrough(), deadline: c.Seen.Deadline, managed: !c.Observed(), state: j.State, reason: j.Reason, open: j.Due,
 		}
 		if !p.managed {
-			p.hold = heldBy(c)
+			p.hold = c.Kept()
 		}
 		j.State, j.Reason, j.Due = p.at(&rules, events.Time(j.AsOf.Time))
 	}

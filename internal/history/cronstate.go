@@ -136,7 +136,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 		s.DueThrough = recordjson.Instant(c.DueThrough())
 	}
 	if c.Observed() {
-		s.Hold = heldBy(c).String()
+		s.Hold = c.Kept().String()
 	}
 	return s
 }
