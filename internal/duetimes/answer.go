@@ -197,7 +197,11 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	}
 	all := c.Untold()
 	for i := range all {
-		if e := &all[i]; e.First <= at && at <= e.Last && c.has(e, t) {
+		e := &all[i]
+		if e.Fate == 0 && !c.Elsewhere && c.Ledger != nil && !c.Seen.Suspend {
+			continue // ours to start: what is known of it is said below
+		}
+		if e.First <= at && at <= e.Last && c.has(e, t) {
 			return Verdict{Entry: e, Open: e.Fate == 0 && at == e.Last}
 		}
 	}

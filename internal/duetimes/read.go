@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
@@ -14,7 +13,6 @@ import (
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/schedule"
 	"github.com/jobledger/jobledger/internal/ticks"
-	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -351,140 +349,6 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 }
 
 func (c *CronJob) runs(s *events.Settings) { c.Elsewhere = s.CronJobs && !s.RunsCronJobs() }
-
-// steps are what a record says of due times; none for most.
-func steps(r *events.Record) (all []*events.CronStep) {
-	d, ok := r.Facts.(*events.Decision)
-	if !ok || r.Kind == events.KindWouldDecide {
-		return nil
-	}
-	for i := range d.Steps {
-		if step := d.Steps[i].Cron; step != nil {
-			all = append(all, step)
-		}
-	}
-	return all
-}
-
-func (c *CronJob) take(r *events.Record) error {
-	c.now = max(c.now, r.Time)
-	if c.lastAt = r.Time; c.first == 0 {
-		c.first = r.Sequence
-	}
-	defer c.keep(r)
-	if n := r.Evidence.PassedOver; n > 0 {
-		c.Unrecorded = append(c.Unrecorded, Unrecorded{n, r.Sequence, r.Time})
-	}
-	switch f := r.Facts.(type) {
-	case *events.CronJobSeen:
-		if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
-			c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time})
-		}
-		c.Seen, c.Gone, c.missed = f, 0, false
-		if c.firstSeenAs == nil {
-			c.firstSeenAs = f
-		}
-		c.begin(f)
-		by := countsBy(f)
-		c.timed(&by, r.Time, f.Found)
-	case *events.Decision:
-		for place, command := range f.Commands() {
-			if create, ok := command.(*events.CreateJob); ok && r.Kind == events.KindDecided {
-				c.asked[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = create
-			}
-		}
-	case *events.CommandEnded:
-		c.ended(r, f)
-	case *events.CronJobGone:
-		c.Gone, c.missed = r.Time, f.Missed
-	case *events.RunSeen:
-		c.sighted(f, r.Time)
-	case *events.StoredState:
-		if c.Seen != nil {
-			break // what it says was told
-		}
-		var state pb.JobState
-		if err := proto.Unmarshal(f.Encoded, &state); err != nil {
-			return fmt.Errorf("decode the state in record %d: %w", r.Sequence, err)
-		}
-		if stored := state.GetCronJob(); stored.GetFacts() != nil {
-			c.Seen, c.Ledger = events.CronJobFromWire(stored.GetFacts()), events.LedgerFromWire(stored.GetLedger())
-			c.begin(c.Seen)
-			c.firstSeenAs = c.Seen
-			c.timedBefore(stored)
-			for _, run := range stored.GetRuns() {
-				seen := events.RunFromWire(run.GetFacts())
-				c.kept.seen(seen)
-				if !run.GetTold() {
-					c.sighted(seen, r.Time)
-				}
-			}
-			if c.Ledger != nil {
-				c.Told = c.Ledger.Through
-			}
-		}
-	}
-	for _, step := range steps(r) {
-		c.step(r, step)
-	}
-	return nil
-}
-
-// ended takes in how a create of a Job ended.
-func (c *CronJob) ended(r *events.Record, f *events.CommandEnded) {
-	create := c.asked[f.Command]
-	if create == nil {
-		return
-	}
-	delete(c.asked, f.Command)
-	if f.Ending != events.Refused && f.Ending != events.OutcomeUnknown {
-		return
-	}
-	if n := len(c.Refusals); n > 0 {
-		if last := &c.Refusals[n-1]; last.Job == create.Name && last.Class == f.Class {
-			last.Last, last.Until = r.Sequence, r.Time
-			return
-		}
-	}
-	c.Refusals = append(c.Refusals, Refusal{
-		Due: create.Due, Job: create.Name, Class: f.Class, Says: r.Evidence.Message, First: r.Sequence, Last: r.Sequence, From: r.Time, Until: r.Time,
-	})
-}
-
-func (c *CronJob) step(r *events.Record, step *events.CronStep) {
-	for _, tick := range step.Ticks {
-		by := c.ledger()
-		if by == nil {
-			by = step.Ledger
-		}
-		c.Entries = append(c.Entries, Entry{Tick: tick, Record: r.Sequence, At: r.Time, by: by, since: c.kept.since})
-		if tick.Fate == events.TickStarted {
-			c.kept.since = tick.First
-		}
-		c.seenRuns = slices.DeleteFunc(c.seenRuns, func(r events.RunSeen) bool { return r.Job == tick.Job })
-	}
-	if l := step.Ledger; l != nil && l.Open != 0 && l.Hold != events.NotHeld {
-		c.Holds = append(c.Holds, Hold{Due: l.Open, By: l.Hold, Record: r.Sequence, At: r.Time, Active: c.active()})
-	}
-	if l := step.Ledger; l != nil {
-		c.Ledger = l
-		for len(c.timings) > 1 && !c.timings[0].same(l) {
-			c.timings = c.timings[1:] // all due times by that one have fates
-		}
-	}
-}
-
-// sighted takes in a Job that was seen.
-func (c *CronJob) sighted(f *events.RunSeen, at events.Time) {
-	if c.firstSeen == nil {
-		c.firstSeen = map[types.UID]events.Time{}
-	}
-	if _, known := c.firstSeen[f.Job]; known || f.Due == 0 || f.Manual {
-		return
-	}
-	c.firstSeen[f.Job] = at
-	c.seenRuns = append(c.seenRuns, *f)
-}
 
 // findRules finds the rules of the zones that are named.
 func (c *CronJob) findRules(ctx context.Context, src history.Source) error {

@@ -256,6 +256,9 @@ func (c *CronCase) dues() []duetimes.Entry {
 
 // young reports whether a due time may have had no time to start as yet.
 func (c *CronCase) young(e *duetimes.Entry) bool {
+	if l := c.due.Ledger; !e.Observed && !(l != nil && l.Open == e.Last) {
+		return c.now().Sub(e.First) < history.GraceUndecided(c.State.Spec.Deadline)
+	}
 	return e.First == e.Last && c.now().Sub(e.Last) < history.Grace(c.State.Spec.Deadline)
 }
 

@@ -24,6 +24,12 @@ func Grace(deadlineSeconds *int64) time.Duration {
 	return min(LateStart, deadline(max(*deadlineSeconds, 0)))
 }
 
+// oneLook is for how long due times of one minute may be without a look: our controller, too, looks once a minute where nothing starts (C-085).
+const oneLook = time.Minute
+
+// GraceUndecided is Grace for due times that are ours to start and about which nothing was decided.
+func GraceUndecided(deadlineSeconds *int64) time.Duration { return oneLook + Grace(deadlineSeconds) }
+
 // RunsNow gives the settings that are in force at a record, or at the end (0); nil where the log does not tell.
 func RunsNow(ctx context.Context, src Source, through events.Sequence) (*events.Settings, error) {
 	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
@@ -68,6 +74,15 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 		return state, reason, open
 	}
 	late := open.First != 0 || last > events.Time(open.At) || now.Sub(events.Time(open.At)) >= Grace(p.deadline)
+	if p.managed && open.Says == words.Undecided {
+		first := events.Time(open.At)
+		if open.First != 0 {
+			first = events.Time(open.First)
+		}
+		late = now.Sub(first) >= GraceUndecided(p.deadline)
+	} else if p.managed {
+		late = now.Sub(events.Time(open.At)) >= Grace(p.deadline)
+	}
 	switch {
 	case !p.managed && p.hold != events.NotHeld:
 		state, reason = CronHeld, open.Says
