@@ -78,13 +78,7 @@ func (p *plan) startDue() {
 		return
 	}
 	p.look(p.holds())
-	next := by.Schedule.WakeAfter(anchor, now, wait, nil)
-	if pace := min(cp.Settings.DuePace, time.Minute); pace > 0 {
-		if span := now.Truncate(pace).Add(pace); next.Before(span) && p.startsNothing(wait, due, timeOf(next)) {
-			next = by.Schedule.WakeFrom(anchor, span)
-		}
-	}
-	if !next.IsZero() {
+	if next := p.nextLook(wait, due); !next.IsZero() {
 		p.wake(timeOf(next))
 	}
 	if due.At.IsZero() {
@@ -114,9 +108,21 @@ func (p *plan) startDue() {
 	}
 }
 
+// nextLook is when to look at the CronJob again (C-085); zero for never. wait is what is due when the deadline is left aside.
+func (p *plan) nextLook(wait, due schedule.Due) time.Time {
+	cp := p.cron
+	when, now, anchor := cp.Plan().Schedule, p.now.Go(), cp.Anchor().Go()
+	next := when.WakeAfter(anchor, now, wait, nil)
+	if pace := min(cp.Settings.DuePace, time.Minute); pace > 0 {
+		if span := now.Truncate(pace).Add(pace); next.Before(span) && p.startsNothing(wait, due, timeOf(next)) {
+			return when.WakeFrom(anchor, span)
+		}
+	}
+	return next
+}
+
 // startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something happens, which begins another pass.
-// They share the name of one Job (C-152), so a Job that has it keeps all of them from starting. next is the next one, and wait the one that is
-// due when the deadline is left aside.
+// They share the name of one Job (C-152), so a Job that has it keeps all of them from starting. next is the next one, and wait as in nextLook.
 func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	cp := p.cron
 	name := runName(cp.Ref.Name, next)
