@@ -16,22 +16,23 @@ import (
 
 // cluster is a simulated cluster in which a scenario is played, without the controller.
 type cluster struct {
-	world  *world.World
-	actor  string                  // as which the controller writes
-	client *apiserver.Client       // of the controller
-	runner *apiserver.Client       // of the controller, for CronJobs
-	user   *apiserver.Client       // of everybody else
-	jobs   map[string]*batchv1.Job // as the scenario says
-	crons  map[string]*batchv1.CronJob
-	rules  []denial                // of admission, for the controller's requests
-	held   map[apiserver.Kind]bool // watches that show nothing new
-	budget int                     // requests that the controller has left to live; negative for no end
-	fall   *fall                   // the request at which it comes to its end; nil for none
-	spent  bool                    // it has come to its end
-	begin  func(lost bool) error   // starts the controller anew
-	skew   atomic.Int64            // of the controller's clock, in nanoseconds
-	step   func(by time.Duration)  // tells the controller that its clock was set; nil when it does not hear of that
-	events map[eventKey]int        // Kubernetes Events
+	world   *world.World
+	actor   string                  // as which the controller writes
+	client  *apiserver.Client       // of the controller
+	runner  *apiserver.Client       // of the controller, for CronJobs
+	user    *apiserver.Client       // of everybody else
+	jobs    map[string]*batchv1.Job // as the scenario says
+	crons   map[string]*batchv1.CronJob
+	rules   []denial                // of admission, for the controller's requests
+	allowed time.Time               // when all requests were allowed last
+	held    map[apiserver.Kind]bool // watches that show nothing new
+	budget  int                     // requests that the controller has left to live; negative for no end
+	fall    *fall                   // the request at which it comes to its end; nil for none
+	spent   bool                    // it has come to its end
+	begin   func(lost bool) error   // starts the controller anew
+	skew    atomic.Int64            // of the controller's clock, in nanoseconds
+	step    func(by time.Duration)  // tells the controller that its clock was set; nil when it does not hear of that
+	events  map[eventKey]int        // Kubernetes Events
 }
 
 // eventKey is an Event about a Job or a CronJob.

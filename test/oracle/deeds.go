@@ -94,7 +94,7 @@ func (c *cluster) control(verb string, args []string) func() error {
 	case "deny":
 		return func() error { return c.deny(args) }
 	case "allow":
-		return func() error { c.rules = nil; return nil }
+		return func() error { c.rules, c.allowed = nil, c.world.Clock.Now(); return nil }
 	case "hold":
 		return func() error { c.held[apiserver.Kind(args[0])] = true; return nil }
 	case "release":

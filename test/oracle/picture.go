@@ -79,7 +79,7 @@ func repeated(line string) bool {
 // soon is how long after its expiry a Job is deleted at the latest, while nothing is in the way: T-072, and a status has whole seconds.
 const soon = 3 * time.Second
 
-// aMinuteLate is said of a Job that was deleted later, and within the longest backoff (J-017).
+// aMinuteLate is said of a Job that was deleted later: within the longest backoff (J-017), or after its deletion was refused.
 const aMinuteLate = " late"
 
 // deletions are those of Jobs that the controller asked for. When they were is said only as far as they were not in time.
@@ -94,11 +94,13 @@ func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 			continue
 		}
 		line := fmt.Sprintf("deleted %s foreground=%t", w.UID, after != nil && slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents))
-		if expiry, known := expiryOf(before); !known || w.Time.Sub(expiry) > soon+time.Minute {
+		expiry, known := expiryOf(before)
+		switch late := w.Time.Sub(expiry); {
+		case known && late > soon+time.Minute && expiry.After(c.allowed): // else the backoffs of refusals count, which are not the same
 			line += " very late"
-		} else if w.Time.Sub(expiry) > soon {
+		case !known || late > soon:
 			line += aMinuteLate
-		} else if w.Time.Before(expiry) {
+		case w.Time.Before(expiry):
 			line += " early"
 		}
 		lines = append(lines, named.Replace(line))
