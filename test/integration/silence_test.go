@@ -28,6 +28,10 @@ func TestSilenceAfterTheLastJob(t *testing.T) {
 	w.ends("good", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 5})
 	w.ends("bad", result{condition: batchv1.JobFailed, reason: "BackoffLimitExceeded", failed: 1})
 	w.eventually("the pods of the deleted Job are gone", func() (bool, error) { return len(w.pods("deleted")) == 0, nil })
+	w.logSays("nothing is left to do for both Jobs that end", func() (bool, error) {
+		ended, err := c.Records(t.Context(), "--kind", "JobRetired")
+		return len(ended) == 2, err
+	})
 	quiet := w.settled(c)
 	head, err := c.Head(t.Context())
 	if err != nil {

@@ -23,7 +23,7 @@ var policies = []string{"Allow", "Forbid", "Replace"}
 
 // The number of due times that CI has time for, and that of JOBLEDGER_LONG.
 const (
-	dueTimes     = 60_000
+	dueTimes     = 20_000
 	dueTimesLong = 20_000_000
 )
 
