@@ -163,8 +163,11 @@ func nothingLeft(t *testing.T, ctx context.Context, before dump.Dump, namespaces
 	var left []string
 	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
 		now, err := dump.Of(ctx, shared.RESTConfig())
+		if err != nil {
+			return false, err
+		}
 		left = slices.DeleteFunc(now.Since(before), theirs.MatchString)
-		return len(left) == 0, err
+		return len(left) == 0, nil
 	})
 	if err != nil {
 		t.Errorf("the cluster is not as it was: %v\n%s", err, strings.Join(left, "\n"))

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -77,6 +78,9 @@ func TestBothAtOnce(t *testing.T) {
 	if want := "kube-controller-manager runs the same Jobs"; !strings.Contains(output, want) {
 		t.Errorf("the operator is not told %q:\n%s", want, output)
 	}
+	if !long {
+		x.remove(ctx, "busy")
+	}
 	if err := theirs.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +111,25 @@ func TestBothAtOnce(t *testing.T) {
 	}
 	if err := x.ours.Check(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// remove deletes a Job that has much to do yet, while the built-in runs, which lets go of its pods. The built-in of a test that comes later
+// would go on with it: it runs the Jobs of all namespaces.
+func (x *place) remove(ctx context.Context, name string) {
+	x.t.Helper()
+	how := metav1.DeletePropagationForeground
+	if err := shared.Admin.BatchV1().Jobs(x.namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &how}); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := x.history.Await(ctx, func(n history.Now) string {
+		_, err := shared.Admin.BatchV1().Jobs(x.namespace).Get(ctx, name, metav1.GetOptions{})
+		if !apierrors.IsNotFound(err) || len(n.Pods) > 0 {
+			return fmt.Sprintf("Job %s is awaited to go (%v), with %d pods", name, err, len(n.Pods))
+		}
+		return ""
+	}); err != nil {
+		x.t.Fatal(err)
 	}
 }
 
