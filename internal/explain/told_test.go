@@ -123,7 +123,7 @@ func (l *teller) dueTimes(s events.Stream) {
 		e := &due.Entries[i]
 		l.value(history.TickOf(&e.Tick, e.Record))
 		for _, t := range []events.Time{e.First, e.First.Add(time.Second)} {
-			w, err := explain.ReadWhyNot(l.t.Context(), l.src, s, t.Go(), words.Zone{})
+			w, err := explain.ReadWhyNot(l.t.Context(), l.src, []events.Stream{s}, t.Go(), words.Zone{})
 			if err != nil {
 				l.t.Error(err)
 				continue

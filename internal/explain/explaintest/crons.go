@@ -210,7 +210,7 @@ func (r *Report) whyNots(ctx context.Context, src history.Source, a *explain.Ans
 	for i := 0; i < len(due.Entries); i += step {
 		e := &due.Entries[i]
 		for _, t := range []events.Time{e.First, e.Last, e.First.Add(time.Second)} {
-			w, err := explain.ReadWhyNot(ctx, src, f.stream, t.Go(), words.Zone{})
+			w, err := explain.ReadWhyNot(ctx, src, []events.Stream{f.stream}, t.Go(), words.Zone{})
 			if err != nil {
 				return err
 			}
