@@ -92,11 +92,11 @@ func (c *Case) ruledOut() []Sentence {
 		}
 	}
 	what := c.whatEnded()
-	rule(what.byOthers || what.byVerdict, "deletion", "each pod ended before its deletion was asked for")
+	rule(what.byOthers || what.byVerdict || what.deleted, "deletion", "each pod ended before its deletion was asked for")
 	if what.byVerdict {
-		rule(what.byOthers, "deletion by others", "no pod was deleted but because the Job had ended")
+		rule(what.byOthers || what.deleted, "deletion by others", "no pod was deleted but because the Job had ended")
 	}
-	rule(what.disrupted, "eviction or node loss", "no pod had the condition DisruptionTarget")
+	rule(what.disrupted || what.evicted, "eviction or node loss", "no pod had the condition DisruptionTarget")
 	rule(!c.oursUntil(last) || len(c.refusals) > 0 || c.refusedItself, "refusal", "the API server accepted what was asked of it")
 	rule(len(c.edits) > 0, "spec edit", "the spec stayed as it was created")
 	rule(c.settled.Reason == "DeadlineExceeded", c.deadlineName(), "%s", c.deadlineText())
@@ -115,7 +115,12 @@ func (c *Case) ruledOut() []Sentence {
 }
 
 // removals are what ended pods of a Job, beside themselves.
-type removals struct{ byOthers, byVerdict, disrupted bool }
+type removals struct {
+	byOthers, byVerdict bool
+	disrupted           bool // a pod has the condition DisruptionTarget, or its ending says so
+	deleted             bool // a disrupted pod was deleted: only a kubelet disrupts without that
+	evicted             bool // a kubelet says "Evicted": over a limit of the pod's own; or who ended a pod is unknown
+}
 
 // whatEnded looks at all pods of the Job, also at those that ended after the verdict: the verdict may be due to a deletion that was asked
 // for before.
@@ -125,12 +130,14 @@ func (c *Case) whatEnded() (r removals) {
 		switch {
 		case e.By.Disruption() || t.Disrupted != nil:
 			r.disrupted = true
+			r.deleted = r.deleted || e.By != ByKubelet
 		case e.By == ByItself || e.By == ByNobody:
 		case c.byVerdict(t, &e):
 			r.byVerdict = true
 		default:
 			r.byOthers = true
 		}
+		r.evicted = r.evicted || t.Reason == "Evicted" || e.By == ByUnknown
 		r.byOthers = r.byOthers || (len(t.Kept) > 0 && t.KeptAt.Record != 0) // it was deleted, and others kept it
 	}
 	return r

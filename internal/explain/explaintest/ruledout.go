@@ -12,7 +12,7 @@ var excluded = []struct {
 	what string
 	said *regexp.Regexp
 }{
-	{"deletion", regexp.MustCompile(`(?i)\bdeleted (by|while|with|before)|evicted|preempted|pods after it|was kept .* by finalizer|asked for at`)},
+	{"deletion", regexp.MustCompile(`(?i)\bdeleted (by|while|with|before)|evicted through|preempted|pods after it|was kept .* by finalizer|asked for at`)},
 	{"deletion by others", regexp.MustCompile(`(?i)evicted|preempted|deleted while .* by an API client|taint manager|garbage collection`)},
 	{"eviction or node loss", regexp.MustCompile(`(?i)evict|preempt|taint|DisruptionTarget|node (is )?gone|garbage collection|ended by its node|not ready`)},
 	{"refusal", regexp.MustCompile(`(?i)\brefused\b|forbidden|exceeded quota`)},
@@ -41,15 +41,23 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 					continue
 				}
 				for _, y := range s.Sentences {
-					if x.said.MatchString(y.Text) {
+					if x.said.MatchString(asserted(y.Text)) {
 						out = append(out, claim{"RULED OUT " + what, s.Head + " " + y.Text})
 					}
 				}
 			}
-			if x.said.MatchString(a.Verdict.Text) {
+			if x.said.MatchString(asserted(a.Verdict.Text)) {
 				out = append(out, claim{"RULED OUT " + what, a.Verdict.Text})
 			}
 		}
 	}
 	return out
+}
+
+// denied is what a sentence says that it was not: "; not by Jobledger, eviction, preemption (asked for at 12:13:09)".
+var denied = regexp.MustCompile(`; not by [^(;]*(?:\(none of [^)]*\)[^(;]*)?`)
+
+// asserted is a sentence without what it denies, and without words of others.
+func asserted(text string) string {
+	return denied.ReplaceAllString(quoted.ReplaceAllString(text, ""), "")
 }
