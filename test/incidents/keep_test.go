@@ -60,10 +60,12 @@ func (r *recording) seal(ctx context.Context, dir string) error {
 		settings.Mode = events.ModeDelegated
 	case observed:
 		settings.Mode = events.ModeObserve
-	case cronsObserved:
+	case cronsObserved, situationsObserved:
 		settings.Mode, settings.CronJobs = events.ModeObserve, true
 	case cronsRun:
 		settings.Mode, settings.CronJobs = events.ModeAll, true
+	case situationsRun:
+		settings.Mode, settings.CronJobs, settings.DeleteExpired = events.ModeAll, true, true
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

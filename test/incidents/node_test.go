@@ -51,10 +51,16 @@ func byHand() option { return annotate(controlplane.AnnotationOutcome, controlpl
 // kubelet writes the status of a pod as the kubelet of its node.
 func (s *scene) kubelet(pod *corev1.Pod, change func(*corev1.PodStatus)) {
 	s.t.Helper()
+	s.must(s.tryKubelet(pod, change))
+}
+
+// tryKubelet is kubelet for a pod that may be gone: that is the error.
+func (s *scene) tryKubelet(pod *corev1.Pod, change func(*corev1.PodStatus)) error {
+	s.t.Helper()
 	client, err := s.recording.as("system:node:"+pod.Spec.NodeName, "kubelet", "system:nodes", "system:masters")
 	s.must(err)
 	pods := client.CoreV1().Pods(s.name)
-	s.must(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		p, err := pods.Get(s.ctx, pod.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -71,7 +77,7 @@ func (s *scene) kubelet(pod *corev1.Pod, change func(*corev1.PodStatus)) {
 		change(&p.Status)
 		_, err = pods.UpdateStatus(s.ctx, p, metav1.UpdateOptions{FieldManager: "kubelet"})
 		return err
-	}))
+	})
 }
 
 // What a kubelet writes about the containers of a pod.

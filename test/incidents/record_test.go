@@ -44,6 +44,10 @@ const (
 	// Those of incident 20, whose logs are of their own: minutes pass in it.
 	cronsRun      mode = "cronjobs-run"      // Jobledger runs CronJobs and Jobs
 	cronsObserved mode = "cronjobs-observed" // the built-in controllers, and Jobledger looks on
+
+	// Those of the generator: Jobs and CronJobs.
+	situationsRun      mode = "run"
+	situationsObserved mode = "observe"
 )
 
 // Users of the controllers, as the audit log names them.
@@ -132,7 +136,9 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 	switch m {
 	case observed:
 		options.Controllers = append(options.Controllers, "job-controller")
-	case cronsObserved:
+	case situationsRun:
+		options.Controllers = slices.DeleteFunc(options.Controllers, func(name string) bool { return name == "ttl-after-finished-controller" })
+	case cronsObserved, situationsObserved:
 		options.Controllers = append(options.Controllers, "job-controller", "cronjob-controller")
 	}
 	r := &recording{mode: m, cp: controlplane.ForTest(t, options)}
@@ -151,10 +157,12 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 		Args: []string{"--leader-elect=false", "--cluster=incidents"},
 	}
 	switch m {
-	case observed, cronsObserved:
+	case observed, cronsObserved, situationsObserved:
 		config.Manage, config.Args = "observe", []string{"--cluster=incidents"}
 	case cronsRun:
 		config.Manage, config.Args = "all", append(config.Args, "--ttl-after-finished=false")
+	case situationsRun:
+		config.Manage = "all"
 	}
 	if err := r.allow(ctx, r.kubeconfig); err != nil {
 		t.Fatal(err)
@@ -182,7 +190,7 @@ func (r *recording) allow(ctx context.Context, kubeconfig string) error {
 			return err
 		}
 	}
-	if r.mode == cronsRun {
+	if r.mode == cronsRun || r.mode == situationsRun {
 		crons, err := controller.CreateCronJobsRole(ctx, r.cp)
 		if err != nil {
 			return err

@@ -1,0 +1,191 @@
+package incidents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/explain/explaintest"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// enough is in how many of 100 situations the staged cause has to be named.
+const enough = 95
+
+// TestRecordedSituations judges what is said of the situations that testdata holds.
+func TestRecordedSituations(t *testing.T) {
+	for _, m := range []mode{situationsRun, situationsObserved} {
+		t.Run(string(m), func(t *testing.T) {
+			dir := t.TempDir() // readers may write beside a log
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "generated", string(m)))); err != nil {
+				t.Fatal(err)
+			}
+			judgeAll(t, dir)
+		})
+	}
+}
+
+// judged is what came of one situation.
+type judged struct {
+	*told
+	missed []string // what answers do not say
+	wrong  []string // false sentences
+	head   string   // the first lines of the answer
+}
+
+// judgeAll asks a log for its situations, and holds the answers against the truth.
+func judgeAll(t *testing.T, dir string) {
+	t.Helper()
+	src := openSituations(t, filepath.Join(dir, "log"))
+	failed, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{Survived: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*judged
+	for _, x := range readTold(t, dir) {
+		j := &judged{told: &x}
+		if err := j.judge(t.Context(), src, &failed); err != nil {
+			t.Errorf("%s: %v", x.Name, err)
+		}
+		all = append(all, j)
+	}
+	sum(t, all)
+	checked, err := explaintest.Check(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]bool{}
+	for _, f := range checked.Findings {
+		if text := f.Rule + f.Of[:strings.Index(f.Of, " as of")] + f.Says; !said[text] { // once, and not for each point
+			said[text] = true
+			t.Error(f)
+		}
+	}
+	t.Logf("%d sentences of %d answers were checked", checked.Sentences, checked.Answers)
+}
+
+func readTold(t *testing.T, dir string) (all []told) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "truth.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func openSituations(t *testing.T, dir string) history.Source {
+	t.Helper()
+	log, err := open.Archive(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() }) // it was only read
+	return history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files})}
+}
+
+// judge asks for everything that concerns a situation, as of when it was over.
+func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.Failures) error {
+	if j.UID == "" {
+		return nil
+	}
+	c, err := explain.Read(ctx, src, events.JobStream(uid(j.UID)), history.Point{Time: events.Time(j.Over.UnixNano())})
+	if err != nil {
+		return err
+	}
+	answer := c.Answer()
+	j.head = head(&answer)
+	j.hold("explain", statements(&answer), j.Says, j.True)
+	if want := stateWord[j.State]; want != "" && answer.State != want {
+		j.wrong = append(j.wrong, fmt.Sprintf("explain: its state is %s, not %s", want, answer.State))
+	}
+	rows, _ := c.Attempts(false, 0, 0)
+	for i := range rows {
+		said := []string{fmt.Sprintf("ENDED BY %s: %s", rows[i].EndedBy, rows[i].How)}
+		for _, e := range rows[i].Exits {
+			said = append(said, fmt.Sprintf("exit %d %s", e.Code, e.Reason))
+		}
+		var says [][]string
+		if rows[i].UID == j.PodUID {
+			says = j.PodSays
+		}
+		j.hold("attempts", said, says, j.True)
+	}
+	if j.PodUID != "" {
+		pod, err := c.PodAnswer(j.PodUID)
+		if err != nil {
+			return errors.Join(errors.New("explain pod/"+j.Pod), err)
+		}
+		j.hold("explain pod", statements(&pod), j.PodSays, j.True)
+	}
+	return j.judgeFailures(failed)
+}
+
+// stateWord is the state in an answer of a Job whose state is that.
+var stateWord = map[string]string{"Complete": "Complete", "Failed": "Failed"}
+
+func (j *judged) judgeFailures(failed *explain.Failures) error {
+	i := slices.IndexFunc(failed.Items, func(x explain.Trouble) bool { return x.UID == j.UID })
+	switch {
+	case i >= 0:
+		j.hold("failures", []string{failed.Items[i].Why}, nil, slices.Concat(j.True, []string{"client"})) // the janitor deleted it by then
+	case j.State == "Failed":
+		j.missed = append(j.missed, "failures: the Job")
+	}
+	return nil
+}
+
+// hold notes what is missing and what is false.
+func (j *judged) hold(what string, said []string, says [][]string, may []string) {
+	for _, w := range unsaid(says, said) {
+		j.missed = append(j.missed, what+": "+w)
+	}
+	for _, w := range falsehoods(j.told, may, said) {
+		j.wrong = append(j.wrong, what+": "+w)
+	}
+}
+
+func head(a *explain.Answer) string {
+	said := statements(a)
+	return strings.Join(said[:min(len(said), 4)], "\n      ")
+}
+
+// sum prints misses by cause, and fails where too much was missed or anything was false.
+func sum(t *testing.T, all []*judged) {
+	t.Helper()
+	byCause := map[string][2]int{}
+	missed := 0
+	for _, j := range all {
+		n := byCause[j.Cause]
+		n[1]++
+		if len(j.missed) > 0 {
+			missed++
+			n[0]++
+			t.Logf("MISS %s (%s)\n    not said: %s\n      %s", j.Name, j.Did, strings.Join(j.missed, "; "), j.head)
+		}
+		if len(j.wrong) > 0 {
+			t.Errorf("FALSE %s (%s)\n    %s\n      %s", j.Name, j.Did, strings.Join(j.wrong, "\n    "), j.head)
+		}
+		byCause[j.Cause] = n
+	}
+	for _, cause := range slices.Sorted(maps.Keys(byCause)) {
+		t.Logf("%-16s named in %d of %d", cause, byCause[cause][1]-byCause[cause][0], byCause[cause][1])
+	}
+	if rate := 100 * (len(all) - missed) / max(len(all), 1); rate < enough {
+		t.Errorf("the staged cause is named in %d of %d situations (%d %%), less than %d %%", len(all)-missed, len(all), rate, enough)
+	}
+	t.Logf("the staged cause is named in %d of %d situations", len(all)-missed, len(all))
+}

@@ -1,0 +1,70 @@
+package incidents
+
+import (
+	"slices"
+	"strings"
+)
+
+// row is a situation that can be staged.
+type row struct {
+	cause, shape, phase string
+	stage               func(*situation)
+	only                mode // the only mode in which it can be; empty: both
+	kept                bool // it is among those whose log is kept in testdata
+}
+
+func (r *row) name() string { return r.cause + "-" + r.shape + "-" + r.phase }
+
+// rows are all situations: each cause with the shapes and the phases in which it can be.
+func rows() (all []row) {
+	for _, c := range slices.Concat(podCauses, kubeletCauses) {
+		for _, phase := range strings.Fields(c.phases) {
+			for _, sh := range shapes {
+				if c.fits(sh, phase) {
+					all = append(all, podRow(c, sh, phase))
+				}
+			}
+		}
+	}
+	for i := range all {
+		all[i].kept = slices.Contains(keptRows, all[i].name())
+	}
+	return all
+}
+
+// inPhase are the shapes that a deed is tried with in a phase. While the pod runs, all of them are.
+var inPhase = map[string]string{
+	"pending": "limit0 limit3", "last": "limit1", "first": "limit1", "deleting": "limit0 limit3", "after": "limit0",
+}
+
+// fits leaves out what cannot be staged, or would be another row again: a program that ends is started again in its pod; rules about
+// disruptions say nothing of pods that nothing disrupts; rules about exit codes say nothing of pods that end without one.
+func (c *podCause) fits(sh shape, phase string) bool {
+	if names, few := inPhase[phase]; few {
+		return slices.Contains(strings.Fields(names), sh.name)
+	}
+	switch {
+	case sh.name == "limit1", c.name == "delete5" && sh.name != "limit0", c.lives && sh.name != "limit0":
+		return false
+	case sh.restarts:
+		return len(c.exits) == 0
+	case sh.disrupted:
+		return !c.program()
+	case sh.coded:
+		return c.stops || len(c.exits) > 0
+	}
+	return true
+}
+
+// program: the container ends, and nothing is said of the pod.
+func (c *podCause) program() bool {
+	return slices.Contains([]string{"oom", "killed", "exit", "unknown", "storage", "poddeadline"}, c.name)
+}
+
+// keptRows are the situations that testdata holds, in both modes.
+var keptRows = []string{
+	"delete-limit0-running", "force-limit0-running", "force-limit0-deleting", "evict-limit0-running", "evict-ignore-running",
+	"evict-limit1-last", "drain-indexed-running", "taint-limit0-running", "notready-limit0-running", "preempt-limit0-running",
+	"nodegone-limit0-running", "nodeback-limit0-running", "pressure-count-running", "shutdown-faildisrupted-running",
+	"storage-limit0-running", "poddeadline-limit0-running", "oom-perindex-running", "exit-failcode-running", "outofcpu-limit0-pending",
+}

@@ -1,0 +1,199 @@
+package incidents
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/test/internal/history"
+)
+
+// situation is one row of the generator: a cause, at a phase of a Job of some shape, in one mode. Who stages it writes its truth.
+type situation struct {
+	*scene
+	row  row
+	told told
+
+	truth  *truth             // handle of the Job
+	played map[uid]bool // pods that the script has ended, or has left to their fate
+}
+
+type uid = types.UID
+
+// told is what was staged. Nothing in it is read from the log of Jobledger or from an answer.
+type told struct {
+	Name      string `json:"name"`
+	Cause     string `json:"cause"`
+	Shape     string `json:"shape"`
+	Phase     string `json:"phase"`
+	Mode      mode   `json:"mode"`
+	Namespace string `json:"namespace"`
+	Job       string `json:"job,omitempty"`
+	UID       string `json:"uid,omitempty"`
+	Pod       string `json:"pod,omitempty"` // that the deed was done to
+	PodUID    string `json:"podUID,omitempty"`
+	CronJob   string `json:"cronJob,omitempty"`
+	CronUID   string `json:"cronUID,omitempty"`
+	Did       string `json:"did"` // in words
+
+	// Regular expressions. An answer about the Job, or the CronJob, has one of each group; likewise one about the pod.
+	Says    [][]string `json:"says,omitempty"`
+	PodSays [][]string `json:"podSays,omitempty"`
+	// What else may be said, by names of signatures. Any other signature is a false sentence.
+	True []string `json:"true,omitempty"`
+	// Exits are the exit codes that containers had.
+	Exits []int32 `json:"exits,omitempty"`
+	// Untold: the log of this mode cannot have the cause. Says then has what is said in its place.
+	Untold string `json:"untold,omitempty"`
+
+	// What the API server stored when the situation was over.
+	State  string    `json:"state"` // Complete, Failed, Deleted, or Open
+	Reason string    `json:"reason,omitempty"`
+	Began  time.Time `json:"began"`
+	Over   time.Time `json:"over"` // after it only the janitor acts
+	Ticks  []due     `json:"ticks,omitempty"`
+}
+
+// due is an instant that why-not is asked for, and what it has to say.
+type due struct {
+	At   time.Time  `json:"at"`
+	Says [][]string `json:"says"`
+	True []string   `json:"true,omitempty"`
+	Fate []string   `json:"fate,omitempty"` // one of these
+}
+
+// play stages a situation in a namespace of its own.
+func (s *situation) play(t *testing.T) {
+	s.scene.script = func(*scene) {
+		s.told.Began = now()
+		s.row.stage(s)
+		s.over()
+		s.must(s.as(janitor).CoreV1().Pods(s.name).DeleteCollection(s.ctx, metav1.DeleteOptions{}, metav1.ListOptions{})) // those of no Job
+	}
+	s.scene.play(t)
+}
+
+// over waits until Jobledger had time to see what was done last, and takes down what the API server has.
+func (s *situation) over() {
+	s.t.Helper()
+	s.pass(4 * time.Second)
+	s.told.Over = now()
+	s.told.State = "Open"
+	if s.truth == nil {
+		return
+	}
+	s.told.Job, s.told.UID = s.truth.Job, s.truth.UID
+	s.truth.ending(s.history.Changes(types.UID(s.truth.UID)))
+	s.told.Reason = s.truth.Reason
+	if job := s.history.Now().Jobs[s.truth.Job]; s.truth.Result != "Deleted" {
+		s.told.State = s.truth.Result
+	} else if job == nil || job.DeletionTimestamp != nil || s.gone(job) {
+		s.told.State = "Deleted"
+	}
+}
+
+func (s *situation) gone(job *batchv1.Job) bool {
+	changes := s.history.Changes(job.UID)
+	return slices.ContainsFunc(changes, func(c history.Change) bool { return c.Job != nil && c.Gone })
+}
+
+// says adds a group of which an answer about the Job has one.
+func (s *situation) says(any ...string) { s.told.Says = append(s.told.Says, any) }
+
+// may adds what may be said.
+func (s *situation) may(signatures ...string) { s.told.True = append(s.told.True, signatures...) }
+
+// submit creates the Job of the situation as maria.
+func (s *situation) submit(options ...option) {
+	s.t.Helper()
+	s.truth = s.create(maria, newJob("etl", "etl:1.9.0", slices.Concat([]option{byHand()}, options)...))
+}
+
+// next waits for a pod of the Job that has a node and was not played before: that of the lowest index.
+func (s *situation) next() *corev1.Pod {
+	s.t.Helper()
+	return s.fresh(s.await(s.truth, "a pod has a node", func(v view) bool { return s.fresh(v) != nil }))
+}
+
+func (s *situation) fresh(v view) *corev1.Pod {
+	var found *corev1.Pod
+	for _, p := range v.live() {
+		if p.Spec.NodeName == "" || s.played[p.UID] {
+			continue
+		}
+		index := p.Annotations[batchv1.JobCompletionIndexAnnotation]
+		if found == nil || index < found.Annotations[batchv1.JobCompletionIndexAnnotation] {
+			found = p
+		}
+	}
+	return found
+}
+
+// hit is the pod that the deed is done to.
+func (s *situation) hit(p *corev1.Pod) {
+	s.played[p.UID] = true
+	s.told.Pod, s.told.PodUID = p.Name, string(p.UID)
+}
+
+// fail plays a try whose program fails.
+func (s *situation) fail(p *corev1.Pod, code int32) {
+	s.t.Helper()
+	s.played[p.UID] = true
+	s.kubelet(p, runs(0))
+	s.pass(time.Second)
+	s.exit(p, code)
+}
+
+// exit ends the container of a pod, and the pod when its containers are not started again.
+func (s *situation) exit(p *corev1.Pod, code int32) {
+	s.t.Helper()
+	s.told.Exits = append(s.told.Exits, code)
+	s.kubelet(p, all(ends(0, code, "Error", ""), is(corev1.PodFailed)))
+}
+
+// succeedRest plays all other tries, which succeed, until the Job has ended or is gone.
+func (s *situation) succeedRest() {
+	s.t.Helper()
+	for {
+		var p *corev1.Pod
+		s.await(s.truth, "a try, or the end of the Job", func(v view) bool {
+			p = s.fresh(v)
+			return p != nil || v.job.DeletionTimestamp != nil || finished(v.job) != nil
+		})
+		if p == nil {
+			return
+		}
+		s.succeed(p)
+	}
+}
+
+// succeed plays a try that succeeds, unless it is stopped meanwhile.
+func (s *situation) succeed(p *corev1.Pod) {
+	s.t.Helper()
+	s.played[p.UID] = true
+	for _, change := range []func(*corev1.PodStatus){
+		runs(0), all(ends(0, 0, "Completed", ""), is(corev1.PodSucceeded)),
+	} {
+		err := s.tryKubelet(p, unlessEnded(change))
+		if apierrors.IsNotFound(err) {
+			return
+		}
+		s.must(err)
+		s.pass(time.Second)
+	}
+}
+
+// unlessEnded leaves a pod alone that has ended: its kubelet has nothing more to write.
+func unlessEnded(change func(*corev1.PodStatus)) func(*corev1.PodStatus) {
+	return func(p *corev1.PodStatus) {
+		if p.Phase != corev1.PodSucceeded && p.Phase != corev1.PodFailed {
+			change(p)
+		}
+	}
+}
