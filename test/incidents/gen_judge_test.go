@@ -17,6 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/explain/explaintest"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store/open"
 )
 
@@ -99,6 +100,11 @@ func openSituations(t *testing.T, dir string) history.Source {
 
 // judge asks for everything that concerns a situation, as of when it was over.
 func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.Failures) error {
+	if j.CronUID != "" {
+		if err := j.judgeCron(ctx, src); err != nil {
+			return err
+		}
+	}
 	if j.UID == "" {
 		return nil
 	}
@@ -107,7 +113,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 		return err
 	}
 	answer := c.Answer()
-	j.head = head(&answer)
+	j.head += head(&answer)
 	j.hold("explain", statements(&answer), j.Says, j.True)
 	if want := stateWord[j.State]; want != "" && answer.State != want {
 		j.wrong = append(j.wrong, fmt.Sprintf("explain: its state is %s, not %s", want, answer.State))
@@ -134,6 +140,37 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 	return j.judgeFailures(failed)
 }
 
+// judgeCron asks about a CronJob: how it is, and what became of its due times.
+func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
+	stream := events.CronJobStream(uid(j.CronUID))
+	c, err := explain.ReadCron(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
+	if err != nil {
+		return fmt.Errorf("explain cronjob: %w", err)
+	}
+	answer := c.Answer()
+	j.head = head(&answer) + "\n      "
+	j.hold("explain cronjob", statements(&answer), j.CronSays, j.True)
+	for _, tick := range j.Ticks {
+		why, err := explain.ReadWhyNot(ctx, src, stream, tick.At, words.Zone{})
+		if err != nil {
+			return fmt.Errorf("why-not: %w", err)
+		}
+		var said []string
+		for _, x := range why.Sentences {
+			said = append(said, x.Text)
+		}
+		what, fate := "why-not "+tick.At.Format("15:04"), ""
+		if why.Tick != nil {
+			fate = string(why.Tick.Fate)
+		}
+		j.hold(what, said, tick.Says, slices.Concat(j.True, []string{"client", "gap"})) // the janitor has deleted it since
+		if len(tick.Fate) > 0 && !slices.Contains(tick.Fate, fate) || slices.Contains(tick.NotFate, fate) {
+			j.wrong = append(j.wrong, fmt.Sprintf("%s: its fate is %q: %s", what, fate, strings.Join(said, " ")))
+		}
+	}
+	return nil
+}
+
 // stateWord is the state in an answer of a Job whose state is that.
 var stateWord = map[string]string{"Complete": "Complete", "Failed": "Failed"}
 
@@ -150,6 +187,9 @@ func (j *judged) judgeFailures(failed *explain.Failures) error {
 
 // hold notes what is missing and what is false.
 func (j *judged) hold(what string, said []string, says [][]string, may []string) {
+	for i := range said { // a namespace, of which nodes are called, too
+		said[i] = strings.ReplaceAll(said[i], j.Namespace, "team")
+	}
 	for _, w := range unsaid(says, said) {
 		j.missed = append(j.missed, what+": "+w)
 	}

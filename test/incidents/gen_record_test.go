@@ -1,6 +1,7 @@
 package incidents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -20,11 +21,15 @@ var (
 	generate   = flag.Bool("generate", false, "stage the situations of the generator (also with JOBLEDGER_LONG=1)")
 	situations = flag.String("situations", "", "stage only the situations whose name this regular expression matches")
 	again      = flag.Bool("again", false, "do not stage anything: judge the logs of the last run again")
+	where      = flag.String("generated", "", "where the logs of the situations stay; empty: bin/generated")
 	keepGen    = flag.Bool("keep-generated", false, "stage those that testdata/generated holds, and put them in its place")
 )
 
-// generated is where the logs of a long run stay, so that they can be asked again.
-var generated = filepath.Join("..", "..", "bin", "generated")
+// generated is where the logs of a long run stay, so that they can be asked again: those of each part.
+func generated() string {
+	part := strings.ReplaceAll(cmp.Or(os.Getenv("JOBLEDGER_PART"), "1/1"), "/", "-of-")
+	return filepath.Join(cmp.Or(*where, filepath.Join("..", "..", "bin", "generated")), part)
+}
 
 // TestGeneratedSituations stages the situations of the generator in both modes, and judges what is said of them.
 // JOBLEDGER_PART=n/N stages the nth of N parts.
@@ -34,7 +39,7 @@ func TestGeneratedSituations(t *testing.T) {
 	}
 	for _, m := range []mode{situationsRun, situationsObserved} {
 		t.Run(string(m), func(t *testing.T) {
-			out := filepath.Join(generated, string(m))
+			out := filepath.Join(generated(), string(m))
 			if *keepGen {
 				out = filepath.Join("testdata", "generated", string(m))
 			}
@@ -42,14 +47,14 @@ func TestGeneratedSituations(t *testing.T) {
 				judgeAll(t, out)
 				return
 			}
-			stageAll(t, m, chosen(t, m), out)
+			stageAll(t, m, chosen(t), out)
 			judgeAll(t, out)
 		})
 	}
 }
 
-// chosen are the rows of a mode that are to be staged.
-func chosen(t *testing.T, m mode) (some []row) {
+// chosen are the rows that are to be staged.
+func chosen(t *testing.T) (some []row) {
 	t.Helper()
 	part, parts := 1, 1
 	if text := os.Getenv("JOBLEDGER_PART"); text != "" {
@@ -59,7 +64,7 @@ func chosen(t *testing.T, m mode) (some []row) {
 	}
 	wanted := regexp.MustCompile(*situations)
 	for i, r := range rows() {
-		if (r.only == "" || r.only == m) && wanted.MatchString(r.name()) && (r.kept || !*keepGen) && i%parts == part-1 {
+		if wanted.MatchString(r.name()) && (r.kept || !*keepGen) && i%parts == part-1 {
 			some = append(some, r)
 		}
 	}
@@ -77,18 +82,31 @@ func stageAll(t *testing.T, m mode, rows []row, out string) {
 	r.priorities(&scene{recording: r, ctx: ctx, t: t})
 	var mu sync.Mutex
 	var truths []told
-	t.Run("staged", func(t *testing.T) {
-		for _, row := range rows {
-			s := newSituation(ctx, r, row)
-			t.Run(row.name(), func(t *testing.T) {
-				t.Parallel()
-				s.play(t)
-				mu.Lock()
-				defer mu.Unlock()
-				truths = append(truths, s.told)
-			})
-		}
-	})
+	play := func(name string, rows []row, o *outage) {
+		t.Run(name, func(t *testing.T) {
+			for _, row := range rows {
+				s := newSituation(ctx, r, row)
+				s.outage = o
+				t.Run(row.name(), func(t *testing.T) {
+					t.Parallel()
+					s.play(t)
+					mu.Lock()
+					defer mu.Unlock()
+					truths = append(truths, s.told)
+				})
+			}
+			if o != nil && len(rows) > 0 {
+				t.Run("outage", func(t *testing.T) { t.Parallel(); o.play(&scene{recording: r, ctx: ctx, t: t}) })
+			}
+		})
+	}
+	of := func(cause string) []row {
+		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.unwatched || !strings.HasPrefix(r.cause, cause) })
+	}
+	play("staged", slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.unwatched }), nil)
+	for _, how := range []string{"frozen", "killed"} {
+		play(how, of(how), newOutage(how == "frozen", len(of(how))))
+	}
 	if err := r.ours.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +118,8 @@ func stageAll(t *testing.T, m mode, rows []row, out string) {
 
 func newSituation(ctx context.Context, r *recording, row row) *situation {
 	s := &situation{row: row, scene: &scene{recording: r, ctx: ctx}, played: map[uid]bool{}}
-	s.scene.incident.name = row.name()
-	s.told = told{Name: row.name(), Cause: row.cause, Shape: row.shape, Phase: row.phase, Mode: r.mode, Namespace: row.name()}
+	s.scene.incident.name = row.namespace
+	s.told = told{Name: row.name(), Cause: row.cause, Shape: row.shape, Phase: row.phase, Mode: r.mode, Namespace: row.namespace}
 	return s
 }
 

@@ -1,6 +1,7 @@
 package incidents
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -8,8 +9,9 @@ import (
 // row is a situation that can be staged.
 type row struct {
 	cause, shape, phase string
+	namespace           string // says nothing of the cause: answers name it
 	stage               func(*situation)
-	only                mode // the only mode in which it can be; empty: both
+	unwatched           bool // Jobledger is killed or frozen meanwhile, so that no others may run
 	kept                bool // it is among those whose log is kept in testdata
 }
 
@@ -26,10 +28,33 @@ func rows() (all []row) {
 			}
 		}
 	}
+	all = append(all, stuckRows()...)
+	for _, c := range jobCauses {
+		all = append(all, jobRow(&c))
+	}
+	all = append(all, cronRows()...)
+	for _, c := range outageCauses {
+		killed, frozen := jobRow(&c), jobRow(&c)
+		killed.cause, frozen.cause, killed.unwatched, frozen.unwatched = "killed"+c.name, "frozen"+c.name, true, true
+		all = append(all, killed, frozen)
+	}
 	for i := range all {
+		all[i].namespace = fmt.Sprintf("team-%03d", i)
 		all[i].kept = slices.Contains(keptRows, all[i].name())
 	}
 	return all
+}
+
+// jobRow is the situation of what is done to a Job.
+func jobRow(c *jobCause) row {
+	return row{cause: c.name, shape: c.shape, phase: c.phase, stage: func(s *situation) {
+		s.told.Did, s.told.True = c.did, strings.Fields(c.may)
+		s.submit(append([]option{limit(3), stopsAfter("1s")}, c.options...)...)
+		for _, w := range c.says {
+			s.says(w)
+		}
+		c.stage(s)
+	}}
 }
 
 // inPhase are the shapes that a deed is tried with in a phase. While the pod runs, all of them are.

@@ -20,7 +20,8 @@ type situation struct {
 	row  row
 	told told
 
-	truth  *truth             // handle of the Job
+	outage *outage
+	truth  *truth       // handle of the Job
 	played map[uid]bool // pods that the script has ended, or has left to their fate
 }
 
@@ -57,15 +58,17 @@ type told struct {
 	Reason string    `json:"reason,omitempty"`
 	Began  time.Time `json:"began"`
 	Over   time.Time `json:"over"` // after it only the janitor acts
-	Ticks  []due     `json:"ticks,omitempty"`
+
+	CronSays [][]string  `json:"cronSays,omitempty"` // likewise of an answer about the CronJob
+	Ticks    []tickTruth `json:"ticks,omitempty"`
 }
 
-// due is an instant that why-not is asked for, and what it has to say.
-type due struct {
-	At   time.Time  `json:"at"`
-	Says [][]string `json:"says"`
-	True []string   `json:"true,omitempty"`
-	Fate []string   `json:"fate,omitempty"` // one of these
+// tickTruth is a due time that why-not is asked for, and what it has to say.
+type tickTruth struct {
+	At      time.Time  `json:"at"`
+	Says    [][]string `json:"says,omitempty"`
+	Fate    []string   `json:"fate,omitempty"`    // one of these
+	NotFate []string   `json:"notFate,omitempty"` // none of these
 }
 
 // play stages a situation in a namespace of its own.
@@ -82,6 +85,9 @@ func (s *situation) play(t *testing.T) {
 // over waits until Jobledger had time to see what was done last, and takes down what the API server has.
 func (s *situation) over() {
 	s.t.Helper()
+	if !s.told.Over.IsZero() {
+		return // the script said so
+	}
 	s.pass(4 * time.Second)
 	s.told.Over = now()
 	s.told.State = "Open"
@@ -134,6 +140,16 @@ func (s *situation) fresh(v view) *corev1.Pod {
 	}
 	return found
 }
+
+// hitPod is the pod that the deed is done to.
+func (s *situation) hitPod() *corev1.Pod {
+	s.t.Helper()
+	p, err := s.admin.CoreV1().Pods(s.name).Get(s.ctx, s.told.Pod, metav1.GetOptions{})
+	s.must(err)
+	return p
+}
+
+func gone(err error) bool { return apierrors.IsNotFound(err) }
 
 // hit is the pod that the deed is done to.
 func (s *situation) hit(p *corev1.Pod) {

@@ -1,0 +1,111 @@
+package incidents
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// stuckCause keeps a Job from getting anywhere.
+type stuckCause struct {
+	name    string
+	options []option
+	named   func(string) option           // that has the name of the situation
+	prepare func(*situation)              // before the Job is created
+	kubelet func(*situation, *corev1.Pod) // what the kubelet writes of a pod that has a node
+	lift    func(*situation)              // takes the cause away; nil: that cannot be, or would be another situation
+	refused bool                          // the API server refuses the pods: who looks on cannot know why
+	nopod   bool                          // no pod is wanted
+	did     string
+	says    []string
+	may     string
+	exits   []int32
+}
+
+// stuckPhases are how it goes on.
+var stuckPhases = map[string]string{
+	"stuck":    "nothing changes",
+	"deadline": "activeDeadlineSeconds (9) passes",
+	"lifted":   "after some seconds the cause is taken away",
+	"deleted":  "after some seconds maria deletes the Job",
+}
+
+func stuckRows() (all []row) {
+	for _, c := range stuckCauses {
+		for _, phase := range []string{"stuck", "deadline", "lifted", "deleted"} {
+			for _, sh := range []string{"limit3", "indexed"} {
+				switch {
+				case phase == "lifted" && c.lift == nil,
+					phase == "deadline" && c.suspends(), // a Job that is suspended has not started
+					sh == "indexed" && (phase != "stuck" || c.name == "crashloop"):
+					continue
+				}
+				all = append(all, row{cause: c.name, shape: sh, phase: phase, stage: func(s *situation) { s.stageStuck(c, shapeOf(sh), phase) }})
+			}
+		}
+	}
+	return all
+}
+
+func (c *stuckCause) suspends() bool { return strings.HasPrefix(c.name, "suspend") }
+
+func (s *situation) stageStuck(c *stuckCause, sh shape, phase string) {
+	s.told.Did, s.told.True, s.told.Exits = c.did+"; "+stuckPhases[phase], strings.Fields(c.may), c.exits
+	if c.prepare != nil {
+		c.prepare(s)
+	}
+	options := slices.Concat(sh.options, c.options, []option{stopsAfter("1s")})
+	if c.name == "selector" || c.name == "untolerated" || c.name == "small" {
+		options = append(options, pool(s.name))
+	}
+	if c.named != nil {
+		options = append(options, c.named(s.name))
+	}
+	if phase == "deadline" {
+		options = append(options, deadline(9))
+		s.may("deadline")
+		s.says(`activeDeadlineSeconds`)
+	}
+	s.submit(options...)
+	if c.kubelet != nil {
+		p := s.next()
+		s.hit(p)
+		c.kubelet(s, p)
+	}
+	s.tellStuck(c)
+	switch phase {
+	case "stuck":
+		s.pass(8 * time.Second)
+	case "deadline":
+		s.awaitEnd(s.truth)
+	case "lifted":
+		s.pass(7 * time.Second)
+		c.lift(s)
+		s.played = map[uid]bool{}
+		s.succeedRest()
+	case "deleted":
+		s.pass(7 * time.Second)
+		s.may("client")
+		s.says(`by an API client`)
+		s.deleteJob(maria, s.truth.Job, "Background")
+		s.awaitGone(s.truth)
+	}
+}
+
+// tellStuck writes what answers have to say.
+func (s *situation) tellStuck(c *stuckCause) {
+	if c.refused && s.told.Mode == situationsObserved {
+		s.told.Untold = "the API server tells a refusal to the controller that asked, and no Job or pod shows it"
+		s.says(`no pod came|no pod has come|no pod`)
+		s.may("schedule", "quota", "refused", "edit") // named as what is missing
+		return
+	}
+	for _, w := range c.says {
+		s.says(w)
+		if c.kubelet != nil {
+			s.told.PodSays = append(s.told.PodSays, []string{w})
+		}
+	}
+}
