@@ -167,6 +167,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	c.unrecorded.learn(r)
 	c.take(r)
 	c.takePod(r)
+	c.countWaited(r)
 	c.wouldDecide(r, f.World().Listing)
 }
 

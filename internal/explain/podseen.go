@@ -59,6 +59,33 @@ func (c *Case) count(r *events.Record, t *Try) {
 	}
 }
 
+// countWaited notes that deleted pods count as failures from a record on that is none of theirs: the wait for their own end is over. It does
+// so where no other pod can be meant.
+func (c *Case) countWaited(r *events.Record) {
+	switch r.Kind {
+	case events.KindTimerFired, events.KindDecided, events.KindCommandEnded:
+	default:
+		return
+	}
+	if c.folded == nil || !c.ours() {
+		return
+	}
+	n := countersOf(c.folded).failed - c.before.failed
+	var open []*Try
+	for _, t := range c.Tries {
+		if t.Counted == CountedNot && t.AskedSeen.Record != 0 && t.Ended.Record == 0 && t.Gone.Record == 0 {
+			open = append(open, t)
+		}
+	}
+	if n <= 0 || int(n) != len(open) {
+		return
+	}
+	for i, t := range open {
+		t.Counted, t.CountAt, t.Failure = CountedFailed, markOf(r), c.before.failed+int32(i)+1
+		c.backoff(r, t)
+	}
+}
+
 // backoff notes until when the next try waits because of a failure that is the Job's newest.
 func (c *Case) backoff(r *events.Record, t *Try) {
 	if until := c.folded.PodBackoffUntil(); until > r.Time {

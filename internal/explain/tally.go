@@ -37,7 +37,7 @@ func (c *Case) byCount() []*Try {
 
 // agree makes as many tries count so as the status says. fits are those that may.
 func (c *Case) agree(as Counted, want int, fits func(*Try) bool) {
-	var have, late, open []*Try
+	var have, late, open, early []*Try
 	for _, t := range c.Tries {
 		switch {
 		case t.Counted == as:
@@ -47,6 +47,9 @@ func (c *Case) agree(as Counted, want int, fits func(*Try) bool) {
 			}
 		case t.Counted == CountedNot && t.over() && !t.Moved && fits(t):
 			open = append(open, t)
+			if by := c.ending(t).By; !c.afterVerdict(t) && by != ByUs && by != ByController && by != ByJobDeleted {
+				early = append(early, t) // nothing but its count lets a Job go on past its end
+			}
 		}
 	}
 	over := c.conclusion()
@@ -58,7 +61,10 @@ func (c *Case) agree(as Counted, want int, fits func(*Try) bool) {
 		}
 	case want < len(have):
 		c.unsure(late)
-	case want-len(have) == len(open):
+	case want-len(have) == len(open), want-len(have) == len(early):
+		if want-len(have) == len(early) {
+			open = early
+		}
 		for _, t := range open {
 			t.Counted, t.CountAt = as, over
 		}

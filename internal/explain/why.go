@@ -19,7 +19,11 @@ func (c *Case) why() []Sentence {
 	var out []Sentence
 	text := c.numbers(s)
 	if t := c.settledBy(); t != nil {
-		text += " (the last: " + t.Pod + ")"
+		text += " (the last: " + t.Pod
+		if limit := t.ownLimit(); limit != "" && len(c.Tries) > 1 {
+			text += ": " + limit
+		}
+		text += ")"
 	}
 	switch {
 	case s.Decided.Record != 0:

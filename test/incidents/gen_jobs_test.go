@@ -44,7 +44,7 @@ var jobCauses = []jobCause{
 	{name: "suspend", shape: "queue", phase: "running", did: "Kueue suspended the running Job, and resumed it", says: []string{`suspend`}, may: "suspended edit scale",
 		stage: suspendedBy(queue, "kueue-job-controller", true)},
 	{name: "suspend", shape: "argo", phase: "stays", did: "Argo CD suspended the running Job", says: []string{`suspended`}, may: "suspended edit scale",
-		stage: suspendedBy("system:serviceaccount:argocd:argocd-application-controller", "argocd-controller", false)},
+		stage: suspendedBy(argo, "argocd-controller", false)},
 	{name: "deadline", shape: "limit3", phase: "running", options: []option{limit(3), deadline(5)}, did: "activeDeadlineSeconds (5) passed while the pod ran",
 		says: []string{`activeDeadlineSeconds`}, may: "deadline", stage: func(s *situation) { s.start(1); s.stopped(); s.awaitEnd(s.truth) }},
 	{name: "deadline", shape: "limit3", phase: "pending", options: []option{limit(3), deadline(5)}, did: "activeDeadlineSeconds (5) passed before the pod started",

@@ -56,10 +56,10 @@ func (s *situation) during(deed func()) {
 
 // outageCauses are deeds while nobody watches.
 var outageCauses = []jobCause{
-	{name: "unseen", shape: "limit3", phase: "delete", did: "tom deleted the running pod", says: []string{`deleted`, `gap|not watched`}, may: "gap client", stage: unseen(func(s *situation) {
+	{name: "unseen", shape: "limit3", phase: "delete", did: "tom deleted the running pod", says: []string{`deleted`}, may: "gap client", stage: unseen(func(s *situation) {
 		s.deletePod(tom, s.told.Pod, -1)
 	})},
-	{name: "unseen", shape: "limit3", phase: "evict", did: "tom evicted the running pod", says: []string{`evict|deleted`, `gap|not watched`}, may: "gap eviction", stage: unseen(func(s *situation) {
+	{name: "unseen", shape: "limit3", phase: "evict", did: "tom evicted the running pod", says: []string{`evict|deleted`}, may: "gap eviction", stage: unseen(func(s *situation) {
 		s.evict(s.hitPod())
 	})},
 	{name: "unseen", shape: "limit3", phase: "exit", did: "the program exited 4", says: []string{`exit(ed)? 4`}, may: "gap", stage: unseen(func(s *situation) { s.exit(s.hitPod(), 4) })},

@@ -44,7 +44,7 @@ var signatures = map[string]*regexp.Regexp{
 }
 
 // negated is what a sentence denies: "not by eviction, preemption, taint", "(none of its rules asks for it)".
-var negated = regexp.MustCompile(`(?:;|,)? (?:and )?not (?:by|of|an?|its) [^(#;.:]*(?:\([^)]*\))?[^(#;.:]*|no pod had [^;.]*|one more would have [^;.]*|nothing in its spec[^;.]*`)
+var negated = regexp.MustCompile(`(?:;|,)? (?:and )?not (?:by|of|an?|its) [^(#;.:]*(?:\([^)]*\))?[^(#;.:]*|no pod had [^;.]*|one more would have [^;.]*|[Nn]othing in its spec[^;.]*|activeDeadlineSeconds is not set|missing: .*`)
 
 // quoted is what programs wrote.
 var quoted = regexp.MustCompile(`"[^"]*"`)

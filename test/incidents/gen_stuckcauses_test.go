@@ -86,7 +86,10 @@ var stuckCauses = []*stuckCause{
 		}},
 }
 
-const queue = "system:serviceaccount:kueue-system:kueue-controller-manager"
+const (
+	queue = "system:serviceaccount:kueue-system:kueue-controller-manager"
+	argo  = "system:serviceaccount:argocd:argocd-application-controller"
+)
 
 func lifted(*situation) {}
 

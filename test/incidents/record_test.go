@@ -185,7 +185,7 @@ func (r *recording) allow(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return err
 	}
-	for user, role := range map[string]string{ours: role, maria: "edit", tom: "cluster-admin", autoscaler: "edit"} {
+	for user, role := range map[string]string{ours: role, maria: "edit", tom: "cluster-admin", autoscaler: "edit", queue: "edit", argo: "edit"} {
 		if err := r.bind(ctx, user, role); err != nil {
 			return err
 		}
