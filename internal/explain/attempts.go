@@ -78,7 +78,10 @@ func (c *Case) attempt(t *Try) Attempt {
 	a.EndedBy, a.How = e.By, e.Why
 	if e.By == ByNobody {
 		_, unseen := c.unseen()
-		a.How, a.Unseen = t.waitText(), unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
+		a.How, a.Unseen = t.waitsText(), unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
+	}
+	if n := len(t.Waits); n > 0 && t.Started.Record == 0 && e.By != ByNobody && slices.Contains(stuckWords, t.Waits[n-1].Reason) {
+		a.How += "; it had waited: " + t.waitWords()
 	}
 	for _, x := range failures(t.Containers) {
 		a.Exits = append(a.Exits, Exit{x.Name, x.ExitCode, x.Reason})
@@ -109,6 +112,20 @@ func (t *Try) waitText() string {
 		return t.Waits[n-1].Reason
 	}
 	return ""
+}
+
+// waitsText is waitText with what was said about it.
+func (t *Try) waitsText() string {
+	if t.waitText() == "" {
+		return ""
+	}
+	return t.waitWords()
+}
+
+// waitWords is the newest wait of a try, and what was said about it.
+func (t *Try) waitWords() string {
+	w := t.wait0()
+	return w.Reason + colon(w.Message).cut
 }
 
 // lacking says in which records the tries of a Job stand, where others may have said more; empty when all of it is told.

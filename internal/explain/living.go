@@ -188,6 +188,9 @@ func (c *Case) waitsFor() []Sentence {
 	}
 	out = append(out, c.freedText()...)
 	out = append(out, c.lacked(true)...)
+	if c.noPodWanted() {
+		out = append(out, say(marks(c.parallelismSet()), "parallelism is 0, so no pod is wanted"))
+	}
 	for _, w := range c.Job.Waits {
 		out = append(out, say(nil, "%s, until %s", w.For, c.clock(events.Time(w.Until))))
 	}
@@ -196,28 +199,6 @@ func (c *Case) waitsFor() []Sentence {
 			c.wanted(), c.Job.Counts.Active))
 	}
 	return fewer(out, 5)
-}
-
-// waited says what a Job that was deleted had waited for: its pods, at the end.
-func (c *Case) waited() []Sentence {
-	if c.finished() || !c.over() {
-		return nil
-	}
-	var out []Sentence
-	for _, t := range c.Tries {
-		for _, w := range t.Waits {
-			if !slices.Contains(stuckWords, w.Reason) || t.Started.Record != 0 {
-				continue
-			}
-			until, last := c.end(), c.deletion() // it waited to the end
-			if w.Until.Record != 0 {
-				until, last = w.Until.At, w.Until
-			}
-			out = append(out, say(marks(w.From, w.said(), last), "%s waited %s: %s%s",
-				t.Pod, words.Span(until.Sub(w.From.At)), w.Reason, colon(w.Message)))
-		}
-	}
-	return fewer(out, 3)
 }
 
 // nothingEndsIt reports whether the Job's spec sets no end to a wait for its pods.

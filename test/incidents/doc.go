@@ -13,5 +13,9 @@
 //   - The programs that play: kube-apiserver, kube-scheduler, the controllers of kube-controller-manager, kwok in the place of
 //     kubelets. Where a script writes what one of them would have written, the truth says so ("played").
 //
-// Read next: table_test.go for the incidents, record_test.go for a recording, truth_test.go for what the truth holds.
+// The generator (gen_*_test.go) stages hundreds of small situations: cause, shape of the Job, phase and mode from a table. What staged one
+// writes its truth, in regular expressions; no word of another cause may stand in an answer. Its logs stay in bin/generated, and -again
+// judges them once more. A few dozen are kept in testdata/generated (-keep-generated stages them anew), and judged by each make test.
+//
+// Read next: gen_rows_test.go for the situations, table_test.go for the incidents, record_test.go for a recording, truth_test.go for what the truth holds.
 package incidents
