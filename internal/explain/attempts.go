@@ -76,6 +76,9 @@ func (c *Case) attempt(t *Try) Attempt {
 	}
 	e := c.ending(t)
 	a.EndedBy, a.How = e.By, e.Why
+	if e.Then != "" {
+		a.How += "; " + e.Then
+	}
 	if e.By == ByNobody {
 		_, unseen := c.unseen()
 		a.How, a.Unseen = t.waitsText(), unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()

@@ -55,6 +55,7 @@ type Ending struct {
 	Missing string   // what would have to be known to know more; empty for nothing
 	Marks   []Mark   // the records that say so
 	Not     []string // who it was not, of an unknown one or of a client
+	Then    string   // what befell a pod that was being deleted already
 }
 
 // ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed does not make
@@ -75,6 +76,8 @@ func (c *Case) endingOf(t *Try) Ending {
 		return itself(t)
 	case t.Moved:
 		return Ending{By: ByNothing, Why: c.leftWhy(t), Marks: marks(t.Gone)}
+	case t.deletedFirst():
+		return c.deletedAndDisrupted(t)
 	case t.Disrupted != nil && disruptions[t.Disrupted.Reason] != "":
 		e := Ending{By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message, Marks: marks(t.disrupted)}
 		if e.By == ByNodeGone || e.By == ByTaint || e.By == ByKubelet {
@@ -83,6 +86,25 @@ func (c *Case) endingOf(t *Try) Ending {
 		return e
 	}
 	return c.deletedBy(t)
+}
+
+// deletedFirst reports whether a pod was being deleted already when it was evicted, preempted or driven out by a taint. Each of these sets
+// the condition, and then asks for the deletion.
+func (t *Try) deletedFirst() bool {
+	if t.Disrupted == nil || t.AskedSeen.Record == 0 || t.AskedSeen.Record >= t.disrupted.Record {
+		return false
+	}
+	by := disruptions[t.Disrupted.Reason]
+	return by == ByEviction || by == ByPreemption || by == ByTaint
+}
+
+// deletedAndDisrupted is who asked for the deletion first, and what came to it.
+func (c *Case) deletedAndDisrupted(t *Try) Ending {
+	later := Ending{By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message}
+	e := c.deletedBy(t)
+	e.Then = "while it was being deleted it was " + later.sentence()
+	e.Marks, e.Not = append(e.Marks, t.disrupted), c.notUs(t.AskedSeen)
+	return e
 }
 
 // endedFirst reports whether the pod ended without anybody having asked for its deletion before, as far as we saw.
@@ -190,7 +212,8 @@ func (c *Case) deletedBy(t *Try) Ending {
 // nothing tells one from the other when the Job went soon after.
 func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	e := Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(not, disruptionNames...)}
-	if n, ok := c.nodeOf(t, seen); ok && n.seen == nil { // pod garbage collection says so in a condition, which may have been missed
+	// Pod garbage collection says so in a condition, which may have been missed. It takes pods of a node that was gone before.
+	if n, ok := c.nodeOf(t, seen); ok && n.seen == nil && n.At < seen.At {
 		e.By, e.Why = ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.nodeWords(&n, t.Node)
 		e.Marks, e.Missing, e.Not = append(e.Marks, n.Mark), "the pod's condition DisruptionTarget", not
 		return e

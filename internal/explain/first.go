@@ -348,6 +348,9 @@ func (e *Ending) sentence() string {
 		text = "who is unknown: " + e.Why
 	case ByItself, ByNobody:
 	}
+	if e.Then != "" {
+		text += "; " + e.Then
+	}
 	if len(e.Not) > 0 {
 		text += "; not by " + strings.Join(e.Not, ", ")
 	}

@@ -32,7 +32,13 @@ var lookalikes = []lookalike{
 		undisrupted(r)
 		noNodeGone(r)
 	}, "API client"},
-	{"node gone as two records say, or as one does", "delegated", "node-lost/train", 1, "node gone", undisrupted, "unknown"},
+	{"evicted before its node was gone, or deleted before", "delegated", "node-lost/train", 0, "eviction API", undisrupted, "API client"},
+	{"evicted before its node was gone, or deleted after", "delegated", "node-lost/train", 0, "eviction API", func(r *events.Record) {
+		undisrupted(r)
+		if _, ok := r.Facts.(*events.NodeGone); ok {
+			r.Time = r.Time.Add(-4 * time.Second)
+		}
+	}, "unknown"},
 	{"node object deleted, or only its kubelet gone", "delegated", "node-lost/train", 1, "the object of node node-7 was deleted", nodeLost,
 		"NotReady (its kubelet is not heard of)"},
 	{"namespace deleted, or an API client", "delegated", "namespace-gone/tenant-import", 0, "namespace deletion", noNamespace, "API client"},

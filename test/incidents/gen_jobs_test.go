@@ -1,6 +1,9 @@
 package incidents
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,14 +21,19 @@ type jobCause struct {
 	stage              func(*situation)
 }
 
-// start brings n pods to run.
+// start brings n pods to run; the first is that of the lowest index.
 func (s *situation) start(n int) (all []*corev1.Pod) {
 	s.t.Helper()
-	for range n {
-		p := s.next()
+	s.await(s.truth, fmt.Sprintf("%d pods have a node", n), func(v view) bool {
+		all = slices.DeleteFunc(v.live(), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" || s.played[p.UID] })
+		return len(all) >= n
+	})
+	index := func(p *corev1.Pod) string { return p.Annotations[batchv1.JobCompletionIndexAnnotation] }
+	slices.SortStableFunc(all, func(a, b *corev1.Pod) int { return strings.Compare(index(a), index(b)) })
+	all = all[:n]
+	for _, p := range all {
 		s.played[p.UID] = true
 		s.kubelet(p, runs(0))
-		all = append(all, p)
 	}
 	s.pass(2 * time.Second)
 	return all
@@ -51,8 +59,8 @@ var jobCauses = []jobCause{
 		says: []string{`activeDeadlineSeconds`}, may: "deadline", stage: func(s *situation) { s.next(); s.awaitEnd(s.truth) }},
 	{name: "deadline", shape: "backoff", phase: "between", options: []option{limit(3), deadline(6)}, did: "the first try exited 3; activeDeadlineSeconds (6) passed during the backoff",
 		says: []string{`activeDeadlineSeconds`, `exit(ed)? 3`}, may: "deadline", stage: func(s *situation) { s.fail(s.next(), 3); s.awaitEnd(s.truth) }},
-	{name: "deadline", shape: "indexed", phase: "running", options: []option{indexed(3, 3), deadline(6)}, did: "index 0 succeeded; activeDeadlineSeconds (6) passed while the others ran",
-		says: []string{`activeDeadlineSeconds`}, may: "deadline", stage: func(s *situation) { s.succeed(s.next()); s.start(2); s.stopped(); s.awaitEnd(s.truth) }},
+	{name: "deadline", shape: "indexed", phase: "running", options: []option{indexed(3, 3), deadline(12)}, did: "index 0 succeeded; activeDeadlineSeconds (12) passed while the others ran",
+		says: []string{`activeDeadlineSeconds`}, may: "deadline", stage: func(s *situation) { s.succeed(s.start(3)[0]); s.stopped(); s.awaitEnd(s.truth) }},
 	{name: "scale", shape: "parallel", phase: "down", options: []option{size(6, 3)}, did: "keda set parallelism to 1 while 3 pods ran", says: []string{`parallelism`}, may: "scale edit",
 		stage: scaledTo(autoscaler, "keda", `{"spec":{"parallelism":1}}`, true)},
 	{name: "scale", shape: "parallel", phase: "zero", options: []option{size(6, 3)}, did: "tom set parallelism to 0 while 3 pods ran", says: []string{`parallelism`}, may: "scale edit",
@@ -115,10 +123,10 @@ var jobCauses = []jobCause{
 		}},
 	{name: "failedindex", shape: "perindex", phase: "last", options: []option{indexed(3, 3), perIndex(1)}, did: "index 0 failed twice (exit 3); the others succeeded", says: []string{`index(es)? 0`, `exit(ed)? 3`},
 		stage: func(s *situation) {
-			s.fail(s.next(), 3)
-			for range 2 {
-				s.succeed(s.next())
-			}
+			all := s.start(3)
+			s.exit(all[0], 3)
+			s.succeed(all[1])
+			s.succeed(all[2])
 			s.fail(s.next(), 3)
 			s.awaitEnd(s.truth)
 		}},

@@ -121,6 +121,9 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 	rows, _ := c.Attempts(false, 0, 0)
 	for i := range rows {
 		said := []string{fmt.Sprintf("ENDED BY %s: %s", rows[i].EndedBy, rows[i].How)}
+		if n := rows[i].Restarts; n > 0 {
+			said = append(said, fmt.Sprintf("restarted %d times", n))
+		}
 		for _, e := range rows[i].Exits {
 			said = append(said, fmt.Sprintf("exit %d %s", e.Code, e.Reason))
 		}

@@ -128,7 +128,8 @@ func (s *situation) tell(c *podCause, sh shape, phase string) {
 		return
 	case "deleting":
 		s.may("client")
-		s.says(append([]string{`deleted .*by an API client`}, c.says...)...)
+		s.says(`deleted .*by an API client`)
+		s.told.PodSays = [][]string{{`by an API client|ENDED BY API client`}}
 		return
 	}
 	for _, w := range c.says {

@@ -88,8 +88,11 @@ func (c *podCause) program() bool {
 
 // keptRows are the situations that testdata holds, in both modes.
 var keptRows = []string{
-	"delete-limit0-running", "force-limit0-running", "force-limit0-deleting", "evict-limit0-running", "evict-ignore-running",
-	"evict-limit1-last", "drain-indexed-running", "taint-limit0-running", "notready-limit0-running", "preempt-limit0-running",
-	"nodegone-limit0-running", "nodeback-limit0-running", "pressure-count-running", "shutdown-faildisrupted-running",
-	"storage-limit0-running", "poddeadline-limit0-running", "oom-perindex-running", "exit-failcode-running", "outofcpu-limit0-pending",
+	"delete-limit0-running", "force-limit0-running", "force-limit0-deleting", "evict-limit0-running", "evict-ignore-running", "evict-success-running",
+	"evict-limit1-last", "taint-limit0-running", "preempt-limit0-running", "nodegone-limit0-running", "nodeback-limit0-running",
+	"pressure-count-running", "shutdown-faildisrupted-running", "storage-limit1-last", "poddeadline-limit1-last", "oom-perindex-running",
+	"exit-failcode-running", "outofcpu-limit0-pending",
+	"quota-limit3-lifted", "podsecurity-limit3-deadline", "secret-limit3-deadline", "pull-limit3-lifted", "cpu-limit3-deadline", "gate-limit3-stuck",
+	"noparallel-limit3-stuck", "suspend-queue-running", "scale-parallel-down", "ttl-failed-after", "namespace-parallel-running", "two-limit1-last",
+	"replace-replace-running", "history-failed-after", "crondeleted-background-running",
 }

@@ -23,7 +23,7 @@ var signatures = map[string]*regexp.Regexp{
 	"pressure":   regexp.MustCompile(`(?i)low on resource`),
 	"storage":    regexp.MustCompile(`(?i)ephemeral`),
 	"shutdown":   regexp.MustCompile(`(?i)shut ?down`),
-	"oom":        regexp.MustCompile(`(?i)OOM|out of memory`),
+	"oom":        regexp.MustCompile(`OOM|(?i:out of memory)`),
 	"deadline":   regexp.MustCompile(`DeadlineExceeded|deadline|activeDeadlineSeconds`),
 	"rejected":   regexp.MustCompile(`(?i)Pod was rejected|rejected by`),
 	"pull":       regexp.MustCompile(`ImagePull|ErrImage|InvalidImageName`),

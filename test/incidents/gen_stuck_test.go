@@ -81,6 +81,7 @@ func (s *situation) stageStuck(c *stuckCause, sh shape, phase string) {
 	case "deadline":
 		s.awaitEnd(s.truth)
 	case "lifted":
+		s.told.PodSays = nil // it went well in the end
 		s.pass(7 * time.Second)
 		c.lift(s)
 		s.played = map[uid]bool{}
@@ -104,7 +105,7 @@ func (s *situation) tellStuck(c *stuckCause) {
 	}
 	for _, w := range c.says {
 		s.says(w)
-		if c.kubelet != nil {
+		if c.kubelet != nil && !strings.Contains(w, "exit") { // attempts tells the exits of tries, and of none that goes on
 			s.told.PodSays = append(s.told.PodSays, []string{w})
 		}
 	}

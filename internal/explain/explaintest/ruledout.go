@@ -34,7 +34,8 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 				continue
 			}
 			for _, s := range a.Sections {
-				if s.Head == "RULED OUT" || s.Head == "CHANGED" || s.Head == "ALSO" { // those are about other Jobs
+				if s.Head == "RULED OUT" || s.Head == "CHANGED" || s.Head == "ALSO" || // those are about other Jobs
+					s.Head == "WAITED" { // words of the scheduler: "preemption is not helpful", "untolerated taint"
 					continue
 				}
 				if s.Head == "TICK" && what == "spec edit" { // it names who made the Job
