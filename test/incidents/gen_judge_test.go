@@ -17,6 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/explain/explaintest"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store/open"
 )
@@ -115,6 +116,13 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 	answer := c.Answer()
 	j.head += head(&answer)
 	j.hold("explain", statements(&answer), j.Says, j.True)
+	text, err := screen(&answer)
+	if err != nil {
+		return err
+	}
+	for _, w := range unsaid(j.Says, text) {
+		j.missed = append(j.missed, "explain on a terminal: "+w)
+	}
 	if want := stateWord[j.State]; want != "" && answer.State != want {
 		j.wrong = append(j.wrong, fmt.Sprintf("explain: its state is %s, not %s", want, answer.State))
 	}
@@ -199,6 +207,14 @@ func (j *judged) hold(what string, said []string, says [][]string, may []string)
 	for _, w := range falsehoods(j.told, may, said) {
 		j.wrong = append(j.wrong, what+": "+w)
 	}
+}
+
+// screen is an answer as a terminal shows it: what did not fit is left out.
+func screen(a *explain.Answer) ([]string, error) {
+	var b strings.Builder
+	page := show.Page{Out: &b, Width: 100}
+	err := page.Answer(a, false)
+	return []string{strings.Join(strings.Fields(b.String()), " ")}, err
 }
 
 func head(a *explain.Answer) string {
