@@ -83,7 +83,7 @@ func (c *Case) attempt(t *Try) Attempt {
 		_, unseen := c.unseen()
 		a.How, a.Unseen = t.waitsText(), unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
 	}
-	if n := len(t.Waits); n > 0 && t.Started.Record == 0 && e.By != ByNobody && slices.Contains(stuckWords, t.Waits[n-1].Reason) {
+	if n := len(t.Waits); n > 0 && t.Started.Record == 0 && e.By != ByNobody && t.toldWait() {
 		a.How += "; it had waited: " + t.waitWords()
 	}
 	for _, x := range failures(t.Containers) {
@@ -123,6 +123,11 @@ func (t *Try) waitsText() string {
 		return ""
 	}
 	return t.waitWords()
+}
+
+// toldWait reports whether a try that never started had waited for something worth telling.
+func (t *Try) toldWait() bool {
+	return slices.Contains(stuckWords, t.wait0().Reason) || t.end().At.Sub(t.Seen.At) >= waitTold
 }
 
 // waitWords is the newest wait of a try, and what was said about it.

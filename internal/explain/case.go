@@ -68,6 +68,7 @@ type Case struct {
 	others      *others         // Jobs that the same held up, of one that is stuck; nil when they were not looked for
 	firstSpecAt events.Sequence // the record that stores the spec with which it was created
 	spare       *settling       // what our rules said of a Job of another controller before its status changed
+	spares      map[string]Mark // by reason: the first record behind which they said so
 	want        wanting         // and which pods they said that it lacks
 }
 

@@ -149,7 +149,13 @@ func (c *Case) ripe(j *projector.Job, now events.Time) {
 func (c *Case) wouldSettle(d *reconciler.Decision, by Mark) {
 	if s := settlingOf(d.Steps, Mark{}); s != nil && (c.spare == nil || c.spare.Reason != s.Reason) {
 		s.Evidence = by
-		c.spare = s
+		if first, known := c.spares[s.Reason]; known { // pods that are being deleted already may hide it for a moment
+			s.Evidence = first
+		}
+		if c.spares == nil {
+			c.spares = map[string]Mark{}
+		}
+		c.spares[s.Reason], c.spare = s.Evidence, s
 	}
 }
 

@@ -18,6 +18,9 @@ func (c *Case) waited() []Sentence {
 	if !c.over() {
 		return nil
 	}
+	if len(c.Tries) == 0 && c.Spec != nil && c.Spec.Suspend {
+		return []Sentence{say(marks(c.suspendedFrom()), "no pod was wanted: the Job was suspended")}
+	}
 	if c.noPodWanted() {
 		return []Sentence{say(marks(c.parallelismSet()), "no pod was wanted: parallelism is 0")}
 	}
@@ -68,7 +71,7 @@ func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 	}
 	switch stuck := slices.Contains(stuckWords, w.Reason); {
 	case t.Started.Record == 0:
-		return out, stuck || out.took() >= waitTold
+		return out, stuck || out.until.At.Sub(t.Seen.At) >= waitTold
 	default:
 		return out, stuck && out.until.Record <= t.Started.Record
 	}
@@ -77,6 +80,16 @@ func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 // noPodWanted reports whether the Job had no pod because its parallelism is 0.
 func (c *Case) noPodWanted() bool {
 	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && len(c.Tries) == 0 && !c.Spec.Suspend
+}
+
+// suspendedFrom is the record from which on the Job was suspended.
+func (c *Case) suspendedFrom() Mark {
+	for _, e := range slices.Backward(c.edits) {
+		if e.Before != nil && e.After.Suspend && !e.Before.Suspend {
+			return e.At
+		}
+	}
+	return c.added
 }
 
 // parallelismSet is the record from which on the parallelism is as it is.

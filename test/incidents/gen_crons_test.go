@@ -216,7 +216,7 @@ var cronCauses = []cronCause{
 			}, metav1.CreateOptions{}))
 			says := `quota`
 			if s.told.Mode == situationsObserved {
-				says, s.told.Untold = `unknown|not started|no Job`, "the API server tells a refusal to the controller that asked"
+				says, s.told.Untold = `unknown|not (been )?started|not known`, "the API server tells a refusal to the controller that asked"
 			}
 			s.keptFrom(first, says)
 			s.told.CronSays = [][]string{{says}}

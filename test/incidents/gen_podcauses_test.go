@@ -36,7 +36,7 @@ var podCauses = []*podCause{
 		did:  "the kubelet said that its node is not ready; the node lifecycle controller tainted it",
 		says: []string{`taint|not.?ready`}, may: "taint notready", do: (*situation).notReady},
 	{name: "preempt", phases: "running last first", pool: true, stops: true, option: []option{needs("batch-low")},
-		did: "the scheduler preempted the pod for one of priority urgent", says: []string{`preempt`}, may: "preemption",
+		did: "the scheduler preempted the pod for one of priority urgent", says: []string{`preempt`}, may: "preemption schedule", // other pods of the Job have no room either
 		do: (*situation).preempt},
 	{name: "nodegone", phases: "pending running last deleting", pool: true, did: "the node's object was deleted; PodGC deleted the pod",
 		says: []string{`node (is |was )?(gone|lost)|no longer exists`}, may: "nodegone nodeaway", do: (*situation).nodeGone},

@@ -94,5 +94,6 @@ var keptRows = []string{
 	"exit-failcode-running", "outofcpu-limit0-pending",
 	"quota-limit3-lifted", "podsecurity-limit3-deadline", "secret-limit3-deadline", "pull-limit3-lifted", "cpu-limit3-deadline", "gate-limit3-stuck",
 	"noparallel-limit3-stuck", "suspend-queue-running", "scale-parallel-down", "ttl-failed-after", "namespace-parallel-running", "two-limit1-last",
+	"maxfailed-indexed-running", "taint-limit0-deleting", "nodegone-limit0-deleting", "suspendmade-limit3-deleted",
 	"replace-replace-running", "history-failed-after", "crondeleted-background-running",
 }

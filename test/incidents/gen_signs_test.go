@@ -15,7 +15,7 @@ var signatures = map[string]*regexp.Regexp{
 	"client":     regexp.MustCompile(`(deleted|asked for|removed)[^.;]* by an API client|by an API client`),
 	"force":      regexp.MustCompile(`\bby force\b`),
 	"eviction":   regexp.MustCompile(`(?i)\bevicted\b|\beviction\b`),
-	"taint":      regexp.MustCompile(`(?i)\btaint(ed)?\b`),
+	"taint":      regexp.MustCompile(`NoExecute taint|taint manager|Taint manager|for a taint|\btainted\b`),
 	"notready":   regexp.MustCompile(`(?i)\bnot ready\b|unreachable`),
 	"preemption": regexp.MustCompile(`(?i)\bpreempted\b`),
 	"nodegone":   regexp.MustCompile(`(?i)\bnode (is |was )?gone\b|no longer exists|pod garbage collection|PodGC`),

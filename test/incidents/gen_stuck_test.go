@@ -82,6 +82,9 @@ func (s *situation) stageStuck(c *stuckCause, sh shape, phase string) {
 		s.awaitEnd(s.truth)
 	case "lifted":
 		s.told.PodSays = nil // it went well in the end
+		if c.name == "volume" {
+			s.told.Says = [][]string{{`starting`}} // as usual, for a long time
+		}
 		s.pass(7 * time.Second)
 		c.lift(s)
 		s.played = map[uid]bool{}
