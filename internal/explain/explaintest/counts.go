@@ -53,6 +53,9 @@ func tries(rows []explain.Attempt, f *facts) (out []claim) {
 	}
 	counted := map[explain.Counted]int{}
 	for i := range rows {
+		if rows[i].EndedBy == explain.ByNobody {
+			return nil // its end is not seen yet: nobody watched, and the listing has come to the Job alone
+		}
 		counted[rows[i].Counted]++
 	}
 	if n := counted[explain.CountedFailed]; n != int(f.status.Failed) {
