@@ -162,7 +162,7 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	j.head = head(&answer) + "\n      "
 	j.hold("explain cronjob", statements(&answer), j.CronSays, j.True)
 	for _, tick := range j.Ticks {
-		why, err := explain.ReadWhyNot(ctx, src, stream, tick.At, words.Zone{})
+		why, err := explain.ReadWhyNot(ctx, src, []events.Stream{stream}, tick.At, words.Zone{})
 		if err != nil {
 			return fmt.Errorf("why-not: %w", err)
 		}
