@@ -125,16 +125,19 @@ func (f *cronFacts) due(after, through events.Time) (out []events.Time) {
 	if len(f.specs) == 0 {
 		return nil
 	}
-	last := &f.specs[len(f.specs)-1]
-	s := last.after
-	if s == nil {
+	return f.specs[len(f.specs)-1].due(after, through)
+}
+
+// due are the due times by a spec; nil where its rules are not known.
+func (s *specFrom) due(after, through events.Time) (out []events.Time) {
+	if s.after == nil {
 		return nil
 	}
 	from := after.Go()
-	if s.Every() { // counted from the newest due time that started, else from the creation
-		from = history.TimingOf(last.CronJobSeen).Anchor.Go()
+	if s.after.Every() { // counted from the newest due time that started, else from the creation
+		from = history.TimingOf(s.CronJobSeen).Anchor.Go()
 	}
-	for t := range s.Between(from, through.Go()) {
+	for t := range s.after.Between(from, through.Go()) {
 		if !t.After(after.Go()) {
 			continue
 		}

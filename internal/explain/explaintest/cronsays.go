@@ -142,13 +142,25 @@ func cronCounts(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// startedInARow is how many of the newest due times in a row have a Job.
+// startedInARow is how many of the newest due times in a row have a Job: those of which a record tells, and behind them those of Jobs that
+// were seen.
 func (f *cronFacts) startedInARow() (n int) {
+	told := events.Time(0)
+	for i := range f.told {
+		if t := &f.told[i]; !t.asksFor() {
+			told = max(told, t.Last)
+		}
+	}
+	for _, r := range f.runs {
+		if r.Due > told && !r.Manual {
+			n++
+		}
+	}
 	for _, t := range slices.Backward(f.told) {
 		if t.asksFor() {
 			continue
 		}
-		if t.Job == "" {
+		if t.Fate != events.TickStarted {
 			break
 		}
 		n++

@@ -48,6 +48,11 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		f.mark(seen, events.Time(g.From))
 		f.mark(seen, events.Time(g.Until))
 	}
+	for i := range f.specs { // due times by a schedule of before, too
+		for _, t := range f.specs[i].due(max(f.created, f.now.Add(-2*time.Hour)), f.now) {
+			f.mark(seen, t)
+		}
+	}
 	if n := len(f.specs); n > 0 {
 		last := f.specs[n-1]
 		begin := max(last.Created, f.now.Add(-2*time.Hour))

@@ -80,6 +80,12 @@ func (f *facts) knows(at, text string, sentence, section []uint64, own []events.
 	if backedUp.MatchString(text) && slices.ContainsFunc(f.records, func(r *events.Record) bool { return isPod(r) && slices.ContainsFunc(f.follows(r, text), is) }) {
 		return true
 	}
+	if limit := f.spec.ActiveDeadlineSeconds; limit != nil && limited.MatchString(text) {
+		own = slices.Clone(own)
+		for _, t := range own[:len(own):len(own)] {
+			own = append(own, t.Add(time.Duration(min(*limit, 1<<31))*time.Second))
+		}
+	}
 	return slices.ContainsFunc(own, is) || unwatch.MatchString(text) && slices.ContainsFunc(f.all.of[events.Controller], func(r *events.Record) bool {
 		return slices.ContainsFunc(timesOf(r), is)
 	})
