@@ -188,9 +188,10 @@ func streams(records []events.Record, kind events.StreamKind, most int) (out []e
 	return out, all
 }
 
-// TestAnswersAreAsReviewed compares all that is told of the recorded incidents with texts that were read. After a change of words 'go test
-// ./internal/explain -run AsReviewed -update' writes them anew: read the difference.
-func TestAnswersAreAsReviewed(t *testing.T) {
+// TestAnswersAreAsKept compares all that is told of the recorded incidents with texts that are kept, so that no change of an answer goes
+// unseen. That the texts are true is for package explaintest, and for test/incidents. After a change of words 'go test ./internal/explain
+// -run AsKept -update' writes them anew: read the difference.
+func TestAnswersAreAsKept(t *testing.T) {
 	for _, dir := range logs(t) {
 		name := filepath.Base(dir)
 		t.Run(name, func(t *testing.T) {
@@ -220,8 +221,8 @@ func TestAnswersAreAsReviewed(t *testing.T) {
 	}
 }
 
-// TestLookalikesAreAsReviewed writes what is told of the incidents as they would be with another cause.
-func TestLookalikesAreAsReviewed(t *testing.T) {
+// TestLookalikesAreAsKept writes what is told of the incidents as they would be with another cause.
+func TestLookalikesAreAsKept(t *testing.T) {
 	open := map[string]*recorded{}
 	for _, dir := range logs(t) {
 		open[filepath.Base(dir)] = openRecorded(t, dir)
