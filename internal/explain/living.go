@@ -192,7 +192,11 @@ func (c *Case) waitsFor() []Sentence {
 		out = append(out, say(marks(c.parallelismSet()), "parallelism is 0, so no pod is wanted"))
 	}
 	for _, w := range c.Job.Waits {
-		out = append(out, say(nil, "%s, until %s", w.For, c.clock(events.Time(w.Until))))
+		var from []Mark
+		if w.For == "activeDeadlineSeconds" {
+			from = marks(c.startSeen)
+		}
+		out = append(out, say(from, "%s, until %s", w.For, c.clock(events.Time(w.Until))))
 	}
 	if len(out) > 0 && c.folded != nil && c.ours() && c.nothingEndsIt() {
 		out = append(out, say(nil, "Jobledger has nothing to do: %d wanted, %d exist. Nothing in its spec ends the wait: activeDeadlineSeconds is not set",

@@ -40,7 +40,7 @@ func (c *Case) readVerdict() Sentence {
 	case history.StateFailed, history.StateComplete:
 		return say(c.settledMarks(), "%s", verdict.Of(c.folded))
 	case history.StateFailing:
-		return say(c.settledMarks(), "FAILING: %s; its pods are being stopped", c.numbers(c.settled))
+		return say(slices.Concat(c.numbersMarks(c.settled), c.settledMarks()), "FAILING: %s; its pods are being stopped", c.numbers(c.settled))
 	case history.StateFinishing:
 		return say(c.settledMarks(), "FINISHING: %s; its pods are being stopped", c.numbers(c.settled))
 	case history.StateDeleted, history.StateDeleting:

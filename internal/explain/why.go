@@ -36,10 +36,7 @@ func (c *Case) why() []Sentence {
 	default:
 		text += "; decided by " + c.controller()
 	}
-	from := c.trigger(s)
-	if s.Reason == "DeadlineExceeded" { // it says when the Job started
-		from = append(from, c.startSeen)
-	}
+	from := slices.Concat(c.trigger(s), c.numbersMarks(s))
 	out = append(out, say(marks(append(from, s.Decided, s.Stored)...), "%s", text))
 	if s.Message != "" {
 		out = append(out, detail(say(marks(s.stored()), "its condition says: %s: %s", s.Reason, s.Message)))
@@ -94,6 +91,14 @@ func (s *settling) bound() events.Sequence {
 		return s.Decided.Record
 	}
 	return s.Seen.Record
+}
+
+// numbersMarks are where numbers has its values from, beside the end of the last try: of a deadline, when the Job started.
+func (c *Case) numbersMarks(s *settling) []Mark {
+	if s == nil || s.Reason != "DeadlineExceeded" {
+		return nil
+	}
+	return marks(c.startSeen)
 }
 
 // numbers say what was compared with what.
