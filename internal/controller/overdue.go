@@ -33,7 +33,7 @@ type nextDue struct {
 func newOverdue() overdue {
 	return overdue{gauge: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "jobledger_cronjobs_overdue",
-		Help: "CronJobs of which a due time has been open for 100 s or its starting deadline, by what holds it back: Forbid, Refused, UnknownTimeZone, or nothing that is known.",
+		Help: "CronJobs with a due time that has been open for 100 s, or for the starting deadline, by what holds it back: Forbid, Refused, UnknownTimeZone, or nothing that is known.",
 	}, []string{"hold"})}
 }
 

@@ -262,15 +262,6 @@ func (c *CronCase) young(e *duetimes.Entry) bool {
 	return e.First == e.Last && c.now().Sub(e.Last) < history.Grace(c.State.Spec.Deadline)
 }
 
-// unstarted are the due times of which no record tells and that have not started; nil where there was no time to.
-func (c *CronCase) unstarted() *duetimes.Entry {
-	e := c.due.Unstarted()
-	if e == nil || c.young(e) {
-		return nil
-	}
-	return e
-}
-
 // startedInARow is how many of the newest due times started, how late at most, and the record of the newest.
 func (c *CronCase) startedInARow() (n int, late time.Duration, from []Mark) {
 	all := c.dues()

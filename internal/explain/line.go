@@ -51,12 +51,13 @@ func (c *Case) line() Sentence {
 	case history.StateDeleted:
 		waits = c.waited()
 	case history.StateWaiting, history.StateRunning:
-		if _, _, stuck := c.stuck(c.runningNow()); !stuck && c.runningNow() == 0 {
-			waits = c.waitsFor()
+		_, unseen := c.unseen()
+		if _, _, stuck := c.stuck(c.runningNow()); !unseen && !stuck && c.runningNow() == 0 {
+			waits = c.keptBy()
 		}
 	}
 	for _, w := range waits {
-		if len(w.Records) > 0 { // the end of a backoff is in the verdict
+		if len(w.Records) > 0 {
 			head, rest, _ := strings.Cut(v.Text, ", ")
 			if v.Text = head + "; " + w.Text; rest != "" {
 				v.Text += "; " + rest

@@ -172,7 +172,19 @@ func (c *Case) waitsFor() []Sentence {
 	if _, is := c.unseen(); is {
 		return nil
 	}
-	var out []Sentence
+	out := c.keptBy()
+	for _, w := range c.Job.Waits {
+		out = append(out, c.timer(&w))
+	}
+	if len(out) > 0 && c.folded != nil && c.ours() && c.nothingEndsIt() {
+		out = append(out, say(nil, "Jobledger has nothing to do: %d wanted, %d exist. Nothing in its spec ends the wait: activeDeadlineSeconds is not set",
+			c.wanted(), c.Job.Counts.Active))
+	}
+	return fewer(out, 5)
+}
+
+// keptBy says what keeps it, as far as no time is set for that: pods that cannot run, finalizers, refusals.
+func (c *Case) keptBy() (out []Sentence) {
 	now := c.end()
 	for _, g := range c.waiting() {
 		w := g[0].wait0()
@@ -191,18 +203,16 @@ func (c *Case) waitsFor() []Sentence {
 	if c.noPodWanted() {
 		out = append(out, say(marks(c.parallelismSet()), "parallelism is 0, so no pod is wanted"))
 	}
-	for _, w := range c.Job.Waits {
-		var from []Mark
-		if w.For == "activeDeadlineSeconds" {
-			from = marks(c.startSeen)
-		}
-		out = append(out, say(from, "%s, until %s", w.For, c.clock(events.Time(w.Until))))
+	return out
+}
+
+// timer says what comes at a known time.
+func (c *Case) timer(w *history.Wait) Sentence {
+	var from []Mark
+	if w.For == "activeDeadlineSeconds" {
+		from = marks(c.startSeen)
 	}
-	if len(out) > 0 && c.folded != nil && c.ours() && c.nothingEndsIt() {
-		out = append(out, say(nil, "Jobledger has nothing to do: %d wanted, %d exist. Nothing in its spec ends the wait: activeDeadlineSeconds is not set",
-			c.wanted(), c.Job.Counts.Active))
-	}
-	return fewer(out, 5)
+	return say(from, "%s, until %s", w.For, c.clock(events.Time(w.Until)))
 }
 
 // nothingEndsIt reports whether the Job's spec sets no end to a wait for its pods.

@@ -310,7 +310,7 @@ func (f *fates) goneText() string {
 // changedAt is when a change of the spec was made, as far as that was seen.
 func (f *fates) changedAt(ch *duetimes.Change) string {
 	if ch.After.Found {
-		return "a time before " + f.seen(ch.At) + ", when nobody watched"
+		return "a time before " + f.seen(ch.At) + ", when no controller watched"
 	}
 	return f.seen(ch.At)
 }
