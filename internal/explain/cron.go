@@ -95,11 +95,14 @@ func (c *CronCase) without(err, failed error) (*CronCase, error) {
 	return c, errors.Join(failed, err)
 }
 
-// surroundings reads from the controller's stream when nobody watched.
+// surroundings reads from the controller's stream when nobody watched, from a record on; from its beginning for 0.
 func (c *CronCase) surroundings(from, through events.Sequence) error {
-	begin, err := history.Stated(c.ctx, c.src, events.Controller, from)
-	if err != nil && !c.src.Beside(err) {
-		return err
+	begin := events.Sequence(0)
+	if from != 0 {
+		var err error
+		if begin, err = history.Stated(c.ctx, c.src, events.Controller, from); err != nil && !c.src.Beside(err) {
+			return err
+		}
 	}
 	var gaps history.Gaps
 	seen := map[*history.Gap]bool{}

@@ -172,7 +172,7 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 		}
 		what, fate := "why-not "+tick.At.Format("15:04"), ""
 		if why.Tick != nil {
-			fate = string(why.Tick.Fate)
+			fate = why.Tick.Fate
 		}
 		j.hold(what, said, tick.Says, slices.Concat(j.True, []string{"client", "gap"})) // the janitor has deleted it since
 		if len(tick.Fate) > 0 && !slices.Contains(tick.Fate, fate) || slices.Contains(tick.NotFate, fate) {

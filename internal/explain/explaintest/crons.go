@@ -166,6 +166,7 @@ type cronChecker struct {
 
 var cronCheckers = []cronChecker{
 	{"rules out what it says", cronRuledOut},
+	{"calls its history complete, and says that it was not watched", wholeHistory},
 	{"healthy, but a due time is open", healthy},
 	{"lays our deeds on others", cronDeeds},
 	{"counts other than the schedule", cronCounts},

@@ -48,6 +48,23 @@ func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
 	return out
 }
 
+var notWatched = regexp.MustCompile(`not watched from|no controller watched`)
+
+// wholeHistory: an answer without gaps says of no moment that nobody watched.
+func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
+	if len(a.Gaps) > 0 || a.Truncated || a.Damaged != 0 {
+		return nil
+	}
+	for _, s := range a.Sections {
+		for _, x := range s.Sentences {
+			if notWatched.MatchString(x.Text) {
+				out = append(out, claim{"no gaps", s.Head + " " + x.Text})
+			}
+		}
+	}
+	return out
+}
+
 // patient is how long after it was due a Job may come, where no startingDeadlineSeconds says how long: the built-in controller looks again
 // within some seconds, and one that starts anew within a minute or two.
 const patient = 2 * time.Minute
