@@ -283,12 +283,15 @@ func (r *Runner) followClock(ctx context.Context) {
 	r.Loop.Step(r.Clock.Now(), step)
 }
 
-// storeWithin is how long a stop may wait, after it has drained, until its last records are durable.
+// storeWithin is how much longer than the drain a stop may wait until its last records are durable: a disk that others keep busy may take
+// seconds for one write.
 const storeWithin = 5 * time.Second
 
 // stop ends in good order, within the bounds.
 func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.Drain)
+	storing, done := context.WithTimeout(context.Background(), r.Drain+storeWithin)
+	defer done()
+	ctx, cancel := context.WithTimeout(storing, r.Drain)
 	defer cancel()
 	hands, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -329,8 +332,6 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 	}
 	r.Loop.Snapshot()
 	// Drain may be over: it was spent on calls that hung. What they ended as is still to become durable.
-	storing, done := context.WithTimeout(context.Background(), storeWithin)
-	defer done()
 	if _, err := r.Loop.log.Wait(storing, r.Loop.next-2); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}
