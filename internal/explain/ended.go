@@ -183,8 +183,8 @@ func (c *Case) deletedBy(t *Try) Ending {
 		}
 	case c.namespaceGoing.Record != 0 && c.namespaceGoing.At <= seen.At.Add(5*time.Second):
 		return Ending{By: ByNamespace, Why: "its namespace is being deleted", Marks: marks(c.namespaceGoing, seen)}
-	case !c.oursAt(seen) && c.controllerFirst(seen):
-		m, why := c.fewerWanted(seen)
+	case !c.oursAt(seen) && c.controllerFirst(t, seen):
+		m, why := c.fewerWanted(t, seen)
 		return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
 	case c.deletedBefore(t, seen):
 		return Ending{By: ByJobDeleted, Why: "the Job was deleted, and its pods after it", Marks: marks(c.deletion(), seen)}
@@ -194,7 +194,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 			Missing: "a watch at that time", Not: c.notUs(seen),
 		}
 	case !c.oursAt(seen):
-		if m, why := c.fewerWanted(seen); m.Record != 0 {
+		if m, why := c.fewerWanted(t, seen); m.Record != 0 {
 			return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
 		}
 		if by := c.Job.ManagedBy; by != "" && by != events.BuiltinManagedBy {
@@ -312,14 +312,15 @@ func (c *Case) suspendedAt(m Mark) bool {
 }
 
 // controllerFirst reports whether the Job's own controller had a reason to delete the pod before the Job's deletion was seen.
-func (c *Case) controllerFirst(seen Mark) bool {
-	m, _ := c.fewerWanted(seen)
+func (c *Case) controllerFirst(t *Try, seen Mark) bool {
+	m, _ := c.fewerWanted(t, seen)
 	gone := c.deletion()
 	return m.Record != 0 && gone.Record != 0 && m.Record < gone.Record
 }
 
-// fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the reason.
-func (c *Case) fewerWanted(seen Mark) (Mark, string) {
+// fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the reason. An edit is
+// one only while it holds, and while more pods are there than it wants.
+func (c *Case) fewerWanted(t *Try, seen Mark) (Mark, string) {
 	const slack = 3 * time.Second
 	if m := c.endedBefore(seen, slack); m.Record != 0 {
 		return m, "the Job ended (" + c.settled.Reason + "), so its pods are deleted"
@@ -329,14 +330,31 @@ func (c *Case) fewerWanted(seen Mark) (Mark, string) {
 		if e.At.At > seen.At.Add(slack) {
 			continue
 		}
+		if t.Seen.At > e.At.At.Add(slack) {
+			break // the pod was made under what this edit, and those before it, ask for
+		}
 		switch {
 		case e.After.Suspend && !e.Before.Suspend:
 			return e.At, "the Job was suspended"
-		case number(e.After.Parallelism) < number(e.Before.Parallelism):
+		case e.Before.Suspend && !e.After.Suspend && e.At.At.Add(slack) < seen.At:
+			return Mark{}, "" // what the suspension stopped was stopped before
+		case number(e.After.Parallelism) < number(e.Before.Parallelism) && c.living(seen) > int(number(e.After.Parallelism)):
 			return e.At, "parallelism was lowered"
 		}
 	}
 	return Mark{}, ""
+}
+
+// living is how many pods the Job had at a record that had not ended, and of which no record before shows that they were to be deleted.
+func (c *Case) living(at Mark) (n int) {
+	for _, t := range c.Tries {
+		over := t.over() && t.end().Record < at.Record
+		asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record < at.Record
+		if t.Seen.Record <= at.Record && !over && !asked {
+			n++
+		}
+	}
+	return n
 }
 
 // endedBefore is the record by which the Job came to its end before a pod was deleted. What came after that cannot be why: a deleted pod may
