@@ -221,9 +221,12 @@ func (c *Case) took() []Sentence {
 		last = cmp.Or(c.settled.Over, c.settled.Stored)
 	}
 	out := []Sentence{say(marks(c.added, last), "%s%s", on, strings.Join(parts, " · "))}
-	if lost, runs := c.lost(); lost > 0 {
-		n := len(runs)
-		out = append(out, say(cite(runs, (*Try).end), "work lost: %s of pods' time, in %s without success", words.Span(lost), words.Count(n, "run")))
+	if lost, runs, most := c.lost(); lost > 0 {
+		n, upTo := len(runs), ""
+		if most {
+			upTo = "at most "
+		}
+		out = append(out, say(cite(runs, (*Try).end), "work lost: %s%s of pods' time, in %s without success", upTo, words.Span(lost), words.Count(n, "run")))
 	}
 	return out
 }
@@ -273,13 +276,14 @@ func (c *Case) lastEnd() Mark {
 	return last
 }
 
-// lost is for how long tries ran that did not succeed, and which these are.
-func (c *Case) lost() (sum time.Duration, runs []*Try) {
+// lost is for how long tries ran that did not succeed, and which these are. Most says that it may be less.
+func (c *Case) lost() (sum time.Duration, runs []*Try, most bool) {
 	for _, t := range c.Tries {
-		if d, known, _ := t.ran(); known && t.failed() {
+		if d, known, atMost := t.ran(); known && t.failed() {
 			sum += d
 			runs = append(runs, t)
+			most = most || atMost
 		}
 	}
-	return sum, runs
+	return sum, runs, most
 }

@@ -139,14 +139,18 @@ func (t *Try) ran() (d time.Duration, known, most bool) {
 	began, finished := t.began(), t.Finished
 	switch {
 	case t.Started.Record != 0 && t.Ended.Record != 0 && !t.stale():
-		return t.Ended.At.Sub(t.Started.At), true, false
+		return t.Ended.At.Sub(t.Started.At), true, t.unheard()
 	case began != 0 && finished >= began && finished != 0:
-		return finished.Sub(began), true, false
+		return finished.Sub(began), true, t.unheard()
 	case t.Started.Record != 0 && t.over():
 		return t.end().At.Sub(t.Started.At), true, true
 	}
 	return 0, false, false
 }
+
+// unheard reports whether it was said to have failed, and of none of its containers how it ended: pod garbage collection says so of a pod
+// whose node is gone, of which no kubelet tells when it stopped.
+func (t *Try) unheard() bool { return t.Phase == events.PodFailed && len(failures(t.Containers)) == 0 }
 
 // stale reports whether its end was seen long after the node says that it was.
 func (t *Try) stale() bool {
