@@ -2,6 +2,7 @@ package duetimes
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -250,5 +251,25 @@ func TestWhatHoldsBackIsNamed(t *testing.T) {
 		if got := strings.Join(c.Holds[0].Active, " "); got != row.want {
 			t.Errorf("%s: %q holds it back, want %q", row.name, got, row.want)
 		}
+	}
+}
+
+// TestAHoldIsToldOnce: the API server refuses a Job again and again, and each try is a decision. The due time is held back since the first.
+func TestAHoldIsToldOnce(t *testing.T) {
+	held := func(due string, by events.TickHold) *events.Decision {
+		l := hourly("06:00")
+		l.Open, l.Hold = events.At(moment(due)), by
+		return decided(l)
+	}
+	c := told(t, &events.CronJobSeen{Schedule: "0 * * * *"},
+		held("07:00", events.HeldForbid), held("07:00", events.HeldNoCreate), held("07:00", events.HeldNoCreate), held("07:00", events.HeldNoCreate),
+		held("08:00", events.HeldNoCreate), held("08:00", events.HeldForbid), held("08:00", events.HeldNoCreate))
+	var got []string
+	for _, h := range c.Holds {
+		got = append(got, fmt.Sprintf("%s %s #%d", h.Due.Go().Format("15:04"), h.By, h.Record))
+	}
+	const want = "07:00 Forbid #3, 07:00 Refused #4, 08:00 Refused #7, 08:00 Forbid #8, 08:00 Refused #9"
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("held back: %s, want %s", text, want)
 	}
 }

@@ -122,7 +122,7 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 		}
 		c.seenRuns = slices.DeleteFunc(c.seenRuns, func(r events.RunSeen) bool { return r.Job == tick.Job })
 	}
-	if l := step.Ledger; l != nil && l.Open != 0 && l.Hold != events.NotHeld {
+	if l := step.Ledger; l != nil && l.Open != 0 && l.Hold != events.NotHeld && !c.holds(l) {
 		c.Holds = append(c.Holds, Hold{Due: l.Open, By: l.Hold, Record: r.Sequence, At: r.Time, Active: c.active()})
 	}
 	if l := step.Ledger; l != nil {
@@ -131,6 +131,12 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 			c.timings = c.timings[1:] // all due times by that one have fates
 		}
 	}
+}
+
+// holds reports whether it was told already that a ledger's open due time is held back, and by what: each try that is refused tells it again.
+func (c *CronJob) holds(l *events.TickLedger) bool {
+	n := len(c.Holds)
+	return n > 0 && c.Holds[n-1].Due == l.Open && c.Holds[n-1].By == l.Hold
 }
 
 // sighted takes in a Job that was seen.

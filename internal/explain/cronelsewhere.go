@@ -73,6 +73,7 @@ func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from
 	if e.Record == 0 && due == e.Last {
 		until = f.due.Now()
 	}
+	until = f.droppedAt(e, due, until)
 	if d := f.due.Seen; d != nil && d.Deleted != 0 && due >= d.Deleted {
 		return "the CronJob was being deleted since " + f.seen(d.Deleted), marks(f.deleting)
 	}
@@ -87,6 +88,25 @@ func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from
 		return "why is not known" + late, nil
 	}
 	return "why is not known: in the records nothing kept it from starting", nil
+}
+
+// droppedAt is until when a due time could be started that could be until then, if nothing happened to the CronJob.
+func (f *fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time {
+	ends := []events.Time{f.due.Gone}
+	if f.due.Seen != nil {
+		ends = append(ends, f.due.Seen.Deleted)
+	}
+	if e.Fate == events.TickReplaced {
+		if ch := f.droppedBy(e); ch != nil {
+			ends = append(ends, ch.At)
+		}
+	}
+	for _, end := range ends {
+		if end > due {
+			until = min(until, end)
+		}
+	}
+	return until
 }
 
 // keptText says what kept a CronJob from starting.

@@ -66,7 +66,9 @@ func (f *fates) became(e *duetimes.Entry) (text string, from []Mark) {
 	case events.TickReplaced:
 		text = "dropped: the schedule was changed while it was open"
 	case events.TickDeleted:
-		text = "dropped: the CronJob was deleted"
+		if text = "dropped: the CronJob was deleted"; why != "" {
+			text += " before it was started"
+		}
 	default:
 		text = words.FateText(e.Fate)
 	}
@@ -128,16 +130,30 @@ func (f *fates) cause(e *duetimes.Entry) (why string, from []Mark) {
 		}
 		return "", nil
 	case events.TickReplaced:
-		for i := range f.due.Changes {
-			if ch := &f.due.Changes[i]; ch.Record <= e.Record && ch.At >= e.First {
-				return changeText(ch), []Mark{{ch.Record, ch.At}}
-			}
+		held, marks := f.heldBy(e)
+		if ch := f.droppedBy(e); ch != nil {
+			return strings.TrimSuffix(changeText(ch)+"; "+held, "; "), append([]Mark{{ch.Record, ch.At}}, marks...)
 		}
-		return "", nil
-	case events.TickMerged, events.TickTooLate, events.TickRefused:
+		return held, marks
+	case events.TickMerged, events.TickTooLate, events.TickRefused, events.TickDeleted:
+		return f.heldBy(e)
 	default:
 		return "", nil
 	}
+}
+
+// droppedBy is the change with which a due time that was open was dropped; nil for what is not known.
+func (f *fates) droppedBy(e *duetimes.Entry) *duetimes.Change {
+	for i := range f.due.Changes {
+		if ch := &f.due.Changes[i]; (ch.Record <= e.Record || e.Record == 0) && ch.At >= e.Last && ch.Reschedules() {
+			return ch
+		}
+	}
+	return nil
+}
+
+// heldBy says what held a due time back, as long as it was open.
+func (f *fates) heldBy(e *duetimes.Entry) (why string, from []Mark) {
 	var parts []string
 	add := func(text string, m ...Mark) {
 		if slices.Contains(parts, text) {

@@ -24,10 +24,17 @@ type CronAccount struct {
 	Tick        *Tick           // the newest due time that has its fate; nil when no record that was folded tells of one
 	Held        Place           // the record since which something holds the open due time back
 
+	heldFor heldFor            // of Held
 	made    map[types.UID]Tick // how Jobs came to be that no due time asked for
 	job     *projector.CronJob
 	summary *CronSummary // of one that is over, in a brief fold
 	names   words.Names
+}
+
+// heldFor is which due time is held back, and a name of events.TickHold.
+type heldFor struct {
+	due events.Time
+	by  string
 }
 
 // Projected is the CronJob as it is projected, or as it was when it left the projection; nil when it was never there, and in a brief
@@ -55,7 +62,7 @@ func (f *Fold) RecallCron(s CronSummary) {
 	a := f.newCron(events.CronJobStream(types.UID(s.UID)))
 	a.First, a.Last, a.Tick, a.summary = events.Sequence(s.First), events.Sequence(s.Last), s.LastDue, &s
 	if s.Due != nil {
-		a.Held = Place{Sequence: s.Due.Record, Time: s.Due.Since}
+		a.Held, a.heldFor = Place{Sequence: s.Due.Record, Time: s.Due.Since}, heldFor{events.Time(s.Due.At), s.Due.Hold}
 	}
 	if s.Gone {
 		a.Deleted = a.Last
@@ -130,9 +137,9 @@ func (a *CronAccount) step(r *events.Record, step *events.CronStep) {
 	switch l := step.Ledger; {
 	case l == nil:
 	case l.Open == 0 || l.Hold == events.NotHeld:
-		a.Held = Place{}
-	default:
-		a.Held = Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}
+		a.Held, a.heldFor = Place{}, heldFor{}
+	case a.heldFor != heldFor{l.Open, l.Hold.String()}: // each try that is refused tells it again
+		a.Held, a.heldFor = Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}, heldFor{l.Open, l.Hold.String()}
 	}
 }
 
