@@ -46,8 +46,8 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	counts, next := map[string]int{}, map[events.Stream]nextDue{}
 	for _, c := range w.CronJobs() {
 		open, hold := o.open(c, next)
-		after := overdueAfter
-		if d := c.Seen.Deadline; d != nil && *d < int64(after/time.Second) {
+		after := overdueAfter // what is ours to start, and not looked at as yet, is looked at within a minute (C-085)
+		if d := c.Seen.Deadline; d != nil && *d < int64(after/time.Second) && (c.Observed() || c.Ledger.Open != 0) {
 			after = time.Duration(*d) * time.Second
 		}
 		if open != 0 && now.Sub(open) >= after {

@@ -30,6 +30,8 @@ func TestOverdueCronJobs(t *testing.T) {
 		{"observed, and suspended", events.ModeObserve, events.CronJobSeen{Suspend: true}, nil, time.Hour, nil},
 		{"observed, and started", events.ModeObserve, events.CronJobSeen{LastSchedule: events.At(begin.Add(50 * time.Second))}, nil, 160 * time.Second, nil},
 		{"ours, and nothing was decided", events.ModeAll, events.CronJobSeen{}, nil, 160 * time.Second, map[string]float64{"": 1}},
+		{"ours, with a deadline, and not looked at", events.ModeAll, events.CronJobSeen{Deadline: new(int64(10))}, nil, 110 * time.Second, nil},
+		{"ours, with a deadline, and nothing was decided", events.ModeAll, events.CronJobSeen{Deadline: new(int64(10))}, nil, 160 * time.Second, map[string]float64{"": 1}},
 		{"ours, and refused", events.ModeAll, events.CronJobSeen{},
 			&events.TickLedger{Through: events.At(begin), Open: events.At(begin.Add(50 * time.Second)), Hold: events.HeldNoCreate, Schedule: "* * * * *"},
 			160 * time.Second, map[string]float64{"Refused": 1}},
