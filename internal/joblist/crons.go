@@ -64,7 +64,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 		return page, err
 	}
 	m := newMerge(ctx, &l.config, files)
-	m.kept = l.keeps()
+	m.keep = &l.keep
 	defer m.close()
 	found := map[string]cronRow{} // by UID; of a CronJob that several files know, the row of the newest
 	for _, f := range slices.Backward(m.files) {

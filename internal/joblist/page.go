@@ -38,21 +38,13 @@ func (c *Config) files() ([]store.File, error) {
 type Lists struct {
 	config Config
 	mu     sync.Mutex // one page at a time: what is folded for it is memory
-	kept   *unlisted  // by the page before, of one file; nil for none
+	keep   keep
 }
 
 var _ history.Lists = (*Lists)(nil)
 
 // New makes the Lists of a log.
-func New(c Config) *Lists { return &Lists{config: c} }
-
-// keeps is where a page keeps what it folded; nil for nowhere.
-func (l *Lists) keeps() **unlisted {
-	if !l.config.Keep {
-		return nil
-	}
-	return &l.kept
-}
+func New(c Config) *Lists { return &Lists{config: c, keep: keep{on: c.Keep}} }
 
 // wanted reports whether a row is one of those that a query wants, as far as the row tells without being read to its end.
 func wanted(q *history.ListQuery, r *stored) bool {
@@ -69,7 +61,7 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 		return page, err
 	}
 	m := newMerge(ctx, &l.config, files)
-	m.kept = l.keeps()
+	m.keep = &l.keep
 	m.since, m.before, m.after = q.Since, cmp.Or(q.Before, ^events.Sequence(0)), q.Past
 	if q.Past != nil {
 		m.before = m.first
@@ -139,12 +131,12 @@ type merge struct {
 	sources []*source // of the newest file first
 	open    map[events.Sequence]*list
 	damage  store.Damage // that was met
-	kept    **unlisted   // where what is folded is kept for the next page; nil for nowhere
+	keep    *keep
 }
 
 // newMerge takes rows from all files. Whatever damage it meets in the log is noted: a page is what can be read beside that.
 func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
-	m := &merge{ctx: ctx, config: config, files: files, next: len(files) - 1}
+	m := &merge{ctx: ctx, config: config, files: files, next: len(files) - 1, keep: &keep{}}
 	m.log = store.Noting(config.Log, &m.damage)
 	if len(files) > 0 && files[0].First > 1 {
 		m.first = files[0].First

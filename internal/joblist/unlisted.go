@@ -15,6 +15,12 @@ type unlisted struct {
 	crons []cronRow
 }
 
+// keep is what a page keeps for the next one.
+type keep struct {
+	on       bool      // Config.Keep
+	unlisted *unlisted // of one file; nil for none
+}
+
 // unlisted folds what the list of a file does not know. The list that is returned has the other rows; nil when the fold has all. The next
 // page of a log that did not go on takes what this one folded. Where damage is met nothing is kept, as each page names it.
 func (m *merge) unlisted(f store.File, l *list) (*unlisted, *list, error) {
@@ -22,11 +28,11 @@ func (m *merge) unlisted(f store.File, l *list) (*unlisted, *list, error) {
 	if l != nil {
 		u.from = l.through
 	}
-	if k := m.kept; k != nil && *k != nil && (*k).first == u.first && (*k).from == u.from && (*k).through == u.through {
-		if (*k).alone {
+	if k := m.keep.unlisted; k != nil && k.first == u.first && k.from == u.from && k.through == u.through {
+		if k.alone {
 			l = nil
 		}
-		return *k, l, nil
+		return k, l, nil
 	}
 	met := len(m.damage.Met())
 	p, err := m.fold(f, l)
@@ -34,8 +40,8 @@ func (m *merge) unlisted(f store.File, l *list) (*unlisted, *list, error) {
 		return nil, nil, err
 	}
 	u.rows, u.crons, u.alone = p.rows(), p.cronRows(), p.base == nil
-	if m.kept != nil && len(m.damage.Met()) == met && p.through == f.End.Sequence {
-		*m.kept = u
+	if m.keep.on && len(m.damage.Met()) == met && p.through == f.End.Sequence && p.through != 0 {
+		m.keep.unlisted = u
 	}
 	return u, p.base, nil
 }
