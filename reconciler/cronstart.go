@@ -121,8 +121,9 @@ func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	return next
 }
 
-// startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something happens, which begins another pass.
-// They share the name of one Job (C-152), so a Job that has it keeps all of them from starting. next is the next one, and wait as in nextLook.
+// startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something happens: that
+// begins another pass. They share the name of one Job (C-152), so a Job that has it keeps all of them from starting. next is the next
+// one, and wait as in nextLook.
 func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	cp := p.cron
 	name := runName(cp.Ref.Name, next)

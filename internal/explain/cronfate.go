@@ -278,9 +278,17 @@ func changeText(ch *duetimes.Change) string {
 	return strings.Join(words.CronChanges(ch.Before, ch.After), ", ") + byManager(ch.By)
 }
 
+// byManager says behind an edit who made it, as far as that is known.
 func byManager(e *events.Edit) string {
+	if name := managerOf(e); name != "" {
+		return " (" + name + ")"
+	}
+	return ""
+}
+
+func managerOf(e *events.Edit) string {
 	if e == nil || e.Manager == "" {
 		return ""
 	}
-	return " (field manager " + e.Manager + ")"
+	return "field manager " + e.Manager
 }

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,9 +93,15 @@ func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
 	if len(diff) == 0 {
 		diff = c.templateSince(good, first)
 	}
-	what := strings.Join(diff[:min(len(diff), 2)], ", ")
-	return fmt.Sprintf("since the edit of %s (%s%s): %d of %d failed, %d of %d before succeeded", c.seen(edit.At),
-			cmp.Or(what, "jobTemplate"), strings.Replace(strings.TrimSuffix(byManager(edit.By), ")"), " (", ", ", 1), failed, ended, succeeded, before),
+	what := slices.Clone(diff[:min(len(diff), 2)])
+	if len(what) == 0 {
+		what = []string{"jobTemplate"}
+	}
+	if by := managerOf(edit.By); by != "" {
+		what = append(what, by)
+	}
+	return fmt.Sprintf("since the edit of %s (%s): %d of %d failed, %d of %d before succeeded",
+			c.seen(edit.At), strings.Join(what, ", "), failed, ended, succeeded, before),
 		[]Mark{{edit.Record, edit.At}, good.Ended}
 }
 

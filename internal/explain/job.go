@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -172,10 +171,7 @@ func (c *Case) edited() []Sentence {
 	var out []Sentence
 	for i := range c.edits {
 		e := &c.edits[i]
-		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ")
-		if e.By != nil && e.By.Manager != "" {
-			text += fmt.Sprintf(" (field manager %s)", e.By.Manager)
-		}
+		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + byManager(e.By)
 		out = append(out, say(marks(e.At), "%s %s", c.clock(e.At.At), text))
 	}
 	return fewer(out, 3)

@@ -177,17 +177,11 @@ func about(a *explain.Answer, zone words.Zone) []string {
 
 // whole is a sentence with all of a text of others, whose lines stay lines.
 func (p *Page) whole(head, text string, records []uint64) []string {
-	var out []string
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		var cited []uint64
-		if i == 0 {
-			cited = records
-		} else if line = "| " + strings.ReplaceAll(line, "\t", "    "); strings.HasSuffix(line, "\r") {
-			line = strings.TrimSuffix(line, "\r")
-		}
-		out = append(out, p.fold(head, line, cited, headWidth)...)
-		head = ""
+	says, theirs, _ := strings.Cut(text, "\n")
+	out := p.fold(head, says, records, headWidth)
+	for line := range strings.Lines(theirs) {
+		line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
+		out = append(out, p.fold("", "| "+line, nil, headWidth)...)
 	}
 	return out
 }
