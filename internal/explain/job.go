@@ -192,11 +192,16 @@ func (c *Case) refusedText() []Sentence {
 		if !x.Class.Passing() || x.Class == events.RefusedConflict {
 			continue // a second try under other terms followed
 		}
-		until := "still refused"
-		if x.Over.Record != 0 {
+		until, over := "still refused", x.Over
+		switch {
+		case x.Over.Record != 0:
 			until = "accepted at " + c.clock(x.Over.At)
+		case c.gone.Record != 0: // nothing is asked any more
+			until, over = "not accepted before the Job was deleted", c.gone
+		case c.finished() && x.Kind == events.CommandCreatePod && c.settled != nil:
+			until, over = "not accepted before the Job ended", c.settled.stored()
 		}
-		out = append(out, say(marks(x.First, x.Last, x.Over), "%s refused (%s) from %s, %s: %s",
+		out = append(out, say(marks(x.First, x.Last, over), "%s refused (%s) from %s, %s: %s",
 			x.Kind.Traits().Verb, x.Class, c.clock(x.First.At), until, says(x.Says)))
 	}
 	return fewer(out, 2)

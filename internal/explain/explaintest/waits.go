@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/internal/explain"
 )
 
-// waits: a Job that fails, is suspended, or has ended waits for no next pod.
+// waits: a Job that fails, is suspended, or has ended waits for no next pod, and one that is over asks for none.
 func waits(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "job" {
 		return nil
@@ -15,8 +15,8 @@ func waits(a *explain.Answer, f *facts) (out []claim) {
 	switch {
 	case a.State == "Failing":
 		why = "the Job fails"
-	case f.ended() != "":
-		why = "the Job has ended"
+	case f.ended() != "" || a.State == "Deleted":
+		why = "the Job is over"
 	case f.spec.Suspend:
 		why = "the Job is suspended"
 	default:
@@ -25,6 +25,14 @@ func waits(a *explain.Answer, f *facts) (out []claim) {
 	for _, s := range section(a, "WAITS FOR") {
 		if strings.Contains(s.Text, "next pod") || strings.Contains(s.Text, "backoff") {
 			out = append(out, claim{"WAITS FOR " + s.Text, why})
+		}
+	}
+	if f.ended() == "" && a.State != "Deleted" {
+		return out
+	}
+	for _, s := range section(a, "REFUSED") {
+		if strings.HasPrefix(s.Text, "create pod") && strings.Contains(s.Text, "still refused") {
+			out = append(out, claim{"REFUSED " + s.Text, "the Job is over, and nothing is asked any more"})
 		}
 	}
 	return out
