@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,7 @@ func TestObserveBesideTheBuiltIn(t *testing.T) {
 	w.create(newJob("nobody"))
 	made := newJob("made-up", with(func(j *batchv1.Job) { j.Spec.Suspend = new(true) }))
 	w.create(made)
+	w.await("the Job is seen before its verdict", func() bool { return w.seen("made-up") }) // one that is over when first seen is judged by nobody
 	w.makeUp("made-up")
 	for job, reason := range map[string]string{"nobody": "MorePodsWanted", "made-up": "Unexplained"} {
 		w.await("the difference planted in Job "+job+" is found", func() bool {
@@ -249,6 +251,16 @@ func (w *place) differences() []string {
 		}
 	}
 	return out
+}
+
+// seen tells whether the log has the Job.
+func (w *place) seen(job string) bool {
+	w.t.Helper()
+	records, err := w.ours.Records(w.ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return slices.ContainsFunc(records, func(r controller.Record) bool { return r.Kind == "JobAdded" && r.Name == job })
 }
 
 // recordedAll checks that the history has every Job from its creation on, and pods.
