@@ -63,6 +63,14 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- deleted <job a 1> foreground=true\n+ deleted <job b 1> foreground=true late\n", false},
 		{"nothing was refused", "+0 create a\n+1 stamp a 390\n+1 touch a\n",
 			"- deleted <job a 1> foreground=true\n+ deleted <job a 1> foreground=true late\n", false},
+		{"a Job that had ended is kept, and the oldest goes in its place", replaced,
+			"- deleted <job a-2 1>, background at 2026-01-01T00:05:00Z\n+ deleted <job a-1 1>, background at 2026-01-01T00:05:00Z\n", true},
+		{"it is kept, and a newer one goes", replaced,
+			"- deleted <job a-2 1>, background at 2026-01-01T00:05:00Z\n+ deleted <job a-3 1>, background at 2026-01-01T00:05:00Z\n", false},
+		{"it is kept, and none goes: too many are kept", replaced,
+			"- deleted <job a-2 1>, background at 2026-01-01T00:05:00Z\n- deleted <job a-1 1>, background at 2026-01-01T00:05:00Z\n", false},
+		{"ours deletes later", replaced, "- deleted <job a-2 1>, background at 2026-01-01T00:05:00Z\n" +
+			"- deleted <job a-1 1>, background at 2026-01-01T00:04:00Z\n+ deleted <job a-1 1>, background at 2026-01-01T00:05:00Z\n", false},
 		{"one of the two cannot be: nothing was suspended", "+0 create a\n+1 deny patch\n+1 kill a.0\n+1 allow\n",
 			suspendedEnd + "- job a: succeeded=2 failed=1\n+ job a: succeeded=2 failed=0\n", false},
 	} {
@@ -75,6 +83,8 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 		}
 	}
 }
+
+const replaced = "cronjob a policy=Replace\n+0 create a\n+1 hold jobs\n+1 fail a.-1\n"
 
 // suspendedEnd is how a suspended Job without a start time finishes with ours alone (J-156, J-252).
 const suspendedEnd = `- job a: startTime=false completionTime=false

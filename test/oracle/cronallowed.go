@@ -1,6 +1,11 @@
 package oracle
 
-import "strings"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // What the rules ask of ours, and upstream does not do. See cronmends.go.
 var (
@@ -94,6 +99,18 @@ var AllowedOfCronJobs = []*Difference{
 		Parts: true,
 	},
 	{
+		Rule: "C-147, C-121",
+		Sentence: "A Job that is to be replaced has ended, and that was not seen yet. Ours, which keeps it, keeps as many as upstream: the oldest " +
+			"goes in its place.",
+		When: func(s Scenario) bool { return s.has("hold jobs") && s.has("policy=Replace") },
+		Explains: func(line string) bool {
+			return strings.Contains(line, " deleted <job ") || strings.Contains(line, " SuccessfulDelete ") || isLine(line, "+", " SawCompletedJob ") ||
+				strings.Contains(line, " job ") || strings.Contains(line, "last success ") || strings.Contains(line, " lastSuccessfulTime=")
+		},
+		Shows: keptInstead,
+		Parts: true,
+	},
+	{
 		Rule: "C-147, C-107",
 		Sentence: "A Job that is to be replaced has succeeded, and that was not seen yet. Both delete it, ours as none is kept. Ours has seen " +
 			"the success, as it has read the Job; upstream has not, and never will.",
@@ -103,6 +120,37 @@ var AllowedOfCronJobs = []*Difference{
 		},
 		Shows: succeededLater,
 	},
+}
+
+// keptInstead reports whether each CronJob's Jobs are as many, and ours are newer: each Job that upstream alone deletes is made up for by an
+// older one that ours deletes, no later than upstream does if it deletes that, too.
+func keptInstead(diff string) bool {
+	const deleted = " deleted <job "
+	theirs, ours := map[string]string{}, map[string]string{}
+	for line := range strings.Lines(lines(diff, deleted)) {
+		job, at, _ := strings.Cut(line, deletedAt)
+		switch _, name, _ := strings.Cut(job, deleted); line[0] {
+		case '-':
+			theirs[name] = at
+		case '+':
+			ours[name] = at
+		}
+	}
+	kept, gone := 0, 0
+	for name := range theirs {
+		if ours[name] == "" {
+			kept++
+		}
+	}
+	for name, at := range ours {
+		if at > cmp.Or(theirs[name], at) || theirs[name] == "" && !slices.ContainsFunc(slices.Collect(maps.Keys(theirs)), func(t string) bool { return name < t }) {
+			return false
+		}
+		if theirs[name] == "" || at < theirs[name] {
+			gone++
+		}
+	}
+	return kept > 0 && gone >= kept
 }
 
 // succeededLater reports whether ours knows a later success of the same CronJobs than upstream, and nothing else differs.
