@@ -20,6 +20,8 @@ type Evidence struct {
 	Conditions []ConditionText // conditions of a pod that say why
 	Waits      []ContainerWait // containers of a pod that wait, and say why
 	Finalizers []string        // of an object that is being deleted: who else keeps it
+	Gates      []string        // scheduling gates of a pod, by their names: it is not scheduled before all are taken off
+	StillRun   []string        // containers of a pod that run although a regular one has ended for good: the pod does not end before them
 	Origin     *Origin         // where a Job comes from, in the first record of its object; nil for nothing to tell
 	// Admitted are the fields of a new pod's spec in which it differs from the Job's pod template, by what admission changed: names
 	// with + for what was added and - for what was taken away. One empty name says that there are none; no name at all, that they

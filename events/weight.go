@@ -28,8 +28,10 @@ func evidenceWeight(e *Evidence) int {
 		w := &e.Waits[i]
 		n += 2 + textWeight(w.Name) + textWeight(w.Reason) + textWeight(w.Message)
 	}
-	for _, f := range e.Finalizers {
-		n += textWeight(f)
+	for _, names := range [][]string{e.Finalizers, e.Gates, e.StillRun} {
+		for _, name := range names {
+			n += textWeight(name)
+		}
 	}
 	for _, name := range e.Admitted {
 		n += 3 + len(name)

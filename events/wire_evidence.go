@@ -26,6 +26,8 @@ var (
 	evidenceOrigin     = bytesField(17)
 	evidenceEdit       = bytesField(18)
 	evidenceAdmitted   = bytesField(19)
+	evidenceGates      = bytesField(20)
+	evidenceStillRun   = bytesField(21)
 )
 
 // decodeEvidence gives the evidence, and the texts that stand inside the facts in memory.
@@ -69,6 +71,10 @@ func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 			origin = merged(origin, f.bytes)
 		case evidenceAdmitted:
 			e.Admitted = append(e.Admitted, f.text(&err))
+		case evidenceGates:
+			e.Gates = append(e.Gates, f.text(&err))
+		case evidenceStillRun:
+			e.StillRun = append(e.StillRun, f.text(&err))
 		case evidenceEdit:
 			edit = merged(edit, f.bytes)
 		}
@@ -123,6 +129,12 @@ func appendEvidence(buf []byte, e *Evidence, texts []string) ([]byte, error) {
 	}
 	for _, name := range e.Admitted {
 		buf = appendText(buf, evidenceAdmitted.number, name, &err)
+	}
+	for _, name := range e.Gates {
+		buf = appendText(buf, evidenceGates.number, name, &err)
+	}
+	for _, name := range e.StillRun {
+		buf = appendText(buf, evidenceStillRun.number, name, &err)
 	}
 	return buf, err
 }

@@ -56,6 +56,8 @@ func podEvidence(pod *kubewire.Pod) events.Evidence {
 		Running:    runningSince(pod),
 		Conditions: conditionTexts(pod),
 		Finalizers: othersFinalizers(pod),
+		Gates:      gates(pod),
+		StillRun:   stillRun(pod),
 	}
 	for i := range pod.Status.ContainerStatuses {
 		addContainer(&e, &pod.Status.ContainerStatuses[i], events.RegularContainer)
@@ -140,6 +142,32 @@ func runningSince(pod *kubewire.Pod) events.Time {
 		latest = max(latest, instant(&r.StartedAt))
 	}
 	return latest
+}
+
+// gates are the names of a pod's scheduling gates.
+func gates(pod *kubewire.Pod) []string {
+	var names []string
+	for _, g := range pod.Spec.Gates[:min(len(pod.Spec.Gates), maxWords)] {
+		names = append(names, bounded(g, maxReason))
+	}
+	return names
+}
+
+// stillRun are the containers that run although a regular one has ended for good.
+func stillRun(pod *kubewire.Pod) []string {
+	ended := func(c kubewire.ContainerStatus) bool { return c.State.Terminated != nil }
+	if !slices.ContainsFunc(pod.Status.ContainerStatuses, ended) {
+		return nil
+	}
+	var names []string
+	for _, list := range [][]kubewire.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range list {
+			if list[i].State.Running != nil && len(names) < maxWords {
+				names = append(names, bounded(list[i].Name, maxName))
+			}
+		}
+	}
+	return names
 }
 
 // conditionTexts is what a pod's conditions say: those of its way to running only where they say why it got no further.

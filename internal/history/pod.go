@@ -35,6 +35,8 @@ type Pod struct {
 	Running    recordjson.Instant `json:"runningSince,omitzero"` // all its regular containers, by the node's clock
 	Conditions []PodCondition     `json:"conditions,omitempty"`  // that say why
 	Finalizers []string           `json:"finalizers,omitempty"`  // other than ours, while it is being deleted
+	Gates      []string           `json:"gates,omitempty"`       // names of its scheduling gates
+	StillRun   []string           `json:"stillRun,omitempty"`    // containers that run though a regular one has ended for good
 
 	Reason     string          `json:"reason,omitempty"`  // of its status: "Evicted"
 	Message    string          `json:"message,omitempty"` // likewise
@@ -192,6 +194,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 // tell takes over what the newest record says of the pod.
 func (v *Pod) tell(e *events.Evidence) {
 	v.Reason, v.Message, v.Running, v.Finalizers = e.Reason, e.Message, recordjson.Instant(e.Running), e.Finalizers
+	v.Gates, v.StillRun = e.Gates, e.StillRun
 	for _, c := range e.Containers {
 		v.Containers = append(v.Containers, ContainerEnd{
 			Name: c.Name, Kind: kindOf(c.Kind), ExitCode: c.ExitCode, Reason: c.Reason, Message: c.Message,

@@ -18,6 +18,7 @@ type Pod struct {
 type PodSpec struct {
 	NodeName string
 	Sidecars []string // names of the init containers that run beside the regular ones
+	Gates    []string // names of its scheduling gates
 	Whole    []byte   // the spec as the server sent it, of a pod without a node
 }
 
@@ -69,6 +70,8 @@ func (s *PodSpec) read(b []byte, err *error) {
 			if name, is := sidecar(f.bytes, err); is {
 				s.Sidecars = append(s.Sidecars, name)
 			}
+		case 38:
+			s.Gates = append(s.Gates, gate(f.bytes, err))
 		}
 	}
 	if s.NodeName == "" {
@@ -87,6 +90,16 @@ func sidecar(b []byte, err *error) (name string, is bool) {
 		}
 	}
 	return name, is
+}
+
+// gate is the name of a scheduling gate.
+func gate(b []byte, err *error) (name string) {
+	for f := (fields{rest: b}); f.next(err); {
+		if f.number == 1 {
+			name = f.text()
+		}
+	}
+	return name
 }
 
 func (s *PodStatus) read(b []byte, err *error) {

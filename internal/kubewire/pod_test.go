@@ -14,7 +14,7 @@ const seeds = 150
 
 // podPaths are the messages of a pod that are read.
 var podPaths = [][]protowire.Number{
-	{1}, {1, 8}, {1, 9}, {1, 11}, {1, 12}, {1, 13}, {2}, {2, 20}, {3}, {3, 2}, {3, 2, 4}, {3, 8}, {3, 8, 2}, {3, 8, 2, 1}, {3, 8, 2, 2},
+	{1}, {1, 8}, {1, 9}, {1, 11}, {1, 12}, {1, 13}, {2}, {2, 20}, {2, 38}, {3}, {3, 2}, {3, 2, 4}, {3, 8}, {3, 8, 2}, {3, 8, 2, 1}, {3, 8, 2, 2},
 	{3, 8, 2, 3}, {3, 8, 2, 3, 5}, {3, 8, 3}, {3, 8, 3, 3}, {3, 10}, {3, 10, 2},
 }
 
@@ -71,6 +71,9 @@ func strippedPod(t *testing.T, pod *corev1.Pod) *Pod {
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			p.Spec.Sidecars = append(p.Spec.Sidecars, c.Name)
 		}
+	}
+	for _, g := range decoded.Spec.SchedulingGates {
+		p.Spec.Gates = append(p.Spec.Gates, g.Name)
 	}
 	if p.Spec.NodeName == "" {
 		p.Spec.Whole = encoded(t, &decoded.Spec)

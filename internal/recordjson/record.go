@@ -115,6 +115,8 @@ func evidence(e *events.Evidence) []byte {
 	o.raw("conditions", value(reflect.ValueOf(e.Conditions)))
 	o.raw("waits", value(reflect.ValueOf(e.Waits)))
 	o.raw("finalizers", value(reflect.ValueOf(e.Finalizers)))
+	o.raw("gates", value(reflect.ValueOf(e.Gates)))
+	o.raw("stillRun", value(reflect.ValueOf(e.StillRun)))
 	o.raw("origin", value(reflect.ValueOf(e.Origin)))
 	o.raw("edit", value(reflect.ValueOf(e.Edit)))
 	o.raw("admitted", value(reflect.ValueOf(e.Admitted)))

@@ -109,6 +109,12 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 			parts = append(parts, c.Type+"="+c.Status+" "+Because(c.Reason, c.Message))
 		}
 	}
+	if gates := r.Evidence.Gates; len(gates) > 0 {
+		parts = append(parts, "gated by "+strings.Join(gates, ", "))
+	}
+	if names := r.Evidence.StillRun; len(names) > 0 {
+		parts = append(parts, strings.Join(names, ", ")+" still running")
+	}
 	for _, name := range r.Evidence.Finalizers {
 		parts = append(parts, "kept by finalizer "+name)
 	}

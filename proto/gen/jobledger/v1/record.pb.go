@@ -679,7 +679,11 @@ type Evidence struct {
 	// admitted are the fields of a new pod's spec in which it differs from the Job's pod template, by what admission changed: names
 	// with + for what was added and - for what was taken away. One empty name says that there are none; no name at all, that they
 	// are those of the pod before it of its Job.
-	Admitted      []string `protobuf:"bytes,19,rep,name=admitted,proto3" json:"admitted,omitempty"`
+	Admitted []string `protobuf:"bytes,19,rep,name=admitted,proto3" json:"admitted,omitempty"`
+	// gates are the names of a pod's scheduling gates: it is not scheduled before all are taken off.
+	Gates []string `protobuf:"bytes,20,rep,name=gates,proto3" json:"gates,omitempty"`
+	// still_run are the containers of a pod that run although a regular one has ended for good: the pod does not end before them.
+	StillRun      []string `protobuf:"bytes,21,rep,name=still_run,json=stillRun,proto3" json:"still_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -843,6 +847,20 @@ func (x *Evidence) GetEdit() *Edit {
 func (x *Evidence) GetAdmitted() []string {
 	if x != nil {
 		return x.Admitted
+	}
+	return nil
+}
+
+func (x *Evidence) GetGates() []string {
+	if x != nil {
+		return x.Gates
+	}
+	return nil
+}
+
+func (x *Evidence) GetStillRun() []string {
+	if x != nil {
+		return x.StillRun
 	}
 	return nil
 }
@@ -1338,7 +1356,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"endOfBatch\"F\n" +
 	"\x06Stream\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.jobledger.v1.StreamKindR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\fR\x02id\"\xf5\x04\n" +
+	"\x02id\x18\x02 \x01(\fR\x02id\"\xa8\x05\n" +
 	"\bEvidence\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -1366,7 +1384,9 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"finalizers\x12,\n" +
 	"\x06origin\x18\x11 \x01(\v2\x14.jobledger.v1.OriginR\x06origin\x12&\n" +
 	"\x04edit\x18\x12 \x01(\v2\x12.jobledger.v1.EditR\x04edit\x12\x1a\n" +
-	"\badmitted\x18\x13 \x03(\tR\badmitted\"\xb6\x01\n" +
+	"\badmitted\x18\x13 \x03(\tR\badmitted\x12\x14\n" +
+	"\x05gates\x18\x14 \x03(\tR\x05gates\x12\x1b\n" +
+	"\tstill_run\x18\x15 \x03(\tR\bstillRun\"\xb6\x01\n" +
 	"\x06Origin\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
