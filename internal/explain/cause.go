@@ -107,8 +107,8 @@ func (c *Case) heldUp() string {
 	return ""
 }
 
-// stuckCause is that of a Job that is stuck, as the text says.
-func (c *Case) stuckCause(text string) string { return cmp.Or(c.heldUp(), c.crashes(), text) }
+// stuckCause is that of a Job that is stuck.
+func (c *Case) stuckCause(x *stuckness) string { return cmp.Or(x.cause, c.heldUp(), c.crashes(), x.text) }
 
 var (
 	numbers = regexp.MustCompile(`\d+`)

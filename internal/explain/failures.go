@@ -204,11 +204,11 @@ func (c *Case) trouble() (Trouble, bool) {
 	case history.StateFailing:
 		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), because(c.verdict().Text), c.cause()
 	default:
-		v, since, is := c.stuckSince()
-		if _, unseen := c.unseen(); !is || unseen || c.cut { // what came of it is not known
+		x := c.stuck(c.runningNow())
+		if _, unseen := c.unseen(); x == nil || unseen || c.cut { // what came of it is not known
 			return t, false
 		}
-		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(since), v, c.stuckCause(v)
+		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(x.from[0].At), x.text, c.stuckCause(x)
 	}
 	return t, true
 }

@@ -52,7 +52,7 @@ func (c *Case) line() Sentence {
 		waits = c.waited()
 	case history.StateWaiting, history.StateRunning:
 		_, unseen := c.unseen()
-		if _, _, stuck := c.stuck(c.runningNow()); !unseen && !stuck && c.runningNow() == 0 {
+		if running := c.runningNow(); !unseen && running == 0 && c.stuck(running) == nil {
 			waits = c.keptBy()
 		}
 	}

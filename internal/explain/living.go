@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -66,12 +67,18 @@ func (c *Case) livingVerdict() Sentence {
 	if c.Job.Counts.Completions == 0 {
 		done = fmt.Sprintf("%d succeeded", c.Job.Counts.Succeeded)
 	}
-	if text, from, is := c.stuck(running); is {
-		return say(from, "STUCK for %s: %s", words.Span(now.Sub(from[0].At)), text)
+	if x := c.stuck(running); x != nil {
+		return say(x.from, "STUCK for %s: %s", words.Span(now.Sub(x.from[0].At)), x.text)
 	}
 	switch {
 	case running > 0:
-		return say(marks(c.added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.start())), words.Count(running, "pod")+" running", done)
+		what := words.Count(running, "pod") + " running"
+		if all := c.outlived(); len(all) > 0 && len(all) == running {
+			return say(append(marks(c.added), cite(all, func(t *Try) Mark { return t.Newest })...), "RUNNING for %s: %s; %s", words.Span(now.Sub(c.start())), c.outlivedText(all[0]), done)
+		}
+		return say(marks(c.added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.start())), what, done)
+	case c.noPodWanted():
+		return say(marks(c.added, c.parallelismSet()), "WAITING for %s: no pod is wanted, as parallelism is 0", words.Span(now.Sub(c.start())))
 	}
 	if until := c.backoffUntil(); until > now {
 		n, _ := c.folded.Failures()
@@ -104,41 +111,58 @@ func (c *Case) backedOff(n int) (out []*Try) {
 	return out[max(0, len(out)-n):]
 }
 
-// stuck says why nothing of the Job goes on by itself, and what shows it, if so many of its pods run.
-func (c *Case) stuck(running int) (text string, from []Mark, is bool) {
-	if running > 0 {
-		return "", nil, false
-	}
-	for _, g := range c.waiting() {
-		if w := g[0].wait0(); slices.Contains(stuckWords, w.Reason) {
-			return podsText(g) + ": " + waitWord(w.Reason), marks(g[0].stuckFrom()), true
-		}
-	}
-	for _, x := range c.refusals {
-		if x.Over.Record == 0 && x.Kind == events.CommandCreatePod {
-			return fmt.Sprintf("the API server refuses its pods (%s)", x.Class), marks(x.First, x.Last), true
-		}
-	}
-	if x := c.lackNow(); x != nil {
-		return x.noPods(), []Mark{x.From}, true
-	}
-	return "", nil, false
+// stuckness is why nothing of a Job goes on by itself.
+type stuckness struct {
+	text  string
+	cause string // what is alike in others that are stuck so; empty where that is what their pods wait for
+	from  []Mark // what shows it: the first since when
 }
 
-// stuckSince is stuck of a Job that goes on, and since when.
-func (c *Case) stuckSince() (text string, since events.Time, is bool) {
-	text, from, is := c.stuck(c.runningNow())
-	if !is {
-		return "", 0, false
+// stuck says why nothing of the Job goes on by itself, if so many of its pods run; nil when something may.
+func (c *Case) stuck(running int) *stuckness {
+	if running > 0 {
+		return nil
 	}
-	return text, from[0].At, true
+	for _, g := range c.waiting() {
+		if c.tooLong(g[0].wait0()) {
+			return &stuckness{podsText(g) + ": " + g[0].waitWord(), "", marks(g[0].stuckFrom())}
+		}
+	}
+	if x := c.refusedNow(events.CommandCreatePod); x != nil {
+		return &stuckness{fmt.Sprintf("the API server refuses its pods (%s)", x.Class), "", marks(x.First, x.Last)}
+	}
+	if x := c.lackNow(); x != nil {
+		return &stuckness{x.noPods(), "", []Mark{x.From}}
+	}
+	if all := c.silent(); len(all) > 0 {
+		text := fmt.Sprintf("nothing is heard of %s, bound to %s", podsText(all), all[0].Node)
+		return &stuckness{text, "nothing is heard from " + all[0].Node, []Mark{all[0].Placed}}
+	}
+	if all := c.hanging(); len(all) > 0 {
+		return &stuckness{hangWord(all), "pods do not stop" + on(all[0].Node), []Mark{all[0].AskedSeen}}
+	}
+	if x := c.refusedNow(events.CommandDropFinalizer); x != nil {
+		text := fmt.Sprintf("the API server refuses to take the finalizer off its pods (%s)", x.Class)
+		return &stuckness{text, "finalizer: " + x.Class.String(), marks(x.First, x.Last)}
+	}
+	return nil
+}
+
+// refusedNow is the refusal of such commands that lasts; nil for none.
+func (c *Case) refusedNow(kind events.CommandKind) *refusal {
+	for _, x := range c.refusals {
+		if x.Over.Record == 0 && x.Kind == kind {
+			return x
+		}
+	}
+	return nil
 }
 
 // runningNow is how many of its pods run.
 func (c *Case) runningNow() int {
-	n := 0
+	n, hanging := 0, c.hanging()
 	for _, t := range c.Tries {
-		if !t.over() && t.Started.Record != 0 && t.waitText() == "" {
+		if !t.over() && t.Started.Record != 0 && t.waitText() == "" && !slices.Contains(hanging, t) {
 			n++
 		}
 	}
@@ -150,6 +174,15 @@ func podsText(g []*Try) string {
 		return g[0].Pod
 	}
 	return fmt.Sprintf("%s and %s", g[0].Pod, words.Count(len(g)-1, "other pod"))
+}
+
+// waitWord is what the try waits for, for people: a gate by its name.
+func (t *Try) waitWord() string {
+	reason := t.wait0().Reason
+	if reason == "SchedulingGated" && len(t.Gates) > 0 {
+		return list(t.Gates, "(scheduling gate) holds it", "(scheduling gates) hold it")
+	}
+	return waitWord(reason)
 }
 
 // waitWord is a word of the scheduler's or the kubelet's for people.
@@ -189,14 +222,31 @@ func (c *Case) keptBy() (out []Sentence) {
 	for _, g := range c.waiting() {
 		w := g[0].wait0()
 		from := append(cite(g, func(t *Try) Mark { return t.wait0().From }), marks(w.said())...)
-		out = append(out, say(from, "%s: %s since %s (%s)%s",
-			podsText(g), w.Reason, c.clock(w.From.At), words.Span(now.Sub(w.From.At)), colon(w.Message)))
+		text := fmt.Sprintf("%s: %s since %s (%s)", podsText(g), w.Reason, c.clock(w.From.At), words.Span(now.Sub(w.From.At)))
+		if gates := g[0].Gates; w.Reason == "SchedulingGated" && len(gates) > 0 {
+			text += ", by " + strings.Join(gates, ", ")
+		}
+		if w.Reason == "ContainerCreating" && c.tooLong(w) {
+			text += "; missing: what its kubelet waits for (a volume, a Secret, the network): only its Events tell it, and they are not read"
+		}
+		out = append(out, say(from, "%s%s", text, colon(w.Message)))
 	}
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {
 			out = append(out, say(marks(t.AskedSeen, t.Newest), "%s is being deleted since %s, and kept by finalizer %s",
 				t.Pod, c.clock(t.Asked), t.Finalizers[0]))
 		}
+	}
+	for _, t := range c.hanging() {
+		if len(t.Finalizers) == 0 {
+			out = append(out, c.hangs(t))
+		}
+	}
+	for _, t := range c.silent() {
+		out = append(out, c.silentText(t))
+	}
+	for _, t := range c.outlived() {
+		out = append(out, say(marks(t.Newest), "the end of %s: %s", t.Pod, c.outlivedText(t)))
 	}
 	out = append(out, c.freedText()...)
 	out = append(out, c.lacked(true)...)

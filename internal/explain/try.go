@@ -50,6 +50,8 @@ type Try struct {
 	Disrupted  *events.ConditionText // its DisruptionTarget condition
 	disrupted  Mark
 	Finalizers []string // of others, while it is being deleted
+	Gates      []string // scheduling gates that its newest record tells of
+	StillRun   []string // containers that run though a regular one has ended for good, by its newest record
 
 	Asked      events.Time // when its deletion was asked for, by the API server's clock, no later; 0 when it was not
 	AskedExact bool
@@ -76,6 +78,7 @@ type Try struct {
 	graceBy   Mark // the one that shows how long it was given
 	deletions int  // records that show its deletion
 
+	heard bool    // the kubelet of its node has said something of it
 	ended *Ending // who ended it, once all records are taken in; nil before it was asked for
 }
 
@@ -179,7 +182,9 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	if t.Placed.Record == 0 && (f.Scheduled || e.Node != "") {
 		t.Placed = markOf(r)
 	}
+	t.hear(r, f)
 	t.wait(r, f)
+	t.Gates, t.StillRun = e.Gates, e.StillRun
 	t.Reason, t.Message, t.Restarts = e.Reason, e.Message, f.Restarts
 	if len(e.Containers) > 0 && !slices.Equal(t.Containers, e.Containers) {
 		t.Containers, t.Shown = e.Containers, markOf(r)

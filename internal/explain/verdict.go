@@ -40,9 +40,9 @@ func (c *Case) readVerdict() Sentence {
 	case history.StateFailed, history.StateComplete:
 		return say(c.settledMarks(), "%s", verdict.Of(c.folded))
 	case history.StateFailing:
-		return say(slices.Concat(c.numbersMarks(c.settled), c.settledMarks()), "FAILING: %s; its pods are being stopped", c.numbers(c.settled))
+		return say(slices.Concat(c.numbersMarks(c.settled), c.settledMarks()), "FAILING: %s; %s", c.numbers(c.settled), c.stopping())
 	case history.StateFinishing:
-		return say(c.settledMarks(), "FINISHING: %s; its pods are being stopped", c.numbers(c.settled))
+		return say(c.settledMarks(), "FINISHING: %s; %s", c.numbers(c.settled), c.stopping())
 	case history.StateDeleted, history.StateDeleting:
 		return c.deletedVerdict()
 	case history.StateFinished:

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"slices"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/status"
@@ -64,10 +66,16 @@ func stateOf(a *Account) (state State, reason, message string) {
 		return state, reason, message
 	case j.Spec != nil && j.Spec.Suspend:
 		return StateSuspended, "", ""
-	case j.Tally().Active+j.Tally().Terminating == 0:
-		return StateWaiting, "", ""
+	case anyRuns(j):
+		return StateRunning, "", ""
 	}
-	return StateRunning, "", ""
+	return StateWaiting, "", ""
+}
+
+// anyRuns reports whether a pod of the Job was seen to run, and not to end.
+func anyRuns(j *projector.Job) bool {
+	t := j.Tally()
+	return t.Ready > 0 || t.Active+t.Terminating > 0 && slices.ContainsFunc(j.Pods(), func(p *projector.Pod) bool { return p.Phase == events.PodRunning && !p.Gone })
 }
 
 // finished is when the Job became Complete or Failed, as its condition says; 0 while it has not.

@@ -1,0 +1,155 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/words"
+)
+
+// How long the node of a pod may take before nothing goes on by itself.
+const (
+	stopSlack = 30 * time.Second // to end a pod after its grace period: the kubelet kills it, unmounts its volumes, and deletes it
+	silence   = time.Minute      // to say a first word of a pod that was bound to the node
+	creating  = 5 * time.Minute  // to pull images, mount volumes and make containers (ContainerCreating)
+)
+
+// hanging are the pods that are being deleted, and are there though their grace period was over a while ago.
+func (c *Case) hanging() (out []*Try) {
+	for _, t := range c.Tries {
+		if t.AskedSeen.Record != 0 && !t.over() && c.end() > t.stopsAt().Add(stopSlack) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// stopsAt is when the grace period of a pod that is being deleted is over, by the API server's clock.
+func (t *Try) stopsAt() events.Time {
+	if t.Grace == nil {
+		return t.Asked
+	}
+	return t.Asked.Add(time.Duration(min(*t.Grace, 1<<32)) * time.Second)
+}
+
+// hangs says of pods that do not stop since when each is being deleted, where, and what ends it.
+func (c *Case) hangs(t *Try) Sentence {
+	text := fmt.Sprintf("%s%s is being deleted since %s", t.Pod, on(t.Node), c.clock(t.AskedSeen.At))
+	from := marks(t.AskedSeen, t.graceBy, t.Newest)
+	if t.Node == "" {
+		return say(from, "%s, and is there still", text)
+	}
+	if t.Grace != nil && *t.Grace > 0 {
+		text += fmt.Sprintf(" (given %s)", words.Span(time.Duration(min(*t.Grace, 1<<32))*time.Second))
+	}
+	text += ", and its kubelet has not ended it"
+	if n, ok := c.nodeOf(t, Mark{At: c.end()}); ok {
+		text, from = text+": "+c.nodeWords(&n, t.Node), append(from, n.Mark)
+	}
+	return say(from, "%s; it ends when its kubelet does so, or by a deletion by force", text)
+}
+
+func on(node string) string {
+	if node == "" {
+		return ""
+	}
+	return " on " + node
+}
+
+// hangWord is what an answer says first of pods that do not stop.
+func hangWord(all []*Try) string {
+	text := all[0].Pod + on(all[0].Node)
+	if len(all) > 1 {
+		return fmt.Sprintf("%s and %s do not stop", text, words.Count(len(all)-1, "other pod"))
+	}
+	return text + " does not stop"
+}
+
+// stopping says how it is with the pods of a Job whose end is settled.
+func (c *Case) stopping() string {
+	if all := c.hanging(); len(all) > 0 {
+		return fmt.Sprintf("%s (being deleted since %s)", hangWord(all), c.clock(all[0].AskedSeen.At))
+	}
+	return "its pods are being stopped"
+}
+
+// silent are the pods that were bound to a node a while ago, of which its kubelet has said nothing.
+func (c *Case) silent() (out []*Try) {
+	if len(c.passed.Touching(c.Job.Namespace, false, c.start(), c.end())) > 0 { // it may have been passed over
+		return nil
+	}
+	for _, t := range c.Tries {
+		if t.Placed.Record != 0 && !t.heard && !t.Stated && !t.over() && t.AskedSeen.Record == 0 && c.end().Sub(t.Placed.At) >= silence {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// kubeletSays are the conditions that a kubelet sets of a pod when it first takes it.
+var kubeletSays = []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"}
+
+// hear takes in whether the kubelet of the pod's node has said something of it.
+func (t *Try) hear(r *events.Record, f *events.PodSeen) {
+	ofKubelet := func(c events.PodCondition) bool { return slices.Contains(kubeletSays, c.Type) }
+	t.heard = t.heard || f.Phase != events.PodPending && f.Phase != events.PodPhaseNone || len(r.Evidence.Containers) > 0 ||
+		t.Placed.Record != 0 && f.Waiting != "" && f.Waiting != "Unschedulable" && f.Waiting != "SchedulingGated" ||
+		slices.ContainsFunc(f.Conditions, ofKubelet)
+}
+
+// silentText says of a pod of which nothing is heard since when, where, and what ends it.
+func (c *Case) silentText(t *Try) Sentence {
+	text, from := fmt.Sprintf("%s is bound to %s since %s, whose kubelet has said nothing of it", t.Pod, t.Node, c.clock(t.Placed.At)), marks(t.Placed, t.Newest)
+	if n, ok := c.nodeOf(t, Mark{At: c.end()}); ok {
+		text, from = text+": "+c.nodeWords(&n, t.Node), append(from, n.Mark)
+	}
+	return say(from, "%s; the kubelet starts it when it is back, or the pod is deleted", text)
+}
+
+// tooLong reports whether a wait is one with which nothing goes on by itself.
+func (c *Case) tooLong(w *Waiting) bool {
+	return slices.Contains(stuckWords, w.Reason) || w.Reason == "ContainerCreating" && c.end().Sub(w.From.At) >= creating
+}
+
+// outlived are pods that run on though a regular container of each has ended with 0.
+func (c *Case) outlived() (out []*Try) {
+	for _, t := range c.Tries {
+		if !t.over() && len(t.StillRun) > 0 && t.ended0() != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ended0 is the first of its regular containers that ended with 0; nil for none.
+func (t *Try) ended0() *events.ContainerEnd {
+	var first *events.ContainerEnd
+	for i := range t.Containers {
+		e := &t.Containers[i]
+		if e.Kind == events.RegularContainer && e.ExitCode == 0 && !e.Again && (first == nil || e.Finished < first.Finished) {
+			first = e
+		}
+	}
+	return first
+}
+
+// outlivedText says of a pod which container has ended, and which run on: the pod does not succeed before them.
+func (c *Case) outlivedText(t *Try) string {
+	e := t.ended0()
+	at := ""
+	if e.Finished != 0 {
+		at = " at " + c.clock(e.Finished)
+	}
+	return fmt.Sprintf("%s ended with 0%s and %s", e.Name, at, list(t.StillRun, "runs on", "run on"))
+}
+
+// list is names and what one of them does, or several.
+func list(names []string, one, several string) string {
+	if len(names) == 1 {
+		return names[0] + " " + one
+	}
+	return strings.Join(names, ", ") + " " + several
+}

@@ -1,0 +1,127 @@
+package explain_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
+)
+
+// TestWhatDoesNotGoOnByItself: what is said of a Job whose only pod is left in a state, so long after the pod was seen so; and of one moment
+// before the bound.
+func TestWhatDoesNotGoOnByItself(t *testing.T) {
+	waits := func(word string) func(*events.Record, *events.PodSeen) {
+		return func(r *events.Record, f *events.PodSeen) {
+			placed(r, f)
+			f.Waiting, f.Conditions = word, append(f.Conditions, events.PodCondition{Type: "Initialized", Status: "True"})
+		}
+	}
+	deleting := func(grace int64, phase events.PodPhase, finalizers ...string) func(*events.Record, *events.PodSeen) {
+		return func(r *events.Record, f *events.PodSeen) {
+			placed(r, f)
+			f.Phase, f.DeletionGracePeriodSeconds, f.Deleted = phase, &grace, r.Time.Add(time.Duration(grace)*time.Second)
+			r.Evidence.Finalizers = finalizers
+		}
+	}
+	outlives := func(code int32, names ...string) func(*events.Record, *events.PodSeen) {
+		return func(r *events.Record, f *events.PodSeen) {
+			placed(r, f)
+			f.Phase = events.PodRunning
+			r.Evidence.Containers = []events.ContainerEnd{{Name: "main", ExitCode: code, Finished: r.Time.Add(-time.Second)}}
+			r.Evidence.StillRun = names
+		}
+	}
+	for _, row := range []struct {
+		name   string
+		change func(*events.Record, *events.PodSeen)
+		after  time.Duration
+		says   []string // the verdict, and then sentences
+		not    string
+	}{
+		{"a node that says nothing", placed, time.Minute,
+			[]string{"STUCK for 1m", "nothing is heard of ", " bound to node-3", "whose kubelet has said nothing of it: node node-3 Ready", "; the kubelet starts it when it is back"}, ""},
+		{"it may say something yet", placed, time.Minute - time.Second, []string{"WAITING for "}, "whose kubelet has said nothing"},
+		{"it said that it makes the containers", waits("ContainerCreating"), 2 * time.Minute, []string{"WAITING for ", "ContainerCreating since"}, "kubelet has said nothing"},
+		{"it makes them for long", waits("ContainerCreating"), 5 * time.Minute, []string{"STUCK for 5m: ", "ContainerCreating", "missing: what its kubelet waits for"}, "said nothing"},
+		{"a gate, by its name", func(r *events.Record, f *events.PodSeen) {
+			f.Waiting, r.Evidence.Gates = "SchedulingGated", []string{"corp.example/budget"}
+		}, time.Second, []string{"STUCK for 1s: ", "corp.example/budget (scheduling gate) holds it", "SchedulingGated since", "by corp.example/budget"}, ""},
+		{"two gates", func(r *events.Record, f *events.PodSeen) {
+			f.Waiting, r.Evidence.Gates = "SchedulingGated", []string{"a.example/x", "b.example/y"}
+		}, time.Second, []string{"STUCK for 1s: ", "a.example/x, b.example/y (scheduling gates) hold it"}, ""},
+		{"a pod that does not stop", deleting(20, events.PodRunning), 51 * time.Second,
+			[]string{"STUCK for 51s: ", " on node-3 does not stop", "(given 20s), and its kubelet has not ended it: node node-3 Ready", "; it ends when its kubelet does so, or by a deletion by force"}, "RUNNING"},
+		{"one that may yet", deleting(20, events.PodRunning), 49 * time.Second, nil, "does not stop"},
+		{"one that a finalizer keeps", deleting(20, events.PodRunning, "corp.example/logs"), time.Minute, []string{"STUCK for ", "kept by finalizer corp.example/logs"}, "by force"},
+		{"one that has ended is not stuck", deleting(20, events.PodFailed), 2 * time.Minute, nil, "does not stop"},
+		{"a sidecar that runs on", outlives(0, "istio-proxy"), 25 * time.Minute, []string{"RUNNING for ", "main ended with 0 at ", " and istio-proxy runs on; 0 of 1 done", "the end of "}, "STUCK"},
+		{"two of them", outlives(0, "istio-proxy", "logs"), time.Minute, []string{"RUNNING for ", " and istio-proxy, logs run on; 0 of 1 done"}, ""},
+		{"beside a container that failed", outlives(1, "istio-proxy"), time.Minute, []string{"RUNNING for "}, "ended with 0"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			src, s, now := onePod(t, row.after, row.change)
+			c, err := explain.Read(t.Context(), src, s, history.Point{Time: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := c.Answer()
+			said := []string{a.Verdict.Text}
+			for _, x := range all(&a) {
+				if len(x.Records) == 0 && !strings.Contains(x.Text, "Nothing in its spec") {
+					t.Errorf("%q names no record", x.Text)
+				}
+				said = append(said, x.Text)
+			}
+			text := strings.Join(said, "\n")
+			for i, want := range row.says {
+				if !strings.Contains(text, want) || i == 0 && !strings.HasPrefix(text, want) {
+					t.Errorf("the answer lacks %q:\n%s", want, text)
+				}
+			}
+			if row.not != "" && strings.Contains(text, row.not) {
+				t.Errorf("the answer says %q:\n%s", row.not, text)
+			}
+		})
+	}
+}
+
+// placed makes a pod one that was bound to a node just now.
+func placed(r *events.Record, f *events.PodSeen) {
+	f.Waiting, f.Scheduled, r.Evidence.Node = "", true, "node-3"
+	f.Conditions = []events.PodCondition{{Type: "PodScheduled", Status: "True"}}
+	r.Evidence.Conditions = nil
+}
+
+// onePod is a log in which the first sight of the only pod of a Job, which is changed, is the last record of the Job; now is so long after
+// it, before anything else happens.
+func onePod(t *testing.T, after time.Duration, change func(*events.Record, *events.PodSeen)) (src *recorded, s events.Stream, now events.Time) {
+	t.Helper()
+	const quiet = 50 * time.Second // behind the sight, in the record
+	for _, dir := range logs(t) {
+		if strings.HasSuffix(dir, "delegated") {
+			src = openRecorded(t, dir)
+		}
+	}
+	s = src.job(t, "unschedulable/gpu-train")
+	var kept []events.Record
+	for _, r := range src.records {
+		if now != 0 && r.Stream == s {
+			continue
+		}
+		if now == 0 {
+			r.Time = r.Time.Add(quiet - after)
+		}
+		if f, ok := r.Facts.(*events.PodSeen); ok && r.Stream == s {
+			seen := *f
+			r.Facts, now = &seen, r.Time.Add(after)
+			change(&r, &seen)
+		}
+		kept = append(kept, r)
+	}
+	src.records = slices.Clip(kept)
+	return src, s, now
+}
