@@ -52,6 +52,9 @@ func (c *Case) first() []Sentence {
 			break
 		}
 	}
+	if e := t.ended0(); e != nil && len(failures(t.Containers)) > 0 {
+		out = append(out, say(marks(t.end(), t.shown()), "%s itself ended with 0%s", e.Name, c.atClock(e.Finished)))
+	}
 	return out
 }
 
@@ -268,8 +271,12 @@ func (c *Case) removedPods() []Sentence {
 	return fewer(out, 4)
 }
 
-// ranOn says of a pod that was stopped which of its containers had done their work, and which ran on.
+// ranOn says of a pod that was stopped which of its containers had done their work, and which ran on. Of one that ended by itself it does so
+// where the others took long.
 func (c *Case) ranOn(t *Try) (Sentence, bool) {
+	if t.Phase == events.PodSucceeded && t.Asked == 0 {
+		return c.endedAfter(t)
+	}
 	if t.Asked == 0 || c.ending(t).By == ByItself {
 		return Sentence{}, false
 	}
@@ -291,6 +298,28 @@ func (c *Case) ranOn(t *Try) (Sentence, bool) {
 		return Sentence{}, false
 	}
 	return say(marks(t.Newest), "%s: %s; %s", t.Pod, strings.Join(done, ", "), strings.Join(on, ", ")), true
+}
+
+// outlast is for how much longer a container runs than another of its pod before it is told: those of a pod do not end at once.
+const outlast = 5 * time.Second
+
+// endedAfter says of a pod that succeeded which of its containers ended first, and which ended last and long after it.
+func (c *Case) endedAfter(t *Try) (Sentence, bool) {
+	first := t.ended0()
+	if first == nil || first.Finished == 0 {
+		return Sentence{}, false
+	}
+	last := first
+	for i := range t.Containers {
+		if k := &t.Containers[i]; k.Kind != events.InitContainer && k.Finished > last.Finished {
+			last = k
+		}
+	}
+	more := last.Finished.Sub(first.Finished)
+	if more < outlast {
+		return Sentence{}, false
+	}
+	return say(marks(t.Ended, t.Shown), "%s: %s ended with 0 at %s, %s %s later", t.Pod, first.Name, c.clock(first.Finished), last.Name, words.Span(more)), true
 }
 
 // foreign reports whether the Job's pod template, as far as it is known, has no container of that name.

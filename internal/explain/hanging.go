@@ -139,11 +139,15 @@ func (t *Try) ended0() *events.ContainerEnd {
 // outlivedText says of a pod which container has ended, and which run on: the pod does not succeed before them.
 func (c *Case) outlivedText(t *Try) string {
 	e := t.ended0()
-	at := ""
-	if e.Finished != 0 {
-		at = " at " + c.clock(e.Finished)
+	return fmt.Sprintf("%s ended with 0%s and %s", e.Name, c.atClock(e.Finished), list(t.StillRun, "runs on", "run on"))
+}
+
+// atClock is a time behind a word; empty for none.
+func (c *Case) atClock(t events.Time) string {
+	if t == 0 {
+		return ""
 	}
-	return fmt.Sprintf("%s ended with 0%s and %s", e.Name, at, list(t.StillRun, "runs on", "run on"))
+	return " at " + c.clock(t)
 }
 
 // list is names and what one of them does, or several.

@@ -57,7 +57,7 @@ var stuckCauses = []*stuckCause{
 		p.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	})}, did: "the PersistentVolumeClaim data does not exist", says: []string{`persistentvolumeclaim "data" not found`}, may: "schedule taint"},
 	{name: "gate", options: []option{pods(func(p *corev1.PodSpec) { p.SchedulingGates = []corev1.PodSchedulingGate{{Name: "corp.example/budget"}} })},
-		did: "the pod has the scheduling gate corp.example/budget", says: []string{`gate`}, may: "gate schedule", lift: (*situation).openGate},
+		did: "the pod has the scheduling gate corp.example/budget", says: []string{`corp\.example/budget`}, may: "gate schedule", lift: (*situation).openGate},
 
 	{name: "pull", did: "the image does not exist", says: []string{`ImagePullBackOff|ErrImagePull`}, may: "pull", lift: lifted,
 		kubelet: waitsIn("ImagePullBackOff", `Back-off pulling image "registry.corp/etl:1.9.0": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "registry.corp/etl:1.9.0": not found`)},
@@ -75,6 +75,9 @@ var stuckCauses = []*stuckCause{
 		kubelet: waitsIn("ContainerCreating", "")},
 	{name: "crashloop", options: []option{restartPolicy(corev1.RestartPolicyOnFailure)}, exits: []int32{3},
 		did: "container main exits 3 again and again", says: []string{`CrashLoop|restart`, `exit(ed)? 3`}, may: "crashloop", kubelet: crashesTwice},
+
+	{name: "sidecar", options: []option{beside("istio-proxy")}, did: "container main ended with 0, and istio-proxy runs on",
+		says: []string{`main ended with 0.*istio-proxy`}, kubelet: mainDoes, lift: (*situation).sidecarEnds},
 
 	{name: "suspendmade", nopod: true, options: []option{suspends()}, did: "maria created the Job suspended", says: []string{`suspended`}, may: "suspended edit",
 		lift: resumes(tom, "kubectl-patch")},
@@ -112,6 +115,24 @@ func resumes(user, manager string) func(*situation) {
 // waitsIn is a pod whose container waits.
 func waitsIn(reason, message string) func(*situation, *corev1.Pod) {
 	return func(s *situation, p *corev1.Pod) { s.kubelet(p, waits(0, reason, message)) }
+}
+
+// beside is a container more.
+func beside(name string) option {
+	return pods(func(p *corev1.PodSpec) { p.Containers = append(p.Containers, corev1.Container{Name: name, Image: p.Containers[0].Image}) })
+}
+
+// mainDoes: all containers start, and the first does its work.
+func mainDoes(s *situation, p *corev1.Pod) {
+	s.kubelet(p, all(runs(0), runs(1)))
+	s.pass(time.Second)
+	s.kubelet(p, ends(0, 0, "Completed", ""))
+}
+
+// sidecarEnds: the second container of the only pod ends.
+func (s *situation) sidecarEnds() {
+	v := s.await(s.truth, "a pod runs", func(v view) bool { return len(v.live()) > 0 })
+	s.kubelet(v.live()[0], all(ends(1, 0, "Completed", ""), is(corev1.PodSucceeded)))
 }
 
 func crashesTwice(s *situation, p *corev1.Pod) {
