@@ -81,10 +81,16 @@ func (c *Case) attempt(t *Try) Attempt {
 	}
 	if e.By == ByNobody {
 		_, unseen := c.unseen()
-		a.How, a.Unseen = t.waitsText(), unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
+		if a.How = t.waitsText(); a.How == "" && len(t.StillRun) > 0 && t.ended0() != nil {
+			a.How = c.outlivedText(t)
+		}
+		a.Unseen = unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
 	}
 	if n := len(t.Waits); n > 0 && t.Started.Record == 0 && e.By != ByNobody && t.toldWait() {
 		a.How += "; it had waited: " + t.waitWords()
+	}
+	if k := t.ended0(); k != nil && t.over() && len(failures(t.Containers)) > 0 {
+		a.How += fmt.Sprintf("; %s had ended with 0%s", k.Name, c.atClock(k.Finished))
 	}
 	for _, x := range failures(t.Containers) {
 		a.Exits = append(a.Exits, Exit{x.Name, x.ExitCode, x.Reason})
@@ -133,7 +139,7 @@ func (t *Try) toldWait() bool {
 // waitWords is the newest wait of a try, and what was said about it.
 func (t *Try) waitWords() string {
 	w := t.wait0()
-	return w.Reason + colon(w.Message).cut
+	return w.word() + colon(w.Message).cut
 }
 
 // lacking says in which records the tries of a Job stand, where others may have said more; empty when all of it is told.

@@ -108,7 +108,9 @@ func (c *Case) heldUp() string {
 }
 
 // stuckCause is that of a Job that is stuck.
-func (c *Case) stuckCause(x *stuckness) string { return cmp.Or(x.cause, c.heldUp(), c.crashes(), x.text) }
+func (c *Case) stuckCause(x *stuckness) string {
+	return cmp.Or(x.cause, c.heldUp(), c.crashes(), x.text)
+}
 
 var (
 	numbers = regexp.MustCompile(`\d+`)

@@ -63,7 +63,7 @@ func TestWhatDoesNotGoOnByItself(t *testing.T) {
 		{"it makes them for long", waits("ContainerCreating"), 5 * time.Minute, []string{"STUCK for 5m: ", "ContainerCreating", "missing: what its kubelet waits for"}, "said nothing"},
 		{"a gate, by its name", func(r *events.Record, f *events.PodSeen) {
 			f.Waiting, r.Evidence.Gates = "SchedulingGated", []string{"corp.example/budget"}
-		}, time.Second, []string{"STUCK for 1s: ", "corp.example/budget (scheduling gate) holds it", "SchedulingGated since", "by corp.example/budget"}, ""},
+		}, time.Second, []string{"STUCK for 1s: ", "corp.example/budget (scheduling gate) holds it", "SchedulingGated by corp.example/budget since"}, ""},
 		{"two gates", func(r *events.Record, f *events.PodSeen) {
 			f.Waiting, r.Evidence.Gates = "SchedulingGated", []string{"a.example/x", "b.example/y"}
 		}, time.Second, []string{"STUCK for 1s: ", "a.example/x, b.example/y (scheduling gates) hold it"}, ""},

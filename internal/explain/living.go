@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -178,11 +177,10 @@ func podsText(g []*Try) string {
 
 // waitWord is what the try waits for, for people: a gate by its name.
 func (t *Try) waitWord() string {
-	reason := t.wait0().Reason
-	if reason == "SchedulingGated" && len(t.Gates) > 0 {
-		return list(t.Gates, "(scheduling gate) holds it", "(scheduling gates) hold it")
+	if w := t.wait0(); len(w.By) > 0 {
+		return list(w.By, "(scheduling gate) holds it", "(scheduling gates) hold it")
 	}
-	return waitWord(reason)
+	return waitWord(t.wait0().Reason)
 }
 
 // waitWord is a word of the scheduler's or the kubelet's for people.
@@ -222,10 +220,7 @@ func (c *Case) keptBy() (out []Sentence) {
 	for _, g := range c.waiting() {
 		w := g[0].wait0()
 		from := append(cite(g, func(t *Try) Mark { return t.wait0().From }), marks(w.said())...)
-		text := fmt.Sprintf("%s: %s since %s (%s)", podsText(g), w.Reason, c.clock(w.From.At), words.Span(now.Sub(w.From.At)))
-		if gates := g[0].Gates; w.Reason == "SchedulingGated" && len(gates) > 0 {
-			text += ", by " + strings.Join(gates, ", ")
-		}
+		text := fmt.Sprintf("%s: %s since %s (%s)", podsText(g), w.word(), c.clock(w.From.At), words.Span(now.Sub(w.From.At)))
 		if w.Reason == "ContainerCreating" && c.tooLong(w) {
 			text += "; missing: what its kubelet waits for (a volume, a Secret, the network): only its Events tell it, and they are not read"
 		}

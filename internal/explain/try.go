@@ -2,6 +2,7 @@ package explain
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -50,7 +51,6 @@ type Try struct {
 	Disrupted  *events.ConditionText // its DisruptionTarget condition
 	disrupted  Mark
 	Finalizers []string // of others, while it is being deleted
-	Gates      []string // scheduling gates that its newest record tells of
 	StillRun   []string // containers that run though a regular one has ended for good, by its newest record
 
 	Asked      events.Time // when its deletion was asked for, by the API server's clock, no later; 0 when it was not
@@ -97,6 +97,7 @@ const (
 // Waiting is a reason for which a pod did not run, and while it was seen to.
 type Waiting struct {
 	Reason, Message string
+	By              []string // scheduling gates, by their names
 	From            Mark
 	Said            Mark // the record that has the message
 	Until           Mark // none while it lasts
@@ -184,7 +185,7 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	}
 	t.hear(r, f)
 	t.wait(r, f)
-	t.Gates, t.StillRun = e.Gates, e.StillRun
+	t.StillRun = e.StillRun
 	t.Reason, t.Message, t.Restarts = e.Reason, e.Message, f.Restarts
 	if len(e.Containers) > 0 && !slices.Equal(t.Containers, e.Containers) {
 		t.Containers, t.Shown = e.Containers, markOf(r)
@@ -244,8 +245,16 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 		t.Waits[last].Until = markOf(r)
 	}
 	if f.Waiting != "" {
-		t.Waits = append(t.Waits, Waiting{Reason: f.Waiting, Message: words.WaitMessage(f.Waiting, &r.Evidence), From: markOf(r), Said: markOf(r)})
+		t.Waits = append(t.Waits, Waiting{Reason: f.Waiting, Message: words.WaitMessage(f.Waiting, &r.Evidence), By: r.Evidence.Gates, From: markOf(r), Said: markOf(r)})
 	}
+}
+
+// word is the reason, and which gates it is.
+func (w *Waiting) word() string {
+	if len(w.By) == 0 {
+		return w.Reason
+	}
+	return w.Reason + " by " + strings.Join(w.By, ", ")
 }
 
 func (t *Try) deletion(r *events.Record, f *events.PodSeen) {

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
@@ -38,7 +39,7 @@ func (c *Case) readVerdict() Sentence {
 	}
 	switch c.Job.State {
 	case history.StateFailed, history.StateComplete:
-		return say(c.settledMarks(), "%s", verdict.Of(c.folded))
+		return c.overVerdict()
 	case history.StateFailing:
 		return say(slices.Concat(c.numbersMarks(c.settled), c.settledMarks()), "FAILING: %s; %s", c.numbers(c.settled), c.stopping())
 	case history.StateFinishing:
@@ -59,6 +60,17 @@ func (c *Case) readVerdict() Sentence {
 		return c.suspendedVerdict()
 	}
 	return c.livingVerdict()
+}
+
+// overVerdict is the verdict of a Job that is over. Of one whose deadline passed it says what held it up.
+func (c *Case) overVerdict() Sentence {
+	text, from := verdict.Of(c.folded), c.settledMarks()
+	if held, by := c.meanwhile(); held != "" {
+		if head, rest, is := strings.Cut(text, " passed"); is {
+			text, from = head+" passed"+held+rest, append(from, by...)
+		}
+	}
+	return say(from, "%s", text)
 }
 
 func (c *Case) settledMarks() []Mark {

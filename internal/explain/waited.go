@@ -45,7 +45,7 @@ func (c *Case) waited() []Sentence {
 		if len(g) > 1 {
 			who += fmt.Sprintf(" and %s", words.Count(len(g)-1, "other pod"))
 		}
-		out = append(out, say(marks(longest.From, longest.said(), longest.until), "%s waited for at least %s: %s%s", who, words.Span(longest.took()), longest.Reason, colon(longest.Message)))
+		out = append(out, say(marks(longest.From, longest.said(), longest.until), "%s waited for at least %s: %s%s", who, words.Span(longest.took()), longest.word(), colon(longest.Message)))
 	}
 	return fewer(out, 3)
 }

@@ -92,7 +92,7 @@ var keptRows = []string{
 	"evict-limit1-last", "taint-limit0-running", "preempt-limit0-running", "nodegone-limit0-running", "nodeback-limit0-running",
 	"pressure-count-running", "shutdown-faildisrupted-running", "storage-limit1-last", "poddeadline-limit1-last", "oom-perindex-running",
 	"exit-failcode-running", "outofcpu-limit0-pending",
-	"quota-limit3-lifted", "podsecurity-limit3-deadline", "secret-limit3-deadline", "pull-limit3-lifted", "cpu-limit3-deadline", "gate-limit3-stuck",
+	"quota-limit3-lifted", "podsecurity-limit3-deadline", "secret-limit3-deadline", "pull-limit3-lifted", "cpu-limit3-deadline", "gate-limit3-stuck", "gate-limit3-deadline", "sidecar-limit3-stuck", "sidecar-limit3-deadline",
 	"noparallel-limit3-stuck", "suspend-queue-running", "scale-parallel-down", "ttl-failed-after", "namespace-parallel-running", "two-limit1-last",
 	"maxfailed-indexed-running", "taint-limit0-deleting", "nodegone-limit0-deleting", "suspendmade-limit3-deleted",
 	"replace-replace-running", "history-failed-after", "crondeleted-background-running",

@@ -77,7 +77,7 @@ var stuckCauses = []*stuckCause{
 		did: "container main exits 3 again and again", says: []string{`CrashLoop|restart`, `exit(ed)? 3`}, may: "crashloop", kubelet: crashesTwice},
 
 	{name: "sidecar", options: []option{beside("istio-proxy")}, did: "container main ended with 0, and istio-proxy runs on",
-		says: []string{`main ended with 0.*istio-proxy`}, kubelet: mainDoes, lift: (*situation).sidecarEnds},
+		says: []string{`main (had |itself )?ended with 0`}, exits: []int32{143}, kubelet: mainDoes, lift: (*situation).sidecarEnds},
 
 	{name: "suspendmade", nopod: true, options: []option{suspends()}, did: "maria created the Job suspended", says: []string{`suspended`}, may: "suspended edit",
 		lift: resumes(tom, "kubectl-patch")},
@@ -119,7 +119,9 @@ func waitsIn(reason, message string) func(*situation, *corev1.Pod) {
 
 // beside is a container more.
 func beside(name string) option {
-	return pods(func(p *corev1.PodSpec) { p.Containers = append(p.Containers, corev1.Container{Name: name, Image: p.Containers[0].Image}) })
+	return pods(func(p *corev1.PodSpec) {
+		p.Containers = append(p.Containers, corev1.Container{Name: name, Image: p.Containers[0].Image})
+	})
 }
 
 // mainDoes: all containers start, and the first does its work.
