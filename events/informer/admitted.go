@@ -17,6 +17,7 @@ import (
 const (
 	mostAdmitted = 16
 	maxAdmitted  = 128 // of one name, in bytes
+	maxImage     = 128 // of an image behind it
 )
 
 // admittedLocked is in which fields a new pod differs from the pod template of its Job, if that is not what was told of the Job's pod
@@ -70,7 +71,7 @@ func (s *specSeen) compare(pod *kubewire.PodSpec, print uint64) (names []string,
 }
 
 // admitted names the fields in which a pod's spec differs from the template, but for what every API server and every Job controller
-// fills in. It gives no value.
+// fills in. It gives no value but those of images: which one ran is often the cause, and templates keep theirs, too.
 func admitted(template, pod *corev1.PodSpec) []string {
 	d := differences{}
 	d.structs("", reflect.ValueOf(usual(template, template)), reflect.ValueOf(usual(pod, template)))
@@ -179,6 +180,8 @@ func (d *differences) values(path string, a, b reflect.Value) {
 		d.add("+", path)
 	case b.IsZero():
 		d.add("-", path)
+	case strings.HasSuffix(path, "].image"):
+		d.names = append(d.names, bounded(path, maxAdmitted)+" "+bounded(a.String(), maxImage)+" → "+bounded(b.String(), maxImage))
 	default:
 		d.add("", path)
 	}

@@ -61,7 +61,7 @@ func TestWhatAdmissionChangedIsNamed(t *testing.T) {
 		"an image and a variable": {func(s *corev1.PodSpec) {
 			s.Containers[0].Image, s.Containers[0].Env[0].Value = "mirror/demo:1", "hunter3"
 			s.Containers[0].Env = append(s.Containers[0].Env, corev1.EnvVar{Name: "PROXY", Value: "hunter4"})
-		}, []string{"+containers[main].env[PROXY]", "containers[main].env[TOKEN].value", "containers[main].image"}},
+		}, []string{"+containers[main].env[PROXY]", "containers[main].env[TOKEN].value", "containers[main].image demo:1 → mirror/demo:1"}},
 		"where it may run": {func(s *corev1.PodSpec) {
 			s.NodeSelector = map[string]string{"pool": "hunter5"}
 			s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: "spot"})

@@ -47,6 +47,8 @@ func admittedText(names []string) string {
 			parts = append(parts, name[1:]+" added")
 		case strings.HasPrefix(name, "-"):
 			parts = append(parts, name[1:]+" removed")
+		case strings.Contains(name, " → "): // of an image, with both
+			parts = append(parts, name)
 		case name == "…":
 			parts = append(parts, "and more")
 		default:

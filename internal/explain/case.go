@@ -61,6 +61,7 @@ type Case struct {
 	gaps        history.Gaps
 	passed      history.PassedOver // of all namespaces
 	unrecorded  unrecorded
+	template    *templateEdit   // of its CronJob, made since; nil where none was looked for, or none is
 	runs        *runs           // earlier ones of the same work; nil when they were not looked for
 	admitted    []string        // what admission changed of its pods, as told last
 	admittedAt  Mark            // the record that tells it

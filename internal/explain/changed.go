@@ -12,7 +12,9 @@ import (
 )
 
 // changed says what differs from the last run of the same work that succeeded.
-func (c *Case) changed() []Sentence {
+func (c *Case) changed() []Sentence { return append(c.sinceSuccess(), c.movedOn()...) }
+
+func (c *Case) sinceSuccess() []Sentence {
 	r := c.runs
 	switch {
 	case r == nil || c.added.Record == 0:
@@ -106,11 +108,22 @@ func compare(path string, a, b any, out *[]string) {
 			return
 		}
 	}
+	if x, ok := a.([]any); ok && b == nil && named(x) {
+		compare(path, byName(x), map[string]any{}, out)
+		return
+	}
+	if y, ok := b.([]any); ok && a == nil && named(y) {
+		compare(path, map[string]any{}, byName(y), out)
+		return
+	}
 	was, is := valueText(a), valueText(b)
 	if was == is {
 		return
 	}
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "spec."), "containers.")
+	if at := strings.LastIndexByte(path, '.'); at > 0 && (a == nil || b == nil) && was+is == hiddenVariable {
+		path, was, is = path[:at], path[at+1:], path[at+1:]
+	}
 	switch {
 	case a == nil:
 		*out = append(*out, fmt.Sprintf("%s + %s", path, is))
@@ -138,6 +151,9 @@ func merged(a, b map[string]any) map[string]bool {
 	}
 	return keys
 }
+
+// hiddenVariable is a variable of env without its name: its value is not kept, so the name tells all.
+const hiddenVariable = `{"value":"(redacted)"}`
 
 // named reports whether every element is an object with a name.
 func named(list []any) bool {

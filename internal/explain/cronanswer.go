@@ -316,9 +316,22 @@ func (c *CronCase) edited() []Sentence {
 	var out []Sentence
 	for i := len(c.due.Changes) - 1; i >= 0; i-- {
 		ch := &c.due.Changes[i]
-		out = append(out, say([]Mark{{ch.Record, ch.At}}, "%s %s", c.seen(ch.At), changeText(ch)))
+		out = append(out, say([]Mark{{ch.Record, ch.At}}, "%s %s", c.seen(ch.At), c.editText(ch)))
 	}
 	return fewer(out, 3)
+}
+
+// editText is changeText, with what was changed of the jobTemplate where both are kept.
+func (c *CronCase) editText(ch *duetimes.Change) string {
+	text := changeText(ch)
+	diff := c.templateEdit(ch)
+	if len(diff) == 0 {
+		return text
+	}
+	if more := len(diff) - mostDifferences; more > 0 {
+		diff = append(diff[:mostDifferences:mostDifferences], fmt.Sprintf("%d more", more))
+	}
+	return strings.Replace(text, words.TemplateEdited, "jobTemplate: "+strings.Join(diff, " · "), 1)
 }
 
 // refused says which Jobs the API server refused for a time. Those that never started are told with what was missed.

@@ -48,6 +48,9 @@ func (c *Case) Compare(ctx context.Context) error {
 		if err := c.findRuns(ctx); err != nil {
 			return err
 		}
+		if err := c.findTemplate(ctx); err != nil {
+			return err
+		}
 	}
 	return c.findPeers(ctx)
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
+// TemplateEdited is the word of CronChanges for a jobTemplate that was edited.
+const TemplateEdited = "jobTemplate edited"
+
 // CronChanges are the fields of a CronJob's spec that differ, with both values.
 func CronChanges(old, now *events.CronJobSeen) []string {
 	var out []string
@@ -23,7 +26,7 @@ func CronChanges(old, now *events.CronJobSeen) []string {
 	field("successfulJobsHistoryLimit", orUnset(old.KeepSucceeded, decimal[int32]), orUnset(now.KeepSucceeded, decimal[int32]))
 	field("failedJobsHistoryLimit", orUnset(old.KeepFailed, decimal[int32]), orUnset(now.KeepFailed, decimal[int32]))
 	if old.Template != now.Template || old.Redacted != now.Redacted {
-		out = append(out, "jobTemplate edited")
+		out = append(out, TemplateEdited)
 	}
 	return out
 }
