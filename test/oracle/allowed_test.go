@@ -71,6 +71,14 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- deleted <job a-2 1>, background at 2026-01-01T00:05:00Z\n- deleted <job a-1 1>, background at 2026-01-01T00:05:00Z\n", false},
 		{"ours deletes later", replaced, "- deleted <job a-2 1>, background at 2026-01-01T00:05:00Z\n" +
 			"- deleted <job a-1 1>, background at 2026-01-01T00:04:00Z\n+ deleted <job a-1 1>, background at 2026-01-01T00:05:00Z\n", false},
+		{"a Job that is being deleted ends beyond the limits", "cronjob a keepFailed=0\n+0 create a\n+1 delete a foreground\n+1 fail a.-1\n",
+			"- event of a: Normal SuccessfulDelete \"Deleted job a-1\"\n+ event of a: Normal SawCompletedJob \"Saw completed job: a-1, condition: Failed\" x1\n", true},
+		{"ours tells of another one", "cronjob a keepFailed=0\n+0 create a\n+1 delete a foreground\n+1 fail a.-1\n",
+			"- event of a: Normal SuccessfulDelete \"Deleted job a-1\"\n+ event of a: Normal SawCompletedJob \"Saw completed job: a-2, condition: Failed\" x1\n", false},
+		{"ours asks for a refused Job later than upstream, which was touched", "cronjob a\n+0 create a\n+1 deny createjob quota\n+1 touch a\n",
+			"- event of a: Warning FailedCreate \"a-2 is forbidden\"\n+ event of a: Warning FailedCreate \"a-3 is forbidden\"\n", true},
+		{"nothing was touched", "cronjob a\n+0 create a\n+1 deny createjob quota\n",
+			"- event of a: Warning FailedCreate \"a-2 is forbidden\"\n+ event of a: Warning FailedCreate \"a-3 is forbidden\"\n", false},
 		{"one of the two cannot be: nothing was suspended", "+0 create a\n+1 deny patch\n+1 kill a.0\n+1 allow\n",
 			suspendedEnd + "- job a: succeeded=2 failed=1\n+ job a: succeeded=2 failed=0\n", false},
 	} {

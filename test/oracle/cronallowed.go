@@ -86,6 +86,25 @@ var AllowedOfCronJobs = []*Difference{
 		Shows: deletedLater,
 	},
 	{
+		Rule: "C-092, C-190",
+		Sentence: "Jobs are refused, and then the CronJob is touched: nothing changes of it that a decision reads. Upstream asks again at once, and " +
+			"its waits go on from then. Ours, which has no record of that, asks when its wait is over.",
+		When:     func(s Scenario) bool { return s.has("deny createjob") && s.does("touch") },
+		Explains: func(line string) bool { return strings.Contains(line, " Warning FailedCreate ") },
+		Shows:    func(diff string) bool { return strings.Contains(diff, "- event of ") },
+		Parts:    true,
+	},
+	{
+		Rule: "C-126",
+		Sentence: "A Job that is being deleted already ends, and is beyond the limits. Upstream deletes it again, and its entry goes with it, so its end " +
+			"is not told. Ours leaves it alone, and tells of its end.",
+		When: func(s Scenario) bool { return s.does("keep") || s.has("foreground") || s.has("orphan") },
+		Explains: func(line string) bool {
+			return isLine(line, "-", " Normal SuccessfulDelete ") || isLine(line, "+", " Normal SawCompletedJob ")
+		},
+		Shows: toldInstead,
+	},
+	{
 		Rule:     "C-147",
 		Sentence: "A Job that is to be replaced has ended, and that was not seen yet. Upstream deletes it. Ours, which reads it first as upstream does, looks at what it has read, and keeps it.",
 		When:     func(s Scenario) bool { return s.has("hold jobs") && s.has("policy=Replace") },
@@ -120,6 +139,27 @@ var AllowedOfCronJobs = []*Difference{
 		},
 		Shows: succeededLater,
 	},
+}
+
+// toldInstead reports whether ours tells of the end of each Job that upstream alone tells to have deleted.
+func toldInstead(diff string) bool {
+	jobs := map[string]int{}
+	for line := range strings.Lines(diff) {
+		if _, job, is := strings.Cut(line, `"Deleted job `); is && line[0] == '-' {
+			name, _, _ := strings.Cut(job, `"`)
+			jobs[name]++
+		}
+		if _, job, is := strings.Cut(line, `"Saw completed job: `); is && line[0] == '+' {
+			name, _, _ := strings.Cut(job, ",")
+			jobs[name]--
+		}
+	}
+	for _, n := range jobs {
+		if n != 0 {
+			return false
+		}
+	}
+	return len(jobs) > 0
 }
 
 // keptInstead reports whether each CronJob's Jobs are as many, and ours are newer: each Job that upstream alone deletes is made up for by an
