@@ -44,6 +44,7 @@ type judged struct {
 	missed []string // what answers do not say
 	wrong  []string // false sentences
 	head   string   // the first lines of the answer
+	late   []string // what does not stand in the first lines of a narrow terminal
 }
 
 // judgeAll asks a log for its situations, and holds the answers against the truth.
@@ -122,6 +123,9 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 	}
 	for _, w := range unsaid(j.Says, text) {
 		j.missed = append(j.missed, "explain on a terminal: "+w)
+	}
+	if j.late, err = late(&answer, j.Says, j.Namespace); err != nil {
+		return err
 	}
 	if want := stateWord[j.State]; want != "" && answer.State != want {
 		j.wrong = append(j.wrong, fmt.Sprintf("explain: its state is %s, not %s", want, answer.State))
@@ -217,6 +221,24 @@ func screen(a *explain.Answer) ([]string, error) {
 	return []string{strings.Join(strings.Fields(b.String()), " ")}, err
 }
 
+// firstLines is how many lines a tired reader reads, of 80 columns.
+const firstLines = 3
+
+// late is what of the cause does not stand in the first lines of an answer, and those lines.
+func late(a *explain.Answer, says [][]string, namespace string) ([]string, error) {
+	var b strings.Builder
+	page := show.Page{Out: &b, Width: 80}
+	if err := page.Answer(a, false); err != nil {
+		return nil, err
+	}
+	lines := strings.Split(b.String(), "\n")
+	first := strings.Join(strings.Fields(strings.ReplaceAll(strings.Join(lines[:min(len(lines), firstLines)], " "), namespace, "team")), " ")
+	if not := unsaid(says, []string{first}); len(not) > 0 {
+		return append(not, first), nil
+	}
+	return nil, nil
+}
+
 func head(a *explain.Answer) string {
 	said := statements(a)
 	return strings.Join(said[:min(len(said), 4)], "\n      ")
@@ -226,10 +248,14 @@ func head(a *explain.Answer) string {
 func sum(t *testing.T, all []*judged) {
 	t.Helper()
 	byCause := map[string][2]int{}
-	missed := 0
+	missed, late := 0, 0
 	for _, j := range all {
 		n := byCause[j.Cause]
 		n[1]++
+		if len(j.late) > 0 {
+			late++
+			t.Logf("LATE %s: %s", j.Name, strings.Join(j.late, "\n    "))
+		}
 		if len(j.missed) > 0 {
 			missed++
 			n[0]++
@@ -246,5 +272,5 @@ func sum(t *testing.T, all []*judged) {
 	if rate := 100 * (len(all) - missed) / max(len(all), 1); rate < enough {
 		t.Errorf("the staged cause is named in %d of %d situations (%d %%), less than %d %%", len(all)-missed, len(all), rate, enough)
 	}
-	t.Logf("the staged cause is named in %d of %d situations", len(all)-missed, len(all))
+	t.Logf("the staged cause is named in %d of %d situations, and in the first %d lines of 80 columns in %d", len(all)-missed, len(all), firstLines, len(all)-late)
 }
