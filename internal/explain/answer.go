@@ -34,6 +34,7 @@ type Answer struct {
 	Damaged    uint64             `json:"damaged,omitempty"` // the first record that cannot be read: what follows is not told
 	Resumed    uint64             `json:"resumed,omitempty"` // the first record behind the damage, from which on it is told again
 
+	Lead     string    `json:"lead,omitempty"` // the head of the first section, where that tells the cause of the verdict
 	Sections []Section `json:"sections"`
 }
 

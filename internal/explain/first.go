@@ -45,7 +45,7 @@ func (c *Case) first() []Sentence {
 		return nil
 	}
 	t := failed[0]
-	out := []Sentence{say(marks(t.end(), t.shown()), "%s, %s%s: %s", c.tryText(t), t.Pod, onNode(t), c.endText(t))}
+	out := []Sentence{say(marks(t.end(), t.shown()), "%s: %s, %s%s", c.endText(t), c.tryText(t), t.Pod, onNode(t))}
 	for _, k := range failures(t.Containers) {
 		if k.Message != "" {
 			out = append(out, say(marks(t.end(), t.shown()), "%s", wrote(k.Name, k.Message)))
@@ -75,7 +75,7 @@ func (c *Case) crashed(t *Try) []Sentence {
 	if t.Restarts == 0 {
 		n = "not yet"
 	}
-	out := []Sentence{say(marks(t.CrashedAt, t.Newest), "%s, %s%s: %s; restarted %s", c.tryText(t), t.Pod, onNode(t), strings.Join(parts, ", "), n)}
+	out := []Sentence{say(marks(t.CrashedAt, t.Newest), "%s, restarted %s: %s, %s%s", strings.Join(parts, ", "), n, c.tryText(t), t.Pod, onNode(t))}
 	for _, k := range t.Crashed {
 		if k.Message != "" {
 			out = append(out, say(marks(t.CrashedAt), "%s", wrote(k.Name, k.Message)))
@@ -101,7 +101,9 @@ func (c *Case) endText(t *Try) string {
 	case ByUs:
 		text = "stopped by Jobledger: " + e.Why
 	case ByClient:
-		text = "deleted by an API client"
+		if text = "deleted by an API client"; t.forced {
+			text += ", by force,"
+		}
 	case ByUnknown:
 		text = e.Why
 	case ByEviction:
@@ -113,7 +115,7 @@ func (c *Case) endText(t *Try) string {
 	case ByNodeGone:
 		text = "its node is gone (pod garbage collection)"
 	case ByKubelet:
-		text = "ended by its node: " + e.Why
+		text = "ended by its node: " + strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(e.Why), "."), "Pod was terminated in response to ")
 	default:
 		text = string(e.By) + ": " + e.Why
 	}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,7 @@ func (c *Case) Answer() Answer {
 	a.add(headClose, c.close()...)
 	a.add(headRuledOut, c.ruledOut()...)
 	a.add(headHistory, c.history()...)
+	a.putFirst(c.leads()...)
 	return a
 }
 
@@ -201,8 +203,8 @@ func (c *Case) refusedText() []Sentence {
 		case c.finished() && x.Kind == events.CommandCreatePod && c.settled != nil:
 			until, over = "not accepted before the Job ended", c.settled.stored()
 		}
-		out = append(out, say(marks(x.First, x.Last, over), "%s refused (%s) from %s, %s: %s",
-			x.Kind.Traits().Verb, x.Class, c.clock(x.First.At), until, says(x.Says)))
+		out = append(out, say(marks(x.First, x.Last, over), "%s refused (%s): %s; from %s, %s",
+			x.Kind.Traits().Verb, x.Class, says(x.Says), c.clock(x.First.At), until))
 	}
 	return fewer(out, 2)
 }
@@ -211,8 +213,11 @@ func says(text string) string {
 	if text == "" {
 		return "the log has no words of the server"
 	}
-	return text
+	return forbidden.ReplaceAllString(text, "")
 }
+
+// forbidden is how the API server begins to say that it refuses an object of admission: the class says so, too.
+var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
 
 func (c *Case) clock(t events.Time) string {
 	if t == 0 {

@@ -76,7 +76,7 @@ func (c *Case) livingVerdict() Sentence {
 			return say(append(marks(c.added), cite(all, func(t *Try) Mark { return t.Newest })...), "RUNNING for %s: %s; %s", words.Span(now.Sub(c.start())), c.outlivedText(all[0]), done)
 		}
 		return say(marks(c.added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.start())), what, done)
-	case c.noPodWanted():
+	case c.none():
 		return say(marks(c.added, c.parallelismSet()), "WAITING for %s: no pod is wanted, as parallelism is 0", words.Span(now.Sub(c.start())))
 	}
 	if until := c.backoffUntil(); until > now {
@@ -85,6 +85,12 @@ func (c *Case) livingVerdict() Sentence {
 		return say(cite(c.backedOff(n), (*Try).end), "%s; %s", text, done)
 	}
 	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
+}
+
+// none reports whether the Job, which goes on, has no pod and wants none, because its parallelism is 0.
+func (c *Case) none() bool {
+	there := func(t *Try) bool { return !t.over() }
+	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && !c.Spec.Suspend && !slices.ContainsFunc(c.Tries, there)
 }
 
 // backoffUntil is when the next pod may come, if one is to come, and only the backoff after failures keeps it from coming; else 0.
@@ -245,7 +251,7 @@ func (c *Case) keptBy() (out []Sentence) {
 	}
 	out = append(out, c.freedText()...)
 	out = append(out, c.lacked(true)...)
-	if c.noPodWanted() {
+	if c.none() {
 		out = append(out, say(marks(c.parallelismSet()), "parallelism is 0, so no pod is wanted"))
 	}
 	return out

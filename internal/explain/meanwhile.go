@@ -22,11 +22,14 @@ func (c *Case) meanwhile() (text string, from []Mark) {
 	}
 	if g := c.heldAt(at); len(g) > 0 {
 		w := g[0].waitAt(at)
+		if crashed := g[0].Crashed; len(crashed) > 0 {
+			return fmt.Sprintf(" while %s crashed again and again: %s", podsOf(g), exitOf(&crashed[0])), marks(g[0].CrashedAt)
+		}
 		return fmt.Sprintf(" while %s waited for at least %s: %s", podsOf(g), words.Span(at.At.Sub(w.From.At)), w.word()+theirWords(w.Message)), marks(w.From, w.said())
 	}
 	for _, x := range c.refusals {
 		if x.Kind == events.CommandCreatePod && x.First.Record < at.Record && (x.Over.Record == 0 || x.Over.Record > at.Record) {
-			return fmt.Sprintf(" while the API server refused its pods (%s)%s", x.Class, theirWords(x.Says)), marks(x.First, x.Last)
+			return fmt.Sprintf(" while the API server refused its pods (%s)%s", x.Class, theirWords(says(x.Says))), marks(x.First, x.Last)
 		}
 	}
 	for _, x := range c.lacks() {
@@ -42,12 +45,13 @@ func (c *Case) meanwhile() (text string, from []Mark) {
 	return "", nil
 }
 
-// theirWords are the beginning of a message of the cluster's behind a colon, quoted; nothing where there is none.
+// theirWords are the beginning of a message of the cluster's behind a colon, quoted, with its own quotes as single ones; nothing where there
+// is none.
 func theirWords(s string) string {
 	if s == "" {
 		return ""
 	}
-	return fmt.Sprintf(": %q", begin(strings.TrimSpace(s), mostLine))
+	return fmt.Sprintf(": %q", strings.ReplaceAll(begin(strings.TrimSpace(s), mostLine), `"`, "'"))
 }
 
 // heldAt are the tries that waited at a record, the longest wait first, if none ran: those that waited for the same as the first.

@@ -64,20 +64,28 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 
 func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool) []string {
 	out := p.verdict(a)
+	if len(sections) > 0 && sections[0].Head == a.Lead {
+		out, sections = append(out, p.section(&sections[0], all)...), sections[1:]
+	}
 	out = append(out, p.fold("", strings.Join(about(a, p.Zone), " · "), nil, 0)...)
 	if len(sections) > 0 {
 		out = append(out, "")
 	}
-	for _, s := range sections {
-		head := s.Head
-		for _, x := range s.Sentences {
-			if all && x.Whole != "" {
-				out = append(out, p.whole(head, x.Whole, x.Records)...)
-			} else {
-				out = append(out, p.fold(head, x.Text, x.Records, headWidth)...)
-			}
-			head = ""
+	for i := range sections {
+		out = append(out, p.section(&sections[i], all)...)
+	}
+	return out
+}
+
+func (p *Page) section(s *explain.Section, all bool) (out []string) {
+	head := s.Head
+	for _, x := range s.Sentences {
+		if all && x.Whole != "" {
+			out = append(out, p.whole(head, x.Whole, x.Records)...)
+		} else {
+			out = append(out, p.fold(head, x.Text, x.Records, headWidth)...)
 		}
+		head = ""
 	}
 	return out
 }
