@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,12 +128,23 @@ func itself(t *Try) Ending {
 		e.Why = "success"
 	case t.ownLimit() != "":
 		e.Why = t.ownLimit()
-	case t.Reason != "" && len(failures(t.Containers)) == 0, nodeReasons[t.Reason]:
+	case t.Placed.Record != 0 && (t.Reason != "" && len(failures(t.Containers)) == 0 || nodeReasons[t.Reason]):
 		e.By, e.Why = ByKubelet, words.Because(t.Reason, t.Message)
+	case t.lost():
+		e.By, e.Why = ByUnknown, "its status says that it failed: "+exitText(t)
+		e.Missing = "how its containers ended"
 	default:
 		e.Why = exitText(t)
 	}
 	return e
+}
+
+// containerLost is the reason of a container that its kubelet finds gone: the exit code beside it, 137, is of its own making.
+const containerLost = "ContainerStatusUnknown"
+
+// lost reports whether nobody says how the containers of a pod ended that failed.
+func (t *Try) lost() bool {
+	return !slices.ContainsFunc(failures(t.Containers), func(k events.ContainerEnd) bool { return k.Reason != containerLost })
 }
 
 // nodeReasons are reasons in a pod's status by which the kubelet says that it ended the pod.
@@ -174,6 +186,9 @@ func (c *Case) deletedBy(t *Try) Ending {
 		why := reasonWords(t.DeletedReason)
 		if t.DeletedReason == "FewerPodsWanted" && c.suspendedAt(t.Deleted) {
 			why = reasonWords("JobSuspended")
+		}
+		if t.DeletedReason == "DuplicateIndex" {
+			why = c.indexWhy(t)
 		}
 		return Ending{By: ByUs, Why: why, Marks: marks(t.Deleted, seen)}
 	case going:
@@ -397,6 +412,31 @@ func reasonWords(r events.Reason) string {
 		return "it was one too many"
 	}
 	return string(r)
+}
+
+// indexWhy says why a pod was one too many of its index: that has other pods, or is none that the Job has to do.
+func (c *Case) indexWhy(t *Try) string {
+	for _, x := range c.Tries {
+		if x != t && x.Index == t.Index && x.Seen.Record != 0 && x.Seen.Record < t.Deleted.Record {
+			over := x.over() && x.end().Record < t.Deleted.Record
+			if !over || x.Phase == events.PodSucceeded {
+				return reasonWords("DuplicateIndex")
+			}
+		}
+	}
+	if s := c.specAt(t.Deleted); s != nil && s.Completions != nil && t.Index >= *s.Completions {
+		return fmt.Sprintf("completions is %d by then, so its index is none of the Job's", *s.Completions)
+	}
+	return "its index needed no pod"
+}
+
+// specAt is the spec that held at a record; nil for unknown.
+func (c *Case) specAt(m Mark) *events.JobSpec {
+	is := c.Spec
+	for i := len(c.edits) - 1; i >= 0 && c.edits[i].At.Record > m.Record; i-- {
+		is = c.edits[i].Before
+	}
+	return is
 }
 
 // failures are the containers that ended other than with 0.

@@ -93,6 +93,16 @@ var lookalikes = []lookalike{
 			c.Reason = "Error"
 		}
 	}), "main exit 137"},
+	{"out of memory, or its kubelet lost the container", "delegated", "oom/oom", 0, "itself", ends(func(c *events.ContainerEnd) {
+		if c.Reason == "OOMKilled" {
+			c.Reason = "ContainerStatusUnknown"
+		}
+	}), "unknown"},
+	{"out of memory, or nobody says how it ended", "delegated", "oom/oom", 0, "itself", silent(""), "unknown"},
+	{"out of memory, or without a node and with a reason", "delegated", "oom/oom", 0, "itself", func(r *events.Record) {
+		silent("OutOfLuck")(r)
+		pod(func(f *events.PodSeen, e *events.Evidence) { f.Scheduled, e.Node = false, "" })(r)
+	}, "unknown"},
 	{"failed, or stopped by a deletion", "delegated", "oom/oom", 0, "itself", pod(func(f *events.PodSeen, _ *events.Evidence) {
 		if f.Phase == events.PodFailed {
 			f.Deleted, f.DeletionGracePeriodSeconds = f.Created.Add(32*time.Second), grace(30)
@@ -121,6 +131,8 @@ var lookalikes = []lookalike{
 			s.Reason = "DuplicateIndex"
 		}
 	}), "another pod had its index"},
+	{"scaled down, or its index is beyond the completions", "delegated", "autoscaled/resize-images", 0, "fewer pods were wanted", elastic(),
+		"completions is 1 by then, so its index is none of the Job's"},
 	{"suspended under the built-in, or deleted", "observed", "suspended/ingest", 0, "Job controller", spec(func(s *events.JobSpec) {
 		s.Suspend = false
 	}), "API client"},
@@ -281,6 +293,37 @@ func spec(change func(*events.JobSpec)) func(*events.Record) {
 			r.Facts = &s
 		}
 	}
+}
+
+// elastic makes a Job one of a single index, of which each pod has another, deleted for it.
+func elastic() func(*events.Record) {
+	index := map[string]int32{}
+	return func(r *events.Record) {
+		pod(func(f *events.PodSeen, e *events.Evidence) {
+			if index[e.Name] == 0 {
+				index[e.Name] = int32(len(index) + 1)
+			}
+			f.Index = index[e.Name]
+		})(r)
+		spec(func(s *events.JobSpec) {
+			one := int32(1)
+			s.Completions = &one
+		})(r)
+		decision(func(s *events.Step) {
+			if s.Reason == "FewerPodsWanted" {
+				s.Reason = "DuplicateIndex"
+			}
+		})(r)
+	}
+}
+
+// silent takes from a pod that failed how its containers ended, and gives its status a reason.
+func silent(reason string) func(*events.Record) {
+	return pod(func(f *events.PodSeen, e *events.Evidence) {
+		if f.Phase == events.PodFailed {
+			f.Exits, e.Containers, e.Reason, e.Message = nil, nil, reason, ""
+		}
+	})
 }
 
 // undisrupted takes the condition DisruptionTarget from a pod.
