@@ -95,6 +95,9 @@ func tried(e *projector.TryEnd, n uint32, brief bool) string {
 		who, n = "all "+count(int32(e.Count), "try"), e.Count
 	}
 	text := who + " " + ended(&e.Way, int32(n), brief)
+	if lost(&e.Way) {
+		text = "how " + who + " ended is unknown (" + containerLost + ")"
+	}
 	if e.Other {
 		text += " otherwise"
 	}
@@ -126,6 +129,14 @@ func ended(w *projector.Way, n int32, brief bool) string {
 	case projector.TryRestarted:
 	}
 	return "went on"
+}
+
+// containerLost is the reason of a container that its kubelet finds gone: the exit code beside it is of the kubelet's making.
+const containerLost = "ContainerStatusUnknown"
+
+// lost reports whether nobody knows how the only container ended that did not end well.
+func lost(w *projector.Way) bool {
+	return w.Kind == projector.TryFailed && w.Exits[0].Reason == containerLost && w.Exits[1] == (projector.TryExit{})
 }
 
 // failed is how a try failed by itself.

@@ -21,9 +21,9 @@ func On(j *projector.Job, s *status.Status) string {
 	c := &account{job: j, status: s, end: *projector.RetirementOf(s)}
 	switch {
 	case c.end.Result == events.ResultComplete:
-		return c.line("COMPLETE"+c.took(), c.complete()...)
+		return c.line("COMPLETE"+c.took(), c.ended(c.complete)...)
 	case c.end.Result == events.ResultFailed:
-		return c.line("FAILED"+c.took(), c.failed()...)
+		return c.line("FAILED"+c.took(), c.ended(c.failed)...)
 	case !j.Known() && !j.Gone:
 		return c.line("UNKNOWN", "its object has not been seen")
 	case j.Gone:
@@ -83,6 +83,14 @@ func (c *account) sofar() string {
 		return ""
 	}
 	return " " + span(c.job.Now.Sub(c.job.Created)) + " after its creation"
+}
+
+// ended says why the Job ended, or that its status says so alone.
+func (c *account) ended(why func() []string) []string {
+	if doubt := c.doubt(); doubt != "" {
+		return c.doubted(doubt)
+	}
+	return why()
 }
 
 // complete says why the Job is complete, and what it survived.
@@ -162,7 +170,7 @@ func (c *account) failJob(head int) []string {
 		}
 		return []string{what, why, c.stopped()}
 	}
-	return []string{"a rule of its podFailurePolicy is FailJob", "its condition says: " + foreign(c.message(status.Failed), 50), c.stopped()}
+	return []string{"its status says PodFailurePolicy: " + foreign(c.message(status.Failed), 50), c.stopped()}
 }
 
 // unfinished says what there is of a Job that has not ended. The verb is for one pod, and for several.

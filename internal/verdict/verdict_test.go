@@ -36,6 +36,14 @@ func over(kind string, reason events.Reason, succeeded, failed int32, change fun
 }
 
 func failed(reason events.Reason, n int32, ends ...projector.TryEnd) *projector.Job {
+	return over(status.Failed, reason, 0, n, func(j *projector.Job) {
+		j.Ends = ends
+		j.Spec.BackoffLimit = new(min(2, max(n-1, 0)))
+	})
+}
+
+// unmet is one that has fewer failures than its limit.
+func unmet(reason events.Reason, n int32, ends ...projector.TryEnd) *projector.Job {
 	return over(status.Failed, reason, 0, n, func(j *projector.Job) { j.Ends = ends })
 }
 
@@ -78,9 +86,11 @@ func TestVerdicts(t *testing.T) {
 		{"tries that ended alike are all", failed(limit, 3, exits(3, "main", 3, "Error")),
 			"FAILED after 36 s: all 3 tries exited 3 (container main); backoffLimit is 2"},
 		{"one try is the only one", failed(limit, 1, exits(1, "main", 3, "Error")),
-			"FAILED after 36 s: its only try exited 3 (container main); backoffLimit is 2"},
+			"FAILED after 36 s: its only try exited 3 (container main); backoffLimit is 0"},
 		{"a reason that says more than the code is told", failed(limit, 3, exits(3, "main", 137, "OOMKilled")),
 			"FAILED after 36 s: all 3 tries exited 137 OOMKilled (container main); backoffLimit is 2"},
+		{"a container that its kubelet lost did not exit", failed(limit, 3, exits(3, "main", 137, "ContainerStatusUnknown")),
+			"FAILED after 36 s: how all 3 tries ended is unknown (ContainerStatusUnknown); backoffLimit is 2"},
 		{"the same code for another reason is another way", failed(limit, 3, exits(2, "main", 137, "OOMKilled"), exits(1, "main", 137, "Error")),
 			"FAILED after 36 s: 2 tries exited 137 OOMKilled, 1 try exited 137; backoffLimit is 2"},
 		{"the same code of another container is another way", failed(limit, 3, exits(1, "a", 1, ""), exits(2, "b", 1, "")),
@@ -102,19 +112,19 @@ func TestVerdicts(t *testing.T) {
 		{"disruptions are no failures of the program", failed(limit, 3, disrupted(3, "EvictionByEvictionAPI")),
 			"FAILED after 36 s: all 3 tries were evicted through the eviction API; backoffLimit is 2"},
 		{"a disruption of a newer Kubernetes", failed(limit, 1, disrupted(1, "SomethingNew")),
-			"FAILED after 36 s: its only try was disrupted (SomethingNew); backoffLimit is 2"},
+			"FAILED after 36 s: its only try was disrupted (SomethingNew); backoffLimit is 0"},
 		{"deleted by somebody", failed(limit, 3, tries(3, projector.TryDeleted, nil)),
 			"FAILED after 36 s: all 3 tries were deleted before their end; backoffLimit is 2"},
 		{"an end that nobody saw", failed(limit, 1, tries(1, projector.TryUnseen, nil)),
-			"FAILED after 36 s: its only try is gone, its end was not seen; backoffLimit is 2"},
+			"FAILED after 36 s: its only try is gone, its end was not seen; backoffLimit is 0"},
 		{"what was stopped is no try that failed", failed(limit, 5, exits(3, "main", 3, ""), tries(2, projector.TryStopped, nil)),
 			"FAILED after 36 s: 3 tries exited 3 (container main); backoffLimit is 2; 2 pods were stopped"},
 		{"nothing but what was stopped", failed(limit, 1, tries(1, projector.TryStopped, nil)),
-			"FAILED after 36 s: backoffLimit is 2; 1 pod was stopped"},
+			"FAILED after 36 s: backoffLimit is 0; 1 pod was stopped"},
 		{"restarts in place", failed(limit, 1, tries(2, projector.TryRestarted, func(w *projector.Way) {
 			w.Exits[0] = projector.TryExit{Container: "main", Code: 3}
 		}), tries(1, projector.TryStopped, nil)),
-			"FAILED after 36 s: container main restarted 2 times after exit 3; backoffLimit is 2"},
+			"FAILED after 36 s: container main restarted 2 times after exit 3; backoffLimit is 0"},
 		{"the deadline", changed(failed("DeadlineExceeded", 2, tries(2, projector.TryStopped, nil)), func(j *projector.Job) {
 			j.Spec.ActiveDeadlineSeconds = new(int64(30))
 		}),
@@ -130,8 +140,10 @@ func TestVerdicts(t *testing.T) {
 			j.Ends[0].Index = 2
 		}),
 			"FAILED after 36 s: 1 try exited 42 (container main) in index 2; podFailurePolicy.rules[1] is FailJob"},
-		{"a rule of the podFailurePolicy that the log did not see match", failed("PodFailurePolicy", 1),
-			"FAILED after 36 s: a rule of its podFailurePolicy is FailJob; its condition says: a message"},
+		{"a rule of the podFailurePolicy that the log did not see match", changed(failed("PodFailurePolicy", 1), func(j *projector.Job) {
+			j.Spec.PodFailurePolicy = "{}"
+		}),
+			"FAILED after 36 s: its status says PodFailurePolicy: a message"},
 		{"indexes", changed(failed("FailedIndexes", 4, exits(4, "main", 17, "")), func(j *projector.Job) {
 			j.Indexed, j.PerIndex, j.Completions, j.Base.FailedIndexes = true, true, 10, indexset.Parse("3,7", 10)
 		}),
@@ -140,6 +152,31 @@ func TestVerdicts(t *testing.T) {
 			j.Indexed, j.PerIndex, j.Completions, j.Base.FailedIndexes = true, true, 100, indexset.Parse("1,3,5,7,9,11,13,15,17,19,21", 100)
 		}),
 			"FAILED after 36 s: 11 of 100 indexes failed; 40 tries exited 17 (container main)"},
+		{"a limit that was not met", unmet(limit, 1, exits(1, "main", 3, "")),
+			"FAILED after 36 s: its status says BackoffLimitExceeded; 1 failure, backoffLimit is 2"},
+		{"a limit that nothing met", unmet(limit, 0), "FAILED after 36 s: its status says BackoffLimitExceeded; 0 failures, backoffLimit is 2"},
+		{"a limit of restarts that was not met", changed(unmet(limit, 0, tries(1, projector.TryRestarted, nil)), func(j *projector.Job) {
+			j.Spec.RestartPolicy = "OnFailure"
+		}),
+			"FAILED after 36 s: its status says BackoffLimitExceeded; 0 failures and 1 restart, backoffLimit is 2"},
+		{"a deadline that did not pass", changed(failed("DeadlineExceeded", 0), func(j *projector.Job) { j.Spec.ActiveDeadlineSeconds = new(int64(300)) }),
+			"FAILED after 36 s: its status says DeadlineExceeded; activeDeadlineSeconds is 300"},
+		{"a deadline of a Job that did not start", changed(failed("DeadlineExceeded", 0), func(j *projector.Job) {
+			j.Spec.ActiveDeadlineSeconds, j.Base.StartTime = new(int64(3)), 0
+		}),
+			"FAILED: its status says DeadlineExceeded; activeDeadlineSeconds is 3"},
+		{"a deadline that it has not", failed("DeadlineExceeded", 0), "FAILED after 36 s: its status says DeadlineExceeded; activeDeadlineSeconds is not set"},
+		{"a rule of the podFailurePolicy that it has not", failed("PodFailurePolicy", 0),
+			"FAILED after 36 s: its status says PodFailurePolicy; it has no podFailurePolicy"},
+		{"a rule that it has, and that nothing matched", changed(failed("PodFailurePolicy", 0), func(j *projector.Job) { j.Spec.PodFailurePolicy = "{}" }),
+			"FAILED after 36 s: its status says PodFailurePolicy: a message"},
+		{"failed indexes of which there are none", failed("FailedIndexes", 0), "FAILED after 36 s: its status says FailedIndexes; 0 failed indexes"},
+		{"too few failed indexes", changed(failed("MaxFailedIndexesExceeded", 0), func(j *projector.Job) { j.Spec.MaxFailedIndexes = new(int32(3)) }),
+			"FAILED after 36 s: its status says MaxFailedIndexesExceeded; 0 failed indexes, maxFailedIndexes is 3"},
+		{"too few successes", changed(complete(2, 0), func(j *projector.Job) { j.Completions = 3 }),
+			"COMPLETE after 36 s: its status says CompletionsReached; 2 of 3 completions succeeded"},
+		{"a success policy that it has not", changed(complete(0, 0), func(j *projector.Job) { j.Base.Conditions[0].Reason = "SuccessPolicy" }),
+			"COMPLETE after 36 s: its status says SuccessPolicy; it has no successPolicy"},
 		{"a reason that others gave", failed("OutOfLuck", 0), "FAILED after 36 s: reason OutOfLuck"},
 		{"no reason", failed("", 0), "FAILED after 36 s: no reason is given"},
 		{"one pod", complete(1, 0), "COMPLETE after 36 s: 1 pod succeeded"},
