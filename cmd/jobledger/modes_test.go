@@ -213,14 +213,14 @@ func TestALogThatChangesItsMode(t *testing.T) {
 		{
 			ask: "explain job/old -v", not: "Jobledger",
 			says: []string{
-				"1 failure > backoffLimit 0 (the last: old-1); decided by the built-in controller, and by the same evidence rule backoffExceeded says so",
+				"1 failure > backoffLimit 0 (the last: old-1); its status says so, and the Job is the built-in controller's; by the same evidence rule backoffExceeded does too",
 				"old-1 on node-1: deleted while it ran by an API client; not by the built-in controller (none of its rules asks for it)",
 				"RULED OUT eviction or node loss, spec edit, deadline, gap",
 			},
 		},
 		{ask: "explain pod/old-1", says: []string{"ENDED after 5.5s by API client", "not by the built-in controller"}, not: "Jobledger"},
 		{
-			ask: "explain job/crossing -v", not: "decided by",
+			ask: "explain job/crossing -v", not: "its status says",
 			says: []string{
 				"3 failures > backoffLimit 2 (the last: crossing-", "rule backoffExceeded, stored",
 				"run by Jobledger since 09:29:25, before by the built-in controller, observed",

@@ -30,6 +30,7 @@ type Answer struct {
 	Gaps       []history.Gap      `json:"gaps,omitempty"`       // that touch its time
 	PassedOver []history.Passed   `json:"passedOver,omitempty"` // that touch its time
 	Unrecorded uint64             `json:"unrecorded,omitempty"` // versions of it that were seen and not recorded, as its records tell
+	Begun      string             `json:"begun,omitempty"`      // what its first record shows to have happened before that
 	Truncated  bool               `json:"truncated,omitempty"`
 	Damaged    uint64             `json:"damaged,omitempty"` // the first record that cannot be read: what follows is not told
 	Resumed    uint64             `json:"resumed,omitempty"` // the first record behind the damage, from which on it is told again

@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -35,8 +36,13 @@ type Case struct {
 	reigns []reign // who ran it
 	// cronJobsOurs: we ran CronJobs when the Job was deleted, or do now.
 	cronJobsOurs bool
-	added        Mark           // its first observation; none when earlier records are not kept
-	origin       *events.Origin // where it comes from
+	added        Mark            // its first observation; none when earlier records are not kept
+	stated       Mark            // the stored state with which it begins, where earlier records are not kept
+	begun        string          // what that shows to have happened before it
+	created      bool            // that shows its spec as it was created
+	unexplained  Mark            // our record that nothing which was seen explains how it ended
+	decided      map[string]bool // the reasons with which we decided that it ends
+	origin       *events.Origin  // where it comes from
 	edits        []edit
 	tries        map[types.UID]*Try
 	ordered      map[uint64]Mark // decisions by the ordinal of the create
@@ -124,7 +130,7 @@ func (c *Case) In(zone words.Zone) { c.zone = zone }
 func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
 	return &Case{
 		ctx: ctx, src: src, stream: s,
-		tries: map[types.UID]*Try{}, ordered: map[uint64]Mark{}, counts: map[int32]int{},
+		tries: map[types.UID]*Try{}, ordered: map[uint64]Mark{}, counts: map[int32]int{}, decided: map[string]bool{},
 	}
 }
 
@@ -183,6 +189,8 @@ func (c *Case) take(r *events.Record) {
 	case *events.Decision:
 		if r.Kind == events.KindDecided {
 			c.decide(r, f)
+		} else if slices.ContainsFunc(f.Steps, func(s events.Step) bool { return s.Reason == reconciler.Unexplained }) {
+			c.unexplained = markOf(r)
 		}
 	case *events.CommandEnded:
 		c.ended(r, f)
@@ -195,6 +203,7 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 	c.shown = markOf(r)
 	if c.added.Record == 0 && r.Kind == events.KindJobAdded {
 		c.added, c.origin, c.firstSpecAt = markOf(r), r.Evidence.Origin, f.SpecAt
+		c.begun, c.created = begun(f), f.Generation == 1
 	}
 	if f.Deleted != 0 && c.jobDeleted == 0 {
 		c.jobDeleted, c.deletedSeen = f.Deleted, markOf(r)
@@ -227,8 +236,9 @@ func (c *Case) decide(r *events.Record, d *events.Decision) {
 			c.ask(r, s, command)
 		}
 	}
-	if c.settled == nil {
-		if s := settlingOf(d.Steps, markOf(r)); s != nil {
+	if s := settlingOf(d.Steps, markOf(r)); s != nil {
+		c.decided[s.Reason] = true
+		if c.settled == nil {
 			s.Causes = r.Causes
 			c.settled = s
 		}
@@ -310,7 +320,7 @@ func (c *Case) restate(r *events.Record) {
 	if c.folded.Spec != nil {
 		c.edits = append(c.edits, edit{After: c.folded.Spec})
 	}
-	c.origin = c.folded.Origin
+	c.origin, c.stated = c.folded.Origin, markOf(r)
 	for _, p := range c.folded.Pods() {
 		t := &Try{UID: p.UID}
 		t.restore(r, p)

@@ -75,7 +75,7 @@ func (c *Case) indexesText() string {
 // ruledOut says what was not the cause. Absence proves nothing unless somebody looked: it is said only of a Job that was watched all
 // the time, and the records between which it was are named.
 func (c *Case) ruledOut() []Sentence {
-	if c.Job.State != history.StateFailed || c.added.Record == 0 || len(c.touching()) > 0 || !c.complete() || c.settled == nil || c.Spec == nil {
+	if c.Job.State != history.StateFailed || c.added.Record == 0 || c.begun != "" || c.untold() || len(c.touching()) > 0 || !c.complete() || c.settled == nil || c.Spec == nil {
 		return nil
 	}
 	last := c.settled.Decided
@@ -99,7 +99,7 @@ func (c *Case) ruledOut() []Sentence {
 	rule(what.disrupted || what.evicted, "eviction or node loss", "no pod had the condition DisruptionTarget")
 	rule(!c.oursUntil(last) || len(c.refusals) > 0 || c.refusedItself, "refusal", "the API server accepted what was asked of it")
 	rule(len(c.edits) > 0, "spec edit", "the spec stayed as it was created")
-	rule(c.settled.Reason == "DeadlineExceeded", c.deadlineName(), "%s", c.deadlineText())
+	rule(c.settled.Reason == "DeadlineExceeded" || c.deadlinePassed(last), c.deadlineName(), "%s", c.deadlineText())
 	rule(false, "gap", "it was watched all the time")
 	text := ""
 	for i, s := range short {
@@ -112,6 +112,17 @@ func (c *Case) ruledOut() []Sentence {
 		return nil
 	}
 	return append([]Sentence{say(nil, "%s", text)}, out...)
+}
+
+// untold reports whether the status counts failures of pods of which the log has no record.
+func (c *Case) untold() bool {
+	failed := 0
+	for _, t := range c.Tries {
+		if t.failed() {
+			failed++
+		}
+	}
+	return int(c.folded.Base.Failed) > failed
 }
 
 // removals are what ended pods of a Job, beside themselves.
@@ -160,6 +171,12 @@ func (c *Case) deadlineName() string {
 		return "the Job's own deadline"
 	}
 	return "deadline"
+}
+
+// deadlinePassed reports whether the Job's deadline had passed when it was settled how it ends, though that was not for it.
+func (c *Case) deadlinePassed(settled Mark) bool {
+	limit, start := c.Spec.ActiveDeadlineSeconds, c.folded.StartTime()
+	return limit != nil && start != 0 && start.Add(seconds(*limit)) <= settled.At
 }
 
 func (c *Case) deadlineText() string {

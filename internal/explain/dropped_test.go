@@ -45,15 +45,21 @@ func cronClock(clock string) events.Time {
 
 func (l *cronSeen) add(clock string, s events.Stream, kind events.Kind, f events.Facts) events.Sequence {
 	l.t.Helper()
+	e := events.Evidence{}
+	if s.Kind == events.StreamCronJob {
+		e = events.Evidence{Namespace: "batch", Name: "report"}
+	}
+	return l.addWith(clock, s, kind, f, e)
+}
+
+func (l *cronSeen) addWith(clock string, s events.Stream, kind events.Kind, f events.Facts, e events.Evidence) events.Sequence {
+	l.t.Helper()
 	n := l.log.Head().Sequence + 1
 	r := events.Record{
 		Header: events.Header{
 			Sequence: n, Time: cronClock(clock), Stream: s, Previous: l.last[s], Kind: kind, Critical: kind.Critical(), Last: true,
 		},
-		Facts: f, FactsSalt: events.Salt{1}, EvidenceSalt: events.Salt{2},
-	}
-	if s.Kind == events.StreamCronJob {
-		r.Evidence = events.Evidence{Namespace: "batch", Name: "report"}
+		Facts: f, Evidence: e, FactsSalt: events.Salt{1}, EvidenceSalt: events.Salt{2},
 	}
 	c := l.log.Append(events.Batch{Records: []events.Record{r}}, true)
 	<-c.Done()

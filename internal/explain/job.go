@@ -23,7 +23,7 @@ func (c *Case) Answer() Answer {
 		a.Gaps = append(a.Gaps, *g)
 	}
 	a.PassedOver, a.Unrecorded = c.passedOver(), c.unrecorded.versions
-	a.Verdict = c.verdict()
+	a.Verdict, a.Begun = c.verdict(), c.begunBefore()
 	if s, ok := c.removal(); ok {
 		a.Deleted = &s
 	}
@@ -234,6 +234,9 @@ func (c *Case) history() []Sentence {
 		out = append(out, say(nil, "its first records are damaged, or before damage, so what happened before record %d is not told", c.resumed))
 	case c.added.Record == 0:
 		out = append(out, say([]Mark{record(events.Sequence(c.Job.First))}, "its first records are no longer in the log, so what happened before is not told"))
+	}
+	if had := c.begunBefore(); had != "" {
+		out = append(out, say(marks(c.added), "when it was first seen %s: what came before was not seen", had))
 	}
 	out = append(out, c.changedHands()...)
 	for _, g := range c.touching() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/status"
 	"github.com/jobledger/jobledger/internal/verdict"
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -128,8 +129,14 @@ func (c *Case) suspendedVerdict() Sentence {
 	switch {
 	case by != nil && by.Manager != "":
 		text += ", by " + by.Manager
-	case since == c.added && !c.Truncated():
+	case since.Record != c.shownFirst().Record:
+	case c.created:
 		text += ", since it was created"
+	default:
+		if !c.suspendedSince() {
+			text = strings.Replace(text, "for ", "for at least ", 1)
+		}
+		text += ", since before it was first seen"
 	}
 	if c.origin != nil {
 		for _, l := range c.origin.Labels {
@@ -148,5 +155,26 @@ func (c *Case) suspension() (Mark, *events.Edit) {
 			return e.At, e.By
 		}
 	}
-	return c.added, nil
+	first := c.shownFirst()
+	switch {
+	case c.created:
+		first.At = c.start()
+	case c.suspendedSince():
+		first.At = c.folded.Base.Condition(status.Suspended).Since
+	}
+	return first, nil
+}
+
+// shownFirst is the first record of the Job that is kept.
+func (c *Case) shownFirst() Mark {
+	if c.added.Record != 0 {
+		return c.added
+	}
+	return c.stated
+}
+
+// suspendedSince reports whether the status of a suspended Job says since when it is so.
+func (c *Case) suspendedSince() bool {
+	k := c.folded.Base.Condition(status.Suspended)
+	return k != nil && k.Status == "True" && k.Since != 0
 }

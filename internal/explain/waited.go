@@ -18,6 +18,9 @@ func (c *Case) waited() []Sentence {
 	if !c.over() {
 		return nil
 	}
+	if c.begun != "" && len(c.Tries) == 0 { // what it waited for until then was not seen
+		return nil
+	}
 	if len(c.Tries) == 0 && c.Spec != nil && c.Spec.Suspend {
 		return []Sentence{say(marks(c.suspendedFrom()), "no pod was wanted: the Job was suspended")}
 	}

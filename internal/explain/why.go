@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/verdict"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
@@ -31,13 +32,14 @@ func (c *Case) why() []Sentence {
 		if s.Stored.At > s.Decided.At {
 			text += fmt.Sprintf(", stored %s later", words.Span(s.Stored.At.Sub(s.Decided.At)))
 		}
-	case s.Same:
-		text += fmt.Sprintf("; decided by %s, and by the same evidence rule %s says so", c.controller(), s.Rule)
 	default:
-		text += "; decided by " + c.controller()
+		text += "; " + c.statusSays(s)
 	}
 	from := slices.Concat(c.trigger(s), c.numbersMarks(s))
 	out = append(out, say(marks(append(from, s.Decided, s.Stored)...), "%s", text))
+	if s.Decided.Record == 0 && !s.Same && c.unexplained.Record != 0 {
+		out = append(out, say(marks(c.unexplained), "nothing that was seen of it says so"))
+	}
 	if s.Message != "" {
 		out = append(out, detail(say(marks(s.stored()), "its condition says: %s: %s", s.Reason, s.Message)))
 	}
@@ -110,6 +112,9 @@ func (c *Case) numbers(s *settling) string {
 	case spec == nil:
 		return words.Because(s.Reason, s.Message)
 	}
+	if doubt := c.doubt(s); doubt != "" {
+		return fmt.Sprintf("its status says %s, but %s", words.Because(s.Reason, s.Message), doubt)
+	}
 	switch s.Reason {
 	case "BackoffLimitExceeded":
 		failed, limit := c.failedBy(s), backoffLimit(spec)
@@ -139,6 +144,14 @@ func (c *Case) numbers(s *settling) string {
 		return fmt.Sprintf("%d of %d completions succeeded", c.folded.SucceededCount(), c.folded.Completions)
 	}
 	return words.Because(s.Reason, s.Message)
+}
+
+// doubt is what the numbers of the Job hold against a reason that its status alone gives; empty for nothing.
+func (c *Case) doubt(s *settling) string {
+	if s.Decided.Record != 0 || s.Same {
+		return ""
+	}
+	return verdict.Doubt(c.folded)
 }
 
 func backoffLimit(spec *events.JobSpec) int32 {

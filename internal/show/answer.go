@@ -172,6 +172,8 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		parts = append(parts, fmt.Sprintf("%d GAPS in its history", len(a.Gaps)))
 	case a.Truncated:
 		parts = append(parts, "its beginning is no longer kept")
+	case a.Begun != "":
+		parts = append(parts, "its beginning was not seen")
 	case len(a.PassedOver) == 0 && a.Unrecorded == 0:
 		parts = append(parts, "history complete")
 	}

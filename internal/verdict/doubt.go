@@ -13,7 +13,21 @@ import (
 // do not contradict it. Anybody with the right to may write a status, so a reason alone is no cause.
 func Doubt(j *projector.Job) string {
 	c := &account{job: j, status: &j.Base, end: *projector.RetirementOf(&j.Base)}
+	if c.end.Result == events.ResultNone {
+		c.onTheWay()
+	}
 	return c.doubt()
+}
+
+// onTheWay takes the end that an interim condition announces.
+func (c *account) onTheWay() {
+	s := c.status
+	c.end.Started, c.end.Failed, c.end.Succeeded = s.StartTime, s.Failed, max(s.Succeeded, c.job.SucceededCount())
+	for kind, result := range map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete} {
+		if k := s.Condition(kind); k != nil && k.Status == "True" {
+			c.end.Result, c.end.Reason, c.end.Finished = result, events.Reason(k.Reason), k.Since
+		}
+	}
 }
 
 func (c *account) doubt() string {
@@ -23,6 +37,8 @@ func (c *account) doubt() string {
 		return ""
 	case c.end.Result == events.ResultComplete:
 		return c.doubtComplete()
+	case c.end.Result == events.ResultNone:
+		return ""
 	}
 	switch c.end.Reason {
 	case "BackoffLimitExceeded":
