@@ -370,7 +370,7 @@ func (e *Ending) sentence() string {
 	case ByUs:
 		text = "deleted by Jobledger: " + e.Why
 	case ByController:
-		text = "deleted by the Job's controller: " + e.Why
+		text = "deleted by the Job's controller, to judge by its rules: " + e.Why
 	case ByJobDeleted, ByNamespace, ByNothing:
 		text = e.Why
 	case ByClient:

@@ -7,6 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -86,6 +87,7 @@ func (l *staged) said() string {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	neverFalse(l.t, history.Local{Log: l.log, Lists: joblist.New(joblist.Config{Log: l.log})})
 	a := c.Answer()
 	page := show.Markdown(&a, words.Zone{})
 	for _, s := range a.Sections {

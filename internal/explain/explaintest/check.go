@@ -44,6 +44,7 @@ var checkers = []checker{
 	{"rules out what it says", ruledOut},
 	{"counts other than the status", counts},
 	{"lays our deeds on others", deeds},
+	{"ends other than its status", endsAsSaid},
 	{"waits for what will not come", waits},
 	{"a time or duration that is none", times},
 	{"gives a pod another time to stop", graces},

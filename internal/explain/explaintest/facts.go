@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -82,11 +83,18 @@ type facts struct {
 	// As the fold of the records has them: the status that the API server is known to hold, and the newest spec.
 	status struct {
 		Succeeded, Failed int32
-		Conditions        []struct{ Type, Status string }
+		FailedIndexes     string
+		StartTime         time.Time
+		Conditions        []struct {
+			Type, Status, Reason string
+			Since                time.Time
+		}
 	}
 	spec struct {
 		Suspend               bool
 		ActiveDeadlineSeconds *int64
+		BackoffLimit          *int32
+		Completions           *int32
 	}
 }
 
