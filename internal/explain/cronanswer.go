@@ -208,7 +208,7 @@ func (c *CronCase) waitsFor() []Sentence {
 			break
 		}
 	}
-	if next := events.Time(c.State.Next); next != 0 {
+	if next := events.Time(c.State.Next); next != 0 && c.unlooked() == "" {
 		out = append(out, say(nil, "not longer than to %s: then it merges into that one", c.at(next)))
 	}
 	if d := c.State.Spec.Deadline; d != nil {

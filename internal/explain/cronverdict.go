@@ -78,7 +78,7 @@ func (c *CronCase) unknownVerdict(e *duetimes.Entry) Sentence {
 		return say(from, "UNKNOWN what became of its last %s, from %s to %s: %s", words.Count(max(n, 2), "due time"), c.in(e.First), c.in(e.Last),
 			strings.TrimPrefix(text, "unknown: "))
 	}
-	return say(from, "UNKNOWN what became of its last due time, %s: %s", c.in(e.Last), strings.TrimPrefix(text, "unknown: "))
+	return say(from, "UNKNOWN what became of its last due time, %s: %s%s", c.in(e.Last), strings.TrimPrefix(text, "unknown: "), c.unlooked())
 }
 
 func lastRuns(n int) string {
@@ -90,10 +90,26 @@ func lastRuns(n int) string {
 
 // inARow says how many due times in a row did not start, as far as they were looked at.
 func (c *CronCase) inARow(n int) string {
-	if n == 1 {
-		return "its last due time did not start"
+	looked, since := "", c.unlooked()
+	if since != "" {
+		looked = " that " + was(n) + " looked at"
 	}
-	return fmt.Sprintf("its last %d due times did not start", n)
+	if n == 1 {
+		return "its last due time" + looked + " did not start" + since
+	}
+	return fmt.Sprintf("its last %d due times%s did not start%s", n, looked, since)
+}
+
+// unlooked says how many due times have passed that are ours to start and that are looked at together, a while later (C-085); empty for none.
+func (c *CronCase) unlooked() string {
+	e := c.due.Unstarted()
+	if e == nil || e.Observed || e.First == e.Last || !c.young(e) {
+		return ""
+	}
+	if n, ok := c.due.Count(e); ok {
+		return fmt.Sprintf("; %d due times since then were not looked at yet", n)
+	}
+	return "; those since then were not looked at yet"
 }
 
 // shortFate is what became of a due time, without why.
@@ -130,7 +146,7 @@ func (c *CronCase) heldVerdict() Sentence {
 	at := events.Time(open.At)
 	held := words.Span(c.now().Sub(at))
 	missed, _ := c.missed()
-	also := ""
+	also := c.unlooked()
 	if missed > 1 {
 		also = fmt.Sprintf("; %s", c.inARow(missed))
 	}
@@ -284,7 +300,10 @@ func (c *CronCase) startedInARow() (n int, late time.Duration, from []Mark) {
 // healthyVerdict says how many due times started, and how late.
 func (c *CronCase) healthyVerdict() Sentence {
 	n, late, from := c.startedInARow()
-	next := c.nextText()
+	its, looked, next := "its", "", c.nextText()
+	if since := c.unlooked(); since != "" {
+		its, looked, next = "the", " that "+was(n)+" looked at", since+next
+	}
 	if still := c.stillText(); still != "" {
 		next += still
 	}
@@ -296,9 +315,9 @@ func (c *CronCase) healthyVerdict() Sentence {
 	case n == 0:
 		return say(marks(c.added), "HEALTHY: no due time is known that did not start%s", next)
 	case n == 1:
-		return say(from, "HEALTHY: its last due time started %s late%s", words.Span(late), next)
+		return say(from, "HEALTHY: %s last due time%s started %s late%s", its, looked, words.Span(late), next)
 	}
-	return say(from, "HEALTHY: its last %d due times started, at most %s late%s", n, words.Span(late), next)
+	return say(from, "HEALTHY: %s last %d due times%s started, at most %s late%s", its, n, looked, words.Span(late), next)
 }
 
 // stillText says how many of its Jobs run, and that the newest that is over was replaced.
