@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -49,18 +50,50 @@ func TickOf(t *events.Tick, record events.Sequence) Tick {
 	return out
 }
 
-// Remember fills in what a stored state does not tell of a CronJob, by a record before it: the newest due time with its fate, and since when
-// the open one is held back. It is shown the records from the newest back, and reports whether nothing is missing any more.
-func (s *CronSummary) Remember(r *events.Record) bool {
+// Memory fills in what a stored state does not tell of a CronJob, by the records before it: the newest due time with its fate, and since when
+// the open one is held back. It is shown the records from the newest back.
+type Memory struct {
+	Of *CronSummary
+
+	held  heldFor
+	begun bool // a record tells what is held back; those before it may tell the same again
+	over  bool // and one before that tells something else
+}
+
+// Take takes the record before, and reports whether nothing is missing any more.
+func (m *Memory) Take(r *events.Record) bool {
 	var a CronAccount
 	a.take(r)
-	if s.LastDue == nil {
-		s.LastDue = a.Tick
+	if m.Of.LastDue == nil {
+		m.Of.LastDue = a.Tick
 	}
-	if s.Due == nil && a.Held.Sequence != 0 {
-		s.Due = &OpenDue{Since: a.Held.Time, Record: a.Held.Sequence}
+	if !m.over && tellsHold(r) {
+		m.hold(&a)
 	}
-	return s.LastDue != nil && s.Due != nil
+	m.over = m.over || m.begun && r.Previous == 0
+	return m.Of.LastDue != nil && m.over
+}
+
+func (m *Memory) hold(a *CronAccount) {
+	if m.begun && a.heldFor != m.held || a.Held.Sequence == 0 {
+		m.over = true
+		return
+	}
+	m.begun, m.held = true, a.heldFor
+	m.Of.Due = &OpenDue{At: recordjson.Instant(m.held.due), Hold: m.held.by, Since: a.Held.Time, Record: a.Held.Sequence}
+}
+
+// End says that no record before is shown: of a hold that may have begun before the last one it is not known since when it lasts.
+func (m *Memory) End() {
+	if m.begun && !m.over {
+		m.Of.Due.Since, m.Of.Due.Record = 0, 0
+	}
+}
+
+// tellsHold reports whether a record tells what holds the open due time back, if anything.
+func tellsHold(r *events.Record) bool {
+	d, ok := r.Facts.(*events.Decision)
+	return ok && r.Kind != events.KindWouldDecide && slices.ContainsFunc(d.Steps, func(s events.Step) bool { return s.Cron != nil && s.Cron.Ledger != nil })
 }
 
 // OpenDue is a due time that has no fate yet. Its JSON changes only by growing.

@@ -225,15 +225,13 @@ func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow) {
 		}
 		break
 	}
-	n := 0
+	m, n := history.Memory{Of: &k.CronSummary}, 0
 	for old, err := range p.log.ReadStream(ctx, r.Stream, r.Previous, store.Backward) {
-		if n++; err != nil || n > mostBack {
-			break
-		}
-		if k.Remember(&old) {
+		if n++; err != nil || n > mostBack || m.Take(&old) {
 			break
 		}
 	}
+	m.End()
 	return k
 }
 
