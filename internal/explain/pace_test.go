@@ -15,12 +15,13 @@ import (
 	"github.com/jobledger/jobledger/internal/duetimes"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/sim/drive"
 	"github.com/jobledger/jobledger/internal/sim/kubelet"
 )
 
-// eachSecond is a log of a CronJob that is due each second, with Jobs that hang, in the simulated cluster.
-func eachSecond(t *testing.T, policy batchv1.ConcurrencyPolicy) (history.Source, events.Stream) {
+// hanging is a CronJob with Jobs that hang, in a simulated cluster.
+func hanging(t *testing.T, schedule string, policy batchv1.ConcurrencyPolicy) *drive.Driver {
 	t.Helper()
 	settings := events.DefaultSettings()
 	settings.Mode, settings.CronJobs = events.ModeAll, true
@@ -30,7 +31,7 @@ func eachSecond(t *testing.T, policy batchv1.ConcurrencyPolicy) (history.Source,
 	}
 	_, err = d.World.Server.Client("user").CreateCronJob(t.Context(), &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "report"},
-		Spec: batchv1.CronJobSpec{Schedule: "@every 1s", ConcurrencyPolicy: policy, JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
+		Spec: batchv1.CronJobSpec{Schedule: schedule, ConcurrencyPolicy: policy, JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{kubelet.AnnotationOutcome: kubelet.OutcomeRun}},
 				Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "sim"}}},
@@ -40,10 +41,16 @@ func eachSecond(t *testing.T, policy batchv1.ConcurrencyPolicy) (history.Source,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Pass(3*time.Minute + 20*time.Second); err != nil {
+	return d
+}
+
+// played is the log of a simulated cluster after some time, and its CronJob.
+func played(t *testing.T, d *drive.Driver, after time.Duration) (history.Source, events.Stream) {
+	t.Helper()
+	if err := d.Pass(after); err != nil {
 		t.Fatal(err)
 	}
-	src := history.Local{Log: d.Log()}
+	src := history.Local{Log: d.Log(), Lists: joblist.New(joblist.Config{Log: d.Log()})}
 	for r, err := range d.Log().Read(t.Context(), 1) {
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +73,7 @@ var (
 func TestDueTimesThatAreNotLookedAtYet(t *testing.T) {
 	for _, policy := range []batchv1.ConcurrencyPolicy{batchv1.ForbidConcurrent, batchv1.AllowConcurrent, batchv1.ReplaceConcurrent} {
 		t.Run(string(policy), func(t *testing.T) {
-			src, s := eachSecond(t, policy)
+			src, s := played(t, hanging(t, "@every 1s", policy), 3*time.Minute+20*time.Second)
 			due, err := duetimes.Read(t.Context(), src, s)
 			if err != nil {
 				t.Fatal(err)
@@ -107,4 +114,23 @@ func TestDueTimesThatAreNotLookedAtYet(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheJobsOfACronJobThatIsGone: a CronJob is deleted while a Job of it runs, and its Jobs go with it. Its own records end with it, so what
+// became of the Job is told by the Job's records. Of a Job that the log does not have nothing is known.
+func TestTheJobsOfACronJobThatIsGone(t *testing.T) {
+	d := hanging(t, "* * * * *", batchv1.ForbidConcurrent)
+	if err := d.Pass(2 * time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	cronJob := d.World.Server.CronJob("default", "report")
+	if err := d.World.Server.Client("user").DeleteCronJob(t.Context(), "default", "report", cronJob.UID, metav1.DeletePropagationBackground); err != nil {
+		t.Fatal(err)
+	}
+	src, s := played(t, d, time.Minute)
+	j, err := history.CronJobAt(t.Context(), src, s, history.Point{})
+	if err != nil || len(j.Runs) != 1 || j.Runs[0].State != history.StateDeleted {
+		t.Errorf("its Jobs are %+v, %v", j.Runs, err)
+	}
+	neverFalse(t, src)
 }

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/projector"
@@ -113,11 +115,41 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 	if at.Time != 0 && at.Sequence == 0 && failed == nil {
 		job.Gap, failed = cronGapAt(ctx, src, last.Sequence+1, at.Time)
 	}
+	if job.Gone {
+		if failed != nil {
+			at = Point{Sequence: asOf}
+		}
+		failed = errors.Join(failed, job.runsSince(ctx, src, at))
+	}
 	var passed error
 	if job.PassedOver, passed = PassedAt(ctx, src, job.AsOf, job.Namespace, false); failed == nil {
 		failed = passed
 	}
 	return job, errors.Join(failed, job.setNext(ctx, src, account.job))
+}
+
+// runsSince finds what became of the Jobs that had not ended when the CronJob went: with it its own records ended, and theirs tell. Of a Job
+// that the log does not have nothing is known.
+func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed error) {
+	for i := range j.Runs {
+		r := &j.Runs[i]
+		if r.State != StateRunning && r.State != StateDeleting {
+			continue
+		}
+		job, err := JobAt(ctx, src, events.JobStream(types.UID(r.UID)), at)
+		switch {
+		case errors.Is(err, ErrNoJob):
+			r.State = StateUnseen
+		case err != nil && !src.Beside(err):
+			return err
+		case job.UID != "":
+			r.State, r.Finished = job.State, job.Finished
+		}
+		if err != nil && !errors.Is(err, ErrNoJob) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
 }
 
 // OfCronJob gives the records of a CronJob's stream and of the controller's, in the order of the log, from states on that are at or before

@@ -103,6 +103,12 @@ func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim)
 			active++
 		}
 	}
+	for i := range state.Runs {
+		r := &state.Runs[i]
+		if job := l.jobs[r.UID]; state.Gone && r.State == history.StateRunning && job != nil && job.State != r.State {
+			out = append(out, claim{fmt.Sprintf("get cronjob: %s %s", r.Name, r.State), "`get jobs` says " + string(job.State)})
+		}
+	}
 	if row.LastRun != "" && row.LastRun == "Complete" && strings.HasPrefix(a.Verdict.Text, "FAILING: its last run failed") {
 		out = append(out, claim{a.Verdict.Text, "`get cronjobs` says of its last run " + row.LastRun})
 	}
