@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type cronRun struct {
 	events.RunSeen
 	First, Ended, Gone Mark // when it was seen first, that it has ended, that it is gone
 	Left               bool // it is not gone: it is the CronJob's no longer
+	unseen             bool // only the answer to its create tells of it
 }
 
 // ReadCron reads the end of a CronJob's stream up to a point. Errors are those of history.CronJobAt; with one, the case is as of the last
@@ -155,13 +157,34 @@ func (c *CronCase) visit(r *events.Record) {
 			run = &cronRun{First: markOf(r)}
 			c.runs = append(c.runs, run)
 		}
-		run.Gone, run.Left = Mark{}, false // one that had left may have been taken back
+		run.Gone, run.Left, run.unseen = Mark{}, false, false // one that had left may have been taken back
 		if run.RunSeen = *f; f.Result != events.ResultNone && run.Ended.Record == 0 {
 			run.Ended = markOf(r)
 		}
 	case *events.RunGone:
 		if run := c.run(f.Job); run != nil {
 			run.Gone, run.Left = markOf(r), f.Left
+		}
+	case *events.CommandEnded:
+		c.answered(r, f)
+	}
+}
+
+// answered takes in that the API server made or deleted a Job for us. A watch may show it later, or never.
+func (c *CronCase) answered(r *events.Record, f *events.CommandEnded) {
+	if f.Ending != events.Done {
+		return
+	}
+	switch f.Type {
+	case events.CommandCreateJob:
+		if f.UID != "" && c.run(f.UID) == nil {
+			c.runs = append(c.runs, &cronRun{First: markOf(r), unseen: true, RunSeen: events.RunSeen{
+				Job: f.UID, Name: r.Evidence.Name, Version: f.Version, Created: cmp.Or(f.Written, r.Time), Due: f.Due, Manual: f.Due == 0,
+			}})
+		}
+	case events.CommandDeleteRun:
+		if run := c.run(f.Run); run != nil && run.unseen && run.Gone.Record == 0 {
+			run.Gone = markOf(r)
 		}
 	}
 }

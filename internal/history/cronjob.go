@@ -168,7 +168,7 @@ func runState(r *projector.Run) State {
 		return StateComplete
 	case r.Finished():
 		return StateFailed
-	case r.Deleted != 0:
+	case r.Deleting():
 		return StateDeleting
 	}
 	return StateRunning
