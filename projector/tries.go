@@ -142,13 +142,35 @@ func (j *Job) wayOf(p *Pod, e *events.Evidence) Way {
 	case p.FailedBeforeDeletion:
 		way.Kind, way.Reason = TryFailed, e.Reason
 		way.exits(p, e)
-	case j.unwanted():
+	case j.unwanted(), j.unwantedElsewhere():
 		way.Kind = TryStopped
 	}
 	if p.match.Action != policy.NoMatch && (way.Kind == TryFailed || way.Kind == TryDisrupted) {
 		way.Action, way.Rule = p.match.Action.String(), uint32(p.match.Rule)
 	}
 	return way
+}
+
+// unwantedElsewhere reports whether another controller, whose decisions are in no record, wants a pod less by its rules than there are with the
+// one that is deleted: more are active than parallelism or the missing successes ask for, or the deadline has passed.
+func (j *Job) unwantedElsewhere() bool {
+	if !j.Settings.Observes(j.ManagedBy) || j.Spec == nil {
+		return false
+	}
+	if limit := j.Spec.ActiveDeadlineSeconds; limit != nil && j.StartTime() != 0 &&
+		j.StartTime().Add(time.Duration(min(*limit, 1<<31))*time.Second) <= j.Now {
+		return true
+	}
+	wanted := int32(1)
+	if j.Spec.Parallelism != nil {
+		wanted = *j.Spec.Parallelism
+	}
+	if !j.WorkQueue {
+		wanted = min(wanted, j.Completions-j.SucceededCount())
+	} else if j.SucceededCount() > 0 {
+		return false // its pods end by themselves
+	}
+	return j.Tally().Active >= wanted
 }
 
 // disruptionOf is the reason of the pod's condition DisruptionTarget, when it holds.

@@ -160,6 +160,43 @@ func TestTries(t *testing.T) {
 			f.decide(&events.DropFinalizer{Pod: "a", ThenDelete: true})
 			f.tell("a", 21, func(p *events.PodSeen, _ *events.Evidence) { p.Tracked, p.Deleted = false, 1e18 })
 		}, "1 stopped of a"},
+		{"another controller stops what is more than parallelism, and a user one more", func(f *fold) {
+			f.starts(events.ModeObserve)
+			for i, uid := range []types.UID{"a", "b", "c"} {
+				f.tell(uid, uint64(20+i), ran)
+			}
+			one := int32(1)
+			f.spec(func(s *events.JobSpec) { s.Parallelism = &one })
+			for i, uid := range []types.UID{"a", "b", "c"} {
+				f.tell(uid, uint64(30+i), deleting)
+			}
+		}, "2 stopped of a; 1 deleted of c"},
+		{"another controller stops what is more than completions ask for", func(f *fold) {
+			f.starts(events.ModeObserve)
+			f.tell("a", 20, ran)
+			f.tell("b", 21, ran)
+			f.see(11, func(s *events.JobSeen) { s.Status = &events.JobStatus{Ready: events.Unset, Terminating: events.Unset, Succeeded: 2, CompletedIndexes: "0-1"} })
+			f.tell("a", 30, deleting)
+			f.tell("b", 31, deleting)
+		}, "1 stopped of a; 1 deleted of b"},
+		{"another controller stops it behind the deadline", func(f *fold) {
+			f.starts(events.ModeObserve)
+			f.spec(func(s *events.JobSpec) { s.ActiveDeadlineSeconds = new(int64(60)) })
+			spec := f.job().Spec.Hash
+			f.see(12, func(s *events.JobSeen) {
+				s.Spec, s.Status = spec, &events.JobStatus{Ready: events.Unset, Terminating: events.Unset, StartTime: f.now}
+			})
+			f.tell("a", 20, ran)
+			f.tell("b", 21, ran)
+			f.tell("a", 22, deleting)
+			f.now = f.now.Add(time.Minute)
+			f.tell("b", 23, deleting)
+		}, "1 deleted of a; 1 stopped of b"},
+		{"no more than parallelism", func(f *fold) {
+			f.starts(events.ModeObserve)
+			f.tell("a", 20, ran)
+			f.tell("a", 21, deleting)
+		}, "1 deleted of a"},
 		{"stopped because the Job fails", func(f *fold) {
 			f.tell("a", 20, ran)
 			f.see(11, func(s *events.JobSeen) { s.Status = said(status.FailureTarget) })
