@@ -200,7 +200,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 		return Ending{By: ByNamespace, Why: "its namespace is being deleted", Marks: marks(c.namespaceGoing, seen)}
 	case !c.oursAt(seen) && c.controllerFirst(t, seen):
 		m, why := c.fewerWanted(t, seen)
-		return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
+		return c.byController(m, why, seen)
 	case c.deletedBefore(t, seen):
 		return Ending{By: ByJobDeleted, Why: "the Job was deleted, and its pods after it", Marks: marks(c.deletion(), seen)}
 	case gap != nil && seen.Record > events.Sequence(gap.Listing):
@@ -210,23 +210,45 @@ func (c *Case) deletedBy(t *Try) Ending {
 		}
 	case !c.oursAt(seen):
 		if m, why := c.fewerWanted(t, seen); m.Record != 0 {
-			return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
+			return c.byController(m, why, seen)
 		}
-		if by := c.Job.ManagedBy; by != "" && by != events.BuiltinManagedBy {
-			return Ending{
-				By: ByUnknown, Why: "deleted by an API client, or by the Job's own controller", Marks: marks(seen),
-				Missing: "what that controller decided: it keeps no record", Not: disruptionNames,
-			}
+		if c.thirdRuns() {
+			return c.byController(Mark{}, "", seen)
 		}
 		return c.byClient(t, seen, []string{"the built-in controller (none of its rules asks for it)"})
 	}
 	return c.byClient(t, seen, c.notUs(seen))
 }
 
+// thirdRuns reports whether a controller has the Job whose rules nobody here knows.
+func (c *Case) thirdRuns() bool {
+	by := c.Job.ManagedBy
+	return by != "" && by != events.BuiltinManagedBy
+}
+
+// byController says that the Job's own controller deleted the pod, as its rules ask for that. Nobody knows the rules of a third one.
+func (c *Case) byController(m Mark, why string, seen Mark) Ending {
+	if !c.thirdRuns() {
+		return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
+	}
+	e := Ending{
+		By: ByUnknown, Why: "deleted by an API client, or by the Job's own controller", Marks: marks(m, seen),
+		Missing: "what that controller decided: it keeps no record", Not: disruptionNames,
+	}
+	if why != "" {
+		e.Why += " (" + why + ")"
+	}
+	return e
+}
+
 // byClient says that an API client deleted the pod. A namespace that goes takes its pods before its Jobs; unless namespaces are watched
 // nothing tells one from the other when the Job went soon after.
 func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	e := Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(not, disruptionNames...)}
+	if t.unrecorded > 0 { // one of them may have shown that it was disrupted
+		e.By, e.Not, e.Missing = ByUnknown, not, fmt.Sprintf("the %s of it that were seen before and not recorded", versions(t.unrecorded))
+		return e
+	}
 	// Pod garbage collection says so in a condition, which may have been missed. It takes pods of a node that was gone before.
 	if n, ok := c.nodeOf(t, seen); ok && n.seen == nil && n.At < seen.At {
 		e.By, e.Why = ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.nodeWords(&n, t.Node)

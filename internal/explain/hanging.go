@@ -73,6 +73,9 @@ func (c *Case) stopping() string {
 	if all := c.hanging(); len(all) > 0 {
 		return fmt.Sprintf("%s (being deleted since %s)", hangWord(all), c.clock(all[0].AskedSeen.At))
 	}
+	if !slices.ContainsFunc(c.Tries, func(t *Try) bool { return !t.over() }) {
+		return "none of its pods is left"
+	}
 	return "its pods are being stopped"
 }
 

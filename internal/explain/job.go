@@ -129,7 +129,21 @@ func (c *Case) removal() (Sentence, bool) {
 		when = "being deleted since"
 	}
 	by, from := c.removedBy(m, at)
+	if g := c.goneUnseen(m); g != nil {
+		return say(marks(m), "found gone %s, who deleted it is unknown: nobody watched from %s on", c.clock(m.At), c.clock(events.Time(g.From))), true
+	}
 	return say(marks(append([]Mark{c.ttl, m, c.gone}, from...)...), "%s %s %s", when, c.clock(at), by), true
+}
+
+// goneUnseen is the time without a watch in which the Job went; nil for none, and where the log has it that it was to go.
+func (c *Case) goneUnseen(m Mark) *history.Gap {
+	if c.jobDeleted != 0 || c.ttl.Record != 0 {
+		return nil
+	}
+	if w := c.ownerSaid(m); w != nil && w.ordered.Record != 0 {
+		return nil
+	}
+	return c.gapBefore(nil, m)
 }
 
 // removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time.
@@ -153,11 +167,19 @@ func (c *Case) removedBy(m Mark, at events.Time) (by string, from []Mark) {
 	case c.expiredBefore(at):
 		return "after its ttlSecondsAfterFinished had passed", nil
 	case c.origin != nil && c.origin.Kind != "" && (w == nil || w.deleted.Record != 0):
-		return "by an API client or with its " + c.origin.Kind + " " + c.origin.Name, nil
+		return "by an API client or with its " + c.origin.Kind + " " + c.origin.Name + c.orNamespace(m), nil
 	case w != nil && !w.ours:
-		return "by an API client, or by the CronJob's own controller", nil
+		return "by an API client, or by the CronJob's own controller" + c.orNamespace(m), nil
 	}
-	return "by an API client", nil
+	return "by an API client" + c.orNamespace(m), nil
+}
+
+// orNamespace says that the Job may have gone with its namespace, where nobody would have seen that.
+func (c *Case) orNamespace(m Mark) string {
+	if c.look(m).Namespaces == events.WatchingOn {
+		return ""
+	}
+	return " or with its namespace (namespaces are not watched)"
 }
 
 // expiredBefore reports whether the Job's TTL had passed at a time.

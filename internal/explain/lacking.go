@@ -196,6 +196,9 @@ func (c *Case) lackUntil(x *lack) events.Time {
 }
 
 func (c *Case) unwatched(x *lack) bool {
+	if len(c.passed.Touching(c.Job.Namespace, false, x.From.At, c.lackUntil(x))) > 0 { // pods may have come without a record
+		return true
+	}
 	for _, g := range c.touching() {
 		if g.From != 0 && events.Time(g.From) < c.lackUntil(x) && (g.Until == 0 || events.Time(g.Until) > x.From.At) {
 			return true

@@ -9,7 +9,9 @@ func (c *Case) takePod(r *events.Record) {
 		c.seePod(r, f)
 	case *events.PodGone:
 		if t := c.tries[f.UID]; t != nil {
-			t.Gone, t.Moved = markOf(r), f.Moved
+			if t.Gone, t.Moved = markOf(r), f.Moved; t.AskedSeen.Record == 0 {
+				t.unrecorded = r.Evidence.PassedOver
+			}
 			c.want.failed(t, r)
 			if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
 				t.Waits[n-1].Until = markOf(r)

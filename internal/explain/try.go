@@ -73,10 +73,11 @@ type Try struct {
 	Failure int32
 	Again   events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
 
-	forced    bool // it was given no time, though it ran
-	askedBy   Mark // the record that shows when its deletion was asked for
-	graceBy   Mark // the one that shows how long it was given
-	deletions int  // records that show its deletion
+	unrecorded uint64 // versions of it that were seen and not recorded, just before its deletion was
+	forced     bool   // it was given no time, though it ran
+	askedBy    Mark   // the record that shows when its deletion was asked for
+	graceBy    Mark   // the one that shows how long it was given
+	deletions  int    // records that show its deletion
 
 	heard bool    // the kubelet of its node has said something of it
 	ended *Ending // who ended it, once all records are taken in; nil before it was asked for
@@ -263,7 +264,7 @@ func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
 		return
 	}
 	if t.AskedSeen.Record == 0 {
-		t.AskedSeen = markOf(r)
+		t.AskedSeen, t.unrecorded = markOf(r), r.Evidence.PassedOver
 	}
 	if f.DeletionGracePeriodSeconds == nil {
 		asked = min(asked, r.Time)
