@@ -41,7 +41,10 @@ func (c *Case) begunBefore() string {
 // to may write. Who did is not recorded.
 func (c *Case) statusSays(s *settling) string {
 	text := "its status says so"
+	doubted := c.doubt(s) != "" // then that was said
 	switch {
+	case !c.oursAt(s.Seen) && doubted:
+		return "the Job is " + c.controller() + "'s"
 	case !c.oursAt(s.Seen):
 		text += ", and the Job is " + c.controller() + "'s"
 	case c.oursUntil(s.Seen) && !c.decided[s.Reason] && c.added.Record != 0 && c.damage == 0 && c.resumed == 0 && len(c.touching()) == 0:
