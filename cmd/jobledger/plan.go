@@ -30,8 +30,9 @@ It is read from a log that has observed the Jobs (run --manage=observe, or --obs
 exists stays with the controller that it has: spec.managedBy cannot be changed. The policies in
 deploy/policy set it for new Jobs of the namespaces with a label.
 
-DIFFER is the reason of each decision that would have been another one, of how many Jobs, and the first
-record of it.`,
+Below an owner stands what would have been decided otherwise: the reason, of how many Jobs, and the
+first record of it. Pods that our rules wanted too, and that did not come, are told apart: whether the
+API server refused them, or their controller did not ask for them, is not in the log.`,
 		Example: `  jobledger plan --log DIR --since 168h
   jobledger plan --log DIR -n prod -o json`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -23,10 +23,13 @@ type Query struct {
 
 // Plan is what would become of the future Jobs of each owner. Its JSON changes only by growing.
 type Plan struct {
-	Jobs       int     `json:"jobs"`       // seen for the first time in that time
-	Unfinished int     `json:"unfinished"` // of them, at the end of it
-	Differ     int     `json:"differ"`     // Jobs of which a decision would have been another one
-	Owners     []Owner `json:"owners"`     // with the most Jobs first
+	Jobs       int `json:"jobs"`       // seen for the first time in that time
+	Unfinished int `json:"unfinished"` // of them, at the end of it
+	Differ     int `json:"differ"`     // Jobs of which a decision would have been another one
+	// PodsMissing are Jobs for which pods that our rules wanted did not come within the patience. Whether the API server refused them to their
+	// controller, which is no other decision, or it did not ask for them, is not in the log.
+	PodsMissing int     `json:"podsMissing"`
+	Owners      []Owner `json:"owners"` // with the most Jobs first
 }
 
 // Owner is who made Jobs: an object that controls them, or a field manager. Its JSON changes only by growing.
@@ -40,7 +43,8 @@ type Owner struct {
 	RunBy       string             `json:"runBy"` // who ran the newest of them: a value of spec.managedBy
 	Newest      recordjson.Instant `json:"newest"`
 	Differences []Difference       `json:"differences,omitempty"`
-	Step        string             `json:"step"` // what brings the next ones
+	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons for which pods were wanted that did not come: see Plan
+	Step        string             `json:"step"`                  // what brings the next ones
 }
 
 // Difference is a decision that the rules of Jobledger would have made otherwise. Its JSON changes only by growing.
@@ -55,7 +59,7 @@ type key struct{ namespace, kind, name, manager string }
 
 // Read makes a plan of the records of a log. One that is damaged gives what can be read, with the error.
 func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
-	r := reader{src: src, owners: map[key]*Owner{}, of: map[events.Stream]*Owner{}, differ: map[events.Stream]map[string]bool{}}
+	r := reader{src: src, owners: map[key]*Owner{}, of: map[events.Stream]*Owner{}, differ: reasons{}, missing: reasons{}}
 	failed := r.readModes(ctx)
 	kinds := []events.Kind{events.KindJobAdded, events.KindJobRetired, events.KindJobDeleted, events.KindWouldDecide}
 	wanted := history.Query{Since: q.Since, Until: q.Until, Namespace: q.Namespace, Kinds: kinds}
@@ -81,12 +85,33 @@ func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 
 // reader gathers what records say of owners.
 type reader struct {
-	src    history.Source
-	owners map[key]*Owner
-	of     map[events.Stream]*Owner          // Jobs whose owner is known
-	open   map[events.Stream]bool            // Jobs that were added, and have not ended
-	differ map[events.Stream]map[string]bool // reasons of differences that were counted
-	modes  []modeFrom                        // of the controller, oldest first
+	src     history.Source
+	owners  map[key]*Owner
+	of      map[events.Stream]*Owner // Jobs whose owner is known
+	open    map[events.Stream]bool   // Jobs that were added, and have not ended
+	differ  reasons                  // of differences that were counted
+	missing reasons                  // for which pods were wanted that did not come
+	modes   []modeFrom               // of the controller, oldest first
+}
+
+// reasons are those that were counted, of each Job.
+type reasons map[events.Stream]map[string]bool
+
+// count counts one reason once for each Job.
+func (r reasons) count(into *[]Difference, reason string, rec *events.Record) {
+	if r[rec.Stream] == nil {
+		r[rec.Stream] = map[string]bool{}
+	}
+	if r[rec.Stream][reason] {
+		return
+	}
+	r[rec.Stream][reason] = true
+	at := slices.IndexFunc(*into, func(x Difference) bool { return x.Reason == reason })
+	if at < 0 {
+		at = len(*into)
+		*into = append(*into, Difference{Reason: reason, Record: uint64(rec.Sequence)})
+	}
+	(*into)[at].Jobs++
 }
 
 // modeFrom is the mode in which the controller works from a record on.
@@ -167,29 +192,26 @@ func (r *reader) owner(rec *events.Record) *Owner {
 	return o
 }
 
-// difference counts one reason once for each Job.
+// difference counts the steps of a decision that nobody carried out.
 func (r *reader) difference(ctx context.Context, rec *events.Record, d *events.Decision) error {
 	o, err := r.ownerOf(ctx, rec.Stream)
 	if err != nil || o == nil {
 		return err
 	}
-	if r.differ[rec.Stream] == nil {
-		r.differ[rec.Stream] = map[string]bool{}
-	}
 	for i := range d.Steps {
-		reason := string(d.Steps[i].Reason)
-		if r.differ[rec.Stream][reason] {
-			continue
+		if reason := string(d.Steps[i].Reason); onlyCreates(&d.Steps[i]) {
+			r.missing.count(&o.PodsMissing, reason, rec)
+		} else {
+			r.differ.count(&o.Differences, reason, rec)
 		}
-		r.differ[rec.Stream][reason] = true
-		at := slices.IndexFunc(o.Differences, func(x Difference) bool { return x.Reason == reason })
-		if at < 0 {
-			at = len(o.Differences)
-			o.Differences = append(o.Differences, Difference{Reason: reason, Record: uint64(rec.Sequence)})
-		}
-		o.Differences[at].Jobs++
 	}
 	return nil
+}
+
+// onlyCreates reports whether a step asks for new pods, and for nothing else.
+func onlyCreates(s *events.Step) bool {
+	other := func(c events.Command) bool { return c.Traits().Kind != events.CommandCreatePod }
+	return len(s.Commands) > 0 && !slices.ContainsFunc(s.Commands, other)
 }
 
 // ownerOf is the owner of a Job that may have been added before the time that is asked for; nil when the log does not have its beginning.
@@ -217,7 +239,7 @@ func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 
 // plan sums up.
 func (r *reader) plan() *Plan {
-	p := &Plan{Owners: []Owner{}, Differ: len(r.differ)}
+	p := &Plan{Owners: []Owner{}, Differ: len(r.differ), PodsMissing: len(r.missing)}
 	for s, open := range r.open {
 		if open {
 			r.of[s].Unfinished++

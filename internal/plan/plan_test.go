@@ -128,6 +128,44 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// TestPodsThatDidNotComeAreNoDifference: the other controller may have asked for them, and the API server refused them: that is in no object.
+// Pods that were to go, or an end that was to come, are differences.
+func TestPodsThatDidNotComeAreNoDifference(t *testing.T) {
+	cron := &events.Origin{Kind: "CronJob", Name: "etl"}
+	step := func(reason events.Reason, commands ...events.Command) events.Step {
+		return events.Step{Reason: reason, Commands: commands}
+	}
+	var l log
+	l.job("refused", "", cron, "") // 1
+	l.job("stays", "", cron, "")   // 2
+	l.job("both", "", cron, "")    // 3
+	for _, would := range []struct {
+		uid   string
+		steps []events.Step
+	}{
+		{"refused", []events.Step{step("MorePodsWanted", &events.CreatePod{}, &events.CreatePod{})}},                                                       // 4
+		{"refused", []events.Step{step("MorePodsWanted", &events.CreatePod{})}},                                                                            // 5: told already
+		{"stays", []events.Step{step("BackoffLimitExceeded", &events.WriteStatus{})}},                                                                      // 6
+		{"both", []events.Step{step("MorePodsWanted", &events.CreatePod{}), step("TooManyPods", &events.DeletePod{}, &events.CreatePod{}), step("Other")}}, // 7
+	} {
+		l.add(would.uid, events.KindWouldDecide, &events.Decision{Steps: would.steps}, events.Evidence{})
+	}
+	got, err := Read(t.Context(), some{records: l}, Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Differ != 2 || got.PodsMissing != 2 {
+		t.Errorf("%d Jobs would have been decided otherwise, and %d lacked pods", got.Differ, got.PodsMissing)
+	}
+	want := []Difference{{"BackoffLimitExceeded", 1, 6}, {"TooManyPods", 1, 7}, {"Other", 1, 7}}
+	if diff := cmp.Diff(want, got.Owners[0].Differences); diff != "" {
+		t.Errorf("decided otherwise (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Difference{{"MorePodsWanted", 2, 4}}, got.Owners[0].PodsMissing); diff != "" {
+		t.Errorf("lacked pods (-want +got):\n%s", diff)
+	}
+}
+
 // TestJobsOfModeAll: a controller that ran every Job ran those that name no controller, and their owner has nothing to write. Before it
 // did, and after it was taken back, they are the built-in controller's.
 func TestJobsOfModeAll(t *testing.T) {

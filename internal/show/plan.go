@@ -12,27 +12,47 @@ import (
 	"github.com/jobledger/jobledger/internal/words"
 )
 
-// Plan writes whose future Jobs could be run, an owner a line.
+// Plan writes whose future Jobs could be run, an owner a line, and below it what would have been decided otherwise.
 func (p *Page) Plan(x *plan.Plan) error {
-	differ := "none of them would have been decided otherwise"
-	if x.Differ > 0 {
-		differ = fmt.Sprintf("%s would have been decided otherwise: jobledger events --kind would-decide", countOf(x.Differ, "Job"))
-	}
-	if _, err := fmt.Fprintf(p.Out, "%s of %s; %s\n", countOf(x.Jobs, "Job"), countOf(len(x.Owners), "owner"), differ); err != nil || len(x.Owners) == 0 {
+	if _, err := fmt.Fprintln(p.Out, wrapped(planHead(x), "; ", p.Width)); err != nil || len(x.Owners) == 0 {
 		return err
 	}
-	t := &Table{Out: p.Out, Head: []string{"OWNER", "JOBS", "RUN BY", "DIFFER", "FOR THE NEXT ONES"}, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	t := p.table("OWNER", "JOBS", "RUN BY", "FOR THE NEXT ONES")
+	t.Fold = true
 	for i := range x.Owners {
 		o := &x.Owners[i]
 		t.Row(
 			Cell{Text: words.Clean(p.owner(o)), Name: true}, Cell{Text: strconv.Itoa(o.Jobs)}, Cell{Text: words.Clean(runner(o.RunBy)), Name: true},
-			Cell{Text: dash(words.Clean(differences(o)))}, Cell{Text: words.Clean(o.Step)})
+			Cell{Text: words.Clean(o.Step)})
+		for _, line := range []struct {
+			says string
+			all  []plan.Difference
+		}{{"otherwise: ", o.Differences}, {"pods that did not come: ", o.PodsMissing}} {
+			if len(line.all) > 0 {
+				t.Rule(strings.Repeat(" ", belowAt) + line.says + words.Clean(differences(line.all)))
+			}
+		}
 	}
 	if err := t.Flush(); err != nil || x.Unfinished == 0 {
 		return err
 	}
 	_, err := fmt.Fprintf(p.Out, "%s not finished. A Job stays with its controller: spec.managedBy cannot be changed.\n", areOrIs(x.Unfinished))
 	return err
+}
+
+// planHead sums up a plan.
+func planHead(x *plan.Plan) []string {
+	parts := []string{countOf(x.Jobs, "Job") + " of " + countOf(len(x.Owners), "owner")}
+	if x.Differ > 0 {
+		parts = append(parts, countOf(x.Differ, "Job")+" would have been decided otherwise: jobledger events --kind would-decide")
+	} else {
+		parts = append(parts, "none of them would have been decided otherwise")
+	}
+	if x.PodsMissing > 0 {
+		parts = append(parts, "of "+countOf(x.PodsMissing, "Job")+" pods did not come",
+			"whether the API server refused them, or nobody asked for them, is not in the log")
+	}
+	return parts
 }
 
 func areOrIs(n int) string {
@@ -68,11 +88,11 @@ func runner(name string) string {
 	return name
 }
 
-// differences are "MorePodsWanted 2 #310": the reason, of how many Jobs, and the first record.
-func differences(o *plan.Owner) string {
+// differences are "PodsToRemove, 2 Jobs, #310": the reason, of how many Jobs, and the first record.
+func differences(of []plan.Difference) string {
 	var all []string
-	for _, d := range o.Differences {
-		all = append(all, fmt.Sprintf("%s %d #%d", d.Reason, d.Jobs, d.Record))
+	for _, d := range of {
+		all = append(all, fmt.Sprintf("%s of %s #%d", d.Reason, countOf(d.Jobs, "Job"), d.Record))
 	}
 	return strings.Join(all, ", ")
 }
