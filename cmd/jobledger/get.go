@@ -181,6 +181,7 @@ func (c *cli) page(output *outputFlag) *show.Page {
 	}
 	if !page.Wide {
 		page.Width = c.width()
+		_, page.Asked = c.askedWidth()
 	}
 	return page
 }

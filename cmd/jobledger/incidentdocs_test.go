@@ -74,11 +74,11 @@ func answered(t *testing.T, text string) (string, int) {
 	return out.String(), n
 }
 
-// answerOf is what a command prints.
+// answerOf is what a command prints on 100 columns.
 func answerOf(t *testing.T, args []string) string {
 	t.Helper()
 	var out, failed bytes.Buffer
-	c := &cli{out: &out, err: &failed, getenv: func(string) string { return "" }}
+	c := &cli{out: &out, err: &failed, getenv: func(name string) string { return map[string]string{"COLUMNS": "100"}[name] }}
 	if status := c.execute(t.Context(), append([]string{"jobledger"}, args...)); status != 0 {
 		t.Fatalf("jobledger %s: exit %d: %s", strings.Join(args, " "), status, &failed)
 	}

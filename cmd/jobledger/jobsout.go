@@ -28,9 +28,9 @@ func (c *cli) jobsOut(f *getFlags) jobsOut {
 	page := c.page(&f.output)
 	page.Namespace = f.job.namespace
 	if f.list.why {
-		return &jobsTable{page.JobsWhy()}
+		return &jobsTable{c, page.JobsWhy()}
 	}
-	t := &jobsTable{page.Jobs()}
+	t := &jobsTable{c, page.Jobs()}
 	if f.watch {
 		t.table.Least = []int{12, 24, 18} // so that rows that come one by one stand under each other
 	}
@@ -38,7 +38,10 @@ func (c *cli) jobsOut(f *getFlags) jobsOut {
 }
 
 // jobsTable is for people.
-type jobsTable struct{ table *show.JobsTable }
+type jobsTable struct {
+	c     *cli
+	table *show.JobsTable
+}
 
 func (t *jobsTable) add(jobs []history.Summary) error {
 	for i := range jobs {
@@ -47,7 +50,13 @@ func (t *jobsTable) add(jobs []history.Summary) error {
 	return nil
 }
 
-func (t *jobsTable) end(history.JobsPage) error { return t.table.Flush() }
+func (t *jobsTable) end(history.JobsPage) error {
+	err := t.table.Flush()
+	if left := t.table.LeftOut(); left != "" {
+		fmt.Fprintf(t.c.err, "note: %s\n", left)
+	}
+	return err
+}
 
 // jobsNames is one name on each line.
 type jobsNames struct{ c *cli }

@@ -34,7 +34,8 @@ log, from which each decision can be shown, explained and made again.
 Commands that read take --log DIR for a log directory, or --server URL for a controller that runs.
 When a controller has the directory open, --log DIR asks that controller.
 
-Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS says. Where the
+Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS says. In a pipe a row of
+a list says why in one line, whole, unless $COLUMNS says how wide it may be. Where the
 locale (LC_ALL, LC_CTYPE or LANG) is one without UTF-8, all output is ASCII: ~ stands where a text
 was cut, and what others wrote is escaped as in JSON.`,
 		Version:      thisBuild().String(),
@@ -102,11 +103,26 @@ const leastWidth = 40
 
 // width is how wide a table may be: what $COLUMNS says, else that of the terminal, if it is not narrow.
 func (c *cli) width() int {
-	if n, err := strconv.Atoi(c.getenv("COLUMNS")); err == nil && n > 0 {
-		return max(n, leastWidth)
+	if n, asked := c.askedWidth(); asked {
+		return n
 	}
 	if w, ok := terminal(c.out); ok {
 		return max(w, 80)
 	}
 	return tableWidth
+}
+
+// askedWidth is what $COLUMNS says.
+func (c *cli) askedWidth() (int, bool) {
+	n, err := strconv.Atoi(c.getenv("COLUMNS"))
+	return max(n, leastWidth), err == nil && n > 0
+}
+
+// rowWidth is how wide a row may be that somebody reads; 0 for no limit: in a pipe a row is one line, and nothing of it is cut, unless the
+// user asked for a width.
+func (c *cli) rowWidth() int {
+	if _, asked := c.askedWidth(); c.piped() && !asked {
+		return 0
+	}
+	return c.width()
 }

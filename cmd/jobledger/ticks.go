@@ -151,7 +151,7 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 		return errors.Join(c.value(&f.output, answer), unread)
 	}
 	page := c.page(&f.output)
-	table := show.Table{Out: c.out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.width(), Whole: c.piped(), Colour: c.colour()}
+	table := show.Table{Out: c.out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.rowWidth(), Whole: c.piped(), Fold: true, Colour: c.colour()}
 	if f.output.local {
 		table.Head[0] = "DUE"
 	}

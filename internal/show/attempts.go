@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -13,14 +14,15 @@ import (
 // Attempts writes a list of tries, one a row. The day stands once above them; a time of another day says which.
 func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 	indexed := len(rows) > 0 && rows[0].Index != nil
-	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "EXIT", "COUNTED", "NEXT TRY"}
+	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "COUNTED", "NEXT TRY", "EXIT"}
 	if indexed {
 		head = append([]string{"INDEX"}, head...)
 	}
 	if p.Wide {
 		head = append(head, "HOW", "UID", "RECORDS")
 	}
-	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	t := p.table(head...)
+	t.Fold, t.Drop = true, []string{"NEXT TRY", "STARTED", "RAN"}
 	day := firstStart(rows)
 	if day != 0 {
 		t.Rule("— " + p.Zone.Day(day) + " —")
@@ -34,16 +36,22 @@ func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 		row = append(row,
 			Cell{Text: strconv.Itoa(a.Try)}, Cell{Text: dash(words.Clean(a.Pod)), Name: true}, Cell{Text: dash(words.Clean(a.Node)), Name: true},
 			Cell{Text: p.clockOrDash(events.Time(a.Started), day)}, Cell{Text: ranText(a)}, Cell{Text: words.Clean(endedText(a)), Style: troubled(a)},
-			Cell{Text: words.Clean(exitsText(a))}, Cell{Text: countedText(a)}, Cell{Text: p.nextText(a, day)})
+			Cell{Text: countedText(a)}, Cell{Text: p.nextText(a, day)}, Cell{Text: words.Clean(exitsText(a))})
 		if p.Wide {
 			row = append(row, Cell{Text: dash(words.Clean(a.How))}, Cell{Text: words.Clean(a.UID)}, Cell{Text: recordsText(a)})
 		}
 		t.Row(row...)
+		if a.EndedBy == explain.ByNobody && a.How != "" && !p.Wide {
+			t.Rule(strings.Repeat(" ", belowAt) + "waits: " + words.Clean(a.How))
+		}
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(p.Out, sum)
+	if left := t.LeftOut(); left != "" {
+		sum += " (" + left + ")"
+	}
+	_, err := fmt.Fprintln(p.Out, strings.Join(wrap(sum, p.Width, p.Whole), "\n"))
 	return err
 }
 
@@ -91,7 +99,7 @@ func endedText(a *explain.Attempt) string {
 	case a.Unseen:
 		return "not watched"
 	case a.EndedBy == explain.ByNobody && a.How != "":
-		return "waits: " + a.How
+		return "waits"
 	case a.EndedBy == explain.ByNobody:
 		return "goes on"
 	}

@@ -184,7 +184,7 @@ func (p *Page) runs(j *history.CronJob) error {
 	if p.Wide {
 		head = []string{"JOB", "STATE", "STARTED", "TOOK", "UID", "MADE FOR"}
 	}
-	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	t := p.table(head...)
 	for i := range j.Runs {
 		r := &j.Runs[i]
 		if i == maxRuns && !p.Wide {

@@ -24,7 +24,7 @@ func (p *Page) CronJobs() *CronJobsTable {
 	case p.Namespace != "":
 		head = head[1:]
 	}
-	return &CronJobsTable{Table: Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}, page: p}
+	return &CronJobsTable{Table: *p.table(head...), page: p}
 }
 
 // Row adds a CronJob.

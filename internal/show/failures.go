@@ -26,7 +26,8 @@ func (p *Page) Failures(f *explain.Failures) error {
 	if p.Wide {
 		head = append(head, "LINEAGE", "UID")
 	}
-	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	t := p.table(head...)
+	t.Fold = true
 	day, sort := "", ""
 	for i := range f.Items {
 		x := &f.Items[i]

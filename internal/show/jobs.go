@@ -37,7 +37,9 @@ func (p *Page) JobsWhy() *JobsTable {
 }
 
 func (p *Page) jobs(why bool, head []string) *JobsTable {
-	return &JobsTable{Table: Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}, page: p, why: why}
+	t := &JobsTable{Table: *p.table(head...), page: p, why: why}
+	t.Fold, t.Drop = why, []string{"ACTIVE", "SUCCEEDED", "FAILED"}
+	return t
 }
 
 // Row adds a Job.

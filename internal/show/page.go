@@ -20,11 +20,21 @@ type Page struct {
 	Out    io.Writer
 	Width  int  // of a line at most; 0 for no limit
 	Whole  bool // names are never cut or broken, if need be beyond the width: what is written goes into a pipe
+	Asked  bool // the user asked for that width: in a pipe, too, rows keep to it; else a row is one line there, and nothing of it is cut
 	Wide   bool
 	Colour bool
 	Zone   words.Zone // of the times
 	// Namespace is the only one of which something is shown; empty for several. It need not be told in each row.
 	Namespace string
+}
+
+// table is a table of the page.
+func (p *Page) table(head ...string) *Table {
+	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	if p.Whole && !p.Asked {
+		t.Width = 0
+	}
+	return t
 }
 
 // Indented writes a value of this package as indented JSON whose every character is visible.

@@ -50,7 +50,7 @@ func (p *Page) pods(j *history.Job) error {
 	if len(shown) > maxPods && !p.Wide {
 		shown = shown[:maxPods]
 	}
-	t := &Table{Out: p.Out, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	t := p.table()
 	rows := make([][]Cell, len(shown))
 	for _, column := range podColumns {
 		cells, says := make([]Cell, len(shown)), column.always

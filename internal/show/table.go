@@ -34,12 +34,16 @@ type Table struct {
 	Least  []int    // widths of the columns at least, for a table whose rows come one by one; nil for none
 	Width  int      // of a line at most: cells are cut to fit; 0 for no limit
 	Whole  bool     // names are never cut
+	Fold   bool     // the last cell goes on in lines below its first, and is never cut
+	Drop   []string // columns that are left out where a row has no room, the first of them first
 	Colour bool
 
 	rows    [][]Cell
 	natural []int  // widths that show everything
 	names   []bool // columns that hold names
 	widths  []int  // that are used
+	dropped []bool // columns that are left out, by their places in the rows that are added; nil for none
+	gone    []string
 	started bool
 	err     error
 }
@@ -48,12 +52,15 @@ const (
 	page      = 200 // rows that are looked at to find the widths
 	leastName = 9   // columns that a name keeps
 	leastLast = 24  // columns that the last cell keeps, as far as it wants them
-	gap       = 2   // spaces between columns
+	leastFold = 28  // columns of a last cell that goes on below: with less it begins below, at belowAt
+	belowAt   = 10
+	goodName  = 20 // columns that a name keeps before columns are left out
+	gap       = 2  // spaces between columns
 )
 
 // Row adds a row. Errors show in Flush.
 func (t *Table) Row(cells ...Cell) {
-	t.rows = append(t.rows, cells)
+	t.rows = append(t.rows, t.kept(cells))
 	if len(t.rows) >= page {
 		_ = t.Flush()
 	}
@@ -64,6 +71,9 @@ func (t *Table) Rule(text string) { t.Row(Cell{Text: text}) }
 
 // Flush writes what was added so far. Its error is the first that writing met.
 func (t *Table) Flush() error {
+	if !t.started {
+		t.leaveOut()
+	}
 	t.measure()
 	if !t.started && len(t.rows) > 0 && len(t.Head) > 0 {
 		t.started = true
@@ -78,6 +88,78 @@ func (t *Table) Flush() error {
 	}
 	t.rows = t.rows[:0]
 	return t.err
+}
+
+// kept are the cells of a row whose columns are not left out.
+func (t *Table) kept(cells []Cell) []Cell {
+	if t.dropped == nil || len(cells) != len(t.dropped) {
+		return cells
+	}
+	var out []Cell
+	for i, c := range cells {
+		if !t.dropped[i] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// leaveOut leaves out columns of Drop, one after the other, until the rows that wait fit.
+func (t *Table) leaveOut() {
+	if t.Width <= 0 || len(t.Drop) == 0 || len(t.rows) == 0 {
+		return
+	}
+	need := make([]int, len(t.Head))
+	for i, h := range t.Head {
+		need[i] = len(h)
+	}
+	for _, row := range t.rows {
+		for i, c := range row {
+			w := columns(c.Text)
+			if c.Name && !t.Whole {
+				w = min(w, goodName)
+			}
+			if t.Fold && i == len(t.Head)-1 {
+				w = min(w, belowAt)
+			}
+			if len(row) > 1 {
+				need[i] = max(need[i], w)
+			}
+		}
+	}
+	dropped, left := make([]bool, len(t.Head)), -gap
+	for _, w := range need {
+		left += w + gap
+	}
+	for _, head := range t.Drop {
+		if i := slices.Index(t.Head, head); left > t.Width && i >= 0 {
+			dropped[i], left = true, left-need[i]-gap
+		}
+	}
+	if !slices.Contains(dropped, true) {
+		return
+	}
+	t.dropped = dropped
+	var head []string
+	for i, h := range t.Head {
+		if dropped[i] {
+			t.gone = append(t.gone, h)
+		} else {
+			head = append(head, h)
+		}
+	}
+	t.Head = head
+	for i := range t.rows {
+		t.rows[i] = t.kept(t.rows[i])
+	}
+}
+
+// LeftOut says which columns were left out: "no room for ACTIVE, FAILED: -o wide"; empty for none.
+func (t *Table) LeftOut() string {
+	if len(t.gone) == 0 {
+		return ""
+	}
+	return "no room for " + strings.Join(t.gone, ", ") + ": -o wide"
 }
 
 // measure finds the widths of the columns by the rows that wait.
@@ -105,7 +187,11 @@ func (t *Table) measure() {
 		}
 	}
 	t.widths = slices.Clone(t.natural)
-	if t.Width > 0 && !t.Whole {
+	switch {
+	case t.Width <= 0 || t.Whole:
+	case t.Fold: // the last cell may begin below its head
+		t.shorten(t.Width - min(max(last, len(t.Head[len(t.Head)-1])), belowAt))
+	default:
 		t.shorten(t.Width - min(max(last, len(t.Head[len(t.Head)-1])), leastLast))
 	}
 }
@@ -144,28 +230,16 @@ func (t *Table) write(row []Cell) {
 	var b strings.Builder
 	at := 0
 	for i, c := range row {
-		text, width := c.Text, 0
-		last := i == len(row)-1
-		switch {
-		case !last:
-			width = t.widths[i]
-			if t.Width > 0 && c.Name && !t.Whole {
-				text = ClipMiddle(text, width)
-			}
-		case t.Width > 0 && !(c.Name && t.Whole):
-			room := max(t.Width-at, leastLast)
-			if text = ClipWords(text, room); !t.Whole {
-				text = ClipMiddle(text, room) // one long word
-			}
+		if i == len(row)-1 {
+			t.writeLast(&b, &c, at)
+			break
 		}
-		if t.Colour && c.Style != Plain {
-			b.WriteString(codes[c.Style] + text + "\x1b[0m")
-		} else {
-			b.WriteString(text)
+		width, text := t.widths[i], c.Text
+		if t.Width > 0 && c.Name && !t.Whole {
+			text = ClipMiddle(text, width)
 		}
-		if !last {
-			b.WriteString(strings.Repeat(" ", max(width-columns(text), 0)+gap))
-		}
+		b.WriteString(t.styled(text, c.Style))
+		b.WriteString(strings.Repeat(" ", max(width-columns(text), 0)+gap))
 		at += width + gap
 	}
 	line := b.String()
@@ -173,4 +247,44 @@ func (t *Table) write(row []Cell) {
 		line = strings.TrimRight(line, " ")
 	}
 	_, t.err = io.WriteString(t.Out, line+"\n")
+}
+
+// writeLast writes the last cell of a row, which begins at a column: in the room that is left, or going on below.
+func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
+	text := c.Text
+	switch {
+	case t.Width <= 0 || c.Name && t.Whole && !t.Fold:
+	case t.Fold:
+		t.fold(b, c, at)
+		return
+	default:
+		room := max(t.Width-at, leastLast)
+		if text = ClipWords(text, room); !t.Whole {
+			text = ClipMiddle(text, room) // one long word
+		}
+	}
+	b.WriteString(t.styled(text, c.Style))
+}
+
+// fold writes a cell in as many lines as it takes. Where a line that begins at that column would be too short, the cell begins in the next line.
+func (t *Table) fold(b *strings.Builder, c *Cell, at int) {
+	if room := t.Width - at; room < leastFold && columns(c.Text) > room {
+		before := strings.TrimRight(b.String(), " ")
+		b.Reset()
+		at = min(at, belowAt)
+		b.WriteString(before + "\n" + strings.Repeat(" ", at))
+	}
+	for i, line := range wrap(c.Text, t.Width-at, t.Whole) {
+		if i > 0 {
+			b.WriteString("\n" + strings.Repeat(" ", at))
+		}
+		b.WriteString(t.styled(strings.TrimRight(line, " "), c.Style))
+	}
+}
+
+func (t *Table) styled(text string, style Style) string {
+	if t.Colour && style != Plain {
+		return codes[style] + text + "\x1b[0m"
+	}
+	return text
 }
