@@ -32,10 +32,11 @@ const testLogID = "0123456789abcdef0123456789abcdef"
 //	default/demo      again, another Job of the name: the server refuses its pod (quota), so it waits
 //	batch/asked       its first command is in flight
 //
-// makelog DIR teams writes another one: that of some Jobs with labels and with names that are like each other.
+// makelog DIR teams writes another one: that of some Jobs with labels and with names that are like each other. makelog DIR night writes that of
+// one night (night).
 func makelog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: makelog DIR [altered|short|split|teams]")
+		ts.Fatalf("usage: makelog DIR [altered|short|split|teams|night]")
 	}
 	var t testing.TB = failing{ts: ts}
 	options := store.Options{LogID: testLogID}
@@ -60,6 +61,10 @@ func makelog(ts *testscript.TestScript, neg bool, args []string) {
 		})
 	} else if slices.Contains(args, "teams") {
 		teams(t, log)
+	} else if slices.Contains(args, "night") {
+		told := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
+		night(t, told)
+		copyRecords(t, told, log)
 	} else {
 		morning(t, log)
 	}

@@ -120,9 +120,12 @@ var (
 // likened is a text without what makes it another for each pod and each Job: their names, and numbers.
 func (c *Case) likened(text string) string { return liken(text, c.Job.Name) }
 
-func liken(text, job string) string {
-	if job != "" {
-		text = regexp.MustCompile(regexp.QuoteMeta(job)+suffix).ReplaceAllString(text, "*")
+func liken(text, job string) string { return numbers.ReplaceAllString(unnamed(text, job), "#") }
+
+// unnamed is a text without the names of a Job and its pods.
+func unnamed(text, job string) string {
+	if job == "" {
+		return text
 	}
-	return numbers.ReplaceAllString(text, "#")
+	return regexp.MustCompile(regexp.QuoteMeta(job)+suffix).ReplaceAllString(text, "*")
 }

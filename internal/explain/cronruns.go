@@ -153,18 +153,11 @@ const leastStarved = 2
 
 // starvingVerdict says that no run comes to an end, as each is replaced by the next one; ok is false where it is not so.
 func (c *CronCase) starvingVerdict() (v Sentence, ok bool) {
-	n, longest, from := 0, time.Duration(0), []Mark(nil)
-	var next *cronRun
-	for _, r := range c.scheduledRuns() {
-		if !c.replaced(r, next) {
-			if next == nil && r.Ended.Record == 0 && r.Gone.Record == 0 {
-				next = r // it runs
-				continue
-			}
-			break
-		}
-		n, longest, from, next = n+1, max(longest, r.Gone.At.Sub(r.Created)), append(from, r.Gone), r
+	starved, longest, from := c.starved(), time.Duration(0), []Mark(nil)
+	for _, r := range starved {
+		longest, from = max(longest, r.Gone.At.Sub(r.Created)), append(from, r.Gone)
 	}
+	n := len(starved)
 	if n < leastStarved {
 		return v, false
 	}
@@ -174,6 +167,22 @@ func (c *CronCase) starvingVerdict() (v Sentence, ok bool) {
 	}
 	return say(from[:min(len(from), mostCited)], "STARVING: its last %d Jobs that are over did not end: each was replaced when the next one was due (policy Replace%s), the longest after %s",
 		n, inferred, words.Span(longest)), true
+}
+
+// starved are the newest Jobs in a row of due times that did not end, as each was replaced, the newest first. One that runs is none of them.
+func (c *CronCase) starved() (all []*cronRun) {
+	var next *cronRun
+	for _, r := range c.scheduledRuns() {
+		if !c.replaced(r, next) {
+			if next == nil && r.Ended.Record == 0 && r.Gone.Record == 0 {
+				next = r // it runs
+				continue
+			}
+			break
+		}
+		all, next = append(all, r), r
+	}
+	return all
 }
 
 // replaced reports whether a Job was deleted before it ended, as the next one of the CronJob was due.

@@ -250,7 +250,7 @@ func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
 			continue
 		case e.Fate == events.TickUnknown && newest == nil:
 			return 0, e
-		case e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted || e.Fate == events.TickUnknown:
+		case started(e):
 			return n, newest
 		}
 		count, _ := c.due.Count(e)

@@ -1,11 +1,9 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
@@ -22,15 +20,16 @@ import (
 type FailuresQuery struct {
 	Namespace    string
 	Labels       labels.Selector // of the labels that the log keeps; nil for all
-	Since, Until events.Time     // Jobs with a record in that time; 0 for no bound
-	Survived     bool            // also Jobs that succeeded, but had failures on the way
-	Limit        int             // so many Jobs are looked at, at most; 0 for all
+	Since, Until events.Time     // when they failed; 0 for no bound. What is stuck is told always
+	Survived     bool            // also Jobs that succeeded after failures, ignored disruptions or restarts
+	Limit        int             // so many that failed are told, at most, and so many that survived; 0 for all
 	Zone         words.Zone      // of the times in texts
 }
 
-// Trouble is a Job that failed, is stuck, or nearly failed. Its JSON changes only by growing.
+// Trouble is a Job that failed, is stuck, or nearly failed, or a CronJob that does not start. Its JSON changes only by growing.
 type Trouble struct {
 	Sort      string             `json:"sort"` // "stuck", "failed" or "survived"
+	Kind      string             `json:"kind"` // "Job" or "CronJob"
 	Since     recordjson.Instant `json:"since"`
 	Namespace string             `json:"namespace"`
 	Name      string             `json:"name"`
@@ -41,20 +40,31 @@ type Trouble struct {
 	Lineage   string             `json:"lineage,omitempty"`
 	Also      int                `json:"also,omitempty"` // how many more Jobs of the list failed alike
 	Records   []uint64           `json:"records,omitempty"`
+	Work      string             `json:"work"` // equal for runs of the same work: of a CronJob, of a generateName, or of one name
+
+	same string // equal for trouble of one cause of which Why may tell in one line
 }
 
-// Failures is a list of trouble, stuck Jobs first. Its JSON changes only by growing.
+// Failures is a list of trouble, stuck ones first. Its JSON changes only by growing.
 type Failures struct {
-	Items  []Trouble     `json:"items"`
-	Looked int           `json:"looked"` // at so many Jobs
-	More   bool          `json:"more,omitempty"`
-	Gaps   []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
+	Items    []Trouble     `json:"items"`
+	Causes   []Cause       `json:"causes"`   // what Items have in common, in their order
+	Looked   int           `json:"looked"`   // at so many Jobs
+	CronJobs int           `json:"cronJobs"` // and at so many CronJobs
+	More     bool          `json:"more,omitempty"`
+	Gaps     []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
 
 	// Passed are times in which namespaces that are asked for were over their budgets of log: Jobs may be missing, and what is told late.
 	Passed []history.Passed `json:"passedOver,omitempty"`
 
 	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // where the log begins, when older records are no longer kept
 }
+
+// The kinds of objects in trouble.
+const (
+	kindJob     = "Job"
+	kindCronJob = "CronJob"
+)
 
 // The sorts of trouble.
 const (
@@ -63,44 +73,106 @@ const (
 	SortSurvived = "survived"
 )
 
-// FindFailures looks for Jobs in trouble.
+// FindFailures looks for Jobs and CronJobs in trouble.
 func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Failures, error) {
-	src = &remembering{Source: src}
-	out := Failures{Items: []Trouble{}}
-	unread := out.addGaps(ctx, src, &q)
-	if unread != nil && !src.Beside(unread) {
-		return out, fmt.Errorf("look for times without a watch: %w", unread)
-	}
-	after := ""
-	for {
-		page, err := src.Jobs(ctx, history.JobsQuery{Namespace: q.Namespace, Labels: q.Labels, Since: q.Since, Limit: pageOf(q.Limit - out.Looked), Continue: after})
-		out.PrunedBefore = page.PrunedBefore
-		if src.Beside(err) {
-			unread = err
+	f := finding{Failures: Failures{Items: []Trouble{}, Causes: []Cause{}}, ctx: ctx, src: &remembering{Source: src}, q: &q, seen: map[string]bool{}}
+	for _, step := range []struct {
+		what string
+		look func() error
+	}{
+		{"look for times without a watch", f.addGaps}, {"look at Jobs that go on", f.goingOn}, {"look at Jobs that are over", f.over},
+		{"look at CronJobs", f.cronJobs},
+	} {
+		if err := step.look(); err != nil && !src.Beside(err) {
+			return f.Failures, fmt.Errorf("%s: %w", step.what, err)
 		} else if err != nil {
-			return out, fmt.Errorf("list Jobs: %w", err)
+			f.unread = err
+		}
+	}
+	return f.sorted(), f.unread
+}
+
+// finding is a Failures in the making.
+type finding struct {
+	Failures
+	ctx    context.Context
+	src    history.Source
+	q      *FailuresQuery
+	seen   map[string]bool // UIDs of Jobs that were looked at
+	unread error           // why not all could be read
+}
+
+// jobsAtOnce is how many Jobs a page has.
+const jobsAtOnce = 1000
+
+// eachJob gives the Jobs that a query wants, until that is enough.
+func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enough bool, err error)) error {
+	q.Namespace, q.Labels, q.Limit = f.q.Namespace, f.q.Labels, jobsAtOnce
+	for {
+		page, err := f.src.Jobs(f.ctx, q)
+		f.PrunedBefore = page.PrunedBefore
+		if f.src.Beside(err) {
+			f.unread = err
+		} else if err != nil {
+			return err
 		}
 		for i := range page.Items {
-			if q.Limit > 0 && out.Looked == q.Limit {
-				out.More = true
-				return out.sorted(), unread
-			}
-			out.Looked++
-			if err := out.look(ctx, src, &q, &page.Items[i]); src.Beside(err) {
-				unread = err
-			} else if err != nil {
-				return out, err
+			if enough, err := look(&page.Items[i]); enough || err != nil {
+				return err
 			}
 		}
-		if after = page.Continue; after == "" {
-			return out.sorted(), unread
+		if q.Continue = page.Continue; q.Continue == "" {
+			return nil
 		}
 	}
 }
 
+// goes are the states of Jobs that go on, and may be stuck. All of them are looked at, whenever they were heard of last: what is stuck for the
+// longest time is silent.
+var goes = []history.State{history.StateWaiting, history.StateRunning, history.StateFailing, history.StateFinishing, history.StateDeleting}
+
+func (f *finding) goingOn() error {
+	return f.eachJob(history.JobsQuery{States: goes}, func(s *history.Summary) (bool, error) {
+		f.seen[s.UID] = true
+		f.Looked++
+		return false, f.look(s)
+	})
+}
+
+// over looks at Jobs that are over and have a record in the time that is asked for. The limit is one of what is told, and not of what is looked
+// at: Jobs that ended at another time, or well, take no room.
+func (f *finding) over() error {
+	told := map[string]int{}
+	return f.eachJob(history.JobsQuery{Since: f.q.Since}, func(s *history.Summary) (bool, error) {
+		if f.seen[s.UID] {
+			return false, nil
+		}
+		f.Looked++
+		sort := ""
+		switch s.State {
+		case history.StateFailed:
+			sort = SortFailed
+		case history.StateComplete:
+			sort = SortSurvived
+		default:
+			return false, nil
+		}
+		if sort == SortSurvived && !f.q.Survived || f.q.Limit > 0 && told[sort] > f.q.Limit {
+			return false, nil
+		}
+		before := len(f.Items)
+		err := f.look(s)
+		if told[sort] += len(f.Items) - before; f.q.Limit > 0 && told[sort] > f.q.Limit {
+			f.Items, f.More = f.Items[:before], true
+		}
+		return false, err
+	})
+}
+
 // addGaps finds the gaps within the time that is asked for, and when namespaces were over their budgets of log.
-func (f *Failures) addGaps(ctx context.Context, src history.Source, q *FailuresQuery) error {
-	gaps, passed, err := history.Unrecorded(ctx, src)
+func (f *finding) addGaps() error {
+	q := f.q
+	gaps, passed, err := history.Unrecorded(f.ctx, f.src)
 	for _, g := range gaps {
 		after := q.Since == 0 || g.Until == 0 || events.Time(g.Until) > q.Since
 		before := q.Until == 0 || events.Time(g.From) < q.Until
@@ -114,51 +186,39 @@ func (f *Failures) addGaps(ctx context.Context, src history.Source, q *FailuresQ
 	return err
 }
 
-// pageOf is how many Jobs a page has, when so many are left to be looked at: one more, to know whether there are more.
-func pageOf(left int) int {
-	if left <= 0 {
-		return 500
-	}
-	return min(left+1, 500)
-}
-
-// look takes a Job into the list if it is in trouble. With an error that is ErrCorrupt, what can be told of it is in the list.
-func (f *Failures) look(ctx context.Context, src history.Source, q *FailuresQuery, s *history.Summary) error {
-	switch s.State {
-	case history.StateComplete:
-		if !q.Survived || s.Counts.Failed == 0 {
-			return nil
-		}
-	case history.StateUnmanaged, history.StateUnseen, history.StateSuspended, history.StateDeleted:
+// look takes a Job into the list if it is in trouble. What is damaged of it is told as far as that can be read.
+func (f *finding) look(s *history.Summary) error {
+	if f.q.Until != 0 && events.Time(s.Created) > f.q.Until {
 		return nil
 	}
-	if q.Until != 0 && events.Time(s.Created) > q.Until {
-		return nil
-	}
-	c, err := Read(ctx, src, events.JobStream(types.UID(s.UID)), history.Point{})
+	c, err := Read(f.ctx, f.src, events.JobStream(types.UID(s.UID)), history.Point{})
 	if errors.Is(err, history.ErrNoJob) {
-		f.take(q, untold(s, 0))
+		f.take(untold(s, 0))
 		return nil
 	}
-	if err != nil && !src.Beside(err) {
+	if err != nil && !f.src.Beside(err) {
 		return err
+	}
+	if err != nil {
+		f.unread = err
 	}
 	t, is := Trouble{}, false
 	if c != nil {
-		c.In(q.Zone)
+		c.In(f.q.Zone)
 		t, is = c.trouble()
 	}
 	var bad *store.CorruptError
 	if !is && errors.As(err, &bad) {
 		t = untold(s, bad.At)
 	}
-	f.take(q, t)
-	return err
+	f.take(t)
+	return nil
 }
 
 // take puts trouble of the time that is asked for into the list; trouble without a sort is none.
-func (f *Failures) take(q *FailuresQuery, t Trouble) {
-	if t.Sort == "" || q.Until != 0 && events.Time(t.Since) > q.Until {
+func (f *finding) take(t Trouble) {
+	q := f.q
+	if t.Sort == "" || t.Sort == SortSurvived && !q.Survived || q.Until != 0 && events.Time(t.Since) > q.Until {
 		return
 	}
 	if q.Since == 0 || t.Sort == SortStuck || events.Time(t.Since) >= q.Since {
@@ -170,8 +230,9 @@ func (f *Failures) take(q *FailuresQuery, t Trouble) {
 // known to have failed has none.
 func untold(s *history.Summary, damaged events.Sequence) Trouble {
 	t := Trouble{
-		Since: s.Finished, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Tries: int(s.Counts.Failed + s.Counts.Succeeded),
-		Why: "cannot be told: the log has no records of it", Cause: "cannot be told",
+		Kind: kindJob, Since: s.Finished, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Tries: int(s.Counts.Failed + s.Counts.Succeeded),
+		Work: s.Namespace + "/" + s.Name,
+		Why:  "cannot be told: the log has no records of it", Cause: "cannot be told",
 	}
 	if damaged != 0 {
 		t.Why = fmt.Sprintf("cannot be told: damaged at %d", damaged)
@@ -191,7 +252,7 @@ func untold(s *history.Summary, damaged events.Sequence) Trouble {
 func (c *Case) trouble() (Trouble, bool) {
 	j := &c.Job
 	t := Trouble{
-		Namespace: j.Namespace, Name: j.Name, UID: j.UID, Tries: len(c.Tries), Records: c.verdict().Records,
+		Kind: kindJob, Namespace: j.Namespace, Name: j.Name, UID: j.UID, Tries: len(c.Tries), Records: c.verdict().Records, Work: c.work(),
 	}
 	if c.origin != nil && c.origin.Kind != "" {
 		t.Lineage = c.origin.Kind + " " + c.origin.Name
@@ -200,7 +261,11 @@ func (c *Case) trouble() (Trouble, bool) {
 	case history.StateFailed:
 		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.end()), because(c.verdict().Text), c.cause()
 	case history.StateComplete:
-		t.Sort, t.Since, t.Why, t.Cause = SortSurvived, recordjson.Instant(c.end()), because(c.verdict().Text), c.cause()
+		near, is := c.nearMiss()
+		if !is {
+			return t, false
+		}
+		t.Sort, t.Since, t.Why, t.Cause = SortSurvived, recordjson.Instant(c.end()), because(c.verdict().Text)+near, c.cause()
 	case history.StateFailing:
 		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), because(c.verdict().Text), c.cause()
 	default:
@@ -209,6 +274,9 @@ func (c *Case) trouble() (Trouble, bool) {
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(x.from[0].At), x.text, c.stuckCause(x)
+	}
+	if t.Sort != SortStuck { // how a stuck one waits is its cause
+		t.same = unnamed(t.Why, j.Name)
 	}
 	return t, true
 }
@@ -226,32 +294,4 @@ func (c *Case) settledAt() events.Time {
 		return c.end()
 	}
 	return max(c.settled.Decided.At, c.settled.Seen.At)
-}
-
-// sorted orders the list: stuck ones first, then those that failed. Jobs that fared alike stand together, and of those the runs of the same
-// work; the newest come first. How many fared alike is counted.
-func (f Failures) sorted() Failures {
-	order := map[string]int{SortStuck: 0, SortFailed: 1, SortSurvived: 2}
-	alike, newest := map[string]int{}, map[string]recordjson.Instant{}
-	cause := func(t *Trouble) string { return t.Sort + " " + t.Cause }
-	work := func(t *Trouble) string { return cause(t) + " " + t.Namespace + " " + cmp.Or(t.Lineage, t.Name) }
-	for i := range f.Items {
-		t := &f.Items[i]
-		alike[cause(t)]++
-		for _, of := range []string{cause(t), work(t)} {
-			newest[of] = max(newest[of], t.Since)
-		}
-	}
-	slices.SortStableFunc(f.Items, func(a, b Trouble) int {
-		return cmp.Or(
-			cmp.Compare(order[a.Sort], order[b.Sort]),
-			cmp.Compare(newest[cause(&b)], newest[cause(&a)]), cmp.Compare(cause(&a), cause(&b)),
-			cmp.Compare(newest[work(&b)], newest[work(&a)]), cmp.Compare(work(&a), work(&b)),
-			cmp.Compare(b.Since, a.Since),
-		)
-	})
-	for i := range f.Items {
-		f.Items[i].Also = alike[cause(&f.Items[i])] - 1
-	}
-	return f
 }

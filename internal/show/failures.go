@@ -12,48 +12,120 @@ import (
 	"github.com/jobledger/jobledger/internal/words"
 )
 
-// Failures writes a list of Jobs in trouble.
+// Failures writes a list of trouble, one line a cause. A wide page has a line for each Job.
 func (p *Page) Failures(f *explain.Failures) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(failuresHead(f, p.Zone), " · ", p.Width)); err != nil || len(f.Items) == 0 {
 		return err
 	}
-	head := []string{"SINCE", "JOB", "TRIES"}
-	alike := slices.ContainsFunc(f.Items, func(x explain.Trouble) bool { return x.Also > 0 })
-	if alike {
-		head = append(head, "ALIKE")
-	}
-	head = append(head, "WHY")
+	rows := p.causeRows(f)
 	if p.Wide {
-		head = append(head, "LINEAGE", "UID")
+		rows = p.troubleRows(f)
+	}
+	several := slices.ContainsFunc(rows, func(r failureRow) bool { return r.jobs > 1 })
+	head := []string{"SINCE", "JOB", "TRIES", "WHY"}
+	switch {
+	case p.Wide:
+		head = []string{"SINCE", "JOB", "TRIES", "WHY", "LINEAGE", "UID"}
+	case several:
+		head = []string{"SINCE", "LAST", "JOB", "JOBS", "WHY"}
 	}
 	t := p.table(head...)
 	t.Fold = true
 	day, sort := "", ""
-	for i := range f.Items {
-		x := &f.Items[i]
-		at := events.Time(x.Since)
-		if d := p.Zone.Day(at); d != day || x.Sort != sort {
+	for i := range rows {
+		r := &rows[i]
+		x := &f.Items[r.item]
+		if d := p.Zone.Day(r.last); d != day || x.Sort != sort {
 			day, sort = d, x.Sort
 			t.Rule("— " + stateWords[sort] + ", " + d + " —")
 		}
-		name := x.Namespace + "/" + x.Name
-		if p.Namespace != "" {
-			name = x.Name
+		row := []Cell{{Text: p.clockOrDash(r.first, r.last)}, {Text: "-"}, {Text: words.Clean(r.name), Name: true}, {Text: triesOf(x)}, {Text: words.Clean(r.why)}}
+		if several {
+			row[3].Text = strconv.Itoa(r.jobs)
 		}
-		row := []Cell{{Text: p.Zone.In(at).Format("15:04:05")}, {Text: words.Clean(name), Name: true}, {Text: strconv.Itoa(x.Tries)}}
-		switch {
-		case x.Also > 0:
-			row = append(row, Cell{Text: "+" + strconv.Itoa(x.Also)})
-		case alike:
-			row = append(row, Cell{Text: "-"})
+		if r.jobs > 1 {
+			row[1].Text = p.clockOrDash(r.last, r.last)
 		}
-		row = append(row, Cell{Text: words.Clean(x.Why)})
+		if !several {
+			row = slices.Delete(row, 1, 2)
+		}
 		if p.Wide {
 			row = append(row, Cell{Text: dash(words.Clean(x.Lineage))}, Cell{Text: words.Clean(x.UID)})
 		}
 		t.Row(row...)
 	}
 	return t.Flush()
+}
+
+// failureRow is one line of a list of trouble.
+type failureRow struct {
+	item        int // of Items, of which the line tells
+	first, last events.Time
+	jobs        int // so many fared alike
+	name, why   string
+}
+
+// troubleRows are a line for each Job and CronJob.
+func (p *Page) troubleRows(f *explain.Failures) (rows []failureRow) {
+	for i := range f.Items {
+		x := &f.Items[i]
+		kind := ""
+		if x.Kind == "CronJob" {
+			kind = x.Kind
+		}
+		rows = append(rows, failureRow{item: i, first: events.Time(x.Since), last: events.Time(x.Since), jobs: 1, name: p.named(x.Namespace, x.Name, kind), why: x.Why})
+	}
+	return rows
+}
+
+// mostWorks is how many works of one cause are named; the others are counted.
+const mostWorks = 12
+
+// causeRows are a line for each cause. It names the work with the newest trouble, and behind why the others.
+func (p *Page) causeRows(f *explain.Failures) (rows []failureRow) {
+	for i := range f.Causes {
+		c := &f.Causes[i]
+		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: f.Items[c.Item].Why}
+		for k := range c.Works {
+			w := &c.Works[k]
+			name := p.named(w.Namespace, w.Name, w.Kind)
+			if len(c.Works) > 1 && w.Jobs > 1 {
+				name += fmt.Sprintf(" ×%d", w.Jobs)
+			}
+			switch {
+			case k == 0:
+				r.name = p.named(w.Namespace, w.Name, w.Kind)
+			case k == mostWorks && len(c.Works) > mostWorks+1:
+				r.why += fmt.Sprintf(" and %d more (-o wide)", len(c.Works)-mostWorks)
+			case k > mostWorks:
+			case k == 1:
+				r.why += "; likewise " + name
+			default:
+				r.why += ", " + name
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// named is an object, with its kind where it is none of a Job, and its namespace where the page is about several.
+func (p *Page) named(namespace, name, kind string) string {
+	if p.Namespace == "" {
+		name = namespace + "/" + name
+	}
+	if kind != "" {
+		name += " (" + kind + ")"
+	}
+	return name
+}
+
+// triesOf is how many tries a Job had; a CronJob has none.
+func triesOf(x *explain.Trouble) string {
+	if x.Kind == "CronJob" {
+		return "-"
+	}
+	return strconv.Itoa(x.Tries)
 }
 
 var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortSurvived: "complete after failures"}
@@ -82,9 +154,12 @@ func failuresHead(f *explain.Failures, zone words.Zone) []string {
 		parts = append(parts, gapText(&f.Gaps[i], zone))
 	}
 	parts = append(parts, passedParts(f.Passed, zone)...)
-	looked := "of " + words.Count(f.Looked, "Job")
 	if f.More {
-		looked += " (the newest; --limit looks at more)"
+		parts = append(parts, "these are the newest: --limit 0 has all")
+	}
+	looked := "of " + words.Count(f.Looked, "Job")
+	if f.CronJobs > 0 {
+		looked += " and " + words.Count(f.CronJobs, "CronJob")
 	}
 	return append(parts, looked)
 }
