@@ -15,14 +15,16 @@ import (
 func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 	indexed := len(rows) > 0 && rows[0].Index != nil
 	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "COUNTED", "NEXT TRY", "EXIT"}
+	if p.Wide {
+		head = []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "EXIT", "COUNTED", "NEXT TRY", "HOW", "UID", "RECORDS"}
+	}
 	if indexed {
 		head = append([]string{"INDEX"}, head...)
 	}
-	if p.Wide {
-		head = append(head, "HOW", "UID", "RECORDS")
-	}
 	t := p.table(head...)
-	t.Fold, t.Drop = true, []string{"NEXT TRY", "STARTED", "RAN"}
+	if !p.Wide {
+		t.Fold, t.Drop = true, []string{"NEXT TRY", "STARTED", "RAN"}
+	}
 	day := firstStart(rows)
 	if day != 0 {
 		t.Rule("— " + p.Zone.Day(day) + " —")
@@ -35,10 +37,13 @@ func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 		}
 		row = append(row,
 			Cell{Text: strconv.Itoa(a.Try)}, Cell{Text: dash(words.Clean(a.Pod)), Name: true}, Cell{Text: dash(words.Clean(a.Node)), Name: true},
-			Cell{Text: p.clockOrDash(events.Time(a.Started), day)}, Cell{Text: ranText(a)}, Cell{Text: words.Clean(endedText(a)), Style: troubled(a)},
-			Cell{Text: countedText(a)}, Cell{Text: p.nextText(a, day)}, Cell{Text: words.Clean(exitsText(a))})
+			Cell{Text: p.clockOrDash(events.Time(a.Started), day)}, Cell{Text: ranText(a)}, Cell{Text: words.Clean(endedText(a)), Style: troubled(a)})
+		exit, counted := Cell{Text: words.Clean(exitsText(a))}, []Cell{{Text: countedText(a)}, {Text: p.nextText(a, day)}}
 		if p.Wide {
+			row = append(append(row, exit), counted...)
 			row = append(row, Cell{Text: dash(words.Clean(a.How))}, Cell{Text: words.Clean(a.UID)}, Cell{Text: recordsText(a)})
+		} else {
+			row = append(append(row, counted...), exit)
 		}
 		t.Row(row...)
 		if a.EndedBy == explain.ByNobody && a.How != "" && !p.Wide {

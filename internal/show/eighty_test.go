@@ -31,8 +31,8 @@ var eighty = []struct {
 	{"failures", func(p *Page) error {
 		return p.Failures(&explain.Failures{Items: []explain.Trouble{{
 			Sort: explain.SortFailed, Since: 1, Namespace: "payments", Name: "settlement-29300280", Tries: 7, Why: longWhy,
-		}}, Looked: 1})
-	}, []string{"payments/settlement-29300280", longWhy}, 4},
+		}}, Causes: []explain.Cause{{Sort: explain.SortFailed, Jobs: 70, First: 1, Last: 2, Works: []explain.Work{{"payments", "settlement", "CronJob", 70}}}}, Looked: 1})
+	}, []string{"payments/settlement (CronJob)", " 70 ", longWhy}, 4},
 	{"attempts", func(p *Page) error {
 		index := int32(12)
 		return p.Attempts([]explain.Attempt{{
