@@ -3,13 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // caseFlags choose a Job whose case is told, as of when, and in what form: the flags that explain, attempts and timeline share.
@@ -36,31 +37,56 @@ func oneJobArg(_ *cobra.Command, args []string) error {
 	return atMost(2, args)
 }
 
-// read opens the source and reads the case that the arguments name. With an error that says how the log is damaged there may be a case
-// too. The caller closes the source, if there is one.
-func (f *caseFlags) read(ctx context.Context, c *cli, args []string) (history.Source, *explain.Case, error) {
+// question is what the arguments name, and where it is read. The caller closes the source, if there is one.
+type question struct {
+	src    history.Source
+	at     history.Point
+	handle handle // its kind is known
+	place  inSpace
+}
+
+// ask opens the source, and finds out what the arguments name: a Job, if that is wanted, or also a CronJob.
+func (f *caseFlags) ask(ctx context.Context, c *cli, args []string, job bool) (a question, err error) {
 	if err := f.output.validate(); err != nil {
-		return nil, nil, err
+		return a, err
 	}
 	if err := cmp.Or(f.limit.validate(), f.at.parse(f.output.zone())); err != nil {
-		return nil, nil, err
+		return a, err
 	}
-	h, err := parseJobHandle(args)
+	if a.handle, err = parseAny(args); err != nil {
+		return a, err
+	}
+	switch {
+	case a.handle.cron && job:
+		_, err := parseJobHandle(args)
+		return a, err
+	case a.handle.name == "":
+		return a, usage("say which Job: job/NAME")
+	}
+	if a.src, a.at, err = f.open(ctx, c); err != nil {
+		return a, err
+	}
+	if a.place = f.job.place(); a.handle.any {
+		a.handle, a.place, err = c.kindOf(ctx, a.src, a.place, a.handle.name)
+	}
+	if err == nil && a.handle.cron && job {
+		return a, usage("%q is a CronJob, and one Job is wanted: 'get cronjob/%s' names its Jobs", args[0], a.handle.name)
+	}
+	return a, err
+}
+
+// read opens the source and reads the case of the Job that the arguments name. With an error that says how the log is damaged there may be a case
+// too. The caller closes the source, if there is one.
+func (f *caseFlags) read(ctx context.Context, c *cli, args []string) (history.Source, *explain.Case, error) {
+	a, err := f.ask(ctx, c, args, true)
 	if err != nil {
-		return nil, nil, err
+		return a.src, nil, err
 	}
-	if h == (handle{}) {
-		return nil, nil, usage("say which Job: job/NAME")
+	found, err := c.caseOf(ctx, f, &a)
+	if found != nil && len(found.Lives) > 1 {
+		fmt.Fprintf(c.err, "note: %s\n", words.Clean(show.Lives(found.Lives, f.output.zone())))
 	}
-	src, at, err := f.open(ctx, c)
-	if err != nil {
-		return src, nil, err
-	}
-	found, err := c.caseOf(ctx, src, &f.job, h, at)
-	if found != nil {
-		found.In(f.output.textZone())
-	}
-	return src, found, err
+	return a.src, found, err
 }
 
 // open opens the source, and finds the point that is asked for. The caller closes the source, if there is one.
@@ -71,26 +97,4 @@ func (f *caseFlags) open(ctx context.Context, c *cli) (history.Source, history.P
 	}
 	at, err := f.at.point(ctx, c, src)
 	return src, at, err
-}
-
-// caseOf reads the newest Job that may be meant that there was at that point.
-func (c *cli) caseOf(ctx context.Context, src history.Source, f *jobFlags, h handle, at history.Point) (*explain.Case, error) {
-	streams, err := c.findJobs(ctx, src, orDefault(f.namespace), h)
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range streams {
-		found, err := explain.Read(ctx, src, s, at)
-		if errors.Is(err, history.ErrNoJob) && i+1 < len(streams) {
-			continue
-		}
-		if errors.Is(err, history.ErrNoJob) {
-			break
-		}
-		if err == nil {
-			c.noteOlder(streams[i+1:])
-		}
-		return found, err
-	}
-	return nil, fmt.Errorf("the log knows no %s at that point", h)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,11 +26,15 @@ type explainFlags struct {
 func newExplain(c *cli) *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
-		Use:   "explain job/NAME | explain pod/NAME | explain cronjob/NAME",
+		Use:   "explain NAME | explain job/NAME | explain pod/NAME | explain cronjob/NAME",
 		Short: "Say why a Job ended as it did, what it waits for, or how a CronJob is",
 		Long: `Say why a Job ended as it did, or what it waits for: the verdict first, then what decided it, the
 first cause, what the failed tries had in common, who deleted a pod, where the time went, and what
 was ruled out. Objects and Events may be deleted by now: the log is enough.
+
+NAME alone is a Job, a CronJob or a pod, whichever the log knows. What is not in the namespace and in one
+other is taken there, unless -n is given. Of several Jobs of one name the one that goes on is explained,
+else the newest that failed; the first line names all. job/UID takes another.
 
 Of a CronJob it says whether it is healthy, what holds the next run back, since when and until when,
 how its last runs ended, which due times did not start, and why.
@@ -45,7 +48,8 @@ what is missing. Times in which the cluster was not watched are named.
 
 An answer fits a screen; -v shows all of it. -o json writes one object (docs/postmortem.md has its
 fields), -o md a text for a chat.`,
-		Example: `  jobledger explain job/etl --log DIR -n prod
+		Example: `  jobledger explain etl --log DIR
+  jobledger explain job/etl --log DIR -n prod
   jobledger explain job/etl --log DIR -n prod --at 2026-01-02T15:04:05Z    as it was then
   jobledger explain job/etl --log DIR -n prod -o md
   jobledger explain cronjob/etl --log DIR -n prod`,
@@ -68,13 +72,20 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 		}
 		links = append(links, link)
 	}
-	if h, err := parseHandle(args); err == nil && h.cron && h.name != "" {
-		return c.explainCron(ctx, f, h)
+	if h, _ := parseAny(args); h.cron && len(links) > 0 {
+		return usage("--link is for Jobs: a CronJob has no pods")
 	}
-	src, found, err := f.read(ctx, c, args)
-	if src != nil {
-		defer src.Close()
+	a, err := f.ask(ctx, c, args, false)
+	if a.src != nil {
+		defer a.src.Close()
 	}
+	switch {
+	case err != nil:
+		return err
+	case a.handle.cron:
+		return c.explainCron(ctx, f, &a)
+	}
+	found, err := c.caseOf(ctx, &f.caseFlags, &a)
 	if found == nil {
 		return err
 	}
@@ -82,8 +93,8 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 		err = errors.Join(err, failed)
 	}
 	answer := found.Answer()
-	if h, _ := parseHandle(args); h.pod {
-		if answer, err = found.PodAnswer(h.name); err != nil {
+	if a.handle.pod {
+		if answer, err = found.PodAnswer(a.handle.name); err != nil {
 			return err
 		}
 	}
@@ -94,27 +105,17 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 }
 
 // explainCron explains a CronJob.
-func (c *cli) explainCron(ctx context.Context, f *explainFlags, h handle) error {
+func (c *cli) explainCron(ctx context.Context, f *explainFlags, a *question) error {
 	if len(f.links) > 0 {
 		return usage("--link is for Jobs: a CronJob has no pods")
 	}
-	if err := cmp.Or(f.output.validate(), f.at.parse(f.output.zone())); err != nil {
-		return err
-	}
-	src, at, err := f.open(ctx, c)
-	if src != nil {
-		defer src.Close()
-	}
-	if err != nil {
-		return err
-	}
-	streams, err := c.findCronJobs(ctx, src, orDefault(f.job.namespace), h.name)
+	streams, err := c.findCronJobs(ctx, a.src, a.place, a.handle.name)
 	if err != nil {
 		return err
 	}
 	var found *explain.CronCase
 	for i, s := range streams {
-		found, err = explain.ReadCron(ctx, src, s, at)
+		found, err = explain.ReadCron(ctx, a.src, s, a.at)
 		if !errors.Is(err, history.ErrNoCronJob) {
 			c.noteOlder(streams[i+1:])
 			break
@@ -122,7 +123,7 @@ func (c *cli) explainCron(ctx context.Context, f *explainFlags, h handle) error 
 	}
 	switch {
 	case errors.Is(err, history.ErrNoCronJob):
-		return fmt.Errorf("the log knows no %s at that point", h)
+		return c.nothingAt(ctx, a.src, a.handle, &f.at)
 	case found == nil:
 		return err
 	}

@@ -20,6 +20,18 @@ import (
 type jobFlags struct {
 	source    sourceFlags
 	namespace string
+	named     func() bool // the user gave the namespace
+}
+
+// inSpace is the namespace in which an object is looked for. Unless the user named it, an object that is not there, and in one other namespace, is
+// that one.
+type inSpace struct {
+	namespace string
+	named     bool
+}
+
+func (f *jobFlags) place() inSpace {
+	return inSpace{orDefault(f.namespace), f.named != nil && f.named()}
 }
 
 // ofKubeconfig marks the commands whose namespace is that of the kubeconfig, when kubectl calls them and none is given.
@@ -28,6 +40,10 @@ const ofKubeconfig = "namespace of the kubeconfig"
 func (f *jobFlags) add(cmd *cobra.Command, c *cli, namespace string) {
 	f.source.add(cmd)
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", namespace)
+	f.named = func() bool {
+		n := cmd.Flags().Lookup("namespace")
+		return n.Changed && n.Annotations[ofKubeconfig] == nil
+	}
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}
 	}
@@ -37,7 +53,7 @@ func (f *jobFlags) add(cmd *cobra.Command, c *cli, namespace string) {
 
 // find finds the stream of the Job that is meant: of several Jobs of one name the newest. Older ones are told as a note.
 func (f *jobFlags) find(ctx context.Context, c *cli, src history.Source, h handle) (events.Stream, error) {
-	streams, err := c.findJobs(ctx, src, orDefault(f.namespace), h)
+	streams, err := c.findJobs(ctx, src, f.place(), h)
 	if err != nil {
 		return events.Stream{}, err
 	}
@@ -65,9 +81,10 @@ const mostLike = 10
 
 // findJobs finds the streams of the Jobs, or of the CronJobs, that are meant, newest first. There is at least one. A name comes first, then a UID or how one
 // begins, then a pod's name.
-func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string, h handle) ([]events.Stream, error) {
+func (c *cli) findJobs(ctx context.Context, src history.Source, p inSpace, h handle) ([]events.Stream, error) {
+	namespace := p.namespace
 	if h.cron {
-		return c.findCronJobs(ctx, src, namespace, h.name)
+		return c.findCronJobs(ctx, src, p, h.name)
 	}
 	if !h.pod && uid.MatchString(h.name) {
 		return []events.Stream{events.JobStream(types.UID(strings.ToLower(h.name)))}, nil
@@ -98,7 +115,11 @@ func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string
 	case ok:
 		fmt.Fprintf(c.err, "note: pod %s is of job %s\n", words.Clean(h.name), called(ctx, src, s))
 		return []events.Stream{s}, nil
-	case h.pod:
+	}
+	if streams, err := c.findElsewhere(ctx, src, p, h); len(streams) > 0 || err != nil {
+		return streams, err
+	}
+	if h.pod {
 		return nil, fmt.Errorf("the log knows no Job with a pod %s in namespace %q (-n names another)", h.name, namespace)
 	}
 	return nil, fmt.Errorf("the log knows no %s in namespace %q (%s)", h, namespace, c.elsewhere(ctx, src, namespace, h.name))
@@ -106,7 +127,10 @@ func (c *cli) findJobs(ctx context.Context, src history.Source, namespace string
 
 // elsewhere says where there is a Job of that name, or in that namespace one with a name like it.
 func (c *cli) elsewhere(ctx context.Context, src history.Source, namespace, name string) string {
-	called, _ := src.Jobs(ctx, history.JobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
+	if crons, _ := history.FindCronJobs(ctx, src, namespace, name); len(crons) > 0 { // with an error there is only no hint
+		return "there is cronjob/" + words.Clean(name)
+	}
+	called, _ := src.Jobs(ctx, history.JobsQuery{Name: name, Limit: usualJobs})
 	here, _ := src.Jobs(ctx, history.JobsQuery{Namespace: namespace, Limit: usualJobs})
 	place := func(j *history.Summary) (string, string) { return j.Namespace, j.Name }
 	if hint := nearby("job/", name, called.Items, here.Items, place, func(other string) bool { return mistyped(other, name) }); hint != "" {

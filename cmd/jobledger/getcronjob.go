@@ -17,7 +17,8 @@ import (
 
 // findCronJobs finds the streams of the CronJobs that are meant, newest first. There is at least one. A name comes first, then a UID or
 // how one begins.
-func (c *cli) findCronJobs(ctx context.Context, src history.Source, namespace, name string) ([]events.Stream, error) {
+func (c *cli) findCronJobs(ctx context.Context, src history.Source, p inSpace, name string) ([]events.Stream, error) {
+	namespace := p.namespace
 	if uid.MatchString(name) {
 		return []events.Stream{events.CronJobStream(types.UID(strings.ToLower(name)))}, nil
 	}
@@ -41,6 +42,9 @@ func (c *cli) findCronJobs(ctx context.Context, src history.Source, namespace, n
 			return nil, usage("cronjob/%s is not one CronJob: write more of the UID, or the name", name)
 		}
 	}
+	if streams, err := c.findElsewhere(ctx, src, p, handle{name: name, cron: true}); len(streams) > 0 || err != nil {
+		return streams, err
+	}
 	return nil, fmt.Errorf("the log knows no cronjob/%s in namespace %q (%s)", name, namespace, c.cronElsewhere(ctx, src, namespace, name))
 }
 
@@ -57,7 +61,11 @@ func (c *cli) cronElsewhere(ctx context.Context, src history.Source, namespace, 
 	}
 	place := func(j *history.CronSummary) (string, string) { return j.Namespace, j.Name }
 	meant := func(other string) bool { return other == made || mistyped(other, name) }
-	if hint := nearby("cronjob/", name, called.Items, page.Items, place, meant); hint != "" {
+	hint := nearby("cronjob/", name, called.Items, page.Items, place, meant)
+	if jobs, _ := history.FindJobs(ctx, src, namespace, name); len(jobs) > 0 && hint == "" {
+		hint = "there is job/" + words.Clean(name)
+	}
+	if hint != "" {
 		return hint
 	}
 	if len(page.Items) == 0 && namespace != "" {
@@ -81,7 +89,7 @@ func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h
 	stream, job, err := c.cronJobAt(ctx, src, &f.job, h.name, at)
 	switch {
 	case errors.Is(err, history.ErrNoCronJob) && f.at.given():
-		return fmt.Errorf("the log has no record of %s up to %s", h, f.at.text)
+		return c.nothingAt(ctx, src, h, &f.at)
 	case errors.Is(err, history.ErrNoCronJob):
 		return fmt.Errorf("the log knows no %s", h)
 	case err != nil && job.UID == "":
@@ -98,7 +106,7 @@ func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h
 
 // cronJobAt is the state of the newest CronJob that may be meant that there was at that point.
 func (c *cli) cronJobAt(ctx context.Context, src history.Source, f *jobFlags, name string, at history.Point) (events.Stream, history.CronJob, error) {
-	streams, err := c.findCronJobs(ctx, src, orDefault(f.namespace), name)
+	streams, err := c.findCronJobs(ctx, src, f.place(), name)
 	if err != nil {
 		return events.Stream{}, history.CronJob{}, err
 	}

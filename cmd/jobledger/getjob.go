@@ -24,7 +24,7 @@ func (c *cli) getJob(ctx context.Context, src history.Source, f *getFlags, h han
 	stream, job, err := c.jobAt(ctx, src, &f.job, h, at)
 	switch {
 	case errors.Is(err, history.ErrNoJob) && f.at.given():
-		return fmt.Errorf("the log has no record of %s up to %s", h, f.at.text)
+		return c.nothingAt(ctx, src, h, &f.at)
 	case errors.Is(err, history.ErrNoJob):
 		return fmt.Errorf("the log knows no %s", h)
 	case err != nil && job.UID == "":
@@ -61,7 +61,7 @@ func (c *cli) showJob(f *getFlags, job *history.Job) error {
 
 // jobAt is the state of the newest Job that may be meant that there was at that point.
 func (c *cli) jobAt(ctx context.Context, src history.Source, f *jobFlags, h handle, at history.Point) (events.Stream, history.Job, error) {
-	streams, err := c.findJobs(ctx, src, orDefault(f.namespace), h)
+	streams, err := c.findJobs(ctx, src, f.place(), h)
 	if err != nil {
 		return events.Stream{}, history.Job{}, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -18,10 +19,13 @@ type handle struct {
 	name string
 	pod  bool // it is a pod's name, and nothing else
 	cron bool // it is a CronJob; without a name all of them
+	any  bool // the user gave a name alone: it is a Job, a CronJob or a pod
 }
 
 func (h handle) String() string {
 	switch {
+	case h.any:
+		return strconv.Quote(h.name)
 	case h.pod:
 		return "pod/" + h.name
 	case h.cron:
@@ -45,6 +49,15 @@ func parseHandle(args []string) (h handle, err error) {
 		return handle{name: name, cron: true}, nil
 	}
 	return handle{name: name}, nil
+}
+
+// parseAny is parseHandle for those who also take a name alone.
+func parseAny(args []string) (h handle, err error) {
+	kind := strings.ToLower(args[0])
+	if len(args) == 1 && !strings.Contains(kind, "/") && !jobKinds[kind] && !podKinds[kind] && !cronJobKinds[kind] {
+		return handle{name: args[0], any: true}, nil
+	}
+	return parseHandle(args)
 }
 
 // parseJobHandle is parseHandle for those who take no CronJobs.

@@ -40,7 +40,10 @@ func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
 	if err != nil || namespace == "" {
 		return err
 	}
-	return flags.Set("namespace", namespace)
+	if err := flags.Set("namespace", namespace); err != nil {
+		return err
+	}
+	return flags.SetAnnotation("namespace", ofKubeconfig, []string{namespace})
 }
 
 // wantsNamespace reports whether a command is about a Job or a list, and has a flag for the namespace of that.

@@ -28,16 +28,24 @@ func newRoot(c *cli, name string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "jobledger",
 		Short: "A Kubernetes Job controller whose memory is a log",
-		Long: `Jobledger runs Kubernetes Jobs and writes down everything it sees, decides and does in a durable
+		Long: `What went wrong?      jobledger failures --log DIR --since 8h   what is stuck or failed
+Why?                  jobledger explain NAME --log DIR          of a Job, a CronJob or a pod
+Why was nothing run?  jobledger ticks cronjob/NAME --log DIR    what became of each due time
+
+In a cluster the log is in the controller's pod:
+  ` + inCluster + `
+
+Jobledger runs Kubernetes Jobs and writes down everything it sees, decides and does in a durable
 log, from which each decision can be shown, explained and made again.
 
 Commands that read take --log DIR for a log directory, or --server URL for a controller that runs.
-When a controller has the directory open, --log DIR asks that controller.
+When a controller has the directory open, --log DIR asks that controller. Times are in UTC, or with
+--local in the zone of this machine.
 
-Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS says. In a pipe a row of
-a list says why in one line, whole, unless $COLUMNS says how wide it may be. Where the
-locale (LC_ALL, LC_CTYPE or LANG) is one without UTF-8, all output is ASCII: ~ stands where a text
-was cut, and what others wrote is escaped as in JSON.`,
+Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS says. In a pipe a row
+of a list says why in one line, whole, unless $COLUMNS says how wide it may be. Where the locale
+(LC_ALL, LC_CTYPE or LANG) is one without UTF-8, all output is ASCII: ~ stands where a text was cut,
+and what others wrote is escaped as in JSON.`,
 		Version:      thisBuild().String(),
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},

@@ -156,6 +156,10 @@ func explainOpen(dir string, err error) error {
 	if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
 		return fmt.Errorf("%s is a file: a log is a directory", dir)
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: the log belongs to the user that runs the controller. Read it as that user (sudo -u USER jobledger …), ask the controller "+
+			"(--server URL), or ask in its pod: %s", err, inCluster)
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -168,6 +172,9 @@ func explainOpen(dir string, err error) error {
 	}
 	return fmt.Errorf("there is no log in %s", dir)
 }
+
+// inCluster is how a log is read where deploy/base runs the controller.
+const inCluster = "kubectl -n jobledger exec jobledger-0 -- jobledger failures --log /var/lib/jobledger/log"
 
 // usualDir is how most call the directory of a log: the image has it in /var/lib/jobledger.
 const usualDir = "log"

@@ -52,7 +52,7 @@ func (f *cronFlags) findAll(ctx context.Context, c *cli, args []string) (src his
 	if err != nil {
 		return nil, nil, err
 	}
-	lives, err = c.findCronJobs(ctx, src, orDefault(f.job.namespace), name)
+	lives, err = c.findCronJobs(ctx, src, f.job.place(), name)
 	return src, lives, err
 }
 

@@ -18,6 +18,7 @@ type pointFlag struct {
 	text     string
 	sequence events.Sequence
 	when     when
+	local    bool // times without a zone are in that of this machine
 }
 
 func (f *pointFlag) add(cmd *cobra.Command, what string) {
@@ -31,6 +32,7 @@ func (f *pointFlag) parse(zone words.Zone) error {
 	if f.text == "" {
 		return nil
 	}
+	f.local = zone.Location != nil
 	n, notSequence := strconv.ParseUint(f.text, 10, 64)
 	if notSequence == nil && n > 0 {
 		f.sequence = events.Sequence(n)

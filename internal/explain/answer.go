@@ -15,6 +15,8 @@ type Answer struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
+	Lives []Life `json:"lives,omitempty"` // the Jobs that had its name, the oldest first; left out when there is one, or the UID was given
+
 	AsOf  history.Place `json:"asOf"`
 	State string        `json:"state"`
 	// Clock says by what the time of asOf is now: "controller" by that of the controller that writes the log, "log" by the newest record, as no

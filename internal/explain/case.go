@@ -21,6 +21,7 @@ type Case struct {
 	Spec  *events.JobSpec // the newest; nil when it is not known
 	Tries []*Try          // in the order in which the log first heard of them
 	Gaps  []*history.Gap  // times in which nobody watched, of the whole log
+	Lives []Life          // the Jobs that had its name, the oldest first; none when it is the only one, or others were not looked for
 
 	newest events.Time // of its own records
 	ctx    context.Context

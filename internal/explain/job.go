@@ -16,7 +16,7 @@ func (c *Case) Answer() Answer {
 	j := &c.Job
 	a := Answer{
 		Kind: "job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, Clock: j.Clock, LastRecord: j.LastRecord, State: string(j.State),
-		Created: j.Created, Finished: j.Finished, Truncated: c.Truncated(), Damaged: uint64(c.damage), Resumed: uint64(c.resumed),
+		Created: j.Created, Finished: j.Finished, Lives: c.Lives, Truncated: c.Truncated(), Damaged: uint64(c.damage), Resumed: uint64(c.resumed),
 		Sections: []Section{},
 	}
 	for _, g := range c.touching() {

@@ -63,7 +63,11 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 }
 
 func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool) []string {
-	out := p.verdict(a)
+	var out []string
+	if len(a.Lives) > 0 {
+		out = wrap(words.Clean(Lives(a.Lives, p.Zone)), p.Width, p.Whole)
+	}
+	out = append(out, p.verdict(a)...)
 	if len(sections) > 0 && sections[0].Head == a.Lead {
 		out, sections = append(out, p.section(&sections[0], all)...), sections[1:]
 	}
@@ -225,6 +229,9 @@ func citation(records []uint64) string {
 // Markdown is an answer for the channel of an incident. What others wrote cannot become markup, a link or a mention.
 func Markdown(a *explain.Answer, zone words.Zone) string {
 	var b strings.Builder
+	if len(a.Lives) > 0 {
+		b.WriteString(plain(Lives(a.Lives, zone)) + "\n\n")
+	}
 	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(titleOf(a)), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a, zone), " · ")))
 	for _, s := range a.Sections {
 		for _, x := range s.Sentences {

@@ -31,7 +31,7 @@ var eighty = []struct {
 	{"failures", func(p *Page) error {
 		return p.Failures(&explain.Failures{Items: []explain.Trouble{{
 			Sort: explain.SortFailed, Since: 1, Namespace: "payments", Name: "settlement-29300280", Tries: 7, Why: longWhy,
-		}}, Causes: []explain.Cause{{Sort: explain.SortFailed, Jobs: 70, First: 1, Last: 2, Works: []explain.Work{{"payments", "settlement", "CronJob", 70}}}}, Looked: 1})
+		}}, Causes: []explain.Cause{{Sort: explain.SortFailed, Jobs: 70, First: 1, Last: 2, Works: []explain.Work{{Namespace: "payments", Name: "settlement", Kind: "CronJob", Jobs: 70}}}}, Looked: 1})
 	}, []string{"payments/settlement (CronJob)", " 70 ", longWhy}, 4},
 	{"attempts", func(p *Page) error {
 		index := int32(12)
