@@ -19,8 +19,12 @@ const (
 // Answer writes an explanation: a verdict, and sections of sentences with the records that they follow from. Unless all is wanted it
 // fits a screen.
 func (p *Page) Answer(a *explain.Answer, all bool) error {
-	sections, left := shorten(a.Sections, func(s []explain.Section) int { return len(p.answer(a, s, all)) }, all)
-	text := p.answer(a, sections, all)
+	if sections, left := calm(a); left > 0 && !all {
+		_, err := fmt.Fprintln(p.Out, strings.Join(p.answer(a, sections, false, fmt.Sprintf("-v: %d more", left)), "\n"))
+		return err
+	}
+	sections, left := shorten(a.Sections, func(s []explain.Section) int { return len(p.answer(a, s, all, "")) }, all)
+	text := p.answer(a, sections, all, "")
 	if left > 0 {
 		text = append(text, fmt.Sprintf("%*s(-v shows %s more)", headWidth, "", words.Count(left, "sentence")))
 	}
@@ -38,8 +42,31 @@ func (p *Page) Sentences(all []explain.Sentence) error {
 	return nil
 }
 
-// shorten leaves out details, and then the last sentences of the last sections, until the lines fit a screen. A section keeps its first
-// sentence. It returns how many sentences were left out.
+// calm is what there is to say of a Job that completed and met with nothing on the way: for which due time it was made, and where its time went. Of
+// any other answer, left is 0.
+func calm(a *explain.Answer) (sections []explain.Section, left int) {
+	if a.State != string(history.StateComplete) || a.Kind != "job" {
+		return nil, 0
+	}
+	for _, s := range a.Sections {
+		switch s.Head {
+		case "WHY", "ALSO":
+			left += len(s.Sentences)
+		case "TICK", "TIME":
+			left += len(s.Sentences) - 1
+			sections = append(sections, explain.Section{Head: s.Head, Sentences: s.Sentences[:1]})
+		default:
+			return nil, 0
+		}
+	}
+	return sections, left
+}
+
+// light are the sections that say nothing of what happened: where an answer has no room they are left out first, the first of them first.
+var light = []string{"RULED OUT", "CLOSE", "TIME", "ALSO"}
+
+// shorten leaves out details, then the light sections, and then the last sentences of the last sections, until the lines fit a screen. A section
+// that is not light keeps its first sentence. It returns how many sentences were left out.
 func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out []explain.Section, left int) {
 	for _, s := range sections {
 		kept := explain.Section{Head: s.Head}
@@ -53,6 +80,14 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 			out = append(out, kept)
 		}
 	}
+	for _, head := range light {
+		i := slices.IndexFunc(out, func(s explain.Section) bool { return s.Head == head })
+		for i >= 0 && !all && len(out[i].Sentences) > 0 && lines(out) > screen-1 {
+			out[i].Sentences = slices.Clone(out[i].Sentences[:len(out[i].Sentences)-1])
+			left++
+		}
+		out = slices.DeleteFunc(out, func(s explain.Section) bool { return len(s.Sentences) == 0 })
+	}
 	for i := len(out) - 1; i >= 0 && !all; i-- {
 		for len(out[i].Sentences) > 1 && lines(out) > screen-1 {
 			out[i].Sentences = slices.Clone(out[i].Sentences[:len(out[i].Sentences)-1])
@@ -62,7 +97,8 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 	return out, left
 }
 
-func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool) []string {
+// answer is the lines of an answer. A note stands behind what it is about.
+func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool, note string) []string {
 	var out []string
 	if len(a.Lives) > 0 {
 		out = wrap(words.Clean(Lives(a.Lives, p.Zone)), p.Width, p.Whole)
@@ -71,8 +107,12 @@ func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool) [
 	if len(sections) > 0 && sections[0].Head == a.Lead {
 		out, sections = append(out, p.section(&sections[0], all)...), sections[1:]
 	}
-	out = append(out, p.fold("", strings.Join(about(a, p.Zone), " · "), nil, 0)...)
-	if len(sections) > 0 {
+	parts := about(a, p.Zone)
+	if note != "" {
+		parts = append(parts, note)
+	}
+	out = append(out, p.fold("", strings.Join(parts, " · "), nil, 0)...)
+	if len(sections) > 0 && note == "" {
 		out = append(out, "")
 	}
 	for i := range sections {
