@@ -285,19 +285,6 @@ func (c *CronCase) howEnded(r *cronRun) string {
 	return "it has not ended"
 }
 
-// missedText says which due times did not start, and why, the newest first.
-func (c *CronCase) missedText() []Sentence {
-	var out []Sentence
-	all := c.dues()
-	for i := len(all) - 1; i >= 0; i-- {
-		held := all[i].Fate == 0 && (all[i].First == c.open() || c.young(&all[i])) && c.State.State == history.CronHeld
-		if e := &all[i]; e.Job == "" && e.Fate != events.TickStarted && !held && !(e.Fate == 0 && c.young(e)) {
-			out = append(out, c.fate(e))
-		}
-	}
-	return fewer(out, 4)
-}
-
 // byHand says which runs users made or asked for.
 func (c *CronCase) byHand() []Sentence {
 	var out []Sentence
