@@ -83,6 +83,7 @@ func (c *cli) failures(ctx context.Context, f *failuresFlags) error {
 	if err := c.noteLabels(ctx, src, q.Labels); err != nil {
 		return err
 	}
+	c.noteUnlisted(ctx, src)
 	found, err := explain.FindFailures(ctx, src, q)
 	if err != nil && found.Looked == 0 {
 		return err // "0 failed" would be no answer

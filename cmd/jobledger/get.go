@@ -148,6 +148,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	}
 	var now []history.Passed
 	if !one {
+		c.noteUnlisted(ctx, src)
 		if now, err = c.notePassed(ctx, src, f); err != nil {
 			return err
 		}

@@ -60,6 +60,7 @@ func (c *cli) plan(ctx context.Context, f *planFlags) error {
 		return err
 	}
 	defer src.Close()
+	c.noteUnlisted(ctx, src)
 	q := plan.Query{Namespace: f.job.namespace}
 	if q.Since, q.Until, err = f.span.span(ctx, c, src); err != nil {
 		return err

@@ -28,6 +28,7 @@ func (c *controller) newEndpoint() (*endpoint, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", serve.Handler(serve.Config{
 		Log: c.lists.Log, Now: c.now, Lists: joblist.New(c.lists), Damage: c.damage, PID: os.Getpid(), Version: c.config.Program.Version, Done: e.done,
+		NotListed: c.health.notListed,
 	}))
 	c.health.serve(mux, c.registry, nil)
 	var err error

@@ -47,6 +47,16 @@ func (h *Health) set(change func(*Health)) {
 	change(h)
 }
 
+// notListed says which rights are missing to list the cluster, while the view of it is being made; empty for none.
+func (h *Health) notListed() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.listing {
+		return ""
+	}
+	return h.denied
+}
+
 // check is one thing that may be wrong; says is empty while it is not.
 type check struct{ name, says string }
 

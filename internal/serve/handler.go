@@ -28,6 +28,9 @@ type Info struct {
 	Now      recordjson.Instant `json:"now,omitzero"`  // by the controller's clock
 	PID      int                `json:"pid"`
 	Version  string             `json:"version"`
+
+	// NotListed says why the controller cannot list the cluster: which rights are missing. It is left out when it can, or has done so.
+	NotListed string `json:"notListed,omitempty"`
 }
 
 // Config is what an endpoint shows. Log is required.
@@ -36,6 +39,8 @@ type Config struct {
 	Now     func() events.Time // the controller's clock; nil while there is none
 	PID     int
 	Version string
+	// NotListed says why the controller cannot list the cluster; empty when it can. Nil for a controller that need not say.
+	NotListed func() string
 	// Damage is what is known to be wrong with the log, and named in every answer; nil for nothing.
 	Damage func() []error
 	// Lists are those of the log's Jobs; nil when no lists of Jobs are asked for.
@@ -107,8 +112,12 @@ func (e *endpoint) log(w http.ResponseWriter, _ *http.Request) {
 	if e.config.Now != nil {
 		now = e.config.Now()
 	}
+	notListed := ""
+	if e.config.NotListed != nil {
+		notListed = e.config.NotListed()
+	}
 	writeJSON(w, Info{
-		Now:   recordjson.Instant(now),
+		Now: recordjson.Instant(now), NotListed: notListed,
 		LogID: id.LogID, Epoch: id.Epoch, Sequence: head.Sequence, Hash: head.Hash.String(), Time: recordjson.Instant(head.Time),
 		PID: e.config.PID, Version: e.config.Version,
 	})
