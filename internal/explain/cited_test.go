@@ -1,35 +1,49 @@
 package explain_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/jobledger/jobledger/internal/explain/explaintest"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/history/historytest"
+	"github.com/jobledger/jobledger/internal/joblist"
 )
 
 // TestEachCitedRecordHoldsTheValue alters what the cited records hold: each sentence that says it must change.
 func TestEachCitedRecordHoldsTheValue(t *testing.T) {
-	oneOf := 6
+	oneOf, seeds := 6, uint64(1)
 	if os.Getenv("JOBLEDGER_LONG") != "" {
-		oneOf = 1
+		oneOf, seeds = 1, 20
 	}
 	for _, dir := range logs(t) {
+		of := oneOf
 		if ofCronJobs(dir) > 0 {
-			continue
+			of = 1 // they are few
 		}
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			r, err := explaintest.Cited(t.Context(), openRecorded(t, dir), oneOf)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range r.Findings {
-				t.Error(f)
-			}
-			if r.Sentences < 50 {
-				t.Errorf("%d values were altered: this tests little", r.Sentences)
-			}
-			t.Logf("%d values of %d answers", r.Sentences, r.Answers)
+		t.Run(filepath.Base(dir), func(t *testing.T) { eachCited(t, openRecorded(t, dir), of) })
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprintf("crons-%d", seed), func(t *testing.T) {
+			log := historytest.HardCrons(t, seed)
+			eachCited(t, history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log})}, oneOf)
 		})
 	}
+}
+
+func eachCited(t *testing.T, src history.Source, oneOf int) {
+	t.Helper()
+	r, err := explaintest.Cited(t.Context(), src, oneOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		t.Error(f)
+	}
+	if r.Sentences < 50 {
+		t.Errorf("%d values were altered: this tests little", r.Sentences)
+	}
+	t.Logf("%d values of %d answers", r.Sentences, r.Answers)
 }

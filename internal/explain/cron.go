@@ -43,9 +43,10 @@ type CronCase struct {
 // cronRun is a Job of the CronJob, as it is told.
 type cronRun struct {
 	events.RunSeen
-	First, Ended, Gone Mark // when it was seen first, that it has ended, that it is gone
-	Left               bool // it is not gone: it is the CronJob's no longer
-	unseen             bool // only the answer to its create tells of it
+	First, Ended, Gone Mark        // when it was seen first, that it has ended, that it is gone
+	MadeFor            events.Time // its due time as it was seen first; 0 for none
+	Left               bool        // it is not gone: it is the CronJob's no longer
+	unseen             bool        // only the answer to its create tells of it
 }
 
 // ReadCron reads the end of a CronJob's stream up to a point. Errors are those of history.CronJobAt; with one, the case is as of the last
@@ -154,7 +155,7 @@ func (c *CronCase) visit(r *events.Record) {
 	case *events.RunSeen:
 		run := c.run(f.Job)
 		if run == nil {
-			run = &cronRun{First: markOf(r)}
+			run = &cronRun{First: markOf(r), MadeFor: f.Due}
 			c.runs = append(c.runs, run)
 		}
 		run.Gone, run.Left, run.unseen = Mark{}, false, false // one that had left may have been taken back

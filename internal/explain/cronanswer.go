@@ -159,16 +159,18 @@ func (c *CronCase) point() history.Point {
 
 // madeFor says for what a Job was made.
 func (c *CronCase) madeFor(r *cronRun) string {
-	if e := c.entryOf(r); e != nil && !isDue(e) {
-		if e.Fate == events.TickTriggered {
-			return "triggered by " + words.Asker(e.By)
-		}
+	e := c.entryOf(r)
+	switch {
+	case e != nil && isDue(e):
+		return "due " + c.in(e.First)
+	case e != nil && e.Fate == events.TickTriggered:
+		return "triggered by " + words.Asker(e.By)
+	case e != nil:
 		return "made by hand by " + cmp.Or(e.By, unknownManager)
-	}
-	if r.Due == 0 {
+	case r.MadeFor == 0:
 		return "made at " + c.seen(r.Created)
 	}
-	return "due " + c.in(r.Due)
+	return "due " + c.in(r.MadeFor)
 }
 
 // entryOf is the entry that tells of a Job; nil for none.

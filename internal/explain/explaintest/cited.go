@@ -19,34 +19,39 @@ import (
 )
 
 // Cited alters each value that a sentence says and a record that it cites holds: an exit code, a reason, a message, a time, a node, a field
-// manager, how long a pod was given to stop. It alters the value in all records that the sentence cites, and in no other. A sentence that stays
-// as it is has the value from a record that it does not cite, which is a [Finding]. It asks of the Jobs and pods of a log, one of so many: 1 for
-// all.
+// manager, how long a pod was given to stop, a due time, how late a run was. It alters the value in all records that the sentence cites, and in
+// no other. A sentence that stays as it is has the value from a record that it does not cite, which is a [Finding]. It asks of the Jobs, pods and
+// CronJobs of a log, one of so many: 1 for all.
 func Cited(ctx context.Context, src history.Source, oneOf int) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
 		return nil, err
 	}
+	var asked []question
+	for _, s := range all.jobs {
+		asked = append(asked, func(src history.Source) ([]*explain.Answer, error) { return jobAnswers(ctx, src, s) })
+	}
+	crons, err := cronQuestions(ctx, src, all)
+	if err != nil {
+		return nil, err
+	}
 	r := &Report{}
-	for i, s := range all.jobs {
+	for i, ask := range append(asked, crons...) {
 		if i%oneOf != 0 {
 			continue
 		}
-		before, err := answersOf(ctx, src, s)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s, err)
-		}
-		for _, a := range before {
-			if err := r.cited(ctx, src, all, s, a); err != nil {
-				return nil, fmt.Errorf("%s: %w", s, err)
-			}
+		if err := r.cited(src, all, ask); err != nil {
+			return nil, err
 		}
 	}
 	return r, nil
 }
 
-// answersOf are the answers about a Job and its pods, as of the end of the log.
-func answersOf(ctx context.Context, src history.Source, s events.Stream) (out []*explain.Answer, err error) {
+// question asks a log for answers. The same question gives the same answers, in the same order, of the same log.
+type question func(src history.Source) ([]*explain.Answer, error)
+
+// jobAnswers are the answers about a Job and its pods, as of the end of the log.
+func jobAnswers(ctx context.Context, src history.Source, s events.Stream) (out []*explain.Answer, err error) {
 	c, err := explain.Read(ctx, src, s, history.Point{})
 	if errors.Is(err, history.ErrNoJob) {
 		return nil, nil
@@ -64,19 +69,25 @@ func answersOf(ctx context.Context, src history.Source, s events.Stream) (out []
 	return out, nil
 }
 
-// cited alters what the sentences of an answer say. Each altered value counts as a sentence.
-func (r *Report) cited(ctx context.Context, src history.Source, all *everything, s events.Stream, a *explain.Answer) error {
-	r.Answers++
-	for _, x := range sentences(a) {
-		for _, v := range all.valuesOf(&x) {
-			r.Sentences++
-			now, err := answersOf(ctx, &altered{src, all, &x, v}, s)
-			if err != nil {
-				continue // a Job that cannot be told any more says nothing
-			}
-			for _, b := range now {
-				if b.UID == a.UID && slices.ContainsFunc(sentences(b), func(y explain.Sentence) bool { return y.Text == x.Text && within(y.Records, x.Records) }) {
-					r.claims("a value of another record", a, 0, []claim{{x.Text, fmt.Sprintf("it stays when %s %s of records %v is another", v.field, v.form, x.Records)}})
+// cited alters what the sentences of the answers say. Each altered value counts as a sentence.
+func (r *Report) cited(src history.Source, all *everything, ask question) error {
+	before, err := ask(src)
+	if err != nil {
+		return err
+	}
+	for _, a := range before {
+		r.Answers++
+		for _, x := range sentences(a) {
+			for _, v := range all.valuesOf(&x) {
+				r.Sentences++
+				now, err := ask(&altered{src, &x, v})
+				if err != nil {
+					continue // a Job that cannot be told any more says nothing
+				}
+				for _, b := range now {
+					if b.UID == a.UID && slices.ContainsFunc(sentences(b), func(y explain.Sentence) bool { return y.Text == x.Text && within(y.Records, x.Records) }) {
+						r.claims("a value of another record", a, 0, []claim{{x.Text, fmt.Sprintf("it stays when %s %s of records %v is another", v.field, v.form, x.Records)}})
+					}
 				}
 			}
 		}
@@ -106,9 +117,10 @@ func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 	for _, n := range x.Records {
 		if r := e.at[events.Sequence(n)]; r != nil {
 			changed(r, func(field string, v any) any {
-				form := formOf(field, v)
-				if form != "" && says(x.Text, form) && !slices.ContainsFunc(out, func(w value) bool { return w.form == form }) {
-					out = append(out, value{field, form})
+				for _, form := range formsOf(field, v) {
+					if says(x.Text, form) && !slices.ContainsFunc(out, func(w value) bool { return w.form == form }) {
+						out = append(out, value{field, form})
+					}
 				}
 				return v
 			})
@@ -125,33 +137,60 @@ func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 // says reports whether a text has a form, as whole words.
 func says(text, form string) bool {
 	text = strings.ReplaceAll(text, "passed at "+form, "") // an end that is worked out
-	return regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(form) + `($|[^\w-])`).MatchString(text)
+	return regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(form) + `($|[^\w:-]|:\D|:$)`).MatchString(text)
 }
 
-// formOf is as what a value stands in a sentence; empty for one that cannot be known there.
-func formOf(field string, v any) string {
+// formsOf are as what a value may stand in a sentence; none for one that cannot be known there.
+func formsOf(field string, v any) []string {
 	if slices.Contains(identities, field) {
-		return ""
+		return nil
 	}
 	switch v := v.(type) {
 	case string:
 		if len(v) >= 4 && strings.TrimSpace(v) == v {
-			return v
+			return []string{v}
 		}
 	case events.Time:
 		if v != 0 {
-			return v.Go().UTC().Format(time.TimeOnly)
+			return clockForms(v.Go())
 		}
+	case time.Duration:
+		return durationForms(field, v)
+	case events.RefusalClass:
+		return []string{"(" + v.String() + ")"}
 	case int32:
 		if field == "ExitCode" && v != 0 {
-			return fmt.Sprintf("exit %d", v)
+			return []string{fmt.Sprintf("exit %d", v)}
 		}
 	case int64:
-		if field == "DeletionGracePeriodSeconds" {
-			return "given " + words.Span(time.Duration(v)*time.Second)
+		switch field {
+		case "DeletionGracePeriodSeconds":
+			return []string{"given " + words.Span(time.Duration(v)*time.Second)}
+		case "Deadline":
+			return []string{fmt.Sprintf("startingDeadlineSeconds %d", v), fmt.Sprintf("startingDeadlineSeconds is %d", v)}
 		}
 	}
-	return ""
+	return nil
+}
+
+// clockForms are a time of day in UTC; one of a whole minute may be a due time, which is written without seconds.
+func clockForms(t time.Time) []string {
+	out := []string{t.UTC().Format(time.TimeOnly)}
+	if t.Truncate(time.Minute).Equal(t) {
+		out = append(out, t.UTC().Format("2 Jan 15:04"), t.UTC().Format("2006-01-02 15:04"), t.UTC().Format("(15:04"))
+	}
+	return out
+}
+
+// durationForms are how long after it was due a run was made, or was seen.
+func durationForms(field string, d time.Duration) []string {
+	switch field {
+	case "Late":
+		return []string{words.Span(d) + " late"}
+	case "Seen":
+		return []string{"seen " + words.Span(d) + " after"}
+	}
+	return nil
 }
 
 // other is another value of the sort.
@@ -161,6 +200,13 @@ func other(v any) any {
 		return "Other" + v
 	case events.Time:
 		return v.Add(11 * time.Minute)
+	case time.Duration:
+		return v + 17*time.Minute
+	case events.RefusalClass:
+		if v == events.RefusedQuota {
+			return events.RefusedForbidden
+		}
+		return events.RefusedQuota
 	case int32:
 		return v + 40
 	case int64:
@@ -172,7 +218,6 @@ func other(v any) any {
 // altered is a log in which the records that a sentence cites hold another value.
 type altered struct {
 	history.Source
-	all      *everything
 	sentence *explain.Sentence
 	value    value
 }
@@ -194,7 +239,7 @@ func (a *altered) each(records iter.Seq2[events.Record, error]) iter.Seq2[events
 		for r, err := range records {
 			if slices.Contains(a.sentence.Records, uint64(r.Sequence)) {
 				r = *changed(&r, func(field string, v any) any {
-					if formOf(field, v) == a.value.form {
+					if slices.Contains(formsOf(field, v), a.value.form) {
 						return other(v)
 					}
 					return v
