@@ -348,6 +348,11 @@ func (s *scene) answers(uid types.UID, live bool) (a answers) {
 	if live {
 		src.Clock = func() events.Time { return events.At(s.world.Clock.Now()) }
 	}
+	return s.answersOf(src, uid)
+}
+
+func (s *scene) answersOf(src history.Local, uid types.UID) (a answers) {
+	s.t.Helper()
 	stream := events.CronJobStream(uid)
 	c, err := explain.ReadCron(s.t.Context(), src, stream, history.Point{})
 	s.must(err)

@@ -1,0 +1,106 @@
+package crons
+
+import (
+	"testing"
+	"time"
+
+	upstream "github.com/robfig/cron/v3"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// life is a CronJob as its users know it: by what it was due, from when on.
+type life struct {
+	uid           types.UID
+	created, gone time.Time
+	edits         []rescheduled
+}
+
+// rescheduled is a schedule from a time on. Of @every base is the time from which it counts then.
+type rescheduled struct {
+	from  time.Time
+	by    string
+	every time.Duration // 0 for a schedule of cron
+	zone  string
+	base  time.Time
+}
+
+// away is a time in which no controller recorded CronJobs; its end is zero while it lasts.
+type away struct{ from, until time.Time }
+
+// has reports whether an instant lies in it. What was recorded last may be lost, and a listing takes its time.
+func (a *away) has(at time.Time) bool {
+	const near = 5 * time.Second
+	return at.After(a.from.Add(-near)) && (a.until.IsZero() || at.Before(a.until.Add(near)))
+}
+
+// unseen reports whether something that was done at one time was seen so late that it is not known of an instant whether it was before.
+func unseen(all []away, done, at time.Time) bool {
+	for i := range all {
+		if all[i].has(done) && all[i].has(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// due reports whether an instant was a due time, by the parser that the built-in controller has. Near an edit, near the end, and where nobody
+// saw either, it is not sure.
+func (l *life) due(t *testing.T, gaps []away, at time.Time) (is, sure bool) {
+	const near = 2 * time.Second
+	if !at.After(l.created.Add(near)) || !l.gone.IsZero() && at.Add(near).After(l.gone) {
+		sure = at.Before(l.created.Add(-near)) || !l.gone.IsZero() && at.After(l.gone.Add(near))
+		return false, sure && (l.gone.IsZero() || !unseen(gaps, l.gone, at))
+	}
+	in, sure := l.edits[0], l.gone.IsZero() || !unseen(gaps, l.gone, at)
+	for _, e := range l.edits[1:] {
+		if at.After(e.from.Add(-near)) && at.Before(e.from.Add(near)) || unseen(gaps, e.from, at) {
+			sure = false
+		}
+		if !at.Before(e.from) {
+			in = e
+		}
+	}
+	return in.due(t, at), sure
+}
+
+// due reports whether an instant is one of the schedule.
+func (e *rescheduled) due(t *testing.T, at time.Time) bool {
+	if e.every != 0 {
+		return at.After(e.base) && at.Sub(e.base)%e.every == 0
+	}
+	return upstreamOf(t, e).Next(at.Add(-time.Second)).Equal(at)
+}
+
+// before is the last instant of a schedule before a time that may be one: the next minute before, or the due time of @every.
+func (l *life) before(at time.Time) time.Time {
+	in := l.edits[0]
+	for _, e := range l.edits[1:] {
+		if at.After(e.from) {
+			in = e
+		}
+	}
+	if in.every == 0 {
+		return at.Add(-time.Nanosecond).Truncate(time.Minute)
+	}
+	n := (at.Sub(in.base) - time.Nanosecond) / in.every
+	if at.Sub(in.base) < 1 {
+		n-- // division is towards 0
+	}
+	return in.base.Add(n * in.every)
+}
+
+var parsed = map[string]upstream.Schedule{}
+
+func upstreamOf(t *testing.T, e *rescheduled) upstream.Schedule {
+	t.Helper()
+	text := "CRON_TZ=" + e.zone + " " + e.by
+	if s := parsed[text]; s != nil {
+		return s
+	}
+	s, err := upstream.ParseStandard(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed[text] = s
+	return s
+}
