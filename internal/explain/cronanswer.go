@@ -205,9 +205,8 @@ func (c *CronCase) waitsFor() []Sentence {
 			out = append(out, say(nil, "the end of that Job: then this due time starts at once"))
 		}
 	case events.HeldNoCreate.String():
-		for _, w := range c.State.Waits {
-			out = append(out, say(nil, "%s, at %s", w.For, c.seen(events.Time(w.Until))))
-			break
+		if len(c.State.Waits) > 0 {
+			out = append(out, c.backoff(&c.State.Waits[0]))
 		}
 	}
 	if next := events.Time(c.State.Next); next != 0 && c.unlooked() == "" {
@@ -219,6 +218,16 @@ func (c *CronCase) waitsFor() []Sentence {
 		}
 	}
 	return out
+}
+
+// backoff says when the next try is, and how that follows from the failure of before.
+func (c *CronCase) backoff(w *history.Wait) Sentence {
+	text, until := fmt.Sprintf("%s, at %s", w.For, c.seen(events.Time(w.Until))), events.Time(w.Until)
+	if w.Record == 0 {
+		return say(nil, "%s", text)
+	}
+	since := Mark{events.Sequence(w.Record), events.Time(w.Since)}
+	return say([]Mark{since}, "%s, a backoff of %s after %s", text, words.Span(until.Sub(since.At)), c.seen(since.At))
 }
 
 // strangerToGo says what ends the hold by a Job that is the CronJob's no longer.

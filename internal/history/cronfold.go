@@ -23,8 +23,10 @@ type CronAccount struct {
 	Rewound     events.Sequence // the record that begins another epoch, when nothing was seen of the CronJob since
 	Tick        *Tick           // the newest due time that has its fate; nil when no record that was folded tells of one
 	Held        Place           // the record since which something holds the open due time back
+	Backoff     Place           // the failure since which the next try waits; zero when no record that was folded tells of it
 
 	heldFor heldFor            // of Held
+	backoff events.Time        // until when it waits, of Backoff
 	made    map[types.UID]Tick // how Jobs came to be that no due time asked for
 	job     *projector.CronJob
 	summary *CronSummary // of one that is over, in a brief fold
@@ -93,12 +95,24 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 		a.job = before
 	}
 	a.take(r)
+	a.backs(r)
 	if !f.Brief {
 		a.note(r)
 	}
 	if f.Brief && after == nil && a.job != nil {
 		s := CronSummaryOf(a)
 		a.summary, a.job = &s, nil
+	}
+}
+
+// backs keeps since which failure the next try waits: not each failure moves it (C-089).
+func (a *CronAccount) backs(r *events.Record) {
+	if a.job == nil || a.job.Retry().Until == a.backoff {
+		return
+	}
+	a.backoff, a.Backoff = a.job.Retry().Until, Place{}
+	if _, failed := r.Facts.(*events.CommandEnded); failed && a.backoff != 0 {
+		a.Backoff = Place{uint64(r.Sequence), recordjson.Instant(r.Time)}
 	}
 }
 

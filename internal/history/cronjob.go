@@ -127,7 +127,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 		v.Notes = []string{fmt.Sprintf(
 			"the cluster was restored from a backup (record %d), and the CronJob has not been seen since: this is how it was before", a.Rewound)}
 	} else if !v.Gone {
-		v.InFlight, v.Waits = a.inFlight(), cronWaits(c, now)
+		v.InFlight, v.Waits = a.inFlight(), a.waits(c, now)
 	}
 	for _, t := range a.Trouble {
 		if t != nil {
@@ -185,11 +185,12 @@ func (a *CronAccount) inFlight() []Command {
 	return out
 }
 
-// cronWaits is what the CronJob waits for at time now beside its next due time.
-func cronWaits(c *projector.CronJob, now events.Time) []Wait {
+// waits is what the CronJob waits for at time now beside its next due time.
+func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
 	var out []Wait
 	if r := c.Retry(); r.Until > now {
-		out = append(out, Wait{For: "the next try: " + retried(*r), Until: recordjson.Instant(r.Until)})
+		w := Wait{For: "the next try: " + retried(*r), Until: recordjson.Instant(r.Until)}
+		out = append(out, w.since(a.Backoff))
 	}
 	if l := &c.Ledger; l.Open != 0 && !l.Closed && c.Seen.Deadline != nil {
 		if late := l.Open.Add(deadline(*c.Seen.Deadline)); late > now {

@@ -111,6 +111,15 @@ type Command struct {
 type Wait struct {
 	For   string             `json:"for"`
 	Until recordjson.Instant `json:"until,omitzero"`
+
+	// Since and Record are when a backoff began, and the record of the failure that began it, where that is known.
+	Since  recordjson.Instant `json:"since,omitzero"`
+	Record uint64             `json:"record,omitempty"`
+}
+
+func (w Wait) since(p Place) Wait {
+	w.Since, w.Record = p.Time, p.Sequence
+	return w
 }
 
 // Failure is how a command failed.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/words"
 )
 
 // cronClock is a time in an answer about a CronJob: due times without their seconds, where these are none.
@@ -27,7 +28,7 @@ func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
 				if len(seen) == 0 {
 					f.see(seen, a)
 				}
-				if at := cmp.Or(m[1], "UTC") + " " + m[2]; !seen[at] && !f.cites(&s, at) {
+				if at := cmp.Or(m[1], "UTC") + " " + m[2]; !seen[at] && !f.cites(&s, at) && !f.follows(&s, at) {
 					out = append(out, claim{x.Head + " " + s.Text, "nothing is known of " + at})
 				}
 			}
@@ -91,6 +92,39 @@ func (f *cronFacts) mark(seen map[string]bool, t events.Time) {
 			seen[t.Go().In(in).Format(l)] = true
 		}
 	}
+}
+
+// backsOff is how an answer says when the next try is.
+var backsOff = regexp.MustCompile(`(\d+) failures? in a row\), at (\d{1,2} [A-Z][a-z]{2} [0-9:]{8}), a backoff of (\S+) after (\d{1,2} [A-Z][a-z]{2} [0-9:]{8})$`)
+
+// The waits between tries of a CronJob's pass begin with the first and double up to the longest, as docs/conformance has it (C-190).
+const (
+	firstTry   = 5 * time.Millisecond
+	longestTry = 1000 * time.Second
+)
+
+// follows reports whether a time is when the next try is, by the failure that a sentence cites: at its time a wait began that as many failures
+// in a row lead to, or fewer, where the wait of one of before goes on, or one that the API server asked for.
+func (f *cronFacts) follows(s *explain.Sentence, at string) bool {
+	m := backsOff.FindStringSubmatch(s.Text)
+	if m == nil || m[2] != at || len(s.Records) != 1 {
+		return false
+	}
+	r := f.all.at[events.Sequence(s.Records[0])]
+	if r == nil || r.Time.Go().UTC().Format(dayAndClock) != m[4] {
+		return false
+	}
+	ended, ok := r.Facts.(*events.CommandEnded)
+	if !ok {
+		return false
+	}
+	waits := []time.Duration{ended.RetryAfter}
+	for wait, n := firstTry, 0; n < number(m[1]); n++ {
+		waits, wait = append(waits, wait), min(2*wait, longestTry)
+	}
+	return slices.ContainsFunc(waits, func(d time.Duration) bool {
+		return words.Span(d) == m[3] && r.Time.Add(d).Go().UTC().Format(dayAndClock) == at
+	})
 }
 
 // cites reports whether a record that a sentence cites holds a time. It may be of a Job.

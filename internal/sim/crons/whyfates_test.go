@@ -288,12 +288,12 @@ func (r *randomLives) judgeHealth(src history.Local, now time.Time) {
 	if d := stored.Spec.StartingDeadlineSeconds; d != nil {
 		late = min(late, time.Duration(min(*d, 1<<31))*time.Second)
 	}
-	newest, sure := now, false
-	for is := false; !is && now.Sub(newest) < 2*time.Hour; {
+	newest, is, sure := now, false, false
+	for !is && now.Sub(newest) < 2*time.Hour {
 		newest = r.lives[0].before(newest)
 		is, sure = r.lives[0].due(r.t, r.gaps, newest)
 	}
-	open := sure && newest.After(r.lives[0].created) && !r.made[r.uid][events.At(newest)] && now.Sub(newest) > late
+	open := is && sure && !r.made[r.uid][events.At(newest)] && now.Sub(newest) > late
 	edited := len(r.lives[0].edits) > 1 && r.lives[0].edits[len(r.lives[0].edits)-1].from.After(newest)
 	if verdict := a.explained.Verdict.Text; open && !edited && strings.HasPrefix(verdict, "HEALTHY") {
 		r.t.Errorf("at %s: no Job was made for %s, and the verdict is %s", now, newest, verdict)
