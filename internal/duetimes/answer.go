@@ -110,7 +110,7 @@ func (c *CronJob) Open() *history.OpenDue {
 		return c.waiting(e)
 	}
 	l := c.Ledger
-	if l == nil || l.Open == 0 || l.Closed || c.Elsewhere {
+	if l == nil || l.Open == 0 || l.Closed || c.Elsewhere || c.Gone != 0 {
 		return nil
 	}
 	out := &history.OpenDue{At: recordjson.Instant(l.Open), Hold: l.Hold.String(), Says: words.HoldText(l.Hold)}
@@ -160,17 +160,19 @@ type Verdict struct {
 	// says what holds them back, and Run is the entry of the run whose Job has their name; nil for none.
 	Passed bool
 	Run    *Entry
+	// Unseen: it was due before the CronJob was seen first, by the schedule that it had then. What became of it is not known (CronJob.Before).
+	Unseen bool
 	// Before and After are the nearest due times of an instant that is none; zero where there is none.
 	Before, After time.Time
 }
 
 // Due reports whether the instant is a due time.
-func (v *Verdict) Due() bool { return v.Entry != nil || v.Open || v.Future }
+func (v *Verdict) Due() bool { return v.Entry != nil || v.Open || v.Future || v.Unseen }
 
 // At says what became of an instant. It looks for the newest entry that has it. A run that was made by hand at the instant of a due time is no
 // answer about that.
 func (c *CronJob) At(t time.Time) (v Verdict) {
-	if v = c.at(t); v.Entry != nil || v.Open || v.Future {
+	if v = c.at(t); v.Due() {
 		return v
 	}
 	at := events.At(t)
@@ -205,11 +207,14 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 			return Verdict{Entry: e, Open: e.Fate == 0 && at == e.Last}
 		}
 	}
-	if l := c.Ledger; l != nil && l.Open == at && at != 0 && !c.Elsewhere && !l.Closed {
+	if l := c.Ledger; l != nil && l.Open == at && at != 0 && !c.Elsewhere && !l.Closed && c.Gone == 0 {
 		return Verdict{Open: true, Hold: l.Hold}
 	}
 	if c.unlooked(at) {
 		return Verdict{Future: true, Passed: true, Hold: c.Ledger.Hold, Run: c.namesake(at)}
+	}
+	if c.dueBefore(at) {
+		return Verdict{Unseen: true}
 	}
 	if next, _, err := c.Next(t.Add(-time.Second), 2); err == nil && len(next) > 0 && c.Gone == 0 {
 		if next[0].Equal(t) && at > c.now {

@@ -28,6 +28,28 @@ func (c *CronJob) ledger() *events.TickLedger {
 	return c.begun
 }
 
+// Before reports whether an instant lies between the creation of the CronJob and the due time that had been started last when it was seen first,
+// and which record shows it first. What became of such an instant no record tells: a ledger begins behind it.
+func (c *CronJob) Before(at events.Time) (is bool, first Place) {
+	if c.Told != 0 || c.found.Record == 0 || c.begun == nil || c.firstSeenAs.LastSchedule == 0 {
+		return false, Place{}
+	}
+	return at > c.firstSeenAs.Created && at <= c.begun.Through, c.found
+}
+
+// dueBefore reports whether such an instant was due by the schedule that the CronJob had when it was seen first.
+func (c *CronJob) dueBefore(at events.Time) bool {
+	if is, _ := c.Before(at); !is {
+		return false
+	}
+	by := countsBy(c.firstSeenAs)
+	s, err := c.of(&by)
+	return err == nil && s.Next(s.Base(c.firstSeenAs.Created.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
+}
+
+// SeenFirst is the CronJob as it was seen first; nil for not at all.
+func (c *CronJob) SeenFirst() *events.CronJobSeen { return c.firstSeenAs }
+
 // Now is as of when the CronJob was read.
 func (c *CronJob) Now() events.Time { return c.now }
 

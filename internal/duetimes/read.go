@@ -42,6 +42,7 @@ type CronJob struct {
 	Cut       bool        // damage of the log hides what came of it
 	Elsewhere bool        // another controller runs it
 	Blind     events.Time // since when no controller records CronJobs; 0 where one does
+	BlindBy   events.Sequence
 	now       events.Time // as of which it was read
 	kept      keeping
 	counts    map[dueRange]int   // of ranges of due times. An answer asks for each again and again
@@ -56,6 +57,7 @@ type CronJob struct {
 	firstSeen map[types.UID]events.Time
 
 	firstSeenAs *events.CronJobSeen // as it was when reading began
+	found       Place               // the record that shows it first; zero where reading began with a stored state
 	untold      []Entry             // nil until they were computed
 	untoldAt    events.Time
 	behind      events.Sequence // the first record behind the damage at which reading ended; 0 where that is not known
@@ -336,7 +338,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		}
 		if settings != nil {
 			if c.runs(settings); !settings.CronJobs {
-				c.Blind = r.Time
+				c.Blind, c.BlindBy = r.Time, r.Sequence
 				continue
 			}
 			if c.Blind != 0 { // as it was before it was recorded no more
@@ -374,6 +376,10 @@ func (c *CronJob) findRules(ctx context.Context, src history.Source) error {
 	for i := range c.Changes {
 		before := countsBy(c.Changes[i].Before)
 		want(&before)
+	}
+	if c.firstSeenAs != nil {
+		first := countsBy(c.firstSeenAs)
+		want(&first)
 	}
 	return c.rules.Find(ctx, src, wanted...)
 }

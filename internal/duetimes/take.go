@@ -41,7 +41,7 @@ func (c *CronJob) take(r *events.Record) error {
 		}
 		c.Seen, c.Gone, c.missed = f, 0, false
 		if c.firstSeenAs == nil {
-			c.firstSeenAs = f
+			c.firstSeenAs, c.found = f, Place{r.Sequence, r.Time}
 		}
 		c.begin(f)
 		by := countsBy(f)

@@ -79,6 +79,10 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	if c.Gone != 0 {
 		end = min(c.Gone, c.now)
 	}
+	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere { // it went with the CronJob
+		open := ticks.Entry{First: by.Open.Go(), Last: by.Open.Go(), Fate: ticks.Deleted}
+		out = append(out, c.entryOf(&c.timings[0], &open, nil))
+	}
 	starts := c.startsAfter(max(by.Through, by.Open))
 	for i := range c.timings {
 		t, last := &c.timings[i], i == len(c.timings)-1

@@ -264,7 +264,7 @@ func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
 // dues are its due times that have passed, in order: those with a fate, the one that is open, and those of which no record tells.
 func (c *CronCase) dues() []duetimes.Entry {
 	all := slices.DeleteFunc(slices.Clone(c.due.Entries), func(e duetimes.Entry) bool { return !isDue(&e) })
-	if l := c.due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.due.Elsewhere {
+	if l := c.due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.due.Elsewhere && c.due.Gone == 0 {
 		all = append(all, duetimes.Entry{Tick: events.Tick{First: l.Open, Last: l.Open}})
 	}
 	return append(all, c.due.Untold()...)

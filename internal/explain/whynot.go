@@ -109,6 +109,8 @@ func (w *WhyNot) answer(f *fates, v duetimes.Verdict, at events.Time) {
 		w.passed(f, &v, at, who)
 	case v.Future:
 		w.add(nil, "%s is a due time of %s by its schedule %q, and nothing was decided about it yet", f.at(at), who, f.due.Seen.Schedule)
+	case v.Unseen:
+		w.unseen(f, at, who)
 	case f.due.Told != 0 && at <= f.due.Told:
 		w.add(nil, "what became of %s is unknown: the records of then are no longer kept", f.at(at))
 	case f.due.Seen != nil && at < f.due.Seen.Created && f.before != nil && f.before.Gone != 0:
@@ -117,9 +119,39 @@ func (w *WhyNot) answer(f *fates, v duetimes.Verdict, at events.Time) {
 	case f.due.Seen != nil && at < f.due.Seen.Created:
 		w.add(nil, "%s was no due time of %s: it was created at %s", f.at(at), who, f.seen(f.due.Seen.Created))
 	case f.due.Gone != 0 && at > f.due.Gone:
-		w.add(nil, "%s was no due time of %s: %s", f.at(at), who, f.goneText())
+		w.afterEnd(f, at, who)
 	default:
 		w.none(f, &v, at, who)
+	}
+}
+
+// unseen is the answer for an instant that was due before the CronJob was seen first.
+func (w *WhyNot) unseen(f *fates, at events.Time, who string) {
+	_, first := f.due.Before(at)
+	seen, m := f.due.SeenFirst(), []Mark{{first.Record, first.At}}
+	w.add(m, "%s was a due time of %s by the schedule %q that it had when it was seen first, at %s", f.at(at), who, seen.Schedule, f.seen(first.At))
+	if at == seen.LastSchedule {
+		w.add(m, "it was started before that: status.lastScheduleTime says so")
+		return
+	}
+	w.add(m, "what became of it is unknown: nobody watched before that; the newest that was started is %s, by status.lastScheduleTime", f.at(seen.LastSchedule))
+}
+
+// afterEnd is the answer for an instant behind the end of the newest CronJob of the name. Where nobody watched, another one may have come.
+func (w *WhyNot) afterEnd(f *fates, at events.Time, who string) {
+	g := f.gapAt(at)
+	switch {
+	case f.due.Blind != 0 && at >= f.due.Blind:
+		w.add([]Mark{{f.due.BlindBy, f.due.Blind}}, "whether %s was a due time of %s is unknown: %s, and since %s no controller records CronJobs", f.at(at), who, f.goneText(), f.seen(f.due.Blind))
+	case g != nil && events.Time(g.From) >= f.due.Gone:
+		end := "on"
+		if g.Until != 0 {
+			end = "to " + f.seen(events.Time(g.Until))
+		}
+		w.add(gapMarks(g), "whether %s was a due time of %s is unknown: %s, and nobody watched from %s %s, %s",
+			f.at(at), who, f.goneText(), f.seen(events.Time(g.From)), end, gapWhy(g))
+	default:
+		w.add(nil, "%s was no due time of %s: %s", f.at(at), who, f.goneText())
 	}
 }
 
@@ -275,7 +307,12 @@ func (w *WhyNot) next(f *fates) {
 
 // none is the answer for an instant that is no due time.
 func (w *WhyNot) none(f *fates, v *duetimes.Verdict, at events.Time, who string) {
-	w.add(nil, "%s is no due time of %s", f.at(at), who)
+	if before, first := f.due.Before(at); before {
+		w.add([]Mark{{first.Record, first.At}}, "%s is no due time of %s by the schedule %q that it had when it was seen first, at %s; what it was before is unknown",
+			f.at(at), who, f.due.SeenFirst().Schedule, f.seen(first.At))
+	} else {
+		w.add(nil, "%s is no due time of %s", f.at(at), who)
+	}
 	if ch := f.due.WasOne(at.Go()); ch != nil {
 		w.add([]Mark{{ch.Record, ch.At}}, "it was one until %s, when it was changed: %s", f.changedAt(ch), changeText(ch))
 	} else if ch := f.due.BecameOne(at.Go()); ch != nil {

@@ -188,6 +188,29 @@ func TestWhatIsOpenWhenTheLogEnds(t *testing.T) {
 	s.wantVerdict("NOT STARTING", "its last 27 due times did not start")
 }
 
+// TestSeenForTheFirstTime: another controller has run the CronJob for some minutes before anybody watched. Due times of before are no less due
+// times: what became of them is unknown, but of the newest that was started.
+func TestSeenForTheFirstTime(t *testing.T) {
+	s := newScene(t)
+	s.mode = events.ModeObserve
+	s.other.begin()
+	s.add(func(spec *batchv1.CronJobSpec) { spec.Schedule, spec.TimeZone = "*/2 * * * *", new("Europe/Berlin") })
+	for range 4 {
+		s.until(s.world.Clock.Now().Add(2 * time.Minute).Format(time.RFC3339))
+		s.endAll(true)
+	}
+	s.start() // at 22:21:05
+	s.until(on("22:22:20"))
+	s.endAll(true)
+	s.alter(func(c *batchv1.CronJob) { c.Spec.Schedule, c.Spec.TimeZone = "1 1 1 1 *", new("Asia/Kathmandu") })
+	s.until(on("22:25:00"))
+	s.wantWhy(on("22:16:00"), true, `by the schedule "*/2 * * * *" that it had when it was seen first, at 2026-01-01 22:21:05`, "unknown: nobody watched before that", "22:20 UTC)")
+	s.wantWhy(on("22:20:00"), true, "it was started before that: status.lastScheduleTime says so")
+	s.wantWhy(on("22:17:00"), false, "what it was before is unknown")
+	s.wantWhy(on("22:22:00"), true, "started by another controller")
+	s.wantWhy(on("22:12:00"), false, "it was created at 2026-01-01 22:13:05")
+}
+
 // TestTwoLivesOfOneName: what became of an instant is told from the life of that instant.
 func TestTwoLivesOfOneName(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, _ bool) {
