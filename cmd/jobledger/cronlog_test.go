@@ -13,14 +13,18 @@ import (
 
 // cronlog writes a log of the CronJob batch/nightly by hand: cronlog DIR. It is due at a quarter past each hour in Zurich, and Forbid. The
 // run of 07:15 UTC lasted until 09:20: that of 08:15 merged into that of 09:15, which started late. Then no controller watched for a day.
+// With 'cronlog DIR again' it is deleted then, and made again under its name two hours later.
 func cronlog(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: cronlog DIR")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: cronlog DIR [again]")
 	}
 	log, err := boltlog.Open(ts.MkAbs(args[0]), store.Options{LogID: testLogID})
 	ts.Check(err)
 	w := &cronWriter{log: log, last: map[events.Stream]events.Sequence{}}
 	w.write()
+	if len(args) == 2 {
+		w.again()
+	}
 	ts.Check(w.err)
 	ts.Check(log.Close())
 }
@@ -44,7 +48,7 @@ func (w *cronWriter) write() {
 		Zones: []events.ZoneName{{Name: zurich.Name, Hash: zurich.Hash}}, Active: []events.RunName{{UID: "uid-1", Name: "nightly-29541075"}},
 		LastSchedule: quarter(7),
 	}
-	nightly := events.CronJobStream("0f0e0d0c-0000-4000-8000-00000000c20a")
+	nightly := events.CronJobStream(uidNightly)
 	named := events.Evidence{Namespace: "batch", Name: "nightly"}
 	ledger := func(through, open int, hold events.TickHold) *events.TickLedger {
 		l := &events.TickLedger{Through: quarter(through), Hold: hold, Schedule: seen.Schedule, TimeZone: seen.TimeZone, Zone: zurich.Hash}
@@ -70,6 +74,22 @@ func (w *cronWriter) write() {
 	silence := events.Tick{First: quarter(10), Last: quarter(33), Fate: events.TickUnwatched, Zone: zurich.Hash}
 	decide(quarter(34), ledger(33, 34, events.HeldSuspended), silence)
 }
+
+// again deletes the CronJob, and makes another one of its name, which is due each hour on the hour.
+func (w *cronWriter) again() {
+	w.add(quarter(34).Add(time.Minute), events.CronJobStream(uidNightly), events.KindCronJobDeleted, &events.CronJobGone{Version: 9}, events.Evidence{})
+	seen := &events.CronJobSeen{Version: 10, Created: quarter(36), Schedule: "0 * * * *", Policy: "Allow", Template: "t", Redacted: "r"}
+	second := events.CronJobStream("1f0e0d0c-0000-4000-8000-00000000c20b")
+	w.add(quarter(36), second, events.KindCronJobAdded, seen, events.Evidence{Namespace: "batch", Name: "nightly"})
+	due := quarter(36).Add(45 * time.Minute)
+	w.add(due.Add(time.Second), second, events.KindDecided, &events.Decision{Steps: []events.Step{{Stage: "start", Cron: &events.CronStep{
+		Ticks:  []events.Tick{{First: due, Last: due, Fate: events.TickStarted, Late: time.Second, Job: "uid-2", Name: "nightly-29542860"}},
+		Ledger: &events.TickLedger{Through: due, Schedule: seen.Schedule},
+	}}}}, events.Evidence{Namespace: "batch"})
+}
+
+// uidNightly is the UID of the first CronJob of its name.
+const uidNightly = "0f0e0d0c-0000-4000-8000-00000000c20a"
 
 func (w *cronWriter) add(at events.Time, s events.Stream, kind events.Kind, facts events.Facts, e events.Evidence) {
 	w.next++

@@ -114,10 +114,12 @@ func (c *cli) explainCron(ctx context.Context, f *explainFlags, a *question) err
 		return err
 	}
 	var found *explain.CronCase
-	for i, s := range streams {
+	for _, s := range streams {
 		found, err = explain.ReadCron(ctx, a.src, s, a.at)
+		if found != nil {
+			c.noteLives(ctx, a.src, s, found.State.Namespace, found.State.Name)
+		}
 		if !errors.Is(err, history.ErrNoCronJob) {
-			c.noteOlder(streams[i+1:])
 			break
 		}
 	}

@@ -110,17 +110,11 @@ func (c *cli) cronJobAt(ctx context.Context, src history.Source, f *jobFlags, na
 	if err != nil {
 		return events.Stream{}, history.CronJob{}, err
 	}
-	for i, s := range streams {
-		job, err := history.CronJobAt(ctx, src, s, at)
-		if errors.Is(err, history.ErrNoCronJob) && i+1 < len(streams) {
-			continue
-		}
-		if err == nil {
-			c.noteOlder(streams[i+1:])
-		}
-		return s, job, err
+	s, job, err := c.lifeAt(ctx, src, streams, name, at)
+	if err == nil {
+		c.noteLives(ctx, src, s, job.Namespace, job.Name)
 	}
-	return events.Stream{}, history.CronJob{}, history.ErrNoCronJob
+	return s, job, err
 }
 
 func (c *cli) showCronJob(f *getFlags, job *history.CronJob) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,7 @@ func (f *cronFlags) findAll(ctx context.Context, c *cli, args []string) (src his
 // ticksFlags choose due times.
 type ticksFlags struct {
 	cronFlags
+	at     pointFlag
 	span   spanFlags
 	tail   int
 	missed bool
@@ -80,14 +82,17 @@ back. Jobs that users made by hand, or asked for, have lines of their own.
 Times are in UTC, or with --local in the time zone of this machine. The number is that of the record
 that says so: 'jobledger events --from N --limit 1'.
 
-The last 500 lines are shown, or --tail. --missed leaves out what was started.`,
+The last 500 lines are shown, or --tail. --missed leaves out what was started. Of several CronJobs that
+bore the name it is the newest, or with --at the newest that there was then; a UID names one of them.`,
 		Example: `  jobledger ticks cronjob/nightly --log DIR -n batch
+  jobledger ticks cronjob/nightly --log DIR -n batch --at 2026-01-02T15:04    as it was then
   jobledger ticks cronjob/nightly --log DIR -n batch --missed --since 7d`,
 		Args: oneCronJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.ticks(cmd.Context(), &f, args) },
 	}
 	f.add(cmd, c)
 	f.output.addLocal(cmd)
+	f.at.add(cmd, "the answer")
 	f.span.addSince(cmd, "only due times from this time on")
 	cmd.Flags().IntVar(&f.tail, "tail", usualTicks, "only the last so many lines; 0 for all")
 	cmd.Flags().BoolVar(&f.missed, "missed", false, "only due times for which no Job was started")
@@ -116,16 +121,18 @@ type ticksOf struct {
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
 	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
+	// OtherLives are the other CronJobs that bore the name, the newest first.
+	OtherLives []cronLife `json:"otherLives,omitempty"`
 }
 
 func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	if err := notNegative("tail", f.tail); err != nil {
 		return err
 	}
-	if err := f.span.parse(f.output.zone()); err != nil {
+	if err := cmp.Or(f.at.parse(f.output.zone()), f.span.parse(f.output.zone())); err != nil {
 		return err
 	}
-	src, stream, err := f.find(ctx, c, args)
+	src, lives, err := f.findAll(ctx, c, args)
 	if src != nil {
 		defer src.Close()
 	}
@@ -136,20 +143,54 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	parts, unread := f.read(ctx, src, stream, since)
+	stream, through, now, err := f.life(ctx, c, src, lives, args)
+	if err != nil {
+		return err
+	}
+	parts, unread := f.read(ctx, src, stream, since, through, now)
 	if unread != nil && !src.Beside(unread) || len(parts) == 0 {
 		return unread
 	}
 	answer := f.chosen(parts, since)
-	if unread != nil && len(answer.Items) == 0 && answer.Due == nil {
-		return unread // no answer, which is not the same as no due time
+	if len(answer.Items) == 0 && answer.Due == nil {
+		if unread != nil {
+			return unread // no answer, which is not the same as no due time
+		}
+		if answer.UID == "" {
+			return fmt.Errorf("the log knows no %s", words.Clean(stream.String()))
+		}
 	}
 	if err := answer.missing(ctx, src, parts, since); err != nil {
 		return err
 	}
+	c.noteLives(ctx, src, stream, answer.Namespace, answer.Name)
 	if f.output.document() {
+		answer.OtherLives = c.listLives(ctx, src, stream, answer.Namespace, answer.Name)
 		return errors.Join(c.value(&f.output, answer), unread)
 	}
+	return errors.Join(c.showTicks(f, answer), unread)
+}
+
+// life is the CronJob that is meant, and as of what: the record and the time of --at, or the end (0).
+func (f *ticksFlags) life(
+	ctx context.Context, c *cli, src history.Source, lives []events.Stream, args []string,
+) (s events.Stream, through events.Sequence, now events.Time, err error) {
+	if !f.at.given() {
+		return lives[0], 0, 0, nil
+	}
+	at, err := f.at.point(ctx, c, src)
+	if err != nil {
+		return s, 0, 0, err
+	}
+	name, _ := parseCronJob(args) // it was found by that
+	s, job, err := c.lifeAt(ctx, src, lives, name, at)
+	if job.UID == "" {
+		return s, 0, 0, err
+	}
+	return s, events.Sequence(job.AsOf.Sequence), events.Time(job.AsOf.Time), nil // what cannot be read is met again
+}
+
+func (c *cli) showTicks(f *ticksFlags, answer *ticksOf) error {
 	page := c.page(&f.output)
 	table := show.Table{Out: c.out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.rowWidth(), Whole: c.piped(), Fold: true, Colour: c.colour()}
 	if f.output.local {
@@ -171,7 +212,7 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 		fmt.Fprintln(c.err, "No due times found.")
 	}
 	c.tellMissing(answer, f.output.zone())
-	return unread
+	return nil
 }
 
 // missing finds what may be missing from the first due time on that is shown, as it was passed over.
@@ -206,11 +247,26 @@ func (c *cli) tellMissing(a *ticksOf, zone words.Zone) {
 	}
 }
 
-// read reads as much of the CronJob as is wanted. Where that is damaged, it reads all that can be read, in parts.
-func (f *ticksFlags) read(ctx context.Context, src history.Source, s events.Stream, since events.Time) ([]*duetimes.CronJob, error) {
+// read reads as much of the CronJob as is wanted, through a record, as of a time, or to the end (0). Where that is damaged, it reads all that can
+// be read, in parts.
+func (f *ticksFlags) read(
+	ctx context.Context, src history.Source, s events.Stream, since events.Time, through events.Sequence, now events.Time,
+) ([]*duetimes.CronJob, error) {
 	var cronJob *duetimes.CronJob
 	var err error
 	switch {
+	case through != 0:
+		from := events.Sequence(0)
+		if f.tail > 0 && !f.missed && since == 0 {
+			if from, err = duetimes.Before(ctx, src, s, f.tail+1, through); err != nil && !src.Beside(err) {
+				return nil, err
+			}
+		}
+		cronJob, unread := duetimes.ReadSpan(ctx, src, s, duetimes.Span{From: from, Through: through, Now: now})
+		if cronJob == nil {
+			return nil, errors.Join(err, unread)
+		}
+		return []*duetimes.CronJob{cronJob}, errors.Join(err, unread)
 	case f.tail > 0 && !f.missed && since == 0:
 		cronJob, err = duetimes.Newest(ctx, src, s, f.tail+1)
 	case since != 0:
