@@ -94,6 +94,9 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 		v := &ticks.View{Schedule: s, None: err != nil, Anchor: c.kept.since.Go(), Gaps: c.gaps}
 		add := func(all []ticks.Entry, run *events.RunSeen) {
 			for j := range all {
+				if e := &all[j]; e.Fate == ticks.Skipped && !c.Elsewhere { // it would have been for the last of them
+					e.Into = all[len(all)-1].Last
+				}
 				out = append(out, c.entryOf(t, &all[j], run))
 			}
 		}
@@ -105,13 +108,18 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 			add(l.Drop(v, until.Go(), ticks.Replaced), nil)
 		case c.Gone != 0:
 			add(l.Drop(v, until.Go(), ticks.Deleted), nil)
+		case c.Blind != 0:
+			v.Gaps = append(slices.Clone(v.Gaps), ticks.Gap{From: c.Blind.Go(), Until: until.Go()})
+			all := l.Drop(v, until.Go(), ticks.Unknown)
+			for j := range all {
+				if all[j].Fate == ticks.Skipped && !c.Elsewhere {
+					all[j].Fate = 0 // nothing was decided of it
+				}
+			}
+			add(all, nil)
 		default:
 			if first, newest := l.Unstarted(v, until.Go()); !newest.IsZero() {
-				fate := ticks.Fate(0)
-				if c.Blind != 0 {
-					fate = ticks.Unknown
-				}
-				out = append(out, c.entryOf(t, &ticks.Entry{First: first, Last: newest, Fate: fate, Gap: ticks.Gap{From: c.Blind.Go(), Until: c.now.Go()}}, nil))
+				out = append(out, c.entryOf(t, &ticks.Entry{First: first, Last: newest}, nil))
 			}
 		}
 	}

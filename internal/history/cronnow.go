@@ -67,7 +67,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	case CronSuspended, CronHeld, CronRunning, CronWaiting, CronDeleting:
 	}
 	first, last := rules.passed(p.timing, p.through, now)
-	if last != 0 && (!p.managed || open == nil && state != CronSuspended) {
+	if last != 0 && (!p.managed || open == nil) {
 		open = p.openAt(first, last)
 	}
 	if open == nil || state == CronSuspended || state == CronDeleting || state == CronHeld {
@@ -94,7 +94,10 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 
 func (p *passing) openAt(first, last events.Time) *OpenDue {
 	out := &OpenDue{At: recordjson.Instant(last), Hold: p.hold.String(), Says: words.WaitText(p.hold)}
-	if p.managed {
+	switch {
+	case p.managed && p.state == CronSuspended: // nothing is decided of it
+		out.Hold, out.Says = events.HeldSuspended.String(), words.WaitText(events.HeldSuspended)
+	case p.managed:
 		out.Hold, out.Says = "", words.Undecided
 	}
 	if first != last {
