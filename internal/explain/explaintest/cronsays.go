@@ -22,7 +22,7 @@ var cronExcluded = []struct {
 	{"suspension", "", regexp.MustCompile(`(?i)\bsuspended (at|for|since)|was suspended|suspend false → true`)},
 	{"a starting deadline", "", regexp.MustCompile(`startingDeadlineSeconds (is )?\d|too late`)},
 	{"a refusal", "REFUSED", regexp.MustCompile(`API server refuse`)},
-	{"an edit", "EDITED", regexp.MustCompile(`field manager|→`)},
+	{"an edit", "EDITED", regexp.MustCompile(`suspended at [^;]*field manager|→`)},
 	{"a gap", "", regexp.MustCompile(`\bGAP\b|no controller watched|it was not watched`)},
 }
 

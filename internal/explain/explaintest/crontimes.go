@@ -14,6 +14,9 @@ import (
 // cronClock is a time in an answer about a CronJob: due times without their seconds, where these are none.
 var cronClock = regexp.MustCompile(`(?:(\d{1,2} [A-Z][a-z]{2}) |\()(\d\d:\d\d(?::\d\d)?)\b`)
 
+// lookedBack is how long before an answer due times of a schedule may be said that no record holds: nobody watched, or nothing was started.
+const lookedBack = 12 * time.Hour
+
 // cronTimes: no duration is less than none; each time is a due time of a schedule that it has or had, or one that a record of its stream, of
 // its Jobs' or of a gap holds.
 func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
@@ -50,13 +53,14 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		f.mark(seen, events.Time(g.Until))
 	}
 	for i := range f.specs { // due times by a schedule of before, too
-		for _, t := range f.specs[i].due(max(f.created, f.now.Add(-2*time.Hour)), f.now) {
+		for _, t := range f.specs[i].due(max(f.created, f.now.Add(-lookedBack)), f.now) {
 			f.mark(seen, t)
 		}
 	}
+	f.seeDeadlines(seen)
 	if n := len(f.specs); n > 0 {
 		last := f.specs[n-1]
-		begin := max(last.Created, f.now.Add(-2*time.Hour))
+		begin := max(last.Created, f.now.Add(-lookedBack))
 		due := f.due(begin, f.now.Add(400*24*time.Hour))
 		if due == nil {
 			due = f.due(begin, f.now.Add(2*24*time.Hour))
@@ -64,10 +68,28 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		for _, t := range due[:min(len(due), 200)] {
 			f.mark(seen, t)
 		}
-		if d := last.Deadline; d != nil {
-			for _, t := range f.due(max(last.Created, f.now.Add(-time.Duration(min(*d, 1<<31))*time.Second)), f.now) {
-				f.mark(seen, t.Add(time.Duration(min(*d, 1<<31))*time.Second))
+	}
+}
+
+// seeDeadlines marks when due times were too late: by each deadline that the CronJob had.
+func (f *cronFacts) seeDeadlines(seen map[string]bool) {
+	for i := range f.specs {
+		d := f.specs[i].Deadline
+		if d == nil || i > 0 && f.specs[i-1].Deadline != nil && *f.specs[i-1].Deadline == *d {
+			continue
+		}
+		late := time.Duration(min(*d, 1<<31)) * time.Second
+		for _, t := range f.due(max(f.created, f.now.Add(-late)), f.now) {
+			f.mark(seen, t.Add(late))
+		}
+		for j := range f.specs {
+			for _, t := range f.specs[j].due(max(f.created, f.now.Add(-lookedBack)), f.now) {
+				f.mark(seen, t.Add(late))
 			}
+		}
+		for j := range f.told {
+			f.mark(seen, f.told[j].First.Add(late))
+			f.mark(seen, f.told[j].Last.Add(late))
 		}
 	}
 }

@@ -13,6 +13,7 @@ type life struct {
 	uid           types.UID
 	created, gone time.Time
 	edits         []rescheduled
+	observed      bool // another controller runs it
 }
 
 // rescheduled is a schedule from a time on. Of @every base is the time from which it counts then.
@@ -52,15 +53,18 @@ func (l *life) due(t *testing.T, gaps []away, at time.Time) (is, sure bool) {
 		return false, sure && (l.gone.IsZero() || !unseen(gaps, l.gone, at))
 	}
 	in, sure := l.edits[0], l.gone.IsZero() || !unseen(gaps, l.gone, at)
-	for _, e := range l.edits[1:] {
+	lost := false
+	for i, e := range l.edits[1:] {
 		if at.After(e.from.Add(-near)) && at.Before(e.from.Add(near)) || unseen(gaps, e.from, at) {
 			sure = false
 		}
 		if !at.Before(e.from) {
 			in = e
+			// From where it counted is not kept once it is edited again, and a later one is seen to have started.
+			lost = l.observed && e.every != 0 && i+2 < len(l.edits)
 		}
 	}
-	return in.due(t, at), sure
+	return in.due(t, at), sure && !lost
 }
 
 // due reports whether an instant is one of the schedule.
