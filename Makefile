@@ -158,7 +158,7 @@ longest := ./integration ./handover ./observe ./crash ./uninstall ./stream
 # scenarios each time, from a seed that is printed. SEED=n plays those again.
 SEED ?=
 oracle = @seed=$(or $(SEED),$(2)) && echo "cd test/oracle && JOBLEDGER_SEED=$$seed go test$(1)" && cd test/oracle && \
-	JOBLEDGER_SEED=$$seed $(gotest) -count=1$(1) .
+	JOBLEDGER_SEED=$$seed $(3)$(gotest) -count=1$(1) .
 
 # Tests of the cluster wait for clocks, the others compute: side by side they take little longer than the longer of the two. Each prints what
 # it has said when it is over (make before 4.0 cannot hold it back), and one that fails lets the other come to its end. The program is
@@ -182,14 +182,22 @@ test-units: ## The part of make test that needs no cluster
 test-cluster: ## The part of make test that starts control planes
 	cd test && $(integration) 60m $(longest) ./...
 
+# A part of the long tests is each Nth test of each line; tests that divide themselves take JOBLEDGER_PART. See test/README.md for what parts take.
+PART ?=
+divided := ^TestGeneratedSituations$$
+parted = $(if $(PART),$(CURDIR)/bin/test/testpart -part $(PART) -each '$(divided)' -- )
 .PHONY: test-long
 test-long: export JOBLEDGER_LONG = 1
-test-long: ## The tests at length (JOBLEDGER_LONG=1): more seeds, crashes, bigger Jobs, the command under race; hours
-	$(gotest) -timeout 4h ./...
-	$(raced) $(gotest) -timeout 4h $(race) -skip '^(TestTheCommandUnderPowerCuts|TestDamageTable)$$$$' ./cmd/...
-	go test -run '^$$' -fuzz '^FuzzValues$$' -fuzztime 10m ./cmd/jobledger
-	$(call oracle, -timeout 4h,$$(date +%s%N))
-	cd test && $(integration) 4h $(longest) ./...
+test-long: ## The tests at length (JOBLEDGER_LONG=1): more seeds, crashes, bigger Jobs, the command under race; hours (PART=n/N: a part)
+	$(if $(PART),go build -o bin/test/testpart ./internal/testpart)
+	$(parted)$(gotest) -timeout $(slice) ./...
+	$(raced) $(parted)$(gotest) -timeout $(slice) $(race) -skip '^(TestTheCommandUnderPowerCuts|TestDamageTable)$$$$' ./cmd/...
+	$(if $(filter-out 1/%,$(PART)),,go test -run '^$$' -fuzz '^FuzzValues$$' -fuzztime 10m ./cmd/jobledger)
+	$(call oracle, -timeout $(slice),$$(date +%s%N),$(parted))
+	cd test && $(parted)$(gotest) -count=1 -timeout $(slice) $(longest) ./...
+
+# How long the tests of one package may take.
+slice := $(if $(PART),90m,4h)
 
 .PHONY: test-race
 test-race: ## All unit tests under the race detector (needs a C compiler)
