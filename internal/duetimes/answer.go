@@ -124,17 +124,16 @@ func (c *CronJob) Open() *history.OpenDue {
 
 // waiting is what another controller has not started so far.
 func (c *CronJob) waiting(e *Entry) *history.OpenDue {
-	hold := events.NotHeld
-	all, whole := c.Kept(e.Last, max(c.now, e.Last+1))
-	if whole {
-		hold = all[len(all)-1].By
+	hold, kept := events.NotHeld, c.keptNow()
+	if kept != nil {
+		hold = kept.By
 	}
 	out := &history.OpenDue{At: recordjson.Instant(e.Last), Hold: hold.String(), Says: words.WaitText(hold)}
 	if !e.Observed && hold == events.NotHeld {
 		out.Says = words.Undecided
 	}
-	if whole {
-		out.Since, out.Record = recordjson.Instant(all[len(all)-1].First.At), uint64(all[len(all)-1].First.Record)
+	if kept != nil {
+		out.Since, out.Record = recordjson.Instant(kept.First.At), uint64(kept.First.Record)
 	}
 	if e.First != e.Last {
 		out.First = recordjson.Instant(e.First)

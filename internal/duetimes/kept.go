@@ -152,6 +152,16 @@ func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	return all, len(all) > 0 && reached.Add(slack) >= until
 }
 
+// keptNow is what keeps the CronJob from starting now: its suspension before a Job that runs; nil for nothing.
+func (c *CronJob) keptNow() (now *Kept) {
+	for i := range c.kept.spans {
+		if s := &c.kept.spans[i]; s.Until == 0 && (now == nil || s.By == events.HeldSuspended) {
+			now = s
+		}
+	}
+	return now
+}
+
 // free is the first instant from one on at which nothing kept the CronJob from starting.
 func (c *CronJob) free(from events.Time) events.Time {
 	for _, s := range c.kept.spans {

@@ -156,6 +156,9 @@ func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, now ev
 	if t.Anchor == 0 {
 		t.Anchor = events.Time(s.Created)
 	}
+	if settings != nil && !s.Gone {
+		s.Managed = settings.RunsCronJobs()
+	}
 	if settings != nil && settings.CronJobs && s.DueThrough != 0 {
 		p := passing{
 			timing: t, through: events.Time(s.DueThrough), deadline: s.Deadline, managed: settings.RunsCronJobs(), hold: holdNamed(s.Hold),

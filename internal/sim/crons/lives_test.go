@@ -90,7 +90,7 @@ func (l *life) before(at time.Time) time.Time {
 	if at.Sub(in.base) < 1 {
 		n-- // division is towards 0
 	}
-	return in.base.Add(n * in.every)
+	return in.base.Add(time.Duration(int64(n) * int64(in.every)))
 }
 
 var parsed = map[string]upstream.Schedule{}
