@@ -77,14 +77,14 @@ func run(ctx context.Context, o *order) (clean bool, err error) {
 		return false, err
 	}
 	maps.DeleteFunc(reasons, func(name, _ string) bool { return !scope.holds(name) })
-	chosen := mutants[:0:0]
+	asked := mutants[:0:0]
 	for _, m := range drawn(mutants, o.sample, o.seed) {
 		if matching.MatchString(m.name()) {
-			chosen = append(chosen, m)
+			asked = append(asked, m)
 		}
 	}
 	if o.list {
-		for _, m := range chosen {
+		for _, m := range asked {
 			fmt.Println(m.name())
 		}
 		return true, nil
@@ -93,8 +93,8 @@ func run(ctx context.Context, o *order) (clean bool, err error) {
 	if err := build(ctx, dir, overlay, suites); err != nil {
 		return false, err
 	}
-	if err := try(ctx, suites, chosen, reasons); err != nil {
+	if err := try(ctx, suites, asked, reasons); err != nil {
 		return false, err
 	}
-	return report(chosen, reasons, scope, o.only == "" && o.sample == 0, o.least), nil
+	return report(asked, reasons, scope, o.only == "" && o.sample == 0, o.least), nil
 }

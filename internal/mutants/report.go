@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // readReasons reads equivalent.txt: the name of a mutant, and indented below it the reason why no test can tell it from the original.
@@ -29,6 +31,37 @@ func readReasons(file string) (map[string]string, error) {
 		}
 	}
 	return reasons, err
+}
+
+// permille is rounded down, so that what is not all does not read as all.
+func permille(n, of int) int { return 1000 * n / max(of, 1) }
+
+// progress says how a run goes. It may be told by several at once.
+type progress struct {
+	of      int
+	began   time.Time
+	reasons map[string]string
+
+	mu            sync.Mutex
+	done, noticed int
+}
+
+// tried counts a mutant and names a survivor at once, so that a run need not end to be of use.
+func (p *progress) tried(m *mutant) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	switch {
+	case m.killed != "":
+		p.noticed++
+	case p.reasons[m.name()] == "":
+		fmt.Printf("%s:%d survives: %s\n", m.file, m.line, m.name())
+	}
+	if p.done%25 == 0 || p.done == p.of {
+		gone := time.Since(p.began)
+		left := gone / time.Duration(p.done) * time.Duration(p.of-p.done)
+		fmt.Printf("%d of %d tried, %d killed, in %s; about %s to go\n", p.done, p.of, p.noticed, gone.Round(time.Second), left.Round(time.Second))
+	}
 }
 
 // count is what became of some mutants.
@@ -106,7 +139,8 @@ func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, l
 		fmt.Println(b)
 	}
 	told := sum.made - sum.excused
-	fmt.Printf("%d of %d that can be told from the original are killed\n", sum.killed, told)
+	fmt.Printf("%d of %d that can be told from the original are killed: %d.%d %%\n", sum.killed, told, permille(sum.killed, told)/10,
+		permille(sum.killed, told)%10)
 	return len(idle) == 0 && 100*sum.killed >= least*told
 }
 

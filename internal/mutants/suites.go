@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,10 +23,11 @@ import (
 // suite is tests that are built once and run for every mutant that they reach.
 type suite struct {
 	name   string
-	dir    string // of the package
-	skip   string // tests that measure
-	only   string // the tests that count; empty for all
-	apart  bool   // each test is asked by itself what it reaches, so that a mutant costs only the tests that reach it
+	dir    string   // of the package
+	skip   string   // tests that measure
+	only   string   // the tests that count; empty for all
+	apart  bool     // each test is asked by itself what it reaches, so that a mutant costs only the tests that reach it
+	rows   []string // subtests of only that are asked apart: a test with rows is as dear as all of them
 	binary string
 	env    []string
 	parts  []part
@@ -35,17 +37,23 @@ type suite struct {
 type part struct {
 	run   string // which tests; empty for all
 	seen  map[int]bool
-	limit int // seconds of processor time; more is a mutant that never ends
+	took  time.Duration // of processor time, without a mutant
+	limit int           // seconds of processor time; more is a mutant that never ends
 }
 
-// build compiles the suites with all mutants in them, and runs each without any: it must pass, and tells which it reaches.
+// build compiles the suites with all mutants in them, and runs each without any: it must pass, and tells which it reaches. Suites of one
+// package share a binary.
 func build(ctx context.Context, dir, overlay string, suites []*suite) error {
+	built := map[string]string{}
 	for _, s := range suites {
-		s.binary = filepath.Join(dir, s.name+".test")
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", s.binary, "./"+s.dir)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("build %s: %w", s.name, err)
+		if s.binary = built[s.dir]; s.binary == "" {
+			s.binary = filepath.Join(dir, s.name+".test")
+			cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", s.binary, "./"+s.dir)
+			cmd.Stderr = os.Stderr
+			if err := cmd.Run(); err != nil {
+				return fmt.Errorf("build %s: %w", s.name, err)
+			}
+			built[s.dir] = s.binary
 		}
 		if err := s.baseline(ctx, filepath.Join(dir, s.name+".seen")); err != nil {
 			return err
@@ -72,7 +80,7 @@ func (s *suite) baseline(ctx context.Context, file string) error {
 		if r.killed {
 			return fmt.Errorf("%s %s fails without any mutant:\n%s", s.name, run, r.out)
 		}
-		p.limit = 5 + int(5*r.took.Seconds())
+		p.took, p.limit = r.took, 5+int(5*r.took.Seconds())
 		if p.seen, err = readSeen(seen); err != nil {
 			return err
 		}
@@ -84,8 +92,15 @@ func (s *suite) baseline(ctx context.Context, file string) error {
 	return nil
 }
 
-// split lists the tests of a suite whose tests are asked apart; else there is one part with all of them.
+// split lists the tests of a suite whose tests are asked apart, and of one with rows these; else there is one part with all of them.
 func (s *suite) split(ctx context.Context) ([]string, error) {
+	if len(s.rows) > 0 {
+		parts := make([]string, 0, len(s.rows))
+		for _, row := range s.rows {
+			parts = append(parts, s.only+"/^"+row+"$")
+		}
+		return parts, nil
+	}
 	if !s.apart {
 		return []string{s.only}, nil
 	}
@@ -125,15 +140,30 @@ func readSeen(file string) (map[int]bool, error) {
 	return seen, nil
 }
 
-// reaching are the tests of a suite that reach a mutant, and how long they may take together.
-func (s *suite) reaching(m *mutant) (run string, limit int) {
-	var names []string
-	for _, p := range s.parts {
-		if p.seen[m.id] {
-			names, limit = append(names, p.run), limit+p.limit
+// chosen is tests of a suite that reach a mutant.
+type chosen struct {
+	suite *suite
+	run   string
+	took  time.Duration
+	limit int
+}
+
+// reaching are the tests that reach a mutant, by suite. The suite with the cheapest ones is first: a mutant that it kills costs no more.
+func reaching(suites []*suite, m *mutant) (out []chosen) {
+	for _, s := range suites {
+		c := chosen{suite: s}
+		var names []string
+		for _, p := range s.parts {
+			if p.seen[m.id] {
+				names, c.took, c.limit = append(names, p.run), c.took+p.took, c.limit+p.limit
+			}
+		}
+		if c.run = strings.Join(names, "|"); c.limit > 0 {
+			out = append(out, c)
 		}
 	}
-	return strings.Join(names, "|"), limit
+	slices.SortStableFunc(out, func(a, b chosen) int { return cmp.Compare(a.took, b.took) })
+	return out
 }
 
 // starved is how many times as long as its processor time a suite may take on a machine that has much else to do. One that takes
@@ -182,37 +212,29 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 func try(ctx context.Context, suites []*suite, mutants []*mutant, reasons map[string]string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
-	for k, m := range mutants {
+	p := progress{of: len(mutants), began: time.Now(), reasons: reasons}
+	for _, m := range mutants {
 		group.Go(func() error {
-			if k%100 == 0 {
-				fmt.Printf("%d of %d\n", k, len(mutants))
+			err := m.try(ctx, suites)
+			if err == nil {
+				p.tried(m)
 			}
-			if err := m.try(ctx, suites); err != nil {
-				return err
-			}
-			if m.killed == "" && reasons[m.name()] == "" {
-				fmt.Printf("%d of %d: %s:%d survives: %s\n", k+1, len(mutants), m.file, m.line, m.name())
-			}
-			return nil
+			return err
 		})
 	}
 	return group.Wait()
 }
 
 func (m *mutant) try(ctx context.Context, suites []*suite) error {
-	m.unseen = true
-	for _, s := range suites {
-		tests, limit := s.reaching(m)
-		if limit == 0 {
-			continue
-		}
-		m.unseen = false
-		r, err := s.run(ctx, tests, limit, "MUTANT="+strconv.Itoa(m.id))
+	tests := reaching(suites, m)
+	m.unseen = len(tests) == 0
+	for _, c := range tests {
+		r, err := c.suite.run(ctx, c.run, c.limit, "MUTANT="+strconv.Itoa(m.id))
 		if err != nil {
 			return err
 		}
 		if r.killed {
-			m.killed = s.name
+			m.killed = c.suite.name
 			break
 		}
 	}
