@@ -101,7 +101,7 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 	if failed := found.Link(&answer, links); failed != nil {
 		err = errors.Join(err, failed)
 	}
-	return errors.Join(c.showAnswer(f, &answer), err)
+	return errors.Join(c.showAnswer(f, &answer), cmp.Or(err, found.Unread()))
 }
 
 // explainCron explains a CronJob.
@@ -131,7 +131,7 @@ func (c *cli) explainCron(ctx context.Context, f *explainFlags, a *question) err
 	}
 	found.In(f.output.textZone())
 	answer := found.Answer()
-	return errors.Join(c.showAnswer(f, &answer), err)
+	return errors.Join(c.showAnswer(f, &answer), cmp.Or(err, found.Unread()))
 }
 
 // markDamage says in an answer that the log is damaged where what was read beside the object's own records is.

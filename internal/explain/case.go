@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -28,6 +29,7 @@ type Case struct {
 	src    history.Source
 	stream events.Stream
 	zone   words.Zone // of the times in sentences
+	*misses
 
 	damage  events.Sequence // the first record that cannot be read; 0 for none
 	resumed events.Sequence // the first record behind damage, from which on the Job is told; 0 when it is from its beginning
@@ -121,7 +123,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	}
 	c.number()
 	c.heed()
-	return c, err
+	return c, cmp.Or(err, c.Unread())
 }
 
 // In makes sentences say their times in that zone, instead of UTC.
@@ -130,7 +132,7 @@ func (c *Case) In(zone words.Zone) { c.zone = zone }
 // newCase is that of a Job of which no record was shown yet.
 func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
 	return &Case{
-		ctx: ctx, src: src, stream: s,
+		ctx: ctx, src: src, stream: s, misses: &misses{},
 		tries: map[types.UID]*Try{}, ordered: map[uint64]Mark{}, counts: map[int32]int{}, decided: map[string]bool{},
 	}
 }

@@ -24,6 +24,7 @@ const cronEntries = 30
 type CronCase struct {
 	State history.CronJob
 	fates
+	*misses
 
 	ctx    context.Context
 	src    history.Source
@@ -56,7 +57,7 @@ func ReadCron(ctx context.Context, src history.Source, s events.Stream, at histo
 	if state.UID == "" {
 		return nil, failed
 	}
-	c := &CronCase{State: state, ctx: ctx, src: src, stream: s}
+	c := &CronCase{State: state, ctx: ctx, src: src, stream: s, misses: &misses{}}
 	c.location = state.Location()
 	var bad *store.CorruptError
 	if errors.As(failed, &bad) {
@@ -179,7 +180,7 @@ func (c *CronCase) answered(r *events.Record, f *events.CommandEnded) {
 	switch f.Type {
 	case events.CommandCreateJob:
 		if f.UID != "" && c.run(f.UID) == nil {
-			c.runs = append(c.runs, &cronRun{First: markOf(r), unseen: true, RunSeen: events.RunSeen{
+			c.runs = append(c.runs, &cronRun{First: markOf(r), MadeFor: f.Due, unseen: true, RunSeen: events.RunSeen{
 				Job: f.UID, Name: r.Evidence.Name, Version: f.Version, Created: cmp.Or(f.Written, r.Time), Due: f.Due, Manual: f.Due == 0,
 			}})
 		}

@@ -144,11 +144,13 @@ func seconds(n int64) time.Duration { return time.Duration(min(n, 1<<31)) * time
 
 // caseOf is the case of a Job as of the same point; nil where the log does not tell of it, or another controller runs it unseen.
 func (c *CronCase) caseOf(r *cronRun) *Case {
-	job, _ := Read(c.ctx, c.src, events.JobStream(r.Job), c.point()) // what cannot be read is not told
+	job, err := Read(c.ctx, c.src, events.JobStream(r.Job), c.point())
+	c.miss(c.src, err)
 	if job == nil || job.Job.State == history.StateUnmanaged || job.Job.State == history.StateUnseen {
 		return nil
 	}
 	job.In(c.zone)
+	job.misses = c.misses // what it says is said here
 	return job
 }
 

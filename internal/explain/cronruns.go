@@ -107,8 +107,10 @@ func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
 
 // templateSince is in what the template of a Job differs from that of an earlier one, as far as it is kept.
 func (c *CronCase) templateSince(good, bad *cronRun) []string {
-	was, _ := Read(c.ctx, c.src, events.JobStream(good.Job), c.point()) // what cannot be read is not told
-	is, _ := Read(c.ctx, c.src, events.JobStream(bad.Job), c.point())
+	was, err := Read(c.ctx, c.src, events.JobStream(good.Job), c.point())
+	c.miss(c.src, err)
+	is, err := Read(c.ctx, c.src, events.JobStream(bad.Job), c.point())
+	c.miss(c.src, err)
 	if was == nil || is == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -40,7 +41,7 @@ func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*
 	}
 	c.In(l.Zone)
 	line := c.line()
-	return &history.Why{Text: line.Text, Records: line.Records}, err
+	return &history.Why{Text: line.Text, Records: line.Records}, cmp.Or(err, c.Unread())
 }
 
 // line is the verdict; of a Job that waits and is not stuck also what it waits for, and of one that was deleted what it had waited for.

@@ -49,13 +49,13 @@ func (c *Case) readOwner(seen Mark) *owner {
 	s := events.CronJobStream(o.UID)
 	from, err := history.Stated(c.ctx, c.src, s, events.Sequence(c.Job.First))
 	if err != nil || from == 0 {
-		c.src.Beside(err)
+		c.miss(c.src, err)
 		return nil
 	}
 	w := &owner{job: types.UID(c.stream.ID), ends: map[types.UID]events.JobResult{}, ours: c.cronJobsOurs}
 	for r, err := range c.src.ReadStream(c.ctx, s, from, store.Forward) {
 		if err != nil {
-			c.src.Beside(err)
+			c.miss(c.src, err)
 			return nil
 		}
 		if uint64(r.Sequence) > c.Job.AsOf.Sequence || r.Sequence > seen.Record && r.Time.Sub(seen.At) > soonAfter {

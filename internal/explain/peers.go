@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,7 +43,7 @@ func (c *Case) Compare(ctx context.Context) error {
 	case c.Spec == nil:
 		return nil
 	case !c.finished():
-		return c.findFreed(ctx)
+		return cmp.Or(c.findFreed(ctx), c.Unread())
 	}
 	if c.Job.State == history.StateFailed {
 		if err := c.findRuns(ctx); err != nil {
@@ -52,7 +53,7 @@ func (c *Case) Compare(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.findPeers(ctx)
+	return cmp.Or(c.findPeers(ctx), c.Unread())
 }
 
 // listedBefore is where the list of Jobs that had begun before this one begins.
@@ -188,13 +189,13 @@ func (c *Case) contents(ctx context.Context, at events.Sequence) (*events.JobSpe
 		return nil, nil
 	}
 	r, err := history.Record(ctx, c.src, at)
-	if err != nil {
+	if c.miss(c.src, err); err != nil {
 		return nil, nil
 	}
 	spec, _ := r.Facts.(*events.JobSpec)
 	for _, cause := range r.Causes {
 		t, err := history.Record(ctx, c.src, cause)
-		if err == nil && t.Kind == events.KindTemplateStored {
+		if c.miss(c.src, err); err == nil && t.Kind == events.KindTemplateStored {
 			return spec, t.Evidence.Template
 		}
 	}

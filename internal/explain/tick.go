@@ -33,7 +33,8 @@ func (c *Case) tick() []Sentence {
 	case c.src.Beside(err), err != nil && errors.Is(err, history.ErrNoCronJob):
 		return []Sentence{say(nil, "made by %s: for which due time is unknown, as the log does not tell of that CronJob", by)}
 	case err != nil:
-		return nil // the log is read again for what follows, and says so there
+		c.miss(c.src, err)
+		return nil
 	}
 	f.due, f.location = cronJob, cronJob.Location()
 	switch {

@@ -197,16 +197,18 @@ func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequ
 // firstOf finds the CronJob's first record, where the account began with a stored state.
 func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
-		if err != nil {
-			src.Beside(err)
+		if src.Beside(err) {
 			break // it is not told then
+		}
+		if err != nil {
+			return fmt.Errorf("read the CronJob's first record: %w", err)
 		}
 		if a.First = 0; r.Previous == 0 {
 			a.First = r.Sequence
 		}
 		break
 	}
-	return ctx.Err()
+	return nil
 }
 
 // cronGapAt is the gap in which a time lies, by the controller's stream; nil for none.

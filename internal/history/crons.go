@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -80,15 +81,13 @@ func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, err
 	wanted.Settle = func(all []CronSummary) { unsettled = Settle(ctx, l, all, now) }
 	page, err := l.Lists.CronJobs(ctx, wanted)
 	l.Damage.Note(err)
-	out := CronJobsPage{Items: page.CronJobs, PrunedBefore: PrunedBefore(ctx, l)}
+	begins, unread := PrunedBefore(ctx, l)
+	out := CronJobsPage{Items: page.CronJobs, PrunedBefore: begins}
 	if out.Items == nil {
 		out.Items = []CronSummary{}
 	}
 	if page.Next != 0 {
 		out.Continue = strconv.FormatUint(uint64(page.Next), 10)
 	}
-	if err != nil {
-		return out, err
-	}
-	return out, unsettled
+	return out, cmp.Or(err, unsettled, unread)
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,14 +72,15 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 	}
 	page, err := l.Lists.Page(ctx, wanted)
 	l.Damage.Note(err)
-	out := JobsPage{Items: page.Jobs, PrunedBefore: PrunedBefore(ctx, l)}
+	begins, unread := PrunedBefore(ctx, l)
+	out := JobsPage{Items: page.Jobs, PrunedBefore: begins}
 	switch {
 	case page.Past != nil:
 		out.Continue = page.Past.String()
 	case page.Next != 0:
 		out.Continue = strconv.FormatUint(uint64(page.Next), 10)
 	}
-	return out, err
+	return out, cmp.Or(err, unread)
 }
 
 // firstAt is the first record that is not older than a time; the one behind the last when all are.

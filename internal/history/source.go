@@ -132,8 +132,8 @@ func PastDamage(ctx context.Context, src Source, s events.Stream, from events.Se
 	}
 }
 
-// errNoRecord: the log has no record of that sequence.
-var errNoRecord = errors.New("there is no such record")
+// ErrNoRecord: the log has no record of that sequence.
+var ErrNoRecord = errors.New("there is no such record")
 
 // Record reads one record.
 func Record(ctx context.Context, src Source, at events.Sequence) (events.Record, error) {
@@ -146,7 +146,7 @@ func Record(ctx context.Context, src Source, at events.Sequence) (events.Record,
 		}
 		break
 	}
-	return events.Record{}, fmt.Errorf("read record %d: %w", at, errNoRecord)
+	return events.Record{}, fmt.Errorf("read record %d: %w", at, ErrNoRecord)
 }
 
 // nameWithin is how many records of a stream are looked at for the name of its Job: one of the first has it.

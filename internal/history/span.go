@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -59,14 +60,19 @@ func (l Local) firstKept(ctx context.Context) (events.Sequence, error) {
 
 // PrunedBefore is the first record of a log whose first ones are no longer kept; nil for a log that has them, and for one that begins
 // with damage.
-func PrunedBefore(ctx context.Context, src Source) *Place {
+func PrunedBefore(ctx context.Context, src Source) (*Place, error) {
 	for r, err := range src.Read(ctx, 0) {
-		if err != nil || r.Sequence <= 1 {
-			break
+		switch {
+		case src.Beside(err):
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("read where the log begins: %w", err)
+		case r.Sequence > 1:
+			return &Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}, nil
 		}
-		return &Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}
+		break
 	}
-	return nil
+	return nil, nil
 }
 
 // setBack gives where parts begin in which times only grow: at from, behind damage, and where the clock was set back after.

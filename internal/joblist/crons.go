@@ -183,7 +183,9 @@ func (p *part) recallCron(ctx context.Context, r *events.Record) error {
 		return err
 	}
 	if !ok {
-		k = p.cronHistory(ctx, r)
+		if k, err = p.cronHistory(ctx, r); err != nil {
+			return err
+		}
 	}
 	p.keys[r.Stream] = k.key
 	p.fold.RecallCron(k.CronSummary)
@@ -214,25 +216,39 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 const mostBack = 256
 
 // cronHistory is what a file's state does not say of a CronJob, where no list knows of it: with which record it begins, and its newest due
-// time.
-func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow) {
+// time. What is damaged or no longer kept is left out.
+func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, err error) {
 	k.key, k.UID = cmp.Or(r.Previous, r.Sequence), r.Stream.ID
-	for old, err := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
-		if err == nil {
-			if k.key = cmp.Or(old.Previous, old.Sequence); old.Previous == 0 {
-				k.First = uint64(old.Sequence)
-			}
+	for old, unread := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
+		if err = failedRead(unread); unread != nil {
+			break
+		}
+		if k.key = cmp.Or(old.Previous, old.Sequence); old.Previous == 0 {
+			k.First = uint64(old.Sequence)
 		}
 		break
 	}
 	m, n := history.Memory{Of: &k.CronSummary}, 0
-	for old, err := range p.log.ReadStream(ctx, r.Stream, r.Previous, store.Backward) {
-		if n++; err != nil || n > mostBack || m.Take(&old) {
+	for old, unread := range p.log.ReadStream(ctx, r.Stream, r.Previous, store.Backward) {
+		if unread != nil {
+			err = cmp.Or(err, failedRead(unread))
+			break
+		}
+		if n++; n > mostBack || m.Take(&old) {
 			break
 		}
 	}
 	m.End()
-	return k
+	return k, err
+}
+
+// failedRead is an error that may not come again: a list that was made beside it would be wrong for ever. nil for damage, and for what is no
+// longer kept.
+func failedRead(err error) error {
+	if errors.Is(err, store.ErrPruned) || errors.Is(err, store.ErrCorrupt) {
+		return nil
+	}
+	return err
 }
 
 // cronRows are those of the CronJobs that were folded.

@@ -1,0 +1,245 @@
+package explain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/duetimes"
+	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/joblist"
+	"github.com/jobledger/jobledger/internal/plan"
+	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// failing is a log of which one read fails: the first that the product makes from a certain place in its code.
+type failing struct {
+	store.Reader
+	with  error
+	where string // the calls of the read that fails
+	after int    // how many records it gives before
+
+	given map[string]int // by place: how many records its first read gave
+}
+
+// place is the calls of the product that led to a read.
+func (f *failing) place() string {
+	var pcs [48]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	var calls []string
+	for {
+		frame, more := frames.Next()
+		_, name, ours := strings.Cut(frame.Function, "jobledger/jobledger/internal/")
+		if ours && !strings.Contains(frame.File, "_test.go") {
+			calls = append(calls, fmt.Sprintf("%s:%d", name, frame.Line))
+		}
+		if !more {
+			return strings.Join(calls, " < ")
+		}
+	}
+}
+
+func (f *failing) records(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		place := f.place()
+		if _, again := f.given[place]; again {
+			all(yield)
+			return
+		}
+		f.given[place] = 0
+		for r, err := range all {
+			if place == f.where && f.given[place] == f.after {
+				yield(events.Record{}, f.with)
+				return
+			}
+			f.given[place]++
+			if !yield(r, err) {
+				return
+			}
+		}
+		if place == f.where && f.given[place] <= f.after {
+			yield(events.Record{}, f.with)
+		}
+	}
+}
+
+func (f *failing) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return f.records(f.Reader.Read(ctx, from))
+}
+
+func (f *failing) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
+	return f.records(f.Reader.ReadStream(ctx, s, from, d))
+}
+
+func (f *failing) Find(namespace, name string) ([]events.Stream, error) {
+	place := f.place()
+	if f.given[place]++; place == f.where {
+		return nil, f.with
+	}
+	return f.Reader.Find(namespace, name)
+}
+
+// question is something that is asked of a log.
+type question struct {
+	name string
+	ask  func(ctx context.Context, src history.Source) error
+}
+
+// questions are all that is asked of a log, of some of its Jobs and CronJobs.
+func questions(t *testing.T, r *recorded) (all []question) {
+	t.Helper()
+	add := func(name string, ask func(ctx context.Context, src history.Source) error) {
+		all = append(all, question{name, ask})
+	}
+	last := r.records[len(r.records)-1]
+	middle := r.records[len(r.records)/2].Time
+	jobs, _ := streams(r.records, events.StreamJob, 4)
+	for _, s := range jobs[:min(len(jobs), 2)] {
+		add("explain "+s.String(), func(ctx context.Context, src history.Source) error {
+			c, err := explain.Read(ctx, src, s, history.Point{})
+			if err == nil {
+				err = c.Compare(ctx)
+			}
+			if err == nil {
+				c.Answer()
+				err = c.Unread()
+			}
+			return err
+		})
+		add("explain then "+s.String(), func(ctx context.Context, src history.Source) error {
+			_, err := explain.Read(ctx, src, s, history.Point{Time: middle})
+			return err
+		})
+		add("newest of "+s.String(), func(ctx context.Context, src history.Source) error {
+			_, err := history.Newest(ctx, src, history.Query{Stream: &s}, 3, last.Sequence)
+			return err
+		})
+	}
+	crons, _ := streams(r.records, events.StreamCronJob, 4)
+	for _, s := range crons[:min(len(crons), 2)] {
+		add("explain "+s.String(), func(ctx context.Context, src history.Source) error {
+			c, err := explain.ReadCron(ctx, src, s, history.Point{})
+			if err == nil {
+				c.Answer()
+				err = c.Unread()
+			}
+			return err
+		})
+		add("explain then "+s.String(), func(ctx context.Context, src history.Source) error {
+			c, err := explain.ReadCron(ctx, src, s, history.Point{Time: middle})
+			if err == nil {
+				c.Answer()
+				err = c.Unread()
+			}
+			return err
+		})
+		add("why not of "+s.String(), func(ctx context.Context, src history.Source) error {
+			_, err := explain.ReadWhyNot(ctx, src, []events.Stream{s}, middle.Go().Truncate(time.Minute), words.Zone{})
+			return err
+		})
+		add("due times of "+s.String(), func(ctx context.Context, src history.Source) error {
+			_, err := duetimes.Read(ctx, src, s)
+			return err
+		})
+		add("last due times of "+s.String(), func(ctx context.Context, src history.Source) error {
+			_, err := duetimes.Newest(ctx, src, s, 2)
+			return err
+		})
+		add("due times since, of "+s.String(), func(ctx context.Context, src history.Source) error {
+			_, err := duetimes.Since(ctx, src, s, middle)
+			return err
+		})
+		add("parts of "+s.String(), func(ctx context.Context, src history.Source) error {
+			_, err := duetimes.Parts(ctx, src, s)
+			return err
+		})
+	}
+	add("failures", func(ctx context.Context, src history.Source) error {
+		_, err := explain.FindFailures(ctx, src, explain.FailuresQuery{Survived: true})
+		return err
+	})
+	add("jobs", func(ctx context.Context, src history.Source) error {
+		page, err := src.Jobs(ctx, history.JobsQuery{})
+		lines := explain.LinesOf(src)
+		for i := range page.Items {
+			if err == nil {
+				_, err = lines.Of(ctx, &page.Items[i], history.Point{})
+			}
+		}
+		return err
+	})
+	add("cronjobs", func(ctx context.Context, src history.Source) error {
+		_, err := src.CronJobs(ctx, history.CronJobsQuery{})
+		return err
+	})
+	add("records of a time", func(ctx context.Context, src history.Source) error {
+		for _, err := range src.Records(ctx, history.Query{Since: middle, Until: last.Time.Add(-time.Second)}) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	add("gaps", func(ctx context.Context, src history.Source) error {
+		_, err := history.AllGaps(ctx, src)
+		return err
+	})
+	add("passed over", func(ctx context.Context, src history.Source) error {
+		_, err := history.PassedSince(ctx, src, middle)
+		return err
+	})
+	add("the newest", func(ctx context.Context, src history.Source) error {
+		_, err := history.Newest(ctx, src, history.Query{}, 3, last.Sequence)
+		return err
+	})
+	add("plan", func(ctx context.Context, src history.Source) error {
+		_, err := plan.Read(ctx, src, plan.Query{})
+		return err
+	})
+	return all
+}
+
+// TestAReadThatFailsIsTold: whichever of its reads fails, at its beginning or midway, an answer is none.
+func TestAReadThatFailsIsTold(t *testing.T) {
+	broken := errors.New("the disk does not answer")
+	for _, dir := range logs(t) {
+		r := openRecorded(t, dir)
+		log, err := open.Archive(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = log.Close() })
+		for _, q := range questions(t, r) {
+			ask := func(where string, after int) (error, map[string]int) {
+				f := &failing{Reader: log, with: broken, where: where, after: after, given: map[string]int{}}
+				src := history.Local{Log: f, Lists: joblist.New(joblist.Config{Log: f, Files: log.Files})}
+				err := q.ask(t.Context(), src)
+				return err, f.given
+			}
+			err, places := ask("-", 0)
+			if err != nil {
+				t.Errorf("%s: %s: %v", filepath.Base(dir), q.name, err)
+			}
+			for _, where := range slices.Sorted(maps.Keys(places)) {
+				for _, after := range slices.Compact([]int{0, places[where] / 2}) {
+					if err, _ := ask(where, after); !errors.Is(err, broken) {
+						t.Errorf("%s: %s: a read fails after %d records, and it is not told (%v):\n\t%s", filepath.Base(dir), q.name, after, err, where)
+					}
+				}
+			}
+			t.Logf("%s: %d places", q.name, len(places))
+		}
+	}
+}
