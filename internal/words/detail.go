@@ -142,7 +142,7 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		return text
 	case *events.Synced:
 		var parts []string
-		for i, res := range f.Resources {
+		for i, res := range f.Resources[:min(len(f.Resources), len(f.Versions))] {
 			parts = append(parts, fmt.Sprintf("%s as of %d", res, f.Versions[i]))
 		}
 		return strings.Join(parts, ", ")
