@@ -22,7 +22,9 @@ func fill(v reflect.Value, n *int64) {
 		fill(v.Elem(), n)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(v.Field(i), n)
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i), n)
+			}
 		}
 	case reflect.Array:
 		for i := range v.Len() {
