@@ -67,6 +67,11 @@ func ruleSuites(seeds int) []*suite {
 // scripts are those of the command line that ask a log.
 var scripts = []string{"cronjobs", "events", "explain", "findjob", "get", "lists", "plan", "ticks", "times"}
 
+// asked are tests of the command line that ask logs of many files, damaged and pruned ones, and such as go on.
+const asked = "^Test(AnswersBesideDamage|PrunedAndDamaged|NoAnswerHidesDamage|CronJobsInManyFiles|ALogThatChangesItsMode|" +
+	"AJobThatIsNoLongerLookedAt|WhatWasPassedOver|Morning|Watch|GetWatches|EventsNameAGap|PointsInHistory|Times|Since|ASpanOfTimesOfDay|" +
+	"ATimeOfToday|HintsNameWhatExists|StreamDocument|Node)"
+
 // incidents are the recorded logs, each with all that is told of it.
 var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed"}
 
@@ -84,6 +89,9 @@ func answerSuites(int) []*suite {
 		{name: "history", dir: "internal/history", apart: true, skip: measuring},
 		{name: "documents", dir: "cmd/jobledger", only: "^TestIncidentDocuments$|^TestCronJobDocument$", apart: true},
 		{name: "scripts", dir: "cmd/jobledger", only: "^TestScripts$", rows: scripts},
+		{name: "asked", dir: "cmd/jobledger", only: asked, apart: true},
+		{name: "serve", dir: "internal/serve", apart: true},
+		{name: "situations", dir: "test/incidents", only: "^TestRecordedSituations$", rows: []string{"run", "observe"}},
 		{name: "verdict", dir: "internal/verdict", apart: true},
 		{name: "joblist", dir: "internal/joblist", apart: true, skip: measuring},
 	}

@@ -48,8 +48,8 @@ func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	for _, s := range suites {
 		if s.binary = built[s.dir]; s.binary == "" {
 			s.binary = filepath.Join(dir, s.name+".test")
-			cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", s.binary, "./"+s.dir)
-			cmd.Stderr = os.Stderr
+			cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", s.binary, ".")
+			cmd.Dir, cmd.Stderr = s.dir, os.Stderr // test is a module of its own
 			if err := cmd.Run(); err != nil {
 				return fmt.Errorf("build %s: %w", s.name, err)
 			}
