@@ -148,18 +148,26 @@ type chosen struct {
 	limit int
 }
 
-// reaching are the tests that reach a mutant, by suite. The suite with the cheapest ones is first: a mutant that it kills costs no more.
+// quick is how long a test takes that runs with the other quick ones of its suite: to begin a process takes as long.
+const quick = 200 * time.Millisecond
+
+// reaching are the tests that reach a mutant: the quick ones of each suite together, and of the others each by itself. The cheapest are
+// first, and most mutants are killed by them.
 func reaching(suites []*suite, m *mutant) (out []chosen) {
 	for _, s := range suites {
-		c := chosen{suite: s}
-		var names []string
+		together := chosen{suite: s}
 		for _, p := range s.parts {
-			if p.seen[m.id] {
-				names, c.took, c.limit = append(names, p.run), c.took+p.took, c.limit+p.limit
+			switch {
+			case !p.seen[m.id]:
+			case p.took > quick || p.run == "":
+				out = append(out, chosen{s, p.run, p.took, p.limit})
+			default:
+				together.run = strings.TrimPrefix(together.run+"|"+p.run, "|")
+				together.took, together.limit = together.took+p.took, together.limit+p.limit
 			}
 		}
-		if c.run = strings.Join(names, "|"); c.limit > 0 {
-			out = append(out, c)
+		if together.run != "" {
+			out = append(out, together)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b chosen) int { return cmp.Compare(a.took, b.took) })
