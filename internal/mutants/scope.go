@@ -72,6 +72,9 @@ const asked = "^Test(AnswersBesideDamage|PrunedAndDamaged|NoAnswerHidesDamage|Cr
 	"AJobThatIsNoLongerLookedAt|WhatWasPassedOver|Morning|Watch|GetWatches|EventsNameAGap|PointsInHistory|Times|Since|ASpanOfTimesOfDay|" +
 	"ATimeOfToday|HintsNameWhatExists|StreamDocument|Node)"
 
+// scenes are small histories of CronJobs that are played in both modes, and what is said of them.
+const scenes = "^Test(What|TwoLives|EditedSince|Runs|NotHealthy|OneClock|AnotherControllersFates|EachDueTime)"
+
 // incidents are the recorded logs, each with all that is told of it.
 var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed"}
 
@@ -90,6 +93,7 @@ func answerSuites(int) []*suite {
 		{name: "documents", dir: "cmd/jobledger", only: "^TestIncidentDocuments$|^TestCronJobDocument$", apart: true},
 		{name: "scripts", dir: "cmd/jobledger", only: "^TestScripts$", rows: scripts},
 		{name: "asked", dir: "cmd/jobledger", only: asked, apart: true},
+		{name: "scenes", dir: "internal/sim/crons", only: scenes, apart: true},
 		{name: "serve", dir: "internal/serve", apart: true},
 		{name: "situations", dir: "test/incidents", only: "^TestRecordedSituations$", rows: []string{"run", "observe"}},
 		{name: "verdict", dir: "internal/verdict", apart: true},
