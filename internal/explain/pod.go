@@ -131,7 +131,7 @@ func (c *Case) containerText(k *events.ContainerEnd) passage {
 		text += fmt.Sprintf(", from %s to %s by the node's clock", c.clock(k.Started), c.clock(k.Finished))
 	}
 	if k.Restarts > 0 {
-		text += fmt.Sprintf(", restarted %d times", k.Restarts)
+		text += ", restarted " + words.Times(k.Restarts)
 	}
 	if k.Again {
 		text += ", runs or waits again"

@@ -145,7 +145,7 @@ func WaitMessage(word string, e *events.Evidence) string {
 func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
 	var parts []string
 	if f.Restarts > 0 {
-		parts = append(parts, "restarted "+times(f.Restarts))
+		parts = append(parts, "restarted "+Times(f.Restarts))
 	}
 	for _, x := range f.Exits {
 		reason := ""
@@ -165,7 +165,8 @@ func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
 	return parts
 }
 
-func times(n uint32) string {
+// Times writes how often: "once", "3 times".
+func Times(n uint32) string {
 	if n == 1 {
 		return "once"
 	}
