@@ -106,7 +106,7 @@ func questions(t *testing.T, r *recorded) (all []question) {
 	last := r.records[len(r.records)-1]
 	middle := r.records[len(r.records)/2].Time
 	jobs, _ := streams(r.records, events.StreamJob, 4)
-	for _, s := range jobs[:min(len(jobs), 2)] {
+	for _, s := range jobs[:min(len(jobs), 1)] {
 		add("explain "+s.String(), func(ctx context.Context, src history.Source) error {
 			c, err := explain.Read(ctx, src, s, history.Point{})
 			if err == nil {
@@ -128,7 +128,7 @@ func questions(t *testing.T, r *recorded) (all []question) {
 		})
 	}
 	crons, _ := streams(r.records, events.StreamCronJob, 4)
-	for _, s := range crons[:min(len(crons), 2)] {
+	for _, s := range crons[:min(len(crons), 1)] {
 		add("explain "+s.String(), func(ctx context.Context, src history.Source) error {
 			c, err := explain.ReadCron(ctx, src, s, history.Point{})
 			if err == nil {
