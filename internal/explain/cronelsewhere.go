@@ -65,13 +65,13 @@ func (f *fates) notWatched(e *duetimes.Entry, from []Mark) (string, []Mark) {
 // whySkipped says why another controller did not start a due time, if what was recorded explains it by the rules of the built-in one.
 func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from []Mark) {
 	until, late := f.due.Until(e, due), ""
+	if e.Record == 0 && due == e.Last {
+		until = f.due.Now()
+	}
 	if d := f.deadlineAt(due); d != nil {
 		if end := due.Add(seconds(*d)); end < until {
 			until, late = end, fmt.Sprintf("; by %s startingDeadlineSeconds %d was over", f.seen(end), *d)
 		}
-	}
-	if e.Record == 0 && due == e.Last {
-		until = f.due.Now()
 	}
 	until = f.droppedAt(e, due, until)
 	if d := f.due.Seen; d != nil && d.Deleted != 0 && due >= d.Deleted {
