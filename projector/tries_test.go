@@ -175,7 +175,9 @@ func TestTries(t *testing.T) {
 			f.starts(events.ModeObserve)
 			f.tell("a", 20, ran)
 			f.tell("b", 21, ran)
-			f.see(11, func(s *events.JobSeen) { s.Status = &events.JobStatus{Ready: events.Unset, Terminating: events.Unset, Succeeded: 2, CompletedIndexes: "0-1"} })
+			f.see(11, func(s *events.JobSeen) {
+				s.Status = &events.JobStatus{Ready: events.Unset, Terminating: events.Unset, Succeeded: 2, CompletedIndexes: "0-1"}
+			})
 			f.tell("a", 30, deleting)
 			f.tell("b", 31, deleting)
 		}, "1 stopped of a; 1 deleted of b"},

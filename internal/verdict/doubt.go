@@ -51,7 +51,7 @@ func (c *account) doubt() string {
 			return "it has no podFailurePolicy"
 		}
 	case "MaxFailedIndexesExceeded":
-		n := int32(c.status.FailedIndexes.Len())
+		n := c.status.FailedIndexes.Len()
 		switch {
 		case spec.MaxFailedIndexes == nil:
 			return "maxFailedIndexes is not set"
