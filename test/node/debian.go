@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // packages of Debian, and a file of each, by which it is seen whether it is installed.
@@ -22,8 +25,16 @@ var packages = []struct{ name, file string }{
 
 const busyboxFile = "/usr/bin/busybox"
 
-// install installs the packages that lack.
+// install installs the packages that lack. Of several processes one does, and the others wait.
 func install() error {
+	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "jobledger-packages.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return err
+	}
 	var lacking []string
 	for _, p := range packages {
 		if _, err := os.Stat(p.file); err != nil {
@@ -39,7 +50,7 @@ func install() error {
 	}
 	fmt.Fprintln(os.Stderr, "Installing", strings.Join(lacking, ", "))
 	ctx := context.Background()
-	args := append([]string{"install", "-y", "--no-install-recommends"}, lacking...)
+	args := append([]string{"-o", "DPkg::Lock::Timeout=600", "install", "-y", "--no-install-recommends"}, lacking...)
 	if err := run(ctx, apt, args...); err == nil {
 		return nil
 	}

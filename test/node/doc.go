@@ -26,8 +26,9 @@
 //
 // # Concurrency
 //
-// The methods of Node may be called from any goroutine. One process of a machine has a node at a time; others wait.
+// The methods of Node may be called from any goroutine. A process has one node. Several processes of a machine may have one each at the
+// same time: what they share are the kernel settings, which the guard of the last one puts back.
 //
-// Read next: main.go for parent and child, guard.go for the guard, kubelet.go for how the kubelet is set up, images.go for how images
+// Read next: main.go for parent and child, guard.go for the guard, machine.go for several nodes, kubelet.go for how the kubelet is set up, images.go for how images
 // are made.
 package node

@@ -15,6 +15,9 @@ import (
 // guardEnv is set in the guard.
 const guardEnv = "JOBLEDGER_NODE_GUARD"
 
+// lockFD is the descriptor of the lock in the guard: the first after standard error.
+const lockFD = 3
+
 // guard is a process that puts the machine back. It does so when the parent says that the node has ended, or when the parent is dead.
 type guard struct {
 	cmd  *exec.Cmd
@@ -23,13 +26,13 @@ type guard struct {
 
 // task is what the guard is told.
 type task struct {
-	Dir    string            // of the node
-	Kernel map[string]string // see settings
+	Dir    string // of the node
+	Kernel settings
 }
 
 // startGuard starts the guard of a node. It has a session of its own, so neither Ctrl-C nor a signal to the parent's process group
-// reaches it. The lock is held until both have closed the file.
-func startGuard(s settings, dir string, lock *os.File) (*guard, error) {
+// reaches it. The lock (see share) is held until both have closed the file.
+func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -37,7 +40,7 @@ func startGuard(s settings, dir string, lock *os.File) (*guard, error) {
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), guardEnv+"=1")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.ExtraFiles = []*os.File{lock}
+	cmd.ExtraFiles = []*os.File{lock} // lockFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -47,7 +50,7 @@ func startGuard(s settings, dir string, lock *os.File) (*guard, error) {
 		return nil, fmt.Errorf("start the guard of the node: %w", err)
 	}
 	g := &guard{cmd, pipe}
-	if err := json.NewEncoder(pipe).Encode(task{dir, s.kernel}); err != nil {
+	if err := json.NewEncoder(pipe).Encode(task{dir, kernel}); err != nil {
 		return nil, errors.Join(fmt.Errorf("tell the guard of the node its task: %w", err), g.end())
 	}
 	return g, nil
@@ -74,5 +77,7 @@ func standGuard() error {
 	}
 	// A kubelet that still runs could change the settings again.
 	err := awaitEnd(t.Dir)
-	return errors.Join(err, removeCgroups(cgroupOf(t.Dir)), settings{kernel: t.Kernel}.restore())
+	lock := os.NewFile(lockFD, lockName)
+	defer lock.Close()
+	return errors.Join(err, removeCgroups(cgroupOf(t.Dir)), leave(lock, t.Kernel))
 }

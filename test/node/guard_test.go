@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/internal/patience"
 )
 
-// parentEnv makes TestAKilledParentLeavesTheMachineAsItWas play the parent, for the node of that directory.
+// parentEnv makes a test play the parent, for the node of that directory.
 const parentEnv = "JOBLEDGER_NODE_TEST_PARENT"
 
 // TestAKilledParentLeavesTheMachineAsItWas: the kernel settings are put back, and the cgroups removed. Here the setting is a file, and
@@ -29,91 +29,167 @@ func TestAKilledParentLeavesTheMachineAsItWas(t *testing.T) {
 		playParent(t, dir)
 		return
 	}
-	if os.Getuid() != 0 {
-		t.Skip("only root makes cgroups")
-	}
-	dir := filepath.Join(t.TempDir(), fmt.Sprintf("jl-node-guarded-%d", os.Getpid()))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = removeCgroups(cgroupOf(dir)) }) // where the guard has not
-	setting := filepath.Join(dir, "setting")
-	write(t, setting, "before\n")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	parent := exec.Command(exe, "-test.run=^TestAKilledParentLeavesTheMachineAsItWas$", "-test.v")
-	parent.Env = append(without(os.Environ(), "JOBLEDGER_LONG=", dirEnv+"="), parentEnv+"="+dir, "TMPDIR="+dir)
-	parent.Stderr = os.Stderr
-	stdin, err := parent.StdinPipe() // it waits until this is closed
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stdin.Close()
-	stdout, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReader(stdout)
-	for said := ""; said != "ready\n"; {
-		if said, err = lines.ReadString('\n'); err != nil {
-			t.Fatalf("the parent is not ready: %v", err)
-		}
-	}
-	made := cgroupsOf(t, dir)
-	if len(made) == 0 {
+	m := newMachine(t)
+	p := m.start("guarded")
+	if len(cgroupsOf(t, p.dir)) == 0 {
 		t.Fatal("the node has no cgroup")
 	}
-	write(t, setting, "changed\n")
-	if err := parent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = parent.Wait() // it was killed
+	write(t, m.setting, "changed\n")
+	p.kill()
+	m.holds("before\n")
+}
 
-	lock, err := os.Open(filepath.Join(dir, lockName))
+// TestNodesShareTheMachine: a second node does not wait for the first, nor take the settings of the first one's kubelet for those of the
+// machine. They are put back when the last node has ended, whichever that is, and a later node begins anew.
+func TestNodesShareTheMachine(t *testing.T) {
+	m := newMachine(t)
+	one := m.start("one")
+	write(t, m.setting, "changed\n")
+	two := m.start("two")
+	one.kill()
+	m.holds("changed\n")
+	three := m.start("three")
+	two.kill()
+	m.holds("changed\n")
+	three.kill()
+	m.holds("before\n")
+
+	write(t, m.setting, "since then\n")
+	four := m.start("four")
+	write(t, m.setting, "changed\n")
+	four.kill()
+	m.holds("since then\n")
+}
+
+// TestOneThatDiedBeforeItStoredTheSettings: the next one reads them.
+func TestOneThatDiedBeforeItStoredTheSettings(t *testing.T) {
+	m := newMachine(t)
+	lock, err := os.OpenFile(filepath.Join(m.tmp, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	held := make(chan error, 1)
-	go func() { held <- unix.Flock(int(lock.Fd()), unix.LOCK_EX) }() // ends with the guard
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_SH); err != nil { // as one that comes after it, and finds nothing there
+		t.Fatal(err)
+	}
+	if kernel, err := next(lock); kernel != nil || err != nil {
+		t.Fatalf("an empty file says %v, %v", kernel, err)
+	}
+	p := m.start("after")
+	write(t, m.setting, "changed\n")
+	p.kill()
+	m.holds("before\n")
+}
+
+// machine is one that has a single setting, a file.
+type machine struct {
+	t            *testing.T
+	tmp, setting string
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root makes cgroups")
+	}
+	tmp := t.TempDir()
+	m := &machine{t, tmp, filepath.Join(tmp, "setting")}
+	write(t, m.setting, "before\n")
+	return m
+}
+
+// holds judges the setting.
+func (m *machine) holds(want string) {
+	m.t.Helper()
+	if now, err := os.ReadFile(m.setting); err != nil || string(now) != want {
+		m.t.Errorf("the setting is %q, %v, want %q", now, err, want)
+	}
+}
+
+// parent is a process that plays the parent of a node.
+type parent struct {
+	t     *testing.T
+	dir   string // of the node
+	cmd   *exec.Cmd
+	lines *bufio.Reader // what it and its guard write; it ends when both have ended
+}
+
+// start starts a parent, and returns when its node is there.
+func (m *machine) start(name string) *parent {
+	m.t.Helper()
+	p := &parent{t: m.t, dir: filepath.Join(m.tmp, fmt.Sprintf("jl-node-%s-%d", name, os.Getpid()))}
+	if err := os.Mkdir(p.dir, 0o700); err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { _ = removeCgroups(cgroupOf(p.dir)) }) // where the guard has not
+	exe, err := os.Executable()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	p.cmd = exec.Command(exe, "-test.run=^TestAKilledParentLeavesTheMachineAsItWas$", "-test.v")
+	p.cmd.Env = append(without(os.Environ(), "JOBLEDGER_LONG=", dirEnv+"="), parentEnv+"="+p.dir, "TMPDIR="+m.tmp)
+	p.cmd.Stderr = os.Stderr
+	if _, err := p.cmd.StdinPipe(); err != nil { // it waits until this is closed
+		m.t.Fatal(err)
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { _ = p.cmd.Process.Kill() }) // after a failure
+	p.lines = bufio.NewReader(stdout)
+	for said := ""; said != "ready\n"; {
+		if said, err = p.lines.ReadString('\n'); err != nil {
+			m.t.Fatalf("the parent is not ready: %v", err)
+		}
+	}
+	return p
+}
+
+// kill kills the parent, and returns when its guard has ended, too. Nothing of the node may be left then.
+func (p *parent) kill() {
+	p.t.Helper()
+	if err := p.cmd.Process.Kill(); err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { // ends with the guard
+		_, err := io.Copy(io.Discard, p.lines)
+		ended <- err
+	}()
 	select {
-	case err := <-held:
+	case err := <-ended:
 		if err != nil {
-			t.Fatal(err)
+			p.t.Fatal(err)
 		}
 	case <-time.After(patience.Time()):
-		t.Fatal("the guard does not end")
+		p.t.Fatal("the guard does not end")
 	}
-	if now, err := os.ReadFile(setting); err != nil || string(now) != "before\n" {
-		t.Errorf("the setting is %q, %v", now, err)
+	_ = p.cmd.Wait() // it was killed
+	if left := cgroupsOf(p.t, p.dir); len(left) > 0 {
+		p.t.Errorf("there are still %v", left)
 	}
-	if left := cgroupsOf(t, dir); len(left) > 0 {
-		t.Errorf("there are still %v", left)
-	}
-	if left, err := processesOf(dir); err != nil || len(left) > 0 {
-		t.Errorf("there are still processes %q, %v", left, err)
+	if left, err := processesOf(p.dir); err != nil || len(left) > 0 {
+		p.t.Errorf("there are still processes %q, %v", left, err)
 	}
 }
 
 // playParent does what outside does, as far as the guard is concerned.
 func playParent(t *testing.T, dir string) {
 	t.Helper()
-	lock, err := lockMachine()
+	setting := filepath.Join(os.TempDir(), "setting")
+	lock, kernel, err := share(func() (settings, error) {
+		value, err := os.ReadFile(setting)
+		return settings{setting: string(value)}, err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	setting := filepath.Join(dir, "setting")
-	before, err := os.ReadFile(setting)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := startGuard(settings{kernel: map[string]string{setting: string(before)}}, dir, lock)
+	g, err := startGuard(kernel, dir, lock)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,31 +18,28 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// settings are those of the whole machine that a kubelet changes, and what of the machine must be as it was.
-type settings struct {
-	kernel     map[string]string // file → value
-	interfaces []string
-}
+// settings are kernel settings of the whole machine: file → value.
+type settings map[string]string
 
+// kernelSettings are those that a kubelet changes.
 var kernelSettings = []string{
 	"/proc/sys/vm/overcommit_memory", "/proc/sys/vm/panic_on_oom", "/proc/sys/kernel/panic", "/proc/sys/kernel/panic_on_oops",
 	"/proc/sys/kernel/keys/root_maxkeys", "/proc/sys/kernel/keys/root_maxbytes",
 }
 
-func readSettings() (settings, error) {
-	s := settings{kernel: map[string]string{}}
+func readKernel() (settings, error) {
+	s := settings{}
 	for _, file := range kernelSettings {
 		value, err := os.ReadFile(file)
 		if err != nil {
-			return settings{}, err
+			return nil, err
 		}
-		s.kernel[file] = string(value)
+		s[file] = string(value)
 	}
-	var err error
-	s.interfaces, err = interfaces()
-	return s, err
+	return s, nil
 }
 
+// interfaces are the names of the network interfaces that this process sees.
 func interfaces() (names []string, err error) {
 	entries, err := os.ReadDir("/sys/class/net")
 	for _, e := range entries {
@@ -53,21 +50,21 @@ func interfaces() (names []string, err error) {
 
 // restore puts the kernel's settings back.
 func (s settings) restore() (err error) {
-	for _, file := range slices.Sorted(maps.Keys(s.kernel)) {
-		err = errors.Join(err, os.WriteFile(file, []byte(s.kernel[file]), 0o644))
+	for _, file := range slices.Sorted(maps.Keys(s)) {
+		err = errors.Join(err, os.WriteFile(file, []byte(s[file]), 0o644))
 	}
 	return err
 }
 
-// compare says what of a node is left on the machine: interfaces, mounts and processes.
-func (s settings) compare(dir string) error {
+// compare says what the node of a directory left on the machine: interfaces that were not there before, mounts and processes.
+func compare(before []string, dir string) error {
 	var left []string
 	now, err := interfaces()
 	if err != nil {
 		return err
 	}
 	for _, name := range now {
-		if !slices.Contains(s.interfaces, name) {
+		if !slices.Contains(before, name) {
 			left = append(left, "the interface "+name)
 		}
 	}

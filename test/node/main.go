@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
@@ -86,8 +84,8 @@ func ready() error {
 
 // outside prepares, runs the tests in the child, and has the guard put back what is left.
 func outside(prepare Prepare) (status int, err error) {
-	ctx := context.Background()              // builds may take as long as they take
-	dir, err := os.MkdirTemp("", "jl-node-") // short: sockets are in it
+	ctx := context.Background()                // builds may take as long as they take
+	dir, err := os.MkdirTemp("", "jl-node-*n") // short: sockets are in it; the n: none is the beginning of another's
 	if err != nil {
 		return 0, err
 	}
@@ -104,38 +102,21 @@ func outside(prepare Prepare) (status int, err error) {
 			return 0, err
 		}
 	}
-	// One node at a time: what is read here must not be what another kubelet has set.
-	alone, err := lockMachine()
+	lock, kernel, err := share(readKernel)
 	if err != nil {
 		return 0, err
 	}
-	defer alone.Close()
-	settings, err := readSettings()
+	defer lock.Close()
+	before, err := interfaces()
 	if err != nil {
 		return 0, err
 	}
-	guard, err := startGuard(settings, dir, alone)
+	guard, err := startGuard(kernel, dir, lock)
 	if err != nil {
 		return 0, err
 	}
 	status, err = runChild(dir)
-	return status, errors.Join(err, guard.end(), settings.compare(dir))
-}
-
-// lockName is the file, in the directory for temporary ones, that is locked while there is a node.
-const lockName = "jobledger-node.lock"
-
-// lockMachine waits until no other process has a node, and returns the open file that says so.
-func lockMachine() (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(os.TempDir(), lockName), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("wait for another node to end: %w", err)
-	}
-	return file, nil
+	return status, errors.Join(err, guard.end(), compare(before, dir))
 }
 
 // discard removes the directory. After a failure the logs stay.
