@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,8 +33,16 @@ func TestScripts(t *testing.T) {
 			"sealpod": sealPod, "kubeapi": startKubeAPI, "deniedapi": startDeniedAPI, "unauthorizedapi": startUnauthorizedAPI,
 			"triggerapi": startTriggerAPI, "cronlog": cronlog, "nightslog": nightslog, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
 		},
-		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update, Setup: ownState,
+		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update, Setup: ownState, Condition: condition,
 	})
+}
+
+// condition is what a line of a script may ask for beside what testscript knows: [root].
+func condition(name string) (bool, error) {
+	if name != "root" {
+		return false, fmt.Errorf("no such condition: %s", name)
+	}
+	return os.Geteuid() == 0, nil
 }
 
 // ownState gives a script a directory for state of its own. What make mutants says reaches the commands of a script.

@@ -86,7 +86,7 @@ func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err erro
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
+	defer func() { err = errors.Join(err, log.Close(), giveToOwner(open.Dir(config.Log))) }()
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
 		return nil, err
