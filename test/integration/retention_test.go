@@ -2,20 +2,14 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/joblog"
-	"github.com/jobledger/jobledger/reconciler/loop"
-	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/test/internal/oldlog"
 )
 
 // TestOldRecordsGoWhileJobsRun: the log is old, and nearly as large as it may be, when the controller starts on it. Its files are sealed
@@ -26,7 +20,11 @@ func TestOldRecordsGoWhileJobsRun(t *testing.T) {
 	const most, late = 16 << 20, 20 * time.Second
 	w := newWorld(t)
 	c := w.newController("", "--log-max-size=16Mi", "--log-max-age=1h")
-	old := oldLog(t, c.Log(), most)
+	head, err := oldlog.Write(c.Log(), most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := uint64(head)
 	w.start(c)
 	control := newWorld(t)
 	control.run("")
@@ -107,45 +105,12 @@ func TestOldRecordsGoWhileJobsRun(t *testing.T) {
 	w.ends("behind", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 1})
 }
 
-// oldLog writes a log of months ago, nearly as large as it may be, and returns its last record.
-func oldLog(t *testing.T, dir string, most int64) uint64 {
-	t.Helper()
-	log, err := boltlog.Open(dir, store.Options{MaxBytes: most})
-	if err != nil {
-		t.Fatal(err)
-	}
-	enough := fmt.Errorf("the log has %d bytes", most*3/4)
-	cfg := joblog.Busy(1 << 30)
-	cfg.Single = 1000
-	var head events.Sequence
-	turns := 0
-	cfg.Between = func(_ events.Time, l *loop.Loop) error {
-		head = l.World().Head
-		if turns++; turns%20 == 0 && bytesOf(t, dir) > most*3/4 {
-			return enough
-		}
-		return nil
-	}
-	if _, err := joblog.Write(log, cfg); err == nil || !strings.Contains(err.Error(), enough.Error()) {
-		t.Fatalf("the log ended before it was large: %v", err)
-	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return uint64(head)
-}
-
 // bytesOf is what the files in a directory take.
-func bytesOf(t *testing.T, dir string) (bytes int64) {
+func bytesOf(t *testing.T, dir string) int64 {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
+	bytes, err := oldlog.Bytes(dir)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil { // else it went a moment ago
-			bytes += info.Size()
-		}
 	}
 	return bytes
 }

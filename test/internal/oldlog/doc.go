@@ -1,0 +1,2 @@
+// Package oldlog writes logs of months ago, for tests of what becomes of old records.
+package oldlog

@@ -1,0 +1,58 @@
+package oldlog
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// Write writes a log into dir for a controller whose log may have that many bytes, until three quarters are full, and returns its last
+// record.
+func Write(dir string, most int64) (events.Sequence, error) {
+	log, err := boltlog.Open(dir, store.Options{MaxBytes: most})
+	if err != nil {
+		return 0, err
+	}
+	enough := errors.New("the log is large enough")
+	cfg := joblog.Busy(1 << 30)
+	cfg.Single = 1000
+	var head events.Sequence
+	turns := 0
+	cfg.Between = func(_ events.Time, l *loop.Loop) error {
+		head = l.World().Head
+		if turns++; turns%20 != 0 {
+			return nil
+		}
+		if bytes, err := Bytes(dir); err != nil || bytes <= most*3/4 {
+			return err
+		}
+		return enough
+	}
+	if _, err := joblog.Write(log, cfg); err == nil {
+		return 0, errors.Join(errors.New("the log ended before it was large"), log.Close())
+	} else if !errors.Is(err, enough) {
+		return 0, errors.Join(fmt.Errorf("write an old log: %w", err), log.Close())
+	}
+	return head, log.Close()
+}
+
+// Bytes is what the files in a directory take. A file that goes meanwhile may count or not.
+func Bytes(dir string) (bytes int64, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes, nil
+}
