@@ -52,13 +52,12 @@ func prepare(ctx context.Context, dir string) error {
 	if err := makeImage(ctx, root, dir, "jobledger", imageTag); err != nil {
 		return err
 	}
-	blocks, err := documented()
+	name, tags, err := documentedImages()
 	if err != nil {
 		return err
 	}
-	name, tags := images(blocks)
 	for _, tag := range tags {
-		if err := makeImage(ctx, root, dir, name, tag); err != nil {
+		if err := makeImage(ctx, root, dir, name, tag+madeHere); err != nil {
 			return err
 		}
 	}
@@ -91,6 +90,20 @@ func prepare(ctx context.Context, dir string) error {
 	return err
 }
 
+// madeHere ends the versions of the images that the pages name. Without it they would be versions of a release, which is not built while
+// the work tree has changes.
+const madeHere = "-installed"
+
+// documentedImages are the images that the pages name.
+func documentedImages() (name string, tags []string, err error) {
+	blocks, err := documented()
+	if err != nil {
+		return "", nil, err
+	}
+	name, tags = images(blocks)
+	return name, tags, nil
+}
+
 // makeImage makes the image of today's program, as 'make image' does, for the platform of this machine alone.
 func makeImage(ctx context.Context, root, dir, name, tag string) error {
 	image := exec.CommandContext(ctx, "go", "run", ".", "--source", root, "--out", dir, "--name", name, "--version", tag,
@@ -120,5 +133,15 @@ func setUp(ctx context.Context) (func() error, error) {
 	if err != nil {
 		return nil, errors.Join(err, plane.Stop())
 	}
-	return func() error { return errors.Join(n.Stop(), plane.Stop()) }, nil
+	stop := func() error { return errors.Join(n.Stop(), plane.Stop()) }
+	name, tags, err := documentedImages()
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	for _, tag := range tags {
+		if err := n.Tag(ctx, name+":"+tag+madeHere, name+":"+tag); err != nil {
+			return nil, errors.Join(err, stop())
+		}
+	}
+	return stop, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/jobledger/jobledger/test/binaries"
 )
@@ -88,6 +89,16 @@ func (n *Node) Load(ctx context.Context, archive string) error {
 		return fmt.Errorf("load %s: %w", filepath.Base(archive), err)
 	}
 	return nil
+}
+
+// Tag gives an image of the node one more name.
+func (n *Node) Tag(ctx context.Context, image, name string) error {
+	for _, x := range []*string{&image, &name} {
+		if first, _, _ := strings.Cut(*x, "/"); first == *x {
+			*x = "docker.io/library/" + *x // as a kubelet calls it
+		}
+	}
+	return n.ctr(ctx, "--namespace=k8s.io", "images", "tag", "--force", image, name)
 }
 
 func (n *Node) ctr(ctx context.Context, args ...string) error {
