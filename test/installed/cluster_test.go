@@ -3,15 +3,19 @@
 package installed
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/jobledger/jobledger/internal/patience"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/node"
 )
@@ -27,20 +31,42 @@ func sh(t *testing.T, line string) string {
 	return out
 }
 
+// timeout is how long a command waits at most. A busy machine takes longer than an administrator waits, so tests wait longer, too.
+var timeout = regexp.MustCompile(`--timeout=[0-9]+[smh]\b`)
+
 // try is sh for a command that may fail.
 func try(t *testing.T, line string) (string, error) {
 	t.Helper()
+	return run(t.Context(), t, line)
+}
+
+// run runs a command line as sh does, and logs it unless t is nil.
+func run(ctx context.Context, t *testing.T, line string) (string, error) {
+	line = timeout.ReplaceAllString(line, "--timeout="+patience.Time().String())
 	root, err := binaries.FindRoot()
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir = root
 	path := filepath.Dir(plane.Program(binaries.Kubectl)) + ":" + node.Dir() + ":" + os.Getenv("PATH")
 	cmd.Env = append(os.Environ(), "PATH="+path, "KUBECONFIG="+plane.Kubeconfig(), "HOME="+node.Dir())
 	out, err := cmd.CombinedOutput()
-	t.Logf("$ %s\n%s", line, out)
+	if t != nil {
+		t.Helper()
+		t.Logf("$ %s\n%s", line, out)
+	}
 	return string(out), err
+}
+
+// eventually waits until done says so. An error of it ends the test.
+func eventually(t *testing.T, what string, done func() (bool, error)) {
+	t.Helper()
+	ctx, cancel := patience.Context(t.Context())
+	defer cancel()
+	if err := patience.Until(ctx, 200*time.Millisecond, nil, done); err != nil {
+		t.Fatalf("wait until %s: %v", what, err)
+	}
 }
 
 // file is the path of a file in the directory of the node.

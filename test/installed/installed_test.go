@@ -24,7 +24,7 @@ spec:
   accessModes: [ReadWriteOncePod]
   storageClassName: local
   persistentVolumeReclaimPolicy: Retain
-  local: {path: DIR}
+  local: {path: "DIR"}
   nodeAffinity:
     required:
       nodeSelectorTerms:
@@ -46,6 +46,7 @@ func TestInstalled(t *testing.T) {
 		t.Fatal("it does not become ready")
 	}
 	t.Run("the kubelet confines it", confined)
+	t.Run("the image brings licences, and is pulled as the chart says", brings)
 	t.Run("a Job runs, and explain tells of it", jobRuns)
 	t.Run("patterns", patterns)
 	t.Run("it goes on after its pod was deleted", goesOn)
@@ -77,6 +78,31 @@ func confined(t *testing.T) {
 		if f := strings.Fields(line); f[4] == "/" && !slices.Contains(strings.Split(f[5], ","), "ro") {
 			t.Errorf("its root can be written: %s", line)
 		}
+	}
+}
+
+// brings: the container that runs has the licences of the modules that it is made of. Its image is on the node already, and the kubelet
+// did not ask a registry.
+func brings(t *testing.T) {
+	dir, err := processOf("/jobledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	licences, err := os.ReadFile(filepath.Join(dir, "root", "licenses.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"go.etcd.io/bbolt", "k8s.io/client-go", "Apache License", "Redistribution and use in source and binary forms"} {
+		if !strings.Contains(string(licences), want) {
+			t.Errorf("the licences in the image do not have %q", want)
+		}
+	}
+	if got := sh(t, "kubectl -n jobledger get pod jobledger-0 -o jsonpath='{.spec.containers[0].imagePullPolicy}'"); got != "IfNotPresent" {
+		t.Errorf("the image is pulled %s", got)
+	}
+	statement, err := os.ReadFile(file("jobledger-" + imageTag + ".intoto.json"))
+	if err != nil || !strings.Contains(string(statement), `"uncommittedChanges"`) {
+		t.Errorf("the provenance beside the image does not say whether files were changed: %v", err)
 	}
 }
 
