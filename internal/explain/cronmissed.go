@@ -54,7 +54,9 @@ func (c *CronCase) missedRun(e *duetimes.Entry) *missedRun {
 }
 
 // joins reports whether the same is to say of what follows.
-func (x *missedRun) joins(next *missedRun) bool { return x.n > 0 && next.n > 0 && x.alike == next.alike }
+func (x *missedRun) joins(next *missedRun) bool {
+	return x.n > 0 && next.n > 0 && x.alike == next.alike
+}
 
 func (x *missedRun) join(next *missedRun) {
 	x.same = x.same && x.text == next.text
