@@ -80,7 +80,6 @@ func rowAlike(row *history.CronSummary, c *explain.CronCase, due *duetimes.CronJ
 	differ("state", row.State, state.State)
 	differ("next", row.Next, state.Next)
 	differ("lastScheduleTime", row.LastSchedule, state.Published.LastSchedule)
-	differ("managed", row.Managed, state.Managed)
 	differ("suspend", row.Suspend, state.Spec.Suspend)
 	if row.LastDue != nil && state.LastDue != nil {
 		differ("last due", *row.LastDue, *state.LastDue)
@@ -88,6 +87,7 @@ func rowAlike(row *history.CronSummary, c *explain.CronCase, due *duetimes.CronJ
 	if state.State == history.CronDeleted || due.Gone != 0 {
 		return out
 	}
+	differ("managed", row.Managed, state.Managed)
 	differ("due", openText(row.Due), openText(state.Due))
 	if ticks := openText(due.Open()); ticks != openText(state.Due) {
 		out = append(out, claim{"ticks: due " + ticks, "get cronjob: " + openText(state.Due)})
