@@ -151,7 +151,7 @@ func TestWhatIsSaidOtherwiseOfCronJobs(t *testing.T) {
 			continue
 		}
 		src := openRecorded(t, dir)
-		all, points := streams(src.records, events.StreamCronJob, 2)
+		all, points := streams(src.records, events.StreamCronJob, 1)
 		for _, s := range all {
 			var instants []events.Time
 			for _, at := range points[s] {

@@ -12,6 +12,18 @@
 //
 //	make mutants OF=answers SAMPLE=500 SEED=7 LEAST=90
 //
+// The answers have many tests, and most mutants are killed by a quick one. So each test is asked by itself which mutants it reaches, and of
+// those that reach a mutant the cheapest run first: the quick ones of a package together, the others alone. A survivor costs all of them,
+// 20 to 50 seconds of a processor; one that is killed, half a second. Survivors are named as they are found, and every 25 mutants there is a
+// line with how many were killed and how long the rest may take.
+//
+// What the first sample found, on 27 November 2026: 115 of 495 mutants survived, 77 % were killed. Of the survivors a third were errors of
+// reads that nobody had made fail, and damage met midway; a quarter were facts that are set in all recorded incidents, or in none; the others
+// were sentences about CronJobs that no recorded incident has. The tests that came of it fail each read of each question once
+// (internal/explain, failing_test.go), change each field of each record and page (words, show: fields_test.go), and tell recorded incidents as
+// they would be with other values (otherwise_test.go). They found reads that failed in silence, "restarted 1 times", and a deadline that was
+// said to be over before it was.
+//
 // A mutant that changes nothing anybody could see stands in equivalent.txt with the reason; the run fails on one that is not
 // there and survives, and on an entry that is killed or no longer exists.
 //

@@ -98,7 +98,7 @@ var toldFields = []struct{ kinds, fields string }{
 	{"PodAdded PodChanged",
 		"Deleted DeletionGracePeriodSeconds Evidence.Admitted Evidence.Containers " +
 			"Evidence.Containers.ExitCode Evidence.Containers.Message Evidence.Containers.Name " +
-			"Evidence.Containers.Reason Evidence.Finalizers Evidence.Message Evidence.Node Evidence.Reason Exits " +
+			"Evidence.Containers.Reason Evidence.Finalizers Evidence.Gates Evidence.Message Evidence.Node Evidence.Reason Evidence.StillRun Exits " +
 			"Exits.Code Exits.Name Index Phase Ready Restarts Scheduled Tracked Waiting"},
 	{"PodDeleted",
 		"Moved"},
