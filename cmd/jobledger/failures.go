@@ -21,20 +21,23 @@ type failuresFlags struct {
 	limit      limitFlag
 }
 
-// usualLooked is how many Jobs are looked at, unless another number is wanted.
-const usualLooked = 500
+// usualFailed is how many Jobs that failed are listed, unless another number is wanted.
+const usualFailed = 500
 
 func newFailures(c *cli) *cobra.Command {
 	var f failuresFlags
 	cmd := &cobra.Command{
 		Use:   "failures",
-		Short: "List Jobs that are stuck or failed, and why",
-		Long: `List Jobs that are stuck or failed, and why: the stuck ones first, then the newest failure. ALSO is how
-many more Jobs of the list failed in the same way. 'jobledger explain job/NAME' says more of one.
+		Short: "List Jobs that are stuck or failed, and CronJobs that do not start, and why",
+		Long: `List Jobs that are stuck or failed, and why: the stuck ones first, then the newest failure. There is one
+line a cause: JOBS is how many fared alike, from SINCE to LAST. -o wide has a line for each Job, and
+'jobledger explain NAME' says more of one.
 
 A Job is stuck when none of its pods runs and nothing goes on by itself: a pod that cannot be
 scheduled, an image that cannot be pulled, a container that crashes again and again, or pods that the
-API server refuses.
+API server refuses. A CronJob is stuck when it is held, does not start, is never due, or when none of
+its Jobs comes to an end. All that is stuck is told, whenever it was heard of last; -l leaves CronJobs
+out, as the log keeps no labels of them.
 
 -l is that of kubectl, but the log has only those labels that the controller was told to keep
 (run --keep-labels).`,
@@ -53,10 +56,10 @@ API server refuses.
 	f.output.add(cmd)
 	f.output.addLocal(cmd)
 	f.selector.add(cmd, "only Jobs with these labels, of those that the log keeps")
-	f.span.addSince(cmd, "all that are stuck, and only those failures from this time on")
+	f.span.addSince(cmd, "all that is stuck, and only those failures from this time on")
 	f.span.addUntil(cmd, "only those up to this time")
-	cmd.Flags().BoolVar(&f.nearMisses, "near-misses", false, "also Jobs that succeeded, and had failures on the way")
-	f.limit.add(cmd, usualLooked, "look at so many Jobs at most, the newest")
+	cmd.Flags().BoolVar(&f.nearMisses, "near-misses", false, "also Jobs that succeeded after failures, disruptions that did not count, or restarts")
+	f.limit.add(cmd, usualFailed, "so many Jobs that failed at most, the newest, and so many near misses")
 	return cmd
 }
 
