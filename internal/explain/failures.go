@@ -102,8 +102,10 @@ type finding struct {
 	unread error           // why not all could be read
 }
 
-// jobsAtOnce is how many Jobs a page has.
-const jobsAtOnce = 1000
+const (
+	jobsAtOnce = 1000 // Jobs of a page
+	wellAtMost = 4
+)
 
 // eachJob gives the Jobs that a query wants, until that is enough.
 func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enough bool, err error)) error {
@@ -141,8 +143,10 @@ func (f *finding) goingOn() error {
 
 // over looks at Jobs that are over and have a record in the time that is asked for. The limit is one of what is told, and not of what is looked
 // at: Jobs that ended at another time, or well, take no room.
+// Near misses of Jobs without a failure, restarts for one, are found by reading those Jobs: of the newest wellAtMost times the limit, which are
+// 2,000 with a limit of 500.
 func (f *finding) over() error {
-	told := map[string]int{}
+	told, well := map[string]int{}, 0
 	return f.eachJob(history.JobsQuery{Since: f.q.Since}, func(s *history.Summary) (bool, error) {
 		if f.seen[s.UID] {
 			return false, nil
@@ -159,6 +163,12 @@ func (f *finding) over() error {
 		}
 		if sort == SortSurvived && !f.q.Survived || f.q.Limit > 0 && told[sort] > f.q.Limit {
 			return false, nil
+		}
+		if sort == SortSurvived && s.Counts.Failed == 0 {
+			if well++; f.q.Limit > 0 && well > wellAtMost*f.q.Limit {
+				f.More = true
+				return false, nil
+			}
 		}
 		before := len(f.Items)
 		err := f.look(s)
