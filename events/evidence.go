@@ -83,6 +83,23 @@ type ContainerEnd struct {
 	Again             bool   // it runs or waits again
 }
 
+// Lost reports whether nobody saw how the container ended: its kubelet or its runtime found no trace of it, and the exit code, the message
+// and one restart are made up. Of a pod that is deleted before its containers start a kubelet says so, too.
+func (c *ContainerEnd) Lost() bool {
+	switch c.Reason {
+	case "ContainerStatusUnknown": // of a kubelet, with 137
+		return true
+	case "Unknown": // of containerd, with 255
+		return c.ExitCode == 255
+	}
+	return false
+}
+
+// Ran reports whether the container ran: its message may be the program's own. Of one that could not be started it is the runtime's.
+func (c *ContainerEnd) Ran() bool {
+	return !c.Lost() && c.Reason != "StartError" && c.Reason != "ContainerCannotRun"
+}
+
 // ContainerWait is why a container of a pod does not run, in the kubelet's words.
 type ContainerWait struct {
 	Name, Reason, Message string

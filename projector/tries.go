@@ -194,11 +194,19 @@ func (w *Way) exits(p *Pod, e *events.Evidence) {
 	for _, sidecars := range []bool{false, true} {
 		for i := range e.Containers {
 			c := &e.Containers[i]
-			if c.ExitCode != 0 && !c.Again && (c.Kind == events.SidecarContainer) == sidecars {
+			if c.ExitCode != 0 && !c.Again && !c.Lost() && (c.Kind == events.SidecarContainer) == sidecars {
 				w.exit(TryExit{Container: c.Name, Kind: c.Kind, Code: c.ExitCode, Reason: c.Reason})
 			}
 		}
 		if w.Exits[0] != (TryExit{}) {
+			return
+		}
+	}
+	for i := range e.Containers {
+		if c := &e.Containers[i]; c.Lost() && !c.Again {
+			if w.Reason == "" { // else that says why
+				w.exit(TryExit{Container: c.Name, Kind: c.Kind, Code: c.ExitCode, Reason: c.Reason})
+			}
 			return
 		}
 	}
@@ -227,6 +235,8 @@ func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	var only *events.ContainerEnd
 	for i := range e.Containers {
 		switch c := &e.Containers[i]; {
+		case c.Lost() && times == 1: // a kubelet counts one for a container which it did not find
+			return
 		case c.Restarts == 0:
 		case only != nil:
 			t.add(Way{Kind: TryRestarted}, times, p)

@@ -122,6 +122,22 @@ func TestTries(t *testing.T) {
 		{"more containers than are told by name", func(f *fold) {
 			f.tell("a", 20, ends(mainExit(1, ""), events.ContainerEnd{Name: "b", ExitCode: 2}, events.ContainerEnd{Name: "c", ExitCode: 3}))
 		}, "1 failed regular main 1  regular b 2  +1 of a"},
+		{"a container of which its node found no trace did not exit, and was not started again", func(f *fold) {
+			lost := mainExit(137, "ContainerStatusUnknown")
+			lost.Restarts = 1
+			f.tell("a", 20, ran)
+			f.tell("a", 21, func(p *events.PodSeen, e *events.Evidence) {
+				p.Restarts, p.MaxRestarts = 1, 1
+				e.Containers = []events.ContainerEnd{lost}
+				e.Containers[0].Again = true
+			})
+			f.tell("a", 22, func(p *events.PodSeen, e *events.Evidence) {
+				ends(lost)(p, e)
+				p.Restarts, p.MaxRestarts, e.Reason = 1, 1, "Evicted"
+			})
+			f.tell("b", 23, ends(mainExit(137, "ContainerStatusUnknown")))
+			f.tell("c", 24, ends(mainExit(255, "Unknown")))
+		}, "1 failed Evicted of a; 1 failed regular main 137 ContainerStatusUnknown of b; 1 failed regular main 255 Unknown of c"},
 		{"the evidence was erased", func(f *fold) {
 			f.tell("a", 20, func(p *events.PodSeen, e *events.Evidence) {
 				ends(mainExit(3, "Error"))(p, e)

@@ -23,7 +23,7 @@ const (
 )
 
 // waitingFor is why a pod that has not ended does not run, in a word: the scheduler's, else that of the first container that
-// says more than that it is being created, else that. It is empty when nothing says so.
+// says more than that it is being created or that those before it have not ended, else that of the last container. It is empty when nothing says so.
 func waitingFor(pod *kubewire.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason != "" {
@@ -34,11 +34,11 @@ func waitingFor(pod *kubewire.Pod) string {
 	for _, list := range [][]kubewire.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for _, c := range list {
 			switch w := c.State.Waiting; {
-			case w == nil || w.Reason == "" || w.Reason == initializing:
-			case w.Reason != creating:
+			case w == nil || w.Reason == "":
+			case w.Reason != creating && w.Reason != initializing:
 				return bounded(w.Reason, maxReason)
 			default:
-				word = creating
+				word = w.Reason
 			}
 		}
 	}

@@ -54,6 +54,13 @@ func TestWhyAPodDoesNotRun(t *testing.T) {
 			"ContainerCreating", events.Evidence{},
 		},
 		{
+			"an init container runs, and the others wait for its end", []func(*corev1.Pod){
+				initContainer(nil, corev1.ContainerStatus{Name: "init", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: sec(3)}}}),
+				containers(waits("main", "PodInitializing", "")),
+			},
+			"PodInitializing", events.Evidence{},
+		},
+		{
 			"an init container crashes again and again", []func(*corev1.Pod){
 				containers(waits("main", "PodInitializing", "")),
 				initContainer(nil, func() corev1.ContainerStatus {

@@ -65,7 +65,7 @@ func (c *Case) Attempts(failed bool, from, most int) (rows []Attempt, all int) {
 func (c *Case) attempt(t *Try) Attempt {
 	a := Attempt{
 		Try: t.Number, Pod: t.Pod, UID: string(t.UID), Node: t.Node, Created: recordjson.Instant(t.Created),
-		Started: recordjson.Instant(cmp.Or(t.began(), t.Started.At)), Restarts: t.Restarts, Counted: t.Counted, Failure: t.Failure,
+		Started: recordjson.Instant(cmp.Or(t.began(), t.Started.At)), Restarts: t.restarts(), Counted: t.Counted, Failure: t.Failure,
 		Next: recordjson.Instant(c.notBefore(t)), Deleted: recordjson.Instant(t.Asked), Gone: t.Gone.Record != 0,
 	}
 	if t.Index != events.NoIndex {
@@ -83,6 +83,8 @@ func (c *Case) attempt(t *Try) Attempt {
 		_, unseen := c.unseen()
 		if a.How = t.waitsText(); a.How == "" && len(t.StillRun) > 0 && t.ended0() != nil {
 			a.How = c.outlivedText(t)
+		} else if half, is := c.halfDone(t); is {
+			a.How = half
 		}
 		a.Unseen = unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
 	}

@@ -73,7 +73,7 @@ func (c *Case) endingOf(t *Try) Ending {
 	switch {
 	case !t.over() && t.AskedSeen.Record == 0:
 		return c.leftBehind(t)
-	case t.endedFirst():
+	case t.endedFirst(c.Spec != nil && c.Spec.RestartPolicy == "OnFailure" && t.Phase == events.PodFailed):
 		return itself(t)
 	case t.Moved:
 		return Ending{By: ByNothing, Why: c.leftWhy(t), Marks: marks(t.Gone)}
@@ -108,17 +108,34 @@ func (c *Case) deletedAndDisrupted(t *Try) Ending {
 	return e
 }
 
-// endedFirst reports whether the pod ended without anybody having asked for its deletion before, as far as we saw.
-func (t *Try) endedFirst() bool {
+// endedFirst reports whether the pod ended without anybody having asked for its deletion before, as far as we saw. Again says that its
+// containers are started again when they fail: such a pod goes on, also while none of them runs.
+func (t *Try) endedFirst(again bool) bool {
 	if t.Ended.Record == 0 {
 		return false
 	}
 	asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record <= t.Ended.Record
-	if asked && t.AskedExact && t.Finished != 0 && t.Finished.Add(time.Second) < t.Asked {
+	ended := t.containersEnded()
+	if asked && t.AskedExact && ended != 0 && ended.Add(time.Second) < t.Asked && !again {
 		asked = false // both were seen at once, and the node says that it ended before
 	}
 	disrupted := t.Disrupted != nil && t.disrupted.Record <= t.Ended.Record
 	return !asked && !disrupted && t.Deleted.Record == 0 || (t.Deleted.Record > t.Ended.Record && !asked && !disrupted)
+}
+
+// containersEnded is when the last of its containers ended, by the node's clock; 0 where the node does not say so of each. When the pod was
+// no longer ready says nothing of it: a pod that never started never was.
+func (t *Try) containersEnded() (latest events.Time) {
+	for _, c := range t.Containers {
+		if c.Kind != events.RegularContainer {
+			continue
+		}
+		if c.Finished == 0 || c.Again {
+			return 0
+		}
+		latest = max(latest, c.Finished)
+	}
+	return latest
 }
 
 func itself(t *Try) Ending {
@@ -139,12 +156,9 @@ func itself(t *Try) Ending {
 	return e
 }
 
-// containerLost is the reason of a container that its kubelet finds gone: the exit code beside it, 137, is of its own making.
-const containerLost = "ContainerStatusUnknown"
-
 // lost reports whether nobody says how the containers of a pod ended that failed.
 func (t *Try) lost() bool {
-	return !slices.ContainsFunc(failures(t.Containers), func(k events.ContainerEnd) bool { return k.Reason != containerLost })
+	return len(failures(t.Containers)) == 0
 }
 
 // nodeReasons are reasons in a pod's status by which the kubelet says that it ended the pod.
@@ -404,10 +418,27 @@ func (c *Case) endedBefore(seen Mark, slack time.Duration) Mark {
 		if s.Evidence.Record < seen.Record {
 			return s.Evidence
 		}
-	case s.Seen.At <= seen.At.Add(slack):
+	case s.Seen.At <= seen.At.Add(slack) && (s.Seen.Record < seen.Record || !c.oneTooMany(seen)):
 		return s.Seen
 	}
 	return Mark{}
+}
+
+// oneTooMany reports whether a Job that ended for its failures had too few without the pod whose deletion a record shows: the deletion was
+// the failure that was one too many, and not what came of it. (The built-in controller counts a pod that is being deleted as failed, also
+// when its program then ends with 0.)
+func (c *Case) oneTooMany(seen Mark) bool {
+	if c.settled.Reason != "BackoffLimitExceeded" || c.Spec == nil || c.Spec.BackoffLimit == nil {
+		return false
+	}
+	n := 0
+	for _, t := range c.Tries {
+		if t.failed() && t.end().Record < seen.Record {
+			n++
+		}
+		n += int(t.Restarts)
+	}
+	return n <= int(*c.Spec.BackoffLimit)
 }
 
 func number(v *int32) int32 {
@@ -465,7 +496,7 @@ func (c *Case) specAt(m Mark) *events.JobSpec {
 func failures(cs []events.ContainerEnd) []events.ContainerEnd {
 	var out []events.ContainerEnd
 	for _, c := range cs {
-		if c.ExitCode != 0 && !c.Again {
+		if c.ExitCode != 0 && !c.Again && !c.Lost() {
 			out = append(out, c)
 		}
 	}
@@ -483,19 +514,32 @@ func exitText(t *Try) string {
 		return strings.Join(parts, ", ")
 	case t.Reason != "":
 		return words.Because(t.Reason, t.Message)
+	case slices.ContainsFunc(t.Containers, lost):
+		return lostText(&t.Containers[slices.IndexFunc(t.Containers, lost)])
 	}
 	return "no exit code is known"
 }
 
 func exitOf(c *events.ContainerEnd) string {
-	name := c.Name
-	if c.Kind != events.RegularContainer {
-		name = c.Kind.String() + " container " + name
-	}
 	if words.Telling(c.Reason) {
-		return fmt.Sprintf("%s %s (%d)", name, c.Reason, c.ExitCode)
+		return fmt.Sprintf("%s %s (%d)", nameOf(c), c.Reason, c.ExitCode)
 	}
-	return fmt.Sprintf("%s exit %d", name, c.ExitCode)
+	return fmt.Sprintf("%s exit %d", nameOf(c), c.ExitCode)
+}
+
+// nameOf is the name of a container, with its kind where that is not the usual one.
+func nameOf(c *events.ContainerEnd) string {
+	if c.Kind == events.RegularContainer {
+		return c.Name
+	}
+	return c.Kind.String() + " container " + c.Name
+}
+
+func lost(c events.ContainerEnd) bool { return c.Lost() }
+
+// lostText says of a container that nobody saw how it ended.
+func lostText(c *events.ContainerEnd) string {
+	return nameOf(c) + ": how it ended is unknown, its node found no trace of it (" + c.Reason + ")"
 }
 
 // marks are those that are of records, each once.

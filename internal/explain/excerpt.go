@@ -5,12 +5,14 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/words"
 )
 
 // What an answer shows of a text of others on a line, in bytes. The whole text stands in Sentence.Whole.
 const (
 	mostQuoted = 240
+	mostEnd    = 100 // of the end of a message of the cluster's, when not all of it is shown
 	mostLine   = 110 // of one of two lines that are quoted
 )
 
@@ -29,13 +31,17 @@ func phrase(format string, args ...any) passage {
 	return passage{fmt.Sprintf(format, cut...), fmt.Sprintf(format, whole...)}
 }
 
-// beginning is a message of the cluster's. Its first words tell most: a scheduler counts nodes there, a kubelet names the image.
+// beginning is a message of the cluster's. Its first words tell most: a scheduler counts nodes there, a kubelet names the image. An error of
+// Go ends with its first cause, as in "failed to resolve image: …: connect: connection refused": of it the last words are shown, too.
 func beginning(s string) passage {
 	s = strings.TrimSpace(s)
 	if len(s) <= mostQuoted {
 		return passage{s, s}
 	}
-	return passage{begin(s, mostQuoted), s}
+	if !strings.Contains(s, "failed to ") {
+		return passage{begin(s, mostQuoted), s}
+	}
+	return passage{begin(s, mostQuoted-mostEnd) + " " + end(s, mostEnd), s}
 }
 
 // colon is a message behind a colon; nothing where there is none.
@@ -48,13 +54,16 @@ func colon(s string) passage {
 
 // wrote is "main wrote: …" of the termination message of a container. With terminationMessagePolicy FallbackToLogsOnError that is the end
 // of its log, and the cause stands near the end: a long one is shown by its first line and by the last line that names a cause.
-func wrote(container, message string) passage {
-	message = strings.TrimSpace(message)
+func wrote(name string, c *events.ContainerEnd) passage {
+	message, who := strings.TrimSpace(c.Message), name+" wrote"
+	if !c.Ran() {
+		who = "its node says of " + name
+	}
 	if len(message) <= mostQuoted {
-		short := fmt.Sprintf("%s wrote: %q", container, message)
+		short := fmt.Sprintf("%s: %q", who, message)
 		return passage{short, short}
 	}
-	return passage{fmt.Sprintf("%s wrote: %s", container, excerpt(message)), container + " wrote:\n" + message}
+	return passage{fmt.Sprintf("%s: %s", who, excerpt(message)), who + ":\n" + message}
 }
 
 // excerpt quotes the first line of a long text and the last line that names a cause, or the beginning and the end of one line.

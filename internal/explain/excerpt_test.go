@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/jobledger/jobledger/events"
 )
 
 var (
@@ -43,7 +45,7 @@ func TestALongTextIsQuotedByItsFirstLineAndItsCause(t *testing.T) {
 		{"two lines\n" + strings.Repeat("y", 300), `"two lines" "` + strings.Repeat("y", mostLine) + `…"`},
 		{strings.Repeat("x", 120) + strings.Repeat("y", 130), `"` + strings.Repeat("x", mostLine) + `…" … "…` + strings.Repeat("y", mostLine) + `"`},
 	} {
-		p := wrote("main", c.text)
+		p := wrote("main", &events.ContainerEnd{Message: c.text})
 		if want := "main wrote: " + c.want; p.cut != want {
 			t.Errorf("it is quoted as\n%s\nwant\n%s", p.cut, want)
 		}
@@ -57,10 +59,16 @@ func TestALongTextIsQuotedByItsFirstLineAndItsCause(t *testing.T) {
 func TestWhatFitsIsNotCut(t *testing.T) {
 	for _, n := range []int{1, mostQuoted - 1, mostQuoted, mostQuoted + 1} {
 		text := strings.Repeat("x", n)
-		p, m := wrote("main", "\n"+text+"\n"), beginning(text)
+		p, m := wrote("main", &events.ContainerEnd{Message: "\n" + text + "\n"}), beginning(text)
 		if fits := n <= mostQuoted; (p.cut == p.whole) != fits || (m.cut == m.whole) != fits || m.whole != text {
 			t.Errorf("%d bytes: cut %t and %t", n, p.cut != p.whole, m.cut != m.whole)
 		}
+	}
+	refused := `Back-off pulling image "corp/etl:1": ErrImagePull: failed to pull and unpack image "corp/etl:1": ` + strings.Repeat("x", 300) +
+		": dial tcp 10.0.0.7:443: connect: connection refused"
+	if got := beginning(refused); !strings.HasPrefix(got.cut, `Back-off pulling image "corp/etl:1"`) || !strings.HasSuffix(got.cut, "connect: connection refused") ||
+		len(got.cut) > mostQuoted+20 || got.whole != refused {
+		t.Errorf("an error is shown as %q", got.cut)
 	}
 	if got := say(nil, "%s: %s", "w", beginning("short")); got.Text != "w: short" || got.Whole != "" {
 		t.Errorf("a sentence with nothing cut is %+v", got)
@@ -81,7 +89,7 @@ func TestAnyTextIsQuotedWithinBounds(t *testing.T) {
 			b.WriteString(pieces[rng.IntN(len(pieces))])
 		}
 		text := strings.TrimSpace(b.String())
-		p := wrote("main", text)
+		p := wrote("main", &events.ContainerEnd{Message: text})
 		// A quoted byte takes four at most.
 		if !utf8.ValidString(p.cut) || len(p.cut) > 40+4*mostQuoted {
 			t.Fatalf("of %q it shows %d bytes: %s", text, len(p.cut), p.cut)

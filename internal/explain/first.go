@@ -45,10 +45,18 @@ func (c *Case) first() []Sentence {
 		return nil
 	}
 	t := failed[0]
-	out := []Sentence{say(marks(t.end(), t.shown()), "%s: %s, %s%s", c.endText(t), c.tryText(t), t.Pod, onNode(t))}
+	cited := marks(t.end(), t.shown())
+	if e := c.ending(t); e.By == ByKubelet { // its words tell how its node was
+		for _, m := range e.Marks {
+			if !slices.Contains(cited, m) {
+				cited = append(cited, m)
+			}
+		}
+	}
+	out := []Sentence{say(cited, "%s: %s, %s%s", c.endText(t), c.tryText(t), t.Pod, onNode(t))}
 	for _, k := range failures(t.Containers) {
 		if k.Message != "" {
-			out = append(out, say(marks(t.end(), t.shown()), "%s", wrote(k.Name, k.Message)))
+			out = append(out, say(marks(t.end(), t.shown()), "%s", wrote(k.Name, &k)))
 			break
 		}
 	}
@@ -69,16 +77,15 @@ func (c *Case) crashed(t *Try) []Sentence {
 		parts = append(parts, text)
 	}
 	n := "once"
-	if t.Restarts > 1 {
-		n = fmt.Sprintf("%d times", t.Restarts)
-	}
-	if t.Restarts == 0 {
+	if again := t.restarts(); again > 1 {
+		n = fmt.Sprintf("%d times", again)
+	} else if again == 0 {
 		n = "not yet"
 	}
 	out := []Sentence{say(marks(t.CrashedAt, t.Newest), "%s, restarted %s: %s, %s%s", strings.Join(parts, ", "), n, c.tryText(t), t.Pod, onNode(t))}
 	for _, k := range t.Crashed {
 		if k.Message != "" {
-			out = append(out, say(marks(t.CrashedAt), "%s", wrote(k.Name, k.Message)))
+			out = append(out, say(marks(t.CrashedAt), "%s", wrote(k.Name, &k)))
 			break
 		}
 	}

@@ -198,6 +198,8 @@ func waitWord(reason string) string {
 		return "a scheduling gate holds it"
 	case "ImagePullBackOff", "ErrImagePull":
 		return "the image cannot be pulled (" + reason + ")"
+	case "PodInitializing":
+		return "its init containers have not ended (PodInitializing)"
 	case "CrashLoopBackOff":
 		return "its container crashes again and again (CrashLoopBackOff)"
 	}
@@ -232,6 +234,7 @@ func (c *Case) keptBy() (out []Sentence) {
 		}
 		out = append(out, say(from, "%s%s", text, colon(w.Message)))
 	}
+	out = append(out, c.halvesDone()...)
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {
 			out = append(out, say(marks(t.AskedSeen, t.Newest), "%s is being deleted since %s, and kept by finalizer %s",

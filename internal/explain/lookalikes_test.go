@@ -93,6 +93,16 @@ var lookalikes = []lookalike{
 			c.Reason = "Error"
 		}
 	}), "main exit 137"},
+	{"out of memory, or nobody saw its end", "delegated", "oom/oom", 0, "main OOMKilled (137)", ends(func(c *events.ContainerEnd) {
+		if c.Reason == "OOMKilled" {
+			c.Reason, c.Message, c.Finished = "ContainerStatusUnknown", "The container could not be located when the pod was terminated", 0
+		}
+	}), "main: how it ended is unknown, its node found no trace of it (ContainerStatusUnknown)"},
+	{"its program wrote, or its node", "delegated", "oom/oom", 0, "main wrote", ends(func(c *events.ContainerEnd) {
+		if c.Reason == "OOMKilled" {
+			c.Reason, c.Message = "StartError", "failed to create containerd task: no such file or directory"
+		}
+	}), "its node says of main"},
 	{"out of memory, or its kubelet lost the container", "delegated", "oom/oom", 0, "itself", ends(func(c *events.ContainerEnd) {
 		if c.Reason == "OOMKilled" {
 			c.Reason = "ContainerStatusUnknown"

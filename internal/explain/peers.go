@@ -218,3 +218,19 @@ func images(template []byte) map[string]string {
 	}
 	return out
 }
+
+// regulars are the names of the regular containers of a pod template; none where they are not known.
+func regulars(template []byte) (names []string) {
+	var t struct {
+		Spec struct {
+			Containers []struct{ Name string }
+		} `json:"spec"`
+	}
+	if json.Unmarshal(template, &t) != nil {
+		return nil
+	}
+	for _, k := range t.Spec.Containers {
+		names = append(names, k.Name)
+	}
+	return names
+}

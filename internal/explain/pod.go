@@ -61,7 +61,11 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	if t.over() || c.gone.Record != 0 {
 		waits = headWaited
 	}
-	a.add(waits, c.podWaits(t)...)
+	var half []Sentence
+	if text, is := c.halfDone(t); is {
+		half = append(half, say(marks(t.Shown), "%s", text))
+	}
+	a.add(waits, append(half, c.podWaits(t)...)...)
 	a.add(headTime, c.podTime(t)...)
 	a.add("COUNTED", c.podCounted(t)...)
 	a.add("JOB", say(c.verdict().marks(), "%s/%s %s", c.Job.Namespace, c.Job.Name, c.verdict().Text))
@@ -123,6 +127,9 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 }
 
 func (c *Case) containerText(k *events.ContainerEnd) passage {
+	if k.Lost() {
+		return phrase("%s; %s", lostText(k), wrote("it", k))
+	}
 	text := exitOf(k)
 	if k.ExitCode == 0 {
 		text = k.Name + " ended with 0"
@@ -139,7 +146,7 @@ func (c *Case) containerText(k *events.ContainerEnd) passage {
 	if k.Message == "" {
 		return passage{text, text}
 	}
-	return phrase("%s; %s", text, wrote("it", k.Message))
+	return phrase("%s; %s", text, wrote("it", k))
 }
 
 func (c *Case) podWaits(t *Try) []Sentence {

@@ -82,7 +82,7 @@ func (c *Case) withNode(t *Try, e Ending, when Mark) Ending {
 	if !ok {
 		return e
 	}
-	e.Why = strings.TrimSuffix(e.Why, ".")
+	e.Why = strings.TrimSuffix(strings.TrimSpace(e.Why), ".")
 	if e.Why != "" {
 		e.Why += "; "
 	}

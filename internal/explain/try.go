@@ -44,8 +44,9 @@ type Try struct {
 	Reason     string      // of its status, as Evicted
 	Message    string
 	Containers []events.ContainerEnd
-	Shown      Mark // the record that shows how its containers ended, as it is told
-	Restarts   uint32
+	Shown      Mark                  // the record that shows how its containers ended, as it is told
+	Restarts   uint32                // as its status counts them
+	madeUp     uint32                // of these that a kubelet counted for a container which it did not find
 	Crashed    []events.ContainerEnd // how containers ended that were started again, the first time
 	CrashedAt  Mark
 	Disrupted  *events.ConditionText // its DisruptionTarget condition
@@ -186,6 +187,9 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	}
 	t.hear(r, f)
 	t.wait(r, f)
+	if slices.ContainsFunc(e.Containers, lost) && f.Restarts > t.Restarts {
+		t.madeUp += f.Restarts - t.Restarts
+	}
 	t.StillRun = e.StillRun
 	t.Reason, t.Message, t.Restarts = e.Reason, e.Message, f.Restarts
 	if len(e.Containers) > 0 && !slices.Equal(t.Containers, e.Containers) {
@@ -222,11 +226,14 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	}
 }
 
+// restarts is how often containers were started again.
+func (t *Try) restarts() uint32 { return t.Restarts - min(t.madeUp, t.Restarts) }
+
 // restarted are the containers that failed and are to run again.
 func restarted(cs []events.ContainerEnd) []events.ContainerEnd {
 	var out []events.ContainerEnd
 	for _, c := range cs {
-		if c.ExitCode != 0 && c.Again {
+		if c.ExitCode != 0 && c.Again && !c.Lost() {
 			out = append(out, c)
 		}
 	}

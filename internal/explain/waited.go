@@ -73,6 +73,8 @@ func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 		}
 	}
 	switch stuck := slices.Contains(stuckWords, w.Reason); {
+	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record: // a kubelet clears up behind a deletion
+		return out, false
 	case t.Started.Record == 0:
 		return out, stuck || out.until.At.Sub(t.Seen.At) >= waitTold
 	default:

@@ -96,7 +96,7 @@ func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	}
 	text := who + " " + ended(&e.Way, int32(n), brief)
 	if lost(&e.Way) {
-		text = "how " + who + " ended is unknown (" + containerLost + ")"
+		text = "how " + who + " ended is unknown (" + e.Exits[0].Reason + ")"
 	}
 	if e.Other {
 		text += " otherwise"
@@ -131,12 +131,14 @@ func ended(w *projector.Way, n int32, brief bool) string {
 	return "went on"
 }
 
-// containerLost is the reason of a container that its kubelet finds gone: the exit code beside it is of the kubelet's making.
-const containerLost = "ContainerStatusUnknown"
-
 // lost reports whether nobody knows how the only container ended that did not end well.
 func lost(w *projector.Way) bool {
-	return w.Kind == projector.TryFailed && w.Exits[0].Reason == containerLost && w.Exits[1] == (projector.TryExit{})
+	return w.Kind == projector.TryFailed && lostExit(&w.Exits[0]) && w.Exits[1] == (projector.TryExit{})
+}
+
+func lostExit(x *projector.TryExit) bool {
+	end := events.ContainerEnd{ExitCode: x.Code, Reason: x.Reason}
+	return end.Lost()
 }
 
 // failed is how a try failed by itself.
