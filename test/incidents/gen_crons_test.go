@@ -215,7 +215,7 @@ var cronCauses = []cronCause{
 				Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/jobs.batch": resource.MustParse("0")}},
 			}, metav1.CreateOptions{}))
 			says := `quota`
-			if s.told.Mode == situationsObserved {
+			if s.mode == situationsObserved {
 				says, s.told.Untold = `unknown|not (been )?started|not known`, "the API server tells a refusal to the controller that asked"
 			}
 			s.keptFrom(first, says)

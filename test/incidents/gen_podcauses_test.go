@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
 // podCauses are what others do to a pod: people, the scheduler, the controllers of nodes, the kubelet.
@@ -44,43 +46,37 @@ var podCauses = []*podCause{
 		says: []string{`succeeded|COMPLETE`}, pod: []string{`success|ENDED BY itself`}, may: "nodeaway", do: (*situation).nodeBack},
 }
 
-// kubeletCauses are what a kubelet says of a pod. Its words are those of Kubernetes 1.36.
+// kubeletCauses are what a kubelet says of a pod.
 var kubeletCauses = []*podCause{
-	{name: "pressure", phases: "running last first", did: "the kubelet evicted the pod: its node was low on memory", exits: []int32{137},
-		says: []string{`low on resource: memory|evicted by (its|the) (node|kubelet)`}, may: "eviction pressure", do: kubeletEnds("Evicted",
-			"The node was low on resource: memory. Threshold quantity: 100Mi, available: 52Mi. Container main was using 612Mi, request is 0, has larger consumption of memory. ",
-			true, 137, "Error", "")},
-	{name: "shutdown", phases: "running last first", did: "the kubelet ended the pod: its node shut down", exits: []int32{143},
-		says: []string{`shutdown`}, may: "shutdown", do: kubeletEnds("Terminated",
-			"Pod was terminated in response to imminent node shutdown.", true, 143, "Error", "")},
-	{name: "storage", phases: "running last", did: "the kubelet evicted the pod: it had used more ephemeral storage than its limit", exits: []int32{137},
-		says: []string{`ephemeral`}, may: "eviction storage", do: kubeletEnds("Evicted",
-			"Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ", false, 137, "Error", "")},
-	{name: "poddeadline", phases: "running last", option: []option{podDeadline(600)}, exits: []int32{143},
-		did:  "the pod's own activeDeadlineSeconds passed (played)",
-		says: []string{`own activeDeadlineSeconds|Pod was active on the node|pod's deadline`}, may: "deadline", do: kubeletEnds("DeadlineExceeded",
-			"Pod was active on the node longer than the specified deadline", false, 143, "Error", "")},
-	{name: "oom", phases: "running last first", did: "container main was OOMKilled", exits: []int32{137},
-		says: []string{`OOMKilled`, `137`}, may: "oom", do: kubeletEnds("", "", false, 137, "OOMKilled", "")},
-	{name: "killed", phases: "running last", did: "container main was killed (137), not by the OOM killer", exits: []int32{137},
-		says: []string{`exit(ed)? 137`}, do: kubeletEnds("", "", false, 137, "Error", "")},
-	{name: "exit", phases: "running last first", did: "container main exited 42, with a termination message", exits: []int32{42},
-		says: []string{`exit(ed)? 42`}, do: kubeletEnds("", "", false, 42, "Error", "db: connection refused by 10.0.0.7:5432\n")},
-	{name: "start", phases: "pending", did: "container main could not be started: its command does not exist", exits: []int32{128},
-		says: []string{`StartError|128`}, do: kubeletEnds("", "", false, 128, "StartError",
-			`failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "/app/run": stat /app/run: no such file or directory`)},
-	{name: "unknown", phases: "running", did: "the container was gone when the kubelet came back", exits: []int32{137},
-		says: []string{`ContainerStatusUnknown|137`}, do: kubeletEnds("", "", false, 137, "ContainerStatusUnknown",
-			"The container could not be located when the pod was terminated")},
-	{name: "outofcpu", phases: "pending", did: "the kubelet rejected the pod: not enough cpu",
-		says: []string{`OutOfcpu|enough resource`}, may: "rejected", do: kubeletRejects("OutOfcpu",
-			"Pod was rejected: Node didn't have enough resource: cpu, requested: 1000, used: 3800, capacity: 4000")},
-	{name: "device", phases: "pending", did: "the kubelet rejected the pod: no device",
-		says: []string{`UnexpectedAdmissionError|Allocate failed`}, may: "rejected", do: kubeletRejects("UnexpectedAdmissionError",
-			"Pod was rejected: Allocate failed due to requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected")},
-	{name: "affinity", phases: "pending", did: "the kubelet rejected the pod: the labels of its node had changed",
-		says: []string{`NodeAffinity`}, may: "rejected", do: kubeletRejects("NodeAffinity",
-			"Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector")},
+	ofKubelet("pressure", "running last first"),
+	ofKubelet("shutdown", "running last first"),
+	ofKubelet("storage", "running last"),
+	ofKubelet("poddeadline", "running last", podDeadline(600)),
+	ofKubelet("oom", "running last first"),
+	ofKubelet("killed", "running last"),
+	ofKubelet("exit", "running last first"),
+	ofKubelet("start", "pending"),
+	ofKubelet("unknown", "running"),
+	ofKubelet("outofcpu", "pending"),
+	ofKubelet("device", "pending"),
+	ofKubelet("affinity", "pending"),
+}
+
+// ofKubelet is a deed of the kubelet, whose words are played.
+func ofKubelet(name, phases string, options ...option) *podCause {
+	c := causes.Named(name)
+	return &podCause{
+		name: name, phases: phases, option: options, did: c.Did, says: c.Says, may: c.May, exits: c.Exits,
+		do: func(s *situation, p *corev1.Pod) { s.writes(c, p) },
+	}
+}
+
+// writes plays what a kubelet writes of a pod.
+func (s *situation) writes(c *causes.Cause, p *corev1.Pod) {
+	for _, step := range c.Words {
+		s.pass(step.After)
+		s.kubelet(p, func(status *corev1.PodStatus) { step.Write(p, status) })
+	}
 }
 
 // evict asks the eviction API as tom. Of a pod that is gone there is nothing to evict.
@@ -172,28 +168,4 @@ func bears(taint string, seconds int64) option {
 
 func podDeadline(seconds int64) option {
 	return template(func(p *corev1.PodTemplateSpec) { p.Spec.ActiveDeadlineSeconds = &seconds })
-}
-
-// kubeletEnds is a pod that its kubelet ends, with a reason and a message of the pod and of its container.
-func kubeletEnds(reason, message string, disrupts bool, code int32, why, says string) func(*situation, *corev1.Pod) {
-	return func(s *situation, p *corev1.Pod) {
-		s.kubelet(p, all(ends(0, code, why, says), is(corev1.PodFailed), func(st *corev1.PodStatus) {
-			st.Reason, st.Message = reason, message
-			if disrupts {
-				st.Conditions = append(st.Conditions, corev1.PodCondition{
-					Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet,
-					Message: message, LastTransitionTime: metav1.Now(),
-				})
-			}
-		}))
-	}
-}
-
-// kubeletRejects is a pod that its kubelet does not admit: no container of it is ever made.
-func kubeletRejects(reason, message string) func(*situation, *corev1.Pod) {
-	return func(s *situation, p *corev1.Pod) {
-		s.kubelet(p, func(st *corev1.PodStatus) {
-			*st = corev1.PodStatus{Phase: corev1.PodFailed, Reason: reason, Message: message, StartTime: st.StartTime, QOSClass: st.QOSClass}
-		})
-	}
 }

@@ -121,6 +121,9 @@ func (s *situation) tell(c *podCause, sh shape, phase string) {
 	if sh.name == "ttl" {
 		s.may("ttl")
 	}
+	if sh.name == "success" {
+		s.stopped() // the pods that successPolicy does not wait for, if they had started
+	}
 	switch phase {
 	case "after":
 		s.says(`exit(ed)? 3\b`)

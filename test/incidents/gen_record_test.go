@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/test/internal/judge"
 )
 
 var (
@@ -44,11 +45,11 @@ func TestGeneratedSituations(t *testing.T) {
 				out = filepath.Join("testdata", "generated", string(m))
 			}
 			if *again {
-				judgeAll(t, out)
+				judge.All(t, out)
 				return
 			}
 			stageAll(t, m, chosen(t), out)
-			judgeAll(t, out)
+			judge.All(t, out)
 		})
 	}
 }
@@ -119,7 +120,7 @@ func stageAll(t *testing.T, m mode, rows []row, out string) {
 func newSituation(ctx context.Context, r *recording, row row) *situation {
 	s := &situation{row: row, scene: &scene{recording: r, ctx: ctx}, played: map[uid]bool{}}
 	s.scene.incident.name = row.namespace
-	s.told = told{Name: row.name(), Cause: row.cause, Shape: row.shape, Phase: row.phase, Mode: r.mode, Namespace: row.namespace}
+	s.told = told{Name: row.name(), Cause: row.cause, Shape: row.shape, Phase: row.phase, Mode: string(r.mode), Namespace: row.namespace}
 	return s
 }
 

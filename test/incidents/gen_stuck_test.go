@@ -100,7 +100,7 @@ func (s *situation) stageStuck(c *stuckCause, sh shape, phase string) {
 
 // tellStuck writes what answers have to say.
 func (s *situation) tellStuck(c *stuckCause) {
-	if c.refused && s.told.Mode == situationsObserved {
+	if c.refused && s.mode == situationsObserved {
 		s.told.Untold = "the API server tells a refusal to the controller that asked, and no Job or pod shows it"
 		s.says(`no pod came|no pod has come|no pod`)
 		s.may("schedule", "quota", "refused", "edit") // named as what is missing

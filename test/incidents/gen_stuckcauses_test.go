@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
 var stuckCauses = []*stuckCause{
@@ -59,22 +61,14 @@ var stuckCauses = []*stuckCause{
 	{name: "gate", options: []option{pods(func(p *corev1.PodSpec) { p.SchedulingGates = []corev1.PodSchedulingGate{{Name: "corp.example/budget"}} })},
 		did: "the pod has the scheduling gate corp.example/budget", says: []string{`corp\.example/budget`}, may: "gate schedule", lift: (*situation).openGate},
 
-	{name: "pull", did: "the image does not exist", says: []string{`ImagePullBackOff|ErrImagePull`}, may: "pull", lift: lifted,
-		kubelet: waitsIn("ImagePullBackOff", `Back-off pulling image "registry.corp/etl:1.9.0": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "registry.corp/etl:1.9.0": not found`)},
-	{name: "pulldenied", did: "the registry refuses the pull secret", says: []string{`ImagePullBackOff|ErrImagePull`}, may: "pull", lift: lifted,
-		kubelet: waitsIn("ErrImagePull", `failed to pull and unpack image "registry.corp/etl:1.9.0": failed to resolve reference "registry.corp/etl:1.9.0": failed to authorize: failed to fetch oauth token: unexpected status from GET request to https://registry.corp/token: 401 Unauthorized`)},
-	{name: "badname", did: "the name of the image is none", says: []string{`InvalidImageName`}, may: "pull",
-		kubelet: waitsIn("InvalidImageName", `Failed to apply default image tag "registry.corp/ETL:1": couldn't parse image name "registry.corp/ETL:1": invalid reference format: repository name (ETL) must be lowercase`)},
-	{name: "secret", did: "the Secret db-credentials does not exist", says: []string{`secret "db-credentials" not found`}, may: "config", lift: lifted,
-		kubelet: waitsIn("CreateContainerConfigError", `secret "db-credentials" not found`)},
-	{name: "configmap", did: "the ConfigMap settings does not exist", says: []string{`configmap "settings" not found`}, may: "config", lift: lifted,
-		kubelet: waitsIn("CreateContainerConfigError", `configmap "settings" not found`)},
-	{name: "createerror", did: "the runtime cannot make the container", says: []string{`CreateContainerError`}, may: "config", lift: lifted,
-		kubelet: waitsIn("CreateContainerError", `failed to generate container "a1b2" spec: failed to generate spec: no command specified`)},
-	{name: "volume", did: "the Secret of a volume does not exist: the kubelet says so in an Event alone", says: []string{`ContainerCreating`}, lift: lifted,
-		kubelet: waitsIn("ContainerCreating", "")},
-	{name: "crashloop", options: []option{restartPolicy(corev1.RestartPolicyOnFailure)}, exits: []int32{3},
-		did: "container main exits 3 again and again", says: []string{`CrashLoop|restart`, `exit(ed)? 3`}, may: "crashloop", kubelet: crashesTwice},
+	stuckBy("pull", lifted),
+	stuckBy("pulldenied", lifted),
+	stuckBy("badname", nil),
+	stuckBy("secret", lifted),
+	stuckBy("configmap", lifted),
+	stuckBy("createerror", lifted),
+	stuckBy("volume", lifted),
+	stuckBy("crashloop", nil, restartPolicy(corev1.RestartPolicyOnFailure)),
 
 	{name: "sidecar", options: []option{beside("istio-proxy")}, did: "container main ended with 0, and istio-proxy runs on",
 		says: []string{`main (had |itself )?ended with 0`}, exits: []int32{143}, kubelet: mainDoes, lift: (*situation).sidecarEnds},
@@ -112,9 +106,13 @@ func resumes(user, manager string) func(*situation) {
 	}
 }
 
-// waitsIn is a pod whose container waits.
-func waitsIn(reason, message string) func(*situation, *corev1.Pod) {
-	return func(s *situation, p *corev1.Pod) { s.kubelet(p, waits(0, reason, message)) }
+// stuckBy is a cause of the kubelet, whose words are played.
+func stuckBy(name string, lift func(*situation), options ...option) *stuckCause {
+	c := causes.Named(name)
+	return &stuckCause{
+		name: name, lift: lift, options: options, did: c.Did, says: c.Says, may: c.May, exits: c.Exits,
+		kubelet: func(s *situation, p *corev1.Pod) { s.writes(c, p) },
+	}
 }
 
 // beside is a container more.
@@ -135,20 +133,6 @@ func mainDoes(s *situation, p *corev1.Pod) {
 func (s *situation) sidecarEnds() {
 	v := s.await(s.truth, "a pod runs", func(v view) bool { return len(v.live()) > 0 })
 	s.kubelet(v.live()[0], all(ends(1, 0, "Completed", ""), is(corev1.PodSucceeded)))
-}
-
-func crashesTwice(s *situation, p *corev1.Pod) {
-	s.kubelet(p, runs(0))
-	for range 2 {
-		s.pass(time.Second)
-		s.kubelet(p, ends(0, 3, "Error", ""))
-		s.kubelet(p, waits(0, "CrashLoopBackOff", "back-off 10s restarting failed container=main pod="+p.Name+"_"+p.Namespace+"("+string(p.UID)+")"))
-		s.pass(time.Second)
-		s.kubelet(p, runs(0))
-	}
-	s.pass(time.Second)
-	s.kubelet(p, ends(0, 3, "Error", ""))
-	s.kubelet(p, waits(0, "CrashLoopBackOff", "back-off 40s restarting failed container=main pod="+p.Name+"_"+p.Namespace+"("+string(p.UID)+")"))
 }
 
 func (s *situation) noRoom() {

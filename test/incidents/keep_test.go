@@ -2,58 +2,13 @@ package incidents
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"time"
-
-	"go.etcd.io/bbolt"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/jobledger/jobledger/events"
-	inprocess "github.com/jobledger/jobledger/internal/controller"
-	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/test/internal/recorded"
 )
 
-// fileBytes is the least size at which a file of a log is sealed. By default it is 256 MiB, which no recording fills.
-const fileBytes = 32 << 10
-
-// keep seals and packs a log whose controller has stopped, as a controller does when a file is full, and copies it to where
-// nothing is yet or an older one. What says which process wrote it stays behind.
+// keep keeps the log of a recording whose controller has stopped.
 func (r *recording) keep(ctx context.Context, to string) error {
-	from := r.ours.Log()
-	if err := r.seal(ctx, from); err != nil {
-		return fmt.Errorf("seal %s: %w", from, err)
-	}
-	if err := pack(ctx, from); err != nil {
-		return fmt.Errorf("pack %s: %w", from, err)
-	}
-	if err := trim(from); err != nil {
-		return fmt.Errorf("trim %s: %w", from, err)
-	}
-	if err := os.RemoveAll(to); err != nil {
-		return err
-	}
-	for _, name := range []string{"LOCK", "SERVER", "KEY"} { // a process, its address, and what only who goes on with the log needs
-		if err := os.Remove(filepath.Join(from, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return os.CopyFS(to, os.DirFS(from))
-}
-
-// seal runs the controller once more, in this process, with small files: the program has no flag for their size. It finds an empty
-// cluster and a full file, and begins the next one.
-func (r *recording) seal(ctx context.Context, dir string) error {
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
-		&clientcmd.ClientConfigLoadingRules{ExplicitPath: r.kubeconfig}, nil)
-	cluster, err := inprocess.Connect(loader, "devel")
-	if err != nil {
-		return err
-	}
 	settings := events.DefaultSettings()
 	switch r.mode {
 	case delegated:
@@ -67,63 +22,5 @@ func (r *recording) seal(ctx context.Context, dir string) error {
 	case situationsRun:
 		settings.Mode, settings.CronJobs, settings.DeleteExpired = events.ModeAll, true, true
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { // ends with ctx
-		ended <- inprocess.Run(ctx, &inprocess.Config{
-			Log: dir, Settings: settings, Cluster: cluster, Program: inprocess.Program{Version: "devel"}, Logger: slog.New(slog.DiscardHandler),
-			Stop: 20 * time.Second, Patience: 2 * time.Minute, RotateBytes: fileBytes,
-		})
-	}()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-ended:
-			return errors.Join(errors.New("the controller ended before it began a file"), err)
-		case <-tick.C:
-		}
-		if files, err := filepath.Glob(filepath.Join(dir, "*.db")); err != nil || len(files) > 1 {
-			stop()
-			return errors.Join(err, <-ended)
-		}
-	}
-}
-
-// pack packs the files that are sealed.
-func pack(ctx context.Context, dir string) (err error) {
-	log, err := boltlog.Open(dir, store.Options{RotateBytes: fileBytes})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	for {
-		first, err := log.Pack(ctx)
-		if err != nil || first == 0 {
-			return err
-		}
-	}
-}
-
-// trim takes the free pages out of the newest file. A controller reserves some 20 MB there, so that it never waits for room.
-func trim(dir string) (err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
-	if err != nil || len(files) == 0 {
-		return errors.Join(errors.New("no file"), err)
-	}
-	newest := files[len(files)-1] // they are named by their first record, in digits
-	from, err := bbolt.Open(newest, 0o600, &bbolt.Options{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := bbolt.Open(newest+".trimmed", 0o600, nil)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(bbolt.Compact(to, from, 0), to.Close()); err != nil {
-		return err
-	}
-	return os.Rename(newest+".trimmed", newest)
+	return recorded.Keep(ctx, r.ours.Log(), r.kubeconfig, &settings, to)
 }

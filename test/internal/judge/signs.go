@@ -1,4 +1,4 @@
-package incidents
+package judge
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ func statements(a *explain.Answer) (all []string) {
 }
 
 // falsehoods are the statements that say what was not so.
-func falsehoods(t *told, may []string, said []string) (all []string) {
+func falsehoods(t *Told, may []string, said []string) (all []string) {
 	for _, text := range said {
 		claims := negated.ReplaceAllString(quoted.ReplaceAllString(text, ""), "")
 		for name, words := range signatures {

@@ -1,4 +1,4 @@
-package incidents
+package judge
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
@@ -25,30 +27,20 @@ import (
 // enough is in how many of 100 situations the staged cause has to be named.
 const enough = 95
 
-// TestRecordedSituations judges what is said of the situations that testdata holds.
-func TestRecordedSituations(t *testing.T) {
-	for _, m := range []mode{situationsRun, situationsObserved} {
-		t.Run(string(m), func(t *testing.T) {
-			dir := t.TempDir() // readers may write beside a log
-			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "generated", string(m)))); err != nil {
-				t.Fatal(err)
-			}
-			judgeAll(t, dir)
-		})
-	}
-}
+// many are enough situations that those of one kind do not weigh too much.
+const many = 100
 
 // judged is what came of one situation.
 type judged struct {
-	*told
+	*Told
 	missed []string // what answers do not say
 	wrong  []string // false sentences
 	head   string   // the first lines of the answer
 	late   []string // what does not stand in the first lines of a narrow terminal
 }
 
-// judgeAll asks a log for its situations, and holds the answers against the truth.
-func judgeAll(t *testing.T, dir string) {
+// All asks a log for its situations, and holds the answers against the truth.
+func All(t *testing.T, dir string) {
 	t.Helper()
 	src := openSituations(t, filepath.Join(dir, "log"))
 	failed, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{Survived: true})
@@ -56,8 +48,8 @@ func judgeAll(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	var all []*judged
-	for _, x := range readTold(t, dir) {
-		j := &judged{told: &x}
+	for _, x := range Read(t, dir) {
+		j := &judged{Told: &x}
 		if err := j.judge(t.Context(), src, &failed); err != nil {
 			t.Errorf("%s: %v", x.Name, err)
 		}
@@ -78,7 +70,8 @@ func judgeAll(t *testing.T, dir string) {
 	t.Logf("%d sentences of %d answers were checked", checked.Sentences, checked.Answers)
 }
 
-func readTold(t *testing.T, dir string) (all []told) {
+// Read reads the truths that lie beside a log.
+func Read(t *testing.T, dir string) (all []Told) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "truth.json"))
 	if err != nil {
@@ -110,7 +103,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 	if j.UID == "" {
 		return nil
 	}
-	c, err := explain.Read(ctx, src, events.JobStream(uid(j.UID)), history.Point{Time: events.Time(j.Over.UnixNano())})
+	c, err := explain.Read(ctx, src, events.JobStream(types.UID(j.UID)), history.Point{Time: events.Time(j.Over.UnixNano())})
 	if err != nil {
 		return err
 	}
@@ -157,7 +150,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 
 // judgeCron asks about a CronJob: how it is, and what became of its due times.
 func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
-	stream := events.CronJobStream(uid(j.CronUID))
+	stream := events.CronJobStream(types.UID(j.CronUID))
 	c, err := explain.ReadCron(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
 	if err != nil {
 		return fmt.Errorf("explain cronjob: %w", err)
@@ -208,7 +201,7 @@ func (j *judged) hold(what string, said []string, says [][]string, may []string)
 	for _, w := range unsaid(says, said) {
 		j.missed = append(j.missed, what+": "+w)
 	}
-	for _, w := range falsehoods(j.told, may, said) {
+	for _, w := range falsehoods(j.Told, may, said) {
 		j.wrong = append(j.wrong, what+": "+w)
 	}
 }
@@ -273,7 +266,7 @@ func sum(t *testing.T, all []*judged) {
 	if rate := 100 * (len(all) - missed) / max(len(all), 1); rate < enough {
 		t.Errorf("the staged cause is named in %d of %d situations (%d %%), less than %d %%", len(all)-missed, len(all), rate, enough)
 	}
-	if rate := 100 * (len(all) - late) / max(len(all), 1); rate < enough && len(all) > len(keptRows) { // few of one kind weigh too much there
+	if rate := 100 * (len(all) - late) / max(len(all), 1); rate < enough && len(all) > many { // few of one kind weigh too much there
 		t.Errorf("the staged cause stands in the first lines in %d of %d situations (%d %%), less than %d %%", len(all)-late, len(all), rate, enough)
 	}
 	t.Logf("the staged cause is named in %d of %d situations, and in the first %d lines of 80 columns in %d", len(all)-missed, len(all), firstLines, len(all)-late)
