@@ -27,6 +27,9 @@ state = '%[1]s/state'
 [plugins.'io.containerd.cri.v1.images'.pinned_images]
   sandbox = '%[2]s'
 
+[plugins.'io.containerd.cri.v1.images'.registry]
+  config_path = '%[1]s/registries'
+
 [plugins.'io.containerd.cri.v1.runtime']
   disable_apparmor = true
   restrict_oom_score_adj = true
@@ -72,13 +75,18 @@ func (n *Node) startContainerd(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(dir, "cni", "pods.conflist"), fmt.Appendf(nil, cniConfig, dir), 0o600); err != nil {
 		return err
 	}
-	if err := n.launch(binaries.Containerd, n.program(binaries.Containerd), "--config="+config); err != nil {
-		return err
-	}
-	if err := n.await(ctx, binaries.Containerd, func() error { return n.ctr(ctx, "version") }); err != nil {
+	if err := n.runContainerd(ctx); err != nil {
 		return err
 	}
 	return n.Load(ctx, filepath.Join(n.dir, pauseArchive))
+}
+
+func (n *Node) runContainerd(ctx context.Context) error {
+	err := n.launch(binaries.Containerd, n.program(binaries.Containerd), "--config="+n.path("containerd/config.toml"))
+	if err != nil {
+		return err
+	}
+	return n.await(ctx, binaries.Containerd, func() error { return n.ctr(ctx, "version") })
 }
 
 func (n *Node) containerdSocket() string { return n.path("containerd/sock") }
@@ -89,6 +97,35 @@ func (n *Node) Load(ctx context.Context, archive string) error {
 		return fmt.Errorf("load %s: %w", filepath.Base(archive), err)
 	}
 	return nil
+}
+
+// Registry has the node ask the URL, of HTTP, for images of a registry.
+func (n *Node) Registry(name, url string) error {
+	dir := n.path(filepath.Join("containerd", "registries", name))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "hosts.toml"), fmt.Appendf(nil, "server = %q\n", url), 0o644)
+}
+
+// KillContainer kills the first process of a container, whose ID is that of the pod's status, and nobody tells the kubelet why.
+func (n *Node) KillContainer(ctx context.Context, id string) error {
+	return n.ctr(ctx, "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", strings.TrimPrefix(id, "containerd://"))
+}
+
+// LoseContainer kills a container and takes every trace of it from the runtime. The kubelet must not run: it would clear up itself.
+func (n *Node) LoseContainer(ctx context.Context, id string) error {
+	id = strings.TrimPrefix(id, "containerd://")
+	if err := n.ctr(ctx, "--namespace=k8s.io", "tasks", "delete", "--force", id); err != nil {
+		return err
+	}
+	if err := n.ctr(ctx, "--namespace=k8s.io", "containers", "delete", id); err != nil {
+		return err
+	}
+	if err := n.end(binaries.Containerd); err != nil { // it remembers the container until it is started again
+		return err
+	}
+	return n.runContainerd(ctx)
 }
 
 // Tag gives an image of the node one more name.

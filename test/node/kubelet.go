@@ -3,10 +3,12 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +54,7 @@ registryBurst: 200
 
 // startKubelet starts it, and returns when its node is ready.
 func (n *Node) startKubelet(ctx context.Context) error {
-	kubeconfig, ca, err := n.cp.KubeletFiles(Name)
+	_, ca, err := n.cp.KubeletFiles(Name)
 	if err != nil {
 		return err
 	}
@@ -70,19 +72,47 @@ func (n *Node) startKubelet(ctx context.Context) error {
 	if err := os.WriteFile(dir+"/config.yaml", config, 0o600); err != nil {
 		return err
 	}
-	err = n.launch(binaries.Kubelet, n.program(binaries.Kubelet),
-		"--config="+dir+"/config.yaml",
-		"--kubeconfig="+kubeconfig,
-		"--root-dir="+dir+"/root",
-		"--cert-dir="+dir+"/pki",
-		"--hostname-override="+Name,
-		"--node-ip="+IP,
-	)
+	return n.StartKubelet(ctx)
+}
+
+// StartKubelet starts the kubelet again, after StopKubelet, with more arguments if there are any, and returns when its node is ready.
+func (n *Node) StartKubelet(ctx context.Context, args ...string) error {
+	kubeconfig, _, err := n.cp.KubeletFiles(Name)
 	if err != nil {
 		return err
 	}
-	return n.await(ctx, binaries.Kubelet, func() error { return n.isReady(ctx) })
+	dir := n.path("kubelet")
+	err = n.launch(binaries.Kubelet, append([]string{n.program(binaries.Kubelet),
+		"--config=" + dir + "/config.yaml",
+		"--kubeconfig=" + kubeconfig,
+		"--root-dir=" + dir + "/root",
+		"--cert-dir=" + dir + "/pki",
+		"--hostname-override=" + Name,
+		"--node-ip=" + IP,
+	}, args...)...)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	return n.await(ctx, binaries.Kubelet, func() error {
+		return cmp.Or(n.hasRenewed(ctx, started), n.isReady(ctx))
+	})
 }
+
+// hasRenewed says that the kubelet has not renewed its lease since then. The node of one that was killed stays ready for a while.
+func (n *Node) hasRenewed(ctx context.Context, since time.Time) error {
+	lease, err := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if at := lease.Spec.RenewTime; at == nil || at.Time.Before(since) {
+		return errors.New("the kubelet has not renewed its lease")
+	}
+	return nil
+}
+
+// StopKubelet kills the kubelet. The containers of its pods run on.
+func (n *Node) StopKubelet() error { return n.end(binaries.Kubelet) }
 
 func (n *Node) isReady(ctx context.Context) error {
 	node, err := n.client.CoreV1().Nodes().Get(ctx, Name, metav1.GetOptions{})

@@ -197,6 +197,20 @@ func (n *Node) process(name string) *process {
 	return nil
 }
 
+// end ends a program.
+func (n *Node) end(name string) error {
+	p := n.process(name)
+	if p == nil {
+		return fmt.Errorf("%s does not run", name)
+	}
+	err := child.Signal(p.pid, syscall.SIGKILL)
+	<-p.ended
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.processes = slices.DeleteFunc(n.processes, func(x *process) bool { return x == p })
+	return err
+}
+
 // Stop ends the programs of the node. What they started ends with the process that Main made.
 func (n *Node) Stop() error {
 	var errs []error
