@@ -103,7 +103,7 @@ var jobsOtherwise = []otherwise{
 	{"one second is an hour", func(r *events.Record) {
 		const zero = events.Time(1_780_000_000_000_000_000)
 		if d := r.Time.Sub(zero); d > 0 && r.Stream.Kind == events.StreamJob {
-			r.Time = r.Time.Add(d / time.Second % 60 * time.Minute)
+			r.Time = r.Time.Add(time.Duration(int64(d.Seconds())%60) * time.Minute)
 		}
 	}},
 }
