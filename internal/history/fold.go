@@ -89,9 +89,9 @@ func (f *Fold) Apply(r *events.Record) {
 	a.Records++
 	after := f.world.Job(r.Stream)
 	switch {
-	case after != nil:
+	case after != nil && a.tells(after):
 		a.job, a.summary = after, nil
-	case before != nil:
+	case after == nil && before != nil && a.tells(before):
 		a.job = before
 	case a.job == nil && a.summary == nil:
 		a.end(f.world.Retired(r.Stream), r)
@@ -105,6 +105,12 @@ func (f *Fold) Apply(r *events.Record) {
 		s := SummaryOf(a)
 		a.summary, a.job = &s, nil
 	}
+}
+
+// tells reports whether a projection says more than the account has. A watch may show an older version of a pod once its Job is over: that
+// opens a placeholder, which knows nothing of the Job.
+func (a *Account) tells(j *projector.Job) bool {
+	return a.Retired == 0 || j.Known() || j == a.job || a.job == nil && a.summary == nil
 }
 
 // ended is what is known of a Job whose records before its end were not folded.

@@ -53,14 +53,6 @@ func always(c corev1.Container) corev1.Container {
 
 type option = func(*batchv1.Job)
 
-func together(options ...option) option {
-	return func(j *batchv1.Job) {
-		for _, o := range options {
-			o(j)
-		}
-	}
-}
-
 func pod(change func(*corev1.PodSpec)) option {
 	return func(j *batchv1.Job) { change(&j.Spec.Template.Spec) }
 }
