@@ -85,6 +85,9 @@ const mostWorks = 12
 func (p *Page) causeRows(f *explain.Failures) (rows []failureRow) {
 	for i := range f.Causes {
 		c := &f.Causes[i]
+		if c.Item < 0 || c.Item >= len(f.Items) { // no Failures of ours has such
+			continue
+		}
 		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: f.Items[c.Item].Why}
 		for k := range c.Works {
 			w := &c.Works[k]

@@ -77,6 +77,14 @@ func tickAs(x *history.Tick, state string) {
 	}
 }
 
+// itemsOf changes the rows of lists of failures: what counts them stays.
+func itemsOf(all []shown) []shown {
+	for i := range all {
+		all[i].value = &all[i].value.(*explain.Failures).Items
+	}
+	return all
+}
+
 // timeline is one of a minute: its times bound what is drawn, and stay.
 func timeline() []shown {
 	t := examples.Filled(&explain.Timeline{})
@@ -131,8 +139,10 @@ func allShown() []shown {
 		}, func(a *explain.Answer, s string) { a.State = s }, "Failed"),
 		inStates("attempts", func(p *Page, a *explain.Attempt) error { return p.Attempts([]explain.Attempt{*a}, "sum") },
 			func(a *explain.Attempt, s string) { a.Created, a.Counted = clock, explain.Counted(s) }, "failure", "success"),
-		inStates("failures", func(p *Page, f *explain.Failures) error { return p.Failures(f) },
-			func(f *explain.Failures, s string) { f.Items[0].Sort, f.Items[1].Sort = s, s }, explain.SortStuck, explain.SortFailed),
+		itemsOf(inStates("failures", func(p *Page, f *explain.Failures) error { return p.Failures(f) },
+			func(f *explain.Failures, s string) {
+				f.Items[0].Sort, f.Items[1].Sort, f.Causes = s, s, nil
+			}, explain.SortStuck, explain.SortFailed)),
 		timeline(),
 		inStates("plan", func(p *Page, x *plan.Plan) error { return p.Plan(x) }, func(*plan.Plan, string) {}, ""),
 		inStates("due time", func(p *Page, x *history.Tick) error {
@@ -165,10 +175,12 @@ func allShown() []shown {
 // told are the fields of each value on which what its page says depends, where all others are set.
 var told = map[string]string{
 	"answer": "" +
-		"AsOf.Time Clock Created Damaged Deleted Deleted.Text Finished Gaps Kind LastRecord Name Namespace " +
-		"PassedOver Resumed Schedule Sections Sections.Sentences Sections.Sentences.Detail State Truncated UID " +
-		"Unrecorded Verdict.Text",
-	"attempts": "Counted Exits Exits.Code Exits.Container Exits.Reason How Index Next Node Pod Started Try UID Unseen",
+		"AsOf.Time Begun Clock Created Damaged Deleted Deleted.Text Finished Gaps Kind LastRecord Lives Lives.At " +
+		"Lives.Older Lives.State Lives.This Name Namespace PassedOver Resumed Schedule Sections Sections.Sentences " +
+		"Sections.Sentences.Detail State Truncated UID Unrecorded Verdict.Text",
+	"attempts": "" +
+		"Counted EndedBy Exits Exits.Code Exits.Container Exits.Reason How Index Next Node Pod Started Try UID " +
+		"Unseen",
 	"cronjob": "" +
 		"AsOf.Sequence AsOf.Time Due Due.At Due.Hold Due.Record Due.Says Due.Since First Gap Gap.From Gap.Until " +
 		"InFlight InFlight.Does InFlight.Doubt InFlight.Since Last LastDecision LastDecision.Sequence " +
@@ -183,10 +195,8 @@ var told = map[string]string{
 		"Active Due Due.At Due.Hold Due.Says LastRun LastSuccess Managed Name Namespace Next Reason Schedule State " +
 		"TimeZone UID",
 	"due time": "By Count Fate First Into Job Last Late Record Says Seen UnwatchedFrom UnwatchedUntil",
-	"failures": "" +
-		"Gaps Gaps.From Gaps.Until Items Items.Also Items.Lineage Items.Name Items.Namespace Items.Since " +
-		"Items.Sort Items.Tries Items.UID Items.Why Looked More Passed Passed.Namespace Passed.Until",
-	"gap": "From Until",
+	"failures": "Lineage Name Namespace Since Sort Tries UID Why itself",
+	"gap":      "From Until",
 	"job": "" +
 		"AsOf.Sequence AsOf.Time Counts.Active Counts.Completions Counts.Creating Counts.Failed Counts.Ready " +
 		"Counts.Succeeded Counts.Terminating Finished First Gap Gap.From Gap.Until Gone InFlight InFlight.Does " +
@@ -202,21 +212,23 @@ var told = map[string]string{
 	"lanes":                  "Ends Ends.At Ends.Succeeded Name Spans Spans.To Spans.What itself",
 	"left out of a timeline": "itself",
 	"markdown": "" +
-		"Created Damaged Deleted Deleted.Text Finished Name PassedOver Resumed Schedule Sections.Sentences.Detail " +
-		"UID Verdict.Records Verdict.Text",
+		"Created Damaged Deleted Deleted.Text Finished Lives Lives.At Lives.Older Lives.State Lives.This Name " +
+		"PassedOver Resumed Schedule Sections.Sentences.Detail UID Verdict.Records Verdict.Text",
 	"open due time":       "At First Record Says",
 	"passed over":         "From Namespace Uncounted Until Versions Went Went.Objects Went.Resource",
 	"passed over in time": "From Namespace Uncounted Until Versions Went Went.Objects Went.Resource itself",
 	"plan": "" +
 		"Differ Jobs Owners Owners.Differences Owners.Differences.Jobs Owners.Differences.Reason " +
-		"Owners.Differences.Record Owners.Jobs Owners.Kind Owners.Name Owners.Namespace Owners.RunBy Owners.Step " +
-		"Unfinished",
+		"Owners.Differences.Record Owners.Jobs Owners.Kind Owners.Name Owners.Namespace Owners.PodsMissing " +
+		"Owners.PodsMissing.Jobs Owners.PodsMissing.Reason Owners.PodsMissing.Record Owners.RunBy Owners.Step " +
+		"PodsMissing Unfinished",
 	"truncated timeline":       "itself",
 	"unrecorded in a timeline": "itself",
 	"unwatched":                "",
 	"whole answer": "" +
-		"Created Damaged Deleted Deleted.Text Finished Kind Name Namespace PassedOver Resumed Schedule Sections " +
-		"Sections.Head Sections.Sentences Sections.Sentences.Records Sections.Sentences.Whole UID Verdict.Text",
+		"Created Damaged Deleted Deleted.Text Finished Kind Lives Lives.At Lives.Older Lives.State Lives.This Name " +
+		"Namespace PassedOver Resumed Schedule Sections Sections.Head Sections.Sentences " +
+		"Sections.Sentences.Records Sections.Sentences.Whole UID Verdict.Text",
 }
 
 // TestWhichFieldsAreShown changes each field of the values that pages show, all of whose others are set, in each of some states. The page is

@@ -68,18 +68,3 @@ func TestAClockSaysTheDayOfAnotherDay(t *testing.T) {
 		}
 	}
 }
-
-// TestFailuresAlikeHaveAColumn: only where some Jobs are alike, and then in each row.
-func TestFailuresAlikeHaveAColumn(t *testing.T) {
-	for _, also := range [][]int{{0, 0}, {2, 0}, {0, 2}} {
-		f := &explain.Failures{}
-		for _, n := range also {
-			f.Items = append(f.Items, explain.Trouble{Namespace: "ns", Name: "job", Sort: explain.SortFailed, Since: clock, Also: n, Why: "FAILED"})
-		}
-		text := textOf(t, &Page{}, func(p *Page) error { return p.Failures(f) })
-		has := also[0]+also[1] > 0
-		if strings.Contains(text, "ALIKE") != has || strings.Contains(text, "+2") != has || strings.Contains(text, " - ") != has {
-			t.Errorf("%v:\n%s", also, text)
-		}
-	}
-}
