@@ -96,8 +96,8 @@ var AllowedOfCronJobs = []*Difference{
 	},
 	{
 		Rule: "C-126",
-		Sentence: "A Job that is being deleted already ends, and is beyond the limits. Upstream deletes it again, and its entry goes with it, so its end " +
-			"is not told. Ours leaves it alone, and tells of its end.",
+		Sentence: "A Job that is being deleted already ends, and is beyond the limits. Upstream deletes it again, and its entry may go with it, so " +
+			"its end is not told. Ours leaves it alone, and tells of its end.",
 		When: func(s Scenario) bool { return s.does("keep") || s.has("foreground") || s.has("orphan") },
 		Explains: func(line string) bool {
 			return isLine(line, "-", " Normal SuccessfulDelete ") || isLine(line, "+", " Normal SawCompletedJob ")
@@ -139,9 +139,19 @@ var AllowedOfCronJobs = []*Difference{
 		},
 		Shows: succeededLater,
 	},
+	{
+		Rule: "C-107",
+		Sentence: "A Job succeeds and is deleted before upstream, which takes what is there when it looks, has seen either. Ours takes each version that " +
+			"a watch shows.",
+		When: func(s Scenario) bool { return s.has("hold jobs") && s.does("remove") },
+		Explains: func(line string) bool {
+			return isLine(line, "+", "stored of <cronjob ", "last success ") || strings.Contains(line, " lastSuccessfulTime=")
+		},
+		Shows: succeededLater,
+	},
 }
 
-// toldInstead reports whether ours tells of the end of each Job that upstream alone tells to have deleted.
+// toldInstead reports whether upstream tells to have deleted each Job of whose end ours alone tells, and at least one.
 func toldInstead(diff string) bool {
 	jobs := map[string]int{}
 	for line := range strings.Lines(diff) {
@@ -155,7 +165,7 @@ func toldInstead(diff string) bool {
 		}
 	}
 	for _, n := range jobs {
-		if n != 0 {
+		if n < 0 {
 			return false
 		}
 	}
@@ -203,7 +213,7 @@ func succeededLater(diff string) bool {
 		}
 	}
 	for line := range strings.Lines(said) {
-		if of, at, _ := strings.Cut(line, field); line[0] == '+' && !strings.HasPrefix(theirs[of[1:]], "unset") && at <= theirs[of[1:]] {
+		if of, at, _ := strings.Cut(line, field); line[0] == '+' && (strings.HasPrefix(at, "unset") || !strings.HasPrefix(theirs[of[1:]], "unset") && at <= theirs[of[1:]]) {
 			return false
 		}
 	}
