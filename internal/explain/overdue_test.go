@@ -28,5 +28,8 @@ func TestADeadlineIsOverOnceItIs(t *testing.T) {
 		if !strings.Contains(says, "report-a ran, and the policy is Forbid") || strings.Contains(says, "was over") != over {
 			t.Errorf("the log ends at %s: %s", last, says)
 		}
+		if strings.Contains(says, "merges into") {
+			t.Errorf("the log ends at %s, and the next due time comes after the deadline: %s", last, says)
+		}
 	}
 }

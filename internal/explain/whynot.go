@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -293,6 +294,14 @@ func (w *WhyNot) suspended(f *fates, e *duetimes.Entry) {
 	}
 }
 
+// lateAt is until when a due time may start, as startingDeadlineSeconds is now; the end of time where it is not set.
+func (f *fates) lateAt(due events.Time) events.Time {
+	if d := f.due.Seen.Deadline; d != nil {
+		return due.Add(seconds(*d))
+	}
+	return math.MaxInt64
+}
+
 // next says when an open due time can no longer start.
 func (w *WhyNot) next(f *fates) {
 	next, _, err := f.due.Next(events.Time(w.At).Go(), 1)
@@ -300,6 +309,9 @@ func (w *WhyNot) next(f *fates) {
 	case err != nil || len(next) == 0 || f.idle() != "":
 	case f.due.At(next[0]).Passed:
 		w.add(nil, "later ones were due since, the first at %s, so it merges into the latest of them", f.at(events.At(next[0])))
+	case f.lateAt(events.Time(w.At)) < f.due.Now():
+	case f.lateAt(events.Time(w.At)) < events.At(next[0]):
+		w.add(nil, "it may start until %s, when startingDeadlineSeconds %d is over", f.seen(f.lateAt(events.Time(w.At))), *f.due.Seen.Deadline)
 	default:
 		w.add(nil, "if it has not started by %s, it merges into that one", f.at(events.At(next[0])))
 	}
