@@ -229,7 +229,7 @@ func TestALogThatChangesItsMode(t *testing.T) {
 		{ask: "explain job/crossing --at 09:28:23", says: []string{"RUNNING for 1m29s: 1 pod running"}, not: "run by Jobledger"},
 		{
 			ask:  "attempts job/crossing",
-			says: []string{"crossing-1 node-1 09:26:53 1.5s itself main 3 failure 1", "crossing-2 node-1 09:28:19 4.5s itself main 3 failure 2", "3 tries"},
+			says: []string{"crossing-1 node-1 09:26:53 1.5s itself failure 1 after 09:27:05 main 3", "crossing-2 node-1 09:28:19 4.5s itself failure 2 after 09:28:44 main 3", "3 tries"},
 		},
 		{ask: "explain job/own -v", says: []string{"rule backoffExceeded, stored", "no refusal: the API server accepted"}, not: "built-in"},
 		{ask: "explain job/last -v", says: []string{"rule backoffExceeded, stored", "no refusal: the API server accepted"}, not: "built-in"},

@@ -130,7 +130,7 @@ func (c *Case) removal() (Sentence, bool) {
 	}
 	by, from := c.removedBy(m, at)
 	if g := c.goneUnseen(m); g != nil {
-		return say(marks(m), "found gone %s, who deleted it is unknown: nobody watched from %s on", c.clock(m.At), c.clock(events.Time(g.From))), true
+		return say(marks(m), "found gone %s, who deleted it is unknown: it was not watched from %s on", c.clock(m.At), c.clock(events.Time(g.From))), true
 	}
 	return say(marks(append([]Mark{c.ttl, m, c.gone}, from...)...), "%s %s %s", when, c.clock(at), by), true
 }

@@ -116,7 +116,7 @@ func (c *Case) deletedVerdict() Sentence {
 		at = c.jobDeleted
 	}
 	if g := c.goneUnseen(m); g != nil {
-		return say(marks(m), "%s, found gone %s: when and by whom is unknown, as nobody watched from %s on", word, c.clock(m.At), c.clock(events.Time(g.From)))
+		return say(marks(m), "%s, found gone %s: when and by whom is unknown, as it was not watched from %s on", word, c.clock(m.At), c.clock(events.Time(g.From)))
 	}
 	by, from := c.removedBy(m, at)
 	return say(append(marks(m), from...), "%s after %s, %s, %s", word, words.Span(max(m.At.Sub(c.start()), 0)), what, by)

@@ -46,7 +46,7 @@ func TestWhoDeletedAJob(t *testing.T) {
 				l.unwatched("09:00:10", "09:10:00", func() {
 					l.tell("09:10:00", events.KindJobDeleted, &events.JobGone{Version: 900, Missed: true}, demoObject)
 				})
-			}, []string{"found gone 09:10:00, who deleted it is unknown: nobody watched from 09:00:10 on"}, []string{"by an API client", "DELETED after 10m"}},
+			}, []string{"found gone 09:10:00, who deleted it is unknown: it was not watched from 09:00:10 on"}, []string{"by an API client", "DELETED after 10m"}},
 		} {
 			t.Run(row.name, func(t *testing.T) {
 				l := stage(t, ours, nil)

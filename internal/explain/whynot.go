@@ -135,7 +135,7 @@ func (w *WhyNot) unseen(f *fates, at events.Time, who string) {
 		w.add(m, "it was started before that: status.lastScheduleTime says so")
 		return
 	}
-	w.add(m, "what became of it is unknown: nobody watched before that; the newest that was started is %s, by status.lastScheduleTime", f.at(seen.LastSchedule))
+	w.add(m, "what became of it is unknown: it was not watched before that; the newest that was started is %s, by status.lastScheduleTime", f.at(seen.LastSchedule))
 }
 
 // afterEnd is the answer for an instant behind the end of the newest CronJob of the name. Where nobody watched, another one may have come.
@@ -149,7 +149,7 @@ func (w *WhyNot) afterEnd(f *fates, at events.Time, who string) {
 		if g.Until != 0 {
 			end = "to " + f.seen(events.Time(g.Until))
 		}
-		w.add(gapMarks(g), "whether %s was a due time of %s is unknown: %s, and nobody watched from %s %s, %s",
+		w.add(gapMarks(g), "whether %s was a due time of %s is unknown: %s, and it was not watched from %s %s, %s",
 			f.at(at), who, f.goneText(), f.seen(events.Time(g.From)), end, gapWhy(g))
 	default:
 		w.add(nil, "%s was no due time of %s: %s", f.at(at), who, f.goneText())

@@ -50,7 +50,7 @@ func planHead(x *plan.Plan) []string {
 	}
 	if x.PodsMissing > 0 {
 		parts = append(parts, "of "+countOf(x.PodsMissing, "Job")+" pods did not come",
-			"whether the API server refused them, or nobody asked for them, is not in the log")
+			"the log does not have whether they were refused, or not asked for")
 	}
 	return parts
 }

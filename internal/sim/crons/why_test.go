@@ -204,7 +204,7 @@ func TestSeenForTheFirstTime(t *testing.T) {
 	s.endAll(true)
 	s.alter(func(c *batchv1.CronJob) { c.Spec.Schedule, c.Spec.TimeZone = "1 1 1 1 *", new("Asia/Kathmandu") })
 	s.until(on("22:25:00"))
-	s.wantWhy(on("22:16:00"), true, `by the schedule "*/2 * * * *" that it had when it was seen first, at 2026-01-01 22:21:05`, "unknown: nobody watched before that", "22:20 UTC)")
+	s.wantWhy(on("22:16:00"), true, `by the schedule "*/2 * * * *" that it had when it was seen first, at 2026-01-01 22:21:05`, "unknown: it was not watched before that", "22:20 UTC)")
 	s.wantWhy(on("22:20:00"), true, "it was started before that: status.lastScheduleTime says so")
 	s.wantWhy(on("22:17:00"), false, "what it was before is unknown")
 	s.wantWhy(on("22:22:00"), true, "started by another controller")
