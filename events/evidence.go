@@ -24,8 +24,8 @@ type Evidence struct {
 	StillRun   []string        // containers of a pod that run although a regular one has ended for good: the pod does not end before them
 	Origin     *Origin         // where a Job comes from, in the first record of its object; nil for nothing to tell
 	// Admitted are the fields of a new pod's spec in which it differs from the Job's pod template, by what admission changed: names
-	// with + for what was added and - for what was taken away; of an image with both behind it ("containers[main].image a → b"). One empty name says that there are none; no name at all, that they
-	// are those of the pod before it of its Job.
+	// with + for what was added and - for what was taken away; the name of an image has both behind it ("containers[main].image a → b").
+	// One empty name says that there are none; no name at all, that they are those of the pod before it of its Job.
 	Admitted []string
 	Edit     *Edit // who made the Job, or changed its spec, as far as the object tells; nil for unknown
 }

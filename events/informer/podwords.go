@@ -23,7 +23,8 @@ const (
 )
 
 // waitingFor is why a pod that has not ended does not run, in a word: the scheduler's, else that of the first container that
-// says more than that it is being created or that those before it have not ended, else that of the last container. It is empty when nothing says so.
+// says more than that it is being created or that those before it have not ended, else that of the last container. It is empty
+// when nothing says so.
 func waitingFor(pod *kubewire.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason != "" {
