@@ -36,18 +36,16 @@ func (l *Loop) decided(c events.Claim) bool {
 	s := events.JobStream(c.Job)
 	known := false
 	switch j := l.world.Job(s); {
-	case j != nil && (j.Known() || c.Ordinal <= j.Ordinal):
-		return c.Ordinal <= j.Ordinal
-	case j != nil: // only pods of it were seen in this life, or since its account was closed
-		known = l.decidedBefore(s, c.Ordinal)
+	case j != nil: // the account may have begun anew since: the Job was retired, and a pod of it came late
+		known = c.Ordinal <= j.Ordinal || l.decidedBefore(s, c.Ordinal)
 	default:
 		known = l.world.Retired(s) != nil || l.heads[s] != 0 || l.past(s) != 0
 	}
 	return known || l.broken != nil || l.pruned()
 }
 
-// decidedBefore reports whether the log says of a Job that the world holds no account of that a create was decided, or that the Job has
-// gone. It may have gone without a record of that: a read did not find it.
+// decidedBefore reports whether the Job's stream says that a create was decided, or that the Job has gone. It may have gone without a
+// record of that: a read did not find it.
 func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
 	for rec := range l.backward(s) {
 		switch f := rec.Facts.(type) {

@@ -27,6 +27,12 @@ func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 		"pod demo#1 phase=Succeeded", "pod demo#2 phase=Succeeded", "ended 15/0 refused=NotFound", "wait 1s",
 		"ended 18/0 refused=NotFound", "ended 20/0 done", "ended 20/1 done", "pod demo#1 phase=Running",
 	}
+	// A Job is over and retired. The watch is behind: it shows an old version of the first pod, and the Job is read again.
+	retired := []string{
+		"start", "synced", "job demo parallelism=2 completions=2", "ended 9/0 done uid=uid-demo#1", "ended 11/0 done uid=uid-demo#2",
+		"pod demo#1 phase=Succeeded", "pod demo#2 phase=Succeeded", "ended 15/0 done", "ended 17/0 done", "ended 17/1 done",
+		"pod demo#1 phase=Succeeded", "job demo parallelism=2 completions=2 finished=Complete",
+	}
 	for _, row := range []struct {
 		sentence string
 		before   []string
@@ -41,6 +47,8 @@ func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 		{"the next create, later", []string{"start", "synced", "job demo"}, claiming("uid-demo", 1, 2), true},
 		{"a create of a Job that a read did not find, behind another pod of it", unfound, claiming("uid-demo", 1, 2), false},
 		{"the next create of such a Job", unfound, claiming("uid-demo", 1, 3), true},
+		{"a create of a retired Job that is seen again, behind another pod of it", retired, claiming("uid-demo", 1, 2), false},
+		{"the next create of such a retired Job", retired, claiming("uid-demo", 1, 3), true},
 		{"a create of the epoch before", []string{"start", "synced", "job demo", "rewound version=50"}, claiming("uid-demo", 1, 7), false},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
