@@ -33,6 +33,7 @@ type Config struct {
 	LoseLog  float64 // share of crashes that lose the log
 	LoseKey  float64 // share of crashes that lose the log's key, so that the next process has another one
 	Cut      float64 // chance, for each step, that a watch is cut
+	Stall    float64 // chance, for each step, that a watch shows nothing for some seconds, and then all of it
 	Stop     float64 // chance, for each step, that the process stops in good order and another one starts
 	Lapse    float64 // chance, for each step, that the Lease is not held for certain any more, or is again
 	HandOver float64 // chance, for each step, that the other controller takes over, with a log of its own
@@ -68,6 +69,8 @@ type Driver struct {
 	backup   *backup          // of the cluster; nil while there is none
 	rewinds  uint64           // times that it was restored
 	calm     bool             // nothing fails: each look is pending that should be
+
+	stalled map[events.Resource]events.Time // until when a watch shows nothing
 }
 
 type answer struct {
@@ -79,7 +82,7 @@ type answer struct {
 func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	d := &Driver{
 		World: world.New(cfg.World), cfg: cfg, key: events.Key{1}, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
-		seen: map[string]uint64{},
+		seen: map[string]uint64{}, stalled: map[events.Resource]events.Time{},
 	}
 	d.client = d.World.Server.Client(actor)
 	seeded := apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
@@ -183,7 +186,7 @@ func (d *Driver) Step() error {
 		chance float64
 		happen func() error
 	}{
-		{d.cfg.Crash, d.crash}, {d.cfg.Cut, d.cut}, {d.cfg.Stop, d.stop}, {d.cfg.Lapse, d.lapse},
+		{d.cfg.Crash, d.crash}, {d.cfg.Cut, d.cut}, {d.cfg.Stall, d.stall}, {d.cfg.Stop, d.stop}, {d.cfg.Lapse, d.lapse},
 		{d.cfg.HandOver, d.handOver}, {d.cfg.SetClock, d.setClock}, {d.cfg.Rewind, d.rewind},
 	} {
 		if draw < x.chance {
@@ -253,7 +256,11 @@ func (d *Driver) watch() (bool, error) {
 	all := d.resources()
 	first := d.rng.IntN(len(all)) + 1
 	for i := range all {
-		if did, err := d.process.Watch(all[(first+i)%len(all)]); did || err != nil {
+		r := all[(first+i)%len(all)]
+		if d.elapsed() < d.stalled[r] && d.rng.IntN(20) > 0 {
+			continue
+		}
+		if did, err := d.process.Watch(r); did || err != nil {
 			return did, err
 		}
 	}
@@ -349,6 +356,7 @@ var errRestless = errors.New("the world does not come to rest")
 // Settle ends the disturbances and lets everything run until nothing happens any more.
 func (d *Driver) Settle() error {
 	d.client.Faults, d.lapsed = d.policy, false
+	clear(d.stalled)
 	for range 200_000 {
 		busy, err := d.busy()
 		if err != nil {

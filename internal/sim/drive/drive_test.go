@@ -124,6 +124,25 @@ func TestSeedsInSmallFiles(t *testing.T) {
 	}
 }
 
+// TestSeedsOfStalls has watches that are behind for a while: the answers to what the controller asks are newer than what they show, and
+// a Job with many pods is over and retired before the last versions of its pods come.
+func TestSeedsOfStalls(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(seeds(t, 6)) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			cfg := config(seed)
+			cfg.Stall, cfg.World.UserChance = 0.02, 0.3
+			cfg.World.UsersOff = slices.DeleteFunc(slices.Clone(users.Deeds), func(d users.Deed) bool { return d == users.TouchPod })
+			cfg.Faults = nil
+			all := jobs(seed)
+			for _, j := range all {
+				j.Spec.Suspend, j.Spec.Parallelism, j.Spec.Completions = nil, new(int32(15)), new(int32(15))
+			}
+			runJobs(t, cfg, all)
+		})
+	}
+}
+
 // TestSeedsOfStops stops and starts the process all the time, in good order or late, and lets the Lease lapse: commands that were
 // not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
 func TestSeedsOfStops(t *testing.T) {

@@ -19,6 +19,17 @@ func (d *Driver) cut() error {
 	return nil
 }
 
+// stall has a watch show nothing for up to 20 s: what the controller reads and is answered meanwhile is newer than what it then shows.
+func (d *Driver) stall() error {
+	all := d.resources()
+	r := all[d.rng.IntN(len(all))]
+	until := d.World.Clock.Now().Add(time.Duration(1+d.rng.IntN(20)) * time.Second)
+	d.stalled[r] = events.At(until)
+	d.World.Clock.Schedule(until, "the watch of "+r.String()+" goes on", func() {})
+	d.say("the watch of %s stalls", r)
+	return nil
+}
+
 // lapse lets the Lease lapse, or be held again.
 func (d *Driver) lapse() error {
 	d.lapsed = !d.lapsed

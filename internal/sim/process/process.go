@@ -92,7 +92,7 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 		return p, p.Loop.Start(now)
 	}
 	p.Executor, err = executor.New(executor.Config{
-		API: wholeapi.Of(cfg.API), Groups: cfg.Groups, Crons: cfg.Crons, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
+		Seal: cfg.Key.Seal, API: wholeapi.Of(cfg.API), Groups: cfg.Groups, Crons: cfg.Crons, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
 		Observe: p.Feed.ObserveJob, ObservePod: p.Feed.ObservePod, ObserveCronJob: p.Feed.ObserveCronJob, ObserveRun: p.Feed.ObserveRun, Wrote: p.Feed.Wrote, May: cfg.May, Behind: cfg.Behind,
 	})
 	if err != nil {
