@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 150 pods, or of 500 with JOBLEDGER_LONG, says how it will end, and has not said
+// J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 80 pods, or of 500 with JOBLEDGER_LONG, says how it will end, and has not said
 // that it has. Then it is deleted, its controller is killed, or it is suspended and cut. No pod keeps its finalizer, and none is
 // counted wrongly.
 func TestALargeJobIsDisturbedAsItEnds(t *testing.T) {
 	t.Parallel()
-	n := int32(150)
+	n := int32(80)
 	if long {
 		n = 500
 	}

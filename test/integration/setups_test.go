@@ -319,7 +319,7 @@ func (s *setups) try(row *wrong) {
 	first, second := s.controller(row.first), s.controller(row.second)
 	t.Cleanup(func() { _ = first.Kill(); _ = second.Kill(); s.clear() })
 	s.start(first)
-	n := cmp.Or(row.jobs, 8)
+	n := cmp.Or(row.jobs, 6)
 	for i := range n / 2 {
 		s.create(newJob(fmt.Sprintf("job-%02d", i), completions(2), parallelism(2)))
 	}

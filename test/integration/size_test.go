@@ -21,7 +21,7 @@ import (
 func TestTheLogOfManyPods(t *testing.T) {
 	t.Parallel()
 	const most = 2000
-	pods := int32(300)
+	pods := int32(120)
 	if long {
 		pods = 1000
 	}
