@@ -164,6 +164,9 @@ oracle = @seed=$(or $(SEED),$(2)) && echo "cd test/oracle && JOBLEDGER_SEED=$$se
 # it has said when it is over (make before 4.0 cannot hold it back), and one that fails lets the other come to its end. The program is
 # built first, so that not both compile it.
 .PHONY: test
+# What tests and compilers throw away is collected later: a quarter of their time. Controllers that tests start have Go's own setting, and
+# so have tests of memory.
+test: export GOGC = 400
 test: ## All that a change must not break: unit, race, integration (under 20 min; SHUFFLE=on: in another order)
 	go build -o bin/test/jobledger ./cmd/jobledger
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=line) test-units test-cluster

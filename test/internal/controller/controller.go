@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -77,7 +78,7 @@ func (c *Controller) Launch(env ...string) error {
 		args = append(args, "--manage", c.config.Manage)
 	}
 	cmd := exec.Command(c.config.Program, append(args, c.config.Args...)...)
-	cmd.Env = append(append(os.Environ(), c.config.Env...), env...)
+	cmd.Env = slices.Concat(os.Environ(), []string{"GOGC="}, c.config.Env, env) // not the GOGC of the tests
 	cmd.Dir = c.config.Dir
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := child.Start(cmd)
