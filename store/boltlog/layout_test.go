@@ -154,7 +154,7 @@ func TestBytesPerPayloadByte(t *testing.T) {
 	for _, tt := range []struct {
 		group, groups int
 		file, written float64
-	}{{1, 6000, 1.60, 125}, {10, 2000, 1.30, 20}, {100, 600, 1.19, 3}, {1000, 60, 1.12, 1.35}} {
+	}{{1, 2000, 1.60, 125}, {10, 1000, 1.30, 20}, {100, 600, 1.19, 3}, {1000, 60, 1.12, 1.35}} {
 		l, w := openTest(t, store.Options{}, system)
 		inFile, written, payload := l.tail.high.Load(), writtenBytes(t), 0
 		for n := range tt.groups {

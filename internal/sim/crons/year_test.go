@@ -21,27 +21,27 @@ var places = []string{
 
 var policies = []string{"Allow", "Forbid", "Replace"}
 
-// The number of due times that CI has time for, and that of JOBLEDGER_LONG.
+// The number of due times and of days that CI has time for, and that of JOBLEDGER_LONG.
 const (
-	dueTimes     = 20_000
-	dueTimesLong = 20_000_000
+	dueTimes, lived         = 20_000, 180
+	dueTimesLong, livedLong = 20_000_000, 365
 )
 
-// TestAYear lives through a year of CronJobs, world after world until enough due times have passed: random schedules and zones, a
+// TestAYear lives through a year (without JOBLEDGER_LONG half a year) of CronJobs, world after world until enough due times have passed: random schedules and zones, a
 // controller that is down for three tenths of the time, edits, suspensions, a clock that is set, slow and refused creates, requests that
 // fail, whose end is not known, or that come late. Each due time has one fate, no other instant has one, and no Job is made twice. The due
 // times are counted by a walk over the minutes of the year.
 func TestAYear(t *testing.T) {
 	t.Parallel()
-	least := dueTimes
+	least, days := dueTimes, lived
 	if os.Getenv("JOBLEDGER_LONG") != "" {
-		least = dueTimesLong
+		least, days = dueTimesLong, livedLong
 	}
 	fates, due, records, late := map[events.TickFate]int{}, 0, 0, 0
 	seed := uint64(0)
 	for ; due < least; seed++ {
 		w := newWorld(t, seed)
-		w.year(seed)
+		w.year(seed, days)
 		for _, c := range w.crons {
 			due += c.due
 			for fate, n := range c.counts {
@@ -54,7 +54,7 @@ func TestAYear(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%d due times in %d years, %d records, %d late requests: %v", due, seed, records, late, fates)
+	t.Logf("%d due times in %d worlds, %d records, %d late requests: %v", due, seed, records, late, fates)
 	for f := events.TickStarted; f <= events.TickTriggered; f++ {
 		if fates[f] == 0 {
 			t.Errorf("no due time has the fate %d", f)
@@ -62,8 +62,8 @@ func TestAYear(t *testing.T) {
 	}
 }
 
-// year lives through a year, and checks that nothing is left untold at its end.
-func (w *world) year(seed uint64) {
+// year lives through so many days, and checks that nothing is left untold at its end.
+func (w *world) year(seed uint64, days int) {
 	defer func() {
 		if w.t.Failed() {
 			w.t.Logf("seed %d, at %s\n%s", seed, w.true, w.newest.of(w.deciding.stream))
@@ -71,7 +71,7 @@ func (w *world) year(seed uint64) {
 	}()
 	w.inhabit(5)
 	w.begin()
-	w.run(w.true.AddDate(0, 0, 365))
+	w.run(w.true.AddDate(0, 0, days))
 	until := w.quiet()
 	for _, c := range w.crons {
 		if !c.gone {
