@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -12,7 +11,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/store"
 )
 
 // Lines says of many Jobs, in one line each, why they ended so or what they wait for. It is not safe for concurrent use.
@@ -68,35 +66,4 @@ func (c *Case) line() Sentence {
 		}
 	}
 	return v
-}
-
-// remembering reads the controller's stream once, however many Jobs are looked at.
-type remembering struct {
-	history.Source
-	controller []events.Record
-	read       bool
-}
-
-func (m *remembering) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
-	if s != events.Controller || from != 0 || dir != store.Forward {
-		return m.Source.ReadStream(ctx, s, from, dir)
-	}
-	return func(yield func(events.Record, error) bool) {
-		if !m.read {
-			for r, err := range m.Source.ReadStream(ctx, s, from, dir) {
-				if err != nil {
-					m.controller = nil
-					yield(r, err)
-					return
-				}
-				m.controller = append(m.controller, r)
-			}
-			m.read = true
-		}
-		for i := range m.controller {
-			if !yield(m.controller[i], nil) {
-				return
-			}
-		}
-	}
 }
