@@ -139,13 +139,24 @@ func (c *cli) kindOf(ctx context.Context, src history.Source, p inSpace, name st
 	slices.Sort(all)
 	switch {
 	case len(all) == 0:
-		return h, p, fmt.Errorf("the log knows no Job, CronJob or pod %q in namespace %q (%s)", name, p.namespace, c.elsewhere(ctx, src, p.namespace, name))
+		return h, p, fmt.Errorf("the log knows no Job, CronJob or pod %q in namespace %q (%s)", name, p.namespace, c.anyElsewhere(ctx, src, p.namespace, name))
 	case len(all) > 1:
 		return h, p, usage("%q is several things; write one of them: %s", name, words.Clean(strings.Join(all, ", ")))
 	case in.namespace != p.namespace:
 		fmt.Fprintf(c.err, "note: %s is in namespace %s\n", words.Clean(h.String()), words.Clean(in.namespace))
 	}
 	return h, in, nil
+}
+
+// anyElsewhere says where there is a Job or a CronJob of that name, or one with a name like it.
+func (c *cli) anyElsewhere(ctx context.Context, src history.Source, namespace, name string) string {
+	crons, _ := src.CronJobs(ctx, history.CronJobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
+	for i := range crons.Items {
+		if crons.Items[i].Name == name {
+			return c.cronElsewhere(ctx, src, namespace, name)
+		}
+	}
+	return c.elsewhere(ctx, src, namespace, name)
 }
 
 // byNameIn are the kinds of which there is one in a namespace. A pod is looked for only where nothing else bears the name.

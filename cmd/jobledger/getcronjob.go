@@ -15,14 +15,21 @@ import (
 	"github.com/jobledger/jobledger/internal/words"
 )
 
-// findCronJobs finds the streams of the CronJobs that are meant, newest first. There is at least one. A name comes first, then a UID or
-// how one begins.
+// findCronJobs finds the streams of the CronJobs that are meant, newest first. There is at least one.
 func (c *cli) findCronJobs(ctx context.Context, src history.Source, p inSpace, name string) ([]events.Stream, error) {
-	namespace := p.namespace
+	streams, err := c.seekCronJobs(ctx, src, p, name)
+	if len(streams) == 0 && err == nil {
+		err = fmt.Errorf("the log knows no cronjob/%s in namespace %q (%s)", name, p.namespace, c.cronElsewhere(ctx, src, p.namespace, name))
+	}
+	return streams, err
+}
+
+// seekCronJobs is findCronJobs where there may be none. A name comes first, then a UID or how one begins, then a name in another namespace.
+func (c *cli) seekCronJobs(ctx context.Context, src history.Source, p inSpace, name string) ([]events.Stream, error) {
 	if uid.MatchString(name) {
 		return []events.Stream{events.CronJobStream(types.UID(strings.ToLower(name)))}, nil
 	}
-	streams, err := history.FindCronJobs(ctx, src, namespace, name)
+	streams, err := history.FindCronJobs(ctx, src, p.namespace, name)
 	if err != nil && !(src.Beside(err) && len(streams) > 0) {
 		return nil, fmt.Errorf("find cronjob/%s: %w", name, err)
 	}
@@ -42,10 +49,7 @@ func (c *cli) findCronJobs(ctx context.Context, src history.Source, p inSpace, n
 			return nil, usage("cronjob/%s is not one CronJob: write more of the UID, or the name", name)
 		}
 	}
-	if streams, err := c.findElsewhere(ctx, src, p, handle{name: name, cron: true}); len(streams) > 0 || err != nil {
-		return streams, err
-	}
-	return nil, fmt.Errorf("the log knows no cronjob/%s in namespace %q (%s)", name, namespace, c.cronElsewhere(ctx, src, namespace, name))
+	return c.findElsewhere(ctx, src, p, handle{name: name, cron: true})
 }
 
 // runOf is what the name of a CronJob's Job looks like.

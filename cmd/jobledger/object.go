@@ -122,3 +122,15 @@ func parseCronJob(args []string) (name string, err error) {
 	}
 	return name, err
 }
+
+// parseAnyCronJob is parseCronJob for those who also take a name alone.
+func parseAnyCronJob(args []string) (h handle, err error) {
+	if h, err = parseAny(args); h.any {
+		return h, nil
+	}
+	if kind, _, _ := strings.Cut(args[0], "/"); !cronJobKinds[strings.ToLower(kind)] {
+		return h, usage("%q is no CronJob: write NAME or cronjob/NAME", args[0])
+	}
+	name, err := parseCronJob(args)
+	return handle{name: name, cron: true}, err
+}

@@ -30,7 +30,7 @@ func newRoot(c *cli, name string) *cobra.Command {
 		Short: "A Kubernetes Job controller whose memory is a log",
 		Long: `What went wrong?      jobledger failures --log DIR --since 8h   what is stuck or failed
 Why?                  jobledger explain NAME --log DIR          of a Job, a CronJob or a pod
-Why was nothing run?  jobledger ticks cronjob/NAME --log DIR    what became of each due time
+Why was nothing run?  jobledger ticks NAME --log DIR            what became of each due time
 
 In a cluster the log is in the controller's pod:
   ` + inCluster + `

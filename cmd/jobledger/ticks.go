@@ -32,7 +32,7 @@ func (f *cronFlags) add(cmd *cobra.Command, c *cli) {
 
 // find finds the CronJob that is meant. The source is closed by the caller, unless it is nil.
 func (f *cronFlags) find(ctx context.Context, c *cli, args []string) (src history.Source, s events.Stream, err error) {
-	src, streams, err := f.findAll(ctx, c, args)
+	src, streams, _, err := f.findAll(ctx, c, args)
 	if err != nil {
 		return src, s, err
 	}
@@ -40,21 +40,22 @@ func (f *cronFlags) find(ctx context.Context, c *cli, args []string) (src histor
 	return src, streams[0], nil
 }
 
-// findAll finds all CronJobs that bore the name that is meant, the newest first. The source is closed by the caller, unless it is nil.
-func (f *cronFlags) findAll(ctx context.Context, c *cli, args []string) (src history.Source, lives []events.Stream, err error) {
-	name, err := parseCronJob(args)
+// findAll finds all CronJobs that bore the name that is meant, the newest first, and that name. The source is closed by the caller, unless it
+// is nil.
+func (f *cronFlags) findAll(ctx context.Context, c *cli, args []string) (src history.Source, lives []events.Stream, name string, err error) {
+	h, err := parseAnyCronJob(args)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	if err := f.output.validate(); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	src, _, err = f.job.source.open(ctx, c)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	lives, err = c.findCronJobs(ctx, src, f.job.place(), name)
-	return src, lives, err
+	lives, name, err = c.cronsOf(ctx, src, f.job.place(), h)
+	return src, lives, name, err
 }
 
 // ticksFlags choose due times.
@@ -72,7 +73,7 @@ const usualTicks = 500
 func newTicks(c *cli) *cobra.Command {
 	var f ticksFlags
 	cmd := &cobra.Command{
-		Use:   "ticks cronjob/NAME",
+		Use:   "ticks NAME | ticks cronjob/NAME",
 		Short: "Show what became of each due time of a CronJob",
 		Long: `Show what became of each due time of a CronJob, in order: started (with the Job, and how late), merged
 into a later one, too late, refused, lost, missed while no controller watched, or dropped. Due times
@@ -81,6 +82,9 @@ back. Jobs that users made by hand, or asked for, have lines of their own.
 
 Times are in UTC, or with --local in the time zone of this machine. The number is that of the record
 that says so: 'jobledger events --from N --limit 1'.
+
+NAME alone is a CronJob, or a Job or a pod that one made: then it is that CronJob. What is not in the
+namespace and in one other is taken there, unless -n is given.
 
 The last 500 lines are shown, or --tail. --missed leaves out what was started. Of several CronJobs that
 bore the name it is the newest, or with --at the newest that there was then; a UID names one of them.`,
@@ -132,7 +136,7 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	if err := cmp.Or(f.at.parse(f.output.zone()), f.span.parse(f.output.zone())); err != nil {
 		return err
 	}
-	src, lives, err := f.findAll(ctx, c, args)
+	src, lives, name, err := f.findAll(ctx, c, args)
 	if src != nil {
 		defer src.Close()
 	}
@@ -143,7 +147,7 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	stream, through, now, err := f.life(ctx, c, src, lives, args)
+	stream, through, now, err := f.life(ctx, c, src, lives, name)
 	if err != nil {
 		return err
 	}
@@ -173,7 +177,7 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 
 // life is the CronJob that is meant, and as of what: the record and the time of --at, or the end (0).
 func (f *ticksFlags) life(
-	ctx context.Context, c *cli, src history.Source, lives []events.Stream, args []string,
+	ctx context.Context, c *cli, src history.Source, lives []events.Stream, name string,
 ) (s events.Stream, through events.Sequence, now events.Time, err error) {
 	if !f.at.given() {
 		return lives[0], 0, 0, nil
@@ -182,7 +186,6 @@ func (f *ticksFlags) life(
 	if err != nil {
 		return s, 0, 0, err
 	}
-	name, _ := parseCronJob(args) // it was found by that
 	s, job, err := c.lifeAt(ctx, src, lives, name, at)
 	if job.UID == "" {
 		return s, 0, 0, err
