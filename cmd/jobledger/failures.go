@@ -39,6 +39,8 @@ API server refuses. A CronJob is stuck when it is held, does not start, is never
 its Jobs comes to an end. All that is stuck is told, whenever it was heard of last; -l leaves CronJobs
 out, as the log keeps no labels of them.
 
+With --until the list is as of that time: a Job that was stuck then is told, though it got on later.
+
 -l is that of kubectl, but the log has only those labels that the controller was told to keep
 (run --keep-labels).`,
 		Example: `  jobledger failures --log DIR --since 1h -n prod
@@ -57,7 +59,7 @@ out, as the log keeps no labels of them.
 	f.output.addLocal(cmd)
 	f.selector.add(cmd, "only Jobs with these labels, of those that the log keeps")
 	f.span.addSince(cmd, "all that is stuck, and only those failures from this time on")
-	f.span.addUntil(cmd, "only those up to this time")
+	f.span.addUntil(cmd, "as of this time: what was stuck or had failed then, whatever came later")
 	cmd.Flags().BoolVar(&f.nearMisses, "near-misses", false, "also Jobs that succeeded after failures, disruptions that did not count, or restarts")
 	f.limit.add(cmd, usualFailed, "so many Jobs that failed at most, the newest, and so many near misses")
 	return cmd

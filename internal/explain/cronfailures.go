@@ -22,6 +22,9 @@ func (f *finding) cronJobs() error {
 		return nil
 	}
 	q := history.CronJobsQuery{Namespace: f.q.Namespace, States: mayStart, Limit: jobsAtOnce}
+	if f.q.Until != 0 { // one that is suspended or deleted now was perhaps to start Jobs then
+		q.States = nil
+	}
 	for {
 		page, err := f.src.CronJobs(f.ctx, q)
 		if f.src.Beside(err) {
@@ -42,7 +45,7 @@ func (f *finding) cronJobs() error {
 }
 
 func (f *finding) lookAtCron(s *history.CronSummary) error {
-	c, err := ReadCron(f.ctx, f.src, events.CronJobStream(types.UID(s.UID)), history.Point{})
+	c, err := ReadCron(f.ctx, f.src, events.CronJobStream(types.UID(s.UID)), history.Point{Time: f.q.Until})
 	switch {
 	case errors.Is(err, history.ErrNoCronJob):
 		return nil

@@ -18,12 +18,13 @@ import (
 
 // FailuresQuery says of which Jobs trouble is told. The zero query wants that of all.
 type FailuresQuery struct {
-	Namespace    string
-	Labels       labels.Selector // of the labels that the log keeps; nil for all
-	Since, Until events.Time     // when they failed; 0 for no bound. What is stuck is told always
-	Survived     bool            // also Jobs that succeeded after failures, ignored disruptions or restarts
-	Limit        int             // so many that failed are told, at most, and so many that survived; 0 for all
-	Zone         words.Zone      // of the times in texts
+	Namespace string
+	Labels    labels.Selector // of the labels that the log keeps; nil for all
+	Since     events.Time     // they failed no earlier; 0 for no bound. What is stuck is told always
+	Until     events.Time     // as of when trouble is told: what comes later is not looked at; 0 for now
+	Survived  bool            // also Jobs that succeeded after failures, ignored disruptions or restarts
+	Limit     int             // so many that failed are told, at most, and so many that survived; 0 for all
+	Zone      words.Zone      // of the times in texts
 }
 
 // Trouble is a Job that failed, is stuck, or nearly failed, or a CronJob that does not start. Its JSON changes only by growing.
@@ -47,12 +48,15 @@ type Trouble struct {
 
 // Failures is a list of trouble, stuck ones first. Its JSON changes only by growing.
 type Failures struct {
-	Items    []Trouble     `json:"items"`
-	Causes   []Cause       `json:"causes"`   // what Items have in common, in their order
-	Looked   int           `json:"looked"`   // at so many Jobs
-	CronJobs int           `json:"cronJobs"` // and at so many CronJobs
-	More     bool          `json:"more,omitempty"`
-	Gaps     []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
+	Items    []Trouble `json:"items"`
+	Causes   []Cause   `json:"causes"`   // what Items have in common, in their order
+	Looked   int       `json:"looked"`   // at so many Jobs
+	CronJobs int       `json:"cronJobs"` // and at so many CronJobs
+	More     bool      `json:"more,omitempty"`
+
+	AsOf recordjson.Instant `json:"asOf,omitzero"` // what came later was not looked at; absent when it is told as of now
+
+	Gaps []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
 
 	// Passed are times in which namespaces that are asked for were over their budgets of log: Jobs may be missing, and what is told late.
 	Passed []history.Passed `json:"passedOver,omitempty"`
@@ -75,7 +79,7 @@ const (
 
 // FindFailures looks for Jobs and CronJobs in trouble.
 func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Failures, error) {
-	f := finding{Failures: Failures{Items: []Trouble{}, Causes: []Cause{}}, ctx: ctx, src: &remembering{Source: src}, q: &q, seen: map[string]bool{}}
+	f := finding{Failures: Failures{Items: []Trouble{}, Causes: []Cause{}, AsOf: recordjson.Instant(q.Until)}, ctx: ctx, src: &remembering{Source: src}, q: &q, seen: map[string]bool{}}
 	for _, step := range []struct {
 		what string
 		look func() error
@@ -134,11 +138,26 @@ func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enou
 var goes = []history.State{history.StateWaiting, history.StateRunning, history.StateFailing, history.StateFinishing, history.StateDeleting}
 
 func (f *finding) goingOn() error {
-	return f.eachJob(history.JobsQuery{States: goes}, func(s *history.Summary) (bool, error) {
-		f.seen[s.UID] = true
-		f.Looked++
-		return false, f.look(s)
+	err := f.eachJob(history.JobsQuery{States: goes}, func(s *history.Summary) (bool, error) {
+		return false, f.lookFirst(s)
 	})
+	if err != nil || f.q.Until == 0 {
+		return err
+	}
+	// Jobs that went on at the time that is asked for, and have ended since: each has a record behind that time.
+	return f.eachJob(history.JobsQuery{Since: f.q.Until}, func(s *history.Summary) (bool, error) {
+		if s.Finished != 0 && events.Time(s.Finished) <= f.q.Until || f.seen[s.UID] {
+			return false, nil
+		}
+		return false, f.lookFirst(s)
+	})
+}
+
+// lookFirst looks at a Job, which is not looked at again.
+func (f *finding) lookFirst(s *history.Summary) error {
+	f.seen[s.UID] = true
+	f.Looked++
+	return f.look(s)
 }
 
 // over looks at Jobs that are over and have a record in the time that is asked for. The limit is one of what is told, and not of what is looked
@@ -201,9 +220,11 @@ func (f *finding) look(s *history.Summary) error {
 	if f.q.Until != 0 && events.Time(s.Created) > f.q.Until {
 		return nil
 	}
-	c, err := Read(f.ctx, f.src, events.JobStream(types.UID(s.UID)), history.Point{})
+	c, err := Read(f.ctx, f.src, events.JobStream(types.UID(s.UID)), history.Point{Time: f.q.Until})
 	if errors.Is(err, history.ErrNoJob) {
-		f.take(untold(s, 0))
+		if f.q.Until == 0 { // otherwise it came later
+			f.take(untold(s, 0))
+		}
 		return nil
 	}
 	if err != nil && !f.src.Beside(err) {
@@ -284,6 +305,9 @@ func (c *Case) trouble() (Trouble, bool) {
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(x.from[0].At), x.text, c.stuckCause(x)
+		if g := c.Job.Gap; g != nil {
+			t.Why = c.unwatchedText(g) + x.text
+		}
 	}
 	if t.Sort != SortStuck { // how a stuck one waits is its cause
 		t.same = unnamed(t.Why, j.Name)

@@ -160,6 +160,9 @@ func failuresHead(f *explain.Failures, zone words.Zone) []string {
 	if f.More {
 		parts = append(parts, "these are the newest: --limit 0 has all")
 	}
+	if f.AsOf != 0 {
+		parts = append(parts, "as of "+zone.Second(events.Time(f.AsOf)))
+	}
 	looked := "of " + words.Count(f.Looked, "Job")
 	if f.CronJobs > 0 {
 		looked += " and " + words.Count(f.CronJobs, "CronJob")
