@@ -15,6 +15,10 @@ const (
 	stopSlack = 30 * time.Second // to end a pod after its grace period: the kubelet kills it, unmounts its volumes, and deletes it
 	silence   = time.Minute      // to say a first word of a pod that was bound to the node
 	creating  = 5 * time.Minute  // to pull images, mount volumes and make containers (ContainerCreating)
+
+	// initializing is for init containers to end, sidecars to start, and images behind them to be pulled (PodInitializing). Most wait for a
+	// database or bring a schema up to date: 5 minutes as above, and 10 for that work.
+	initializing = 15 * time.Minute
 )
 
 // hanging are the pods that are being deleted, and are there though their grace period was over a while ago.
@@ -114,7 +118,29 @@ func (c *Case) silentText(t *Try) Sentence {
 
 // tooLong reports whether a wait is one with which nothing goes on by itself.
 func (c *Case) tooLong(w *Waiting) bool {
-	return slices.Contains(stuckWords, w.Reason) || w.Reason == "ContainerCreating" && c.end().Sub(w.From.At) >= creating
+	bounds := map[string]time.Duration{"ContainerCreating": creating, "PodInitializing": initializing}
+	bound, has := bounds[w.Reason]
+	return slices.Contains(stuckWords, w.Reason) || has && c.end().Sub(w.From.At) >= bound
+}
+
+// unsaid is what the log lacks of a wait: its word does not say what is waited for, and no record does.
+func (c *Case) unsaid(w *Waiting) string {
+	switch {
+	case w.Reason == "ContainerCreating" && c.tooLong(w):
+		return "; missing: what its kubelet waits for (a volume, a Secret, the network): only its Events tell it, and they are not read"
+	case w.Reason == "PodInitializing":
+		_, template := c.firstSpec()
+		return fmt.Sprintf("; missing: which of its init containers%s runs or waits, or which image behind them: it is not recorded before they end", within(initials(template)))
+	}
+	return ""
+}
+
+// within is names in brackets; empty for none.
+func within(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // outlived are pods that run on though a regular container of each has ended with 0.

@@ -199,7 +199,7 @@ func waitWord(reason string) string {
 	case "ImagePullBackOff", "ErrImagePull":
 		return "the image cannot be pulled (" + reason + ")"
 	case "PodInitializing":
-		return "its init containers have not ended (PodInitializing)"
+		return "its init containers have not ended, or an image behind them is not there (PodInitializing)"
 	case "CrashLoopBackOff":
 		return "its container crashes again and again (CrashLoopBackOff)"
 	}
@@ -228,10 +228,7 @@ func (c *Case) keptBy() (out []Sentence) {
 	for _, g := range c.waiting() {
 		w := g[0].wait0()
 		from := append(cite(g, func(t *Try) Mark { return t.wait0().From }), marks(w.said())...)
-		text := fmt.Sprintf("%s: %s since %s (%s)", podsText(g), w.word(), c.clock(w.From.At), words.Span(now.Sub(w.From.At)))
-		if w.Reason == "ContainerCreating" && c.tooLong(w) {
-			text += "; missing: what its kubelet waits for (a volume, a Secret, the network): only its Events tell it, and they are not read"
-		}
+		text := fmt.Sprintf("%s: %s since %s (%s)%s", podsText(g), w.word(), c.clock(w.From.At), words.Span(now.Sub(w.From.At)), c.unsaid(w))
 		out = append(out, say(from, "%s%s", text, colon(w.Message)))
 	}
 	out = append(out, c.halvesDone()...)

@@ -220,16 +220,20 @@ func images(template []byte) map[string]string {
 }
 
 // regulars are the names of the regular containers of a pod template; none where they are not known.
-func regulars(template []byte) (names []string) {
+func regulars(template []byte) []string { return namesIn(template, "containers") }
+
+// initials are the names of its init containers, sidecars among them; likewise.
+func initials(template []byte) []string { return namesIn(template, "initContainers") }
+
+func namesIn(template []byte, list string) (names []string) {
 	var t struct {
-		Spec struct {
-			Containers []struct{ Name string }
-		} `json:"spec"`
+		Spec map[string]json.RawMessage `json:"spec"`
 	}
-	if json.Unmarshal(template, &t) != nil {
+	var containers []struct{ Name string }
+	if json.Unmarshal(template, &t) != nil || json.Unmarshal(t.Spec[list], &containers) != nil {
 		return nil
 	}
-	for _, k := range t.Spec.Containers {
+	for _, k := range containers {
 		names = append(names, k.Name)
 	}
 	return names
