@@ -69,6 +69,7 @@ type Case struct {
 	before      counters
 	gaps        history.Gaps
 	passed      history.PassedOver // of all namespaces
+	steps       []clockStep
 	unrecorded  unrecorded
 	template    *templateEdit   // of its CronJob, made since; nil where none was looked for, or none is
 	runs        *runs           // earlier ones of the same work; nil when they were not looked for
@@ -158,6 +159,9 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		c.reigned(r, &f.World().Settings)
 		c.around.learn(r)
 		c.passed.Learn(r)
+		if f, is := r.Facts.(*events.ClockStepped); is {
+			c.steps = append(c.steps, clockStep{markOf(r), f.Step})
+		}
 		if g := c.gaps.Learn(r); g != nil && !slices.Contains(c.Gaps, g) {
 			c.Gaps = append(c.Gaps, g)
 		}

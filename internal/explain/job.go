@@ -41,7 +41,7 @@ func (c *Case) Answer() Answer {
 	a.add(headRefused, c.refusedText()...)
 	a.add(headChanged, c.changed()...)
 	a.add(headAlso, c.also()...)
-	a.add(headTime, c.took()...)
+	a.add(headTime, append(c.took(), c.late()...)...)
 	a.add(headClose, c.close()...)
 	a.add(headRuledOut, c.ruledOut()...)
 	a.add(headHistory, c.history()...)

@@ -42,7 +42,7 @@ func (c *Case) meanwhile() (text string, from []Mark) {
 			return fmt.Sprintf(" while %s had ended with 0%s and %s ran on", e.Name, c.atClock(e.Finished), t.othersThan(e)), marks(t.Shown)
 		}
 	}
-	return "", nil
+	return c.idleAtDeadline()
 }
 
 // theirWords are the beginning of a message of the cluster's behind a colon, quoted, with its own quotes as single ones; nothing where there

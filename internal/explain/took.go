@@ -27,12 +27,14 @@ const (
 	phaseCreating
 	phaseConcluding
 	phaseBackoff
+	phaseUnseen
 	phaseDeciding
 	phases
 )
 
 var phaseNames = [phases]string{
-	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "creates refused", "no pod came", "creating", "concluding", "backoff", "between two pods",
+	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "creates refused", "no pod came", "creating", "concluding", "backoff",
+	"not seen yet", "between two pods",
 }
 
 // stretch is a phase from one time to another.
@@ -166,6 +168,9 @@ func (c *Case) jobStretches() []stretch {
 			to = end
 		}
 		out = append(out, stretch{phaseUnwatched, events.Time(g.From), to})
+	}
+	if c.added.At > c.start() {
+		out = append(out, stretch{phaseUnseen, c.start(), c.added.At})
 	}
 	if s := c.settled; s != nil {
 		out = append(out, stretch{phaseConcluding, cmp.Or(s.Decided.At, s.Evidence.At, s.Seen.At), end})
