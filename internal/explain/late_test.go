@@ -204,3 +204,57 @@ func (l *lateLog) step() {
 	r := &l.records[l.at]
 	r.Stream, r.Kind, r.Facts = events.Controller, events.KindClockStepped, &events.ClockStepped{Step: l.by}
 }
+
+// TestADeadlineThatPassedWhileJobledgerStoodStill: the verdict of a Job that has no pod when its deadline passes says why it has none: here
+// nothing is recorded from behind its first status on. Where a pod ran, or other records were made, it does not say so.
+func TestADeadlineThatPassedWhileJobledgerStoodStill(t *testing.T) {
+	const why = " while no pod ran, as Jobledger stood still from 22:06:48 to 22:07:21, and recorded nothing"
+	for _, row := range []struct {
+		name         string
+		pods, others bool
+		says         string
+	}{
+		{"no pod was made", false, false, why},
+		{"other records were made", false, true, ""},
+		{"a pod ran", true, false, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			l := newLateLog(t, "deadline/report-daily", deadline)
+			l.stoodStill()
+			l.onePodWithout(row.pods, row.others)
+			c, err := explain.Read(t.Context(), l, l.stream, history.Point{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := c.Answer().Verdict
+			if says := "activeDeadlineSeconds 8 passed" + row.says; !strings.Contains(v.Text, says) || row.says == "" && strings.Contains(v.Text, "no pod ran") {
+				t.Errorf("%q, not %q", v.Text, says)
+			}
+		})
+	}
+}
+
+// onePodWithout makes report-daily a Job that wants one pod, and leaves out what tells of its pods, if so, and when others' records were made.
+func (l *lateLog) onePodWithout(pods, others bool) {
+	l.without = map[events.Sequence]bool{}
+	late, started, began := l.records[l.at].Sequence, events.Time(0), false
+	for i := range l.records {
+		r := &l.records[i]
+		ours := r.Stream == l.stream
+		if f, is := r.Facts.(*events.JobSpec); is && ours {
+			one, n := *f, int32(1)
+			one.Parallelism, one.Completions = &n, &n
+			r.Facts = &one
+		}
+		pod := r.Kind == events.KindPodAdded || r.Kind == events.KindPodChanged || r.Kind == events.KindPodDeleted || r.Kind == events.KindCommandEnded && r.Evidence.Name != ""
+		counts := r.Sequence == 870 || r.Sequence > 871 && r.Sequence < 966 // pods are stopped at the deadline, and counted
+		creates := r.Kind == events.KindDecided && r.Sequence < 100
+		l.without[r.Sequence] = ours && (pod && (!pods || r.Sequence > late) || creates && !pods || counts)
+		if ours && r.Kind == events.KindJobChanged && !began {
+			started, began = r.Time, true // its status has the time of its start
+		}
+		if began && r.Sequence < late && !others {
+			r.Time = started
+		}
+	}
+}
