@@ -49,6 +49,7 @@ func (c *cli) execute(ctx context.Context, args []string) int {
 	if asksForASCII(c.getenv) {
 		c.speakASCII()
 	}
+	c.showReading()
 	root := newRoot(c, displayName(args[0]))
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)

@@ -270,6 +270,10 @@ func newProgress(out io.Writer, what string, total uint64) *progress {
 	if _, ok := terminal(out); !ok {
 		return &progress{}
 	}
+	if s, is := out.(*shownBy); is { // this tells more
+		s.reading.clear(true)
+		out = s.Writer
+	}
 	return &progress{out: out, what: what, total: max(total, 1), began: time.Now()}
 }
 

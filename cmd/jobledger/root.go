@@ -18,6 +18,7 @@ type cli struct {
 	begun    bool          // the command line was understood, and the command began
 	damaged  bool          // what was read is known to be damaged, and it was said
 	met      *store.Damage // that readers came to: the command ends with it, whatever it can show
+	reads    *reading      // shows on a terminal how far it has read; nil where none is
 	ascii    *asciiWriter  // out, where the locale asks for ASCII; nil otherwise
 }
 
@@ -77,6 +78,9 @@ and what others wrote is escaped as in JSON.`,
 
 // terminal reports whether w is a terminal, and how wide it is.
 func terminal(w io.Writer) (width int, ok bool) {
+	if s, is := w.(*shownBy); is {
+		w = s.Writer
+	}
 	if a, is := w.(*asciiWriter); is {
 		w = a.Writer
 	}

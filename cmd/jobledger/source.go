@@ -114,7 +114,7 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 			return nil, false, &usageError{fmt.Sprintf("--server: %v", err)}
 		}
 		client.Damage = c.met
-		return client, true, nil
+		return c.countedClient(client), true, nil
 	case f.log == "":
 		return nil, false, usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)", envLog, envServer)
 	}
@@ -127,17 +127,29 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 			c.met.Known(damage)
 			c.damaged = true
 		}
-		lists := joblist.New(joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(f.log), Keep: true})
-		return local{history.Local{Log: log, Lists: lists, Damage: c.met}, log}, false, nil
+		var read store.Reader = log
+		if c.reads != nil {
+			read = countedLog{log, c.reads}
+		}
+		lists := joblist.New(joblist.Config{Log: read, Files: log.Files, Dir: open.Dir(f.log), Keep: true})
+		return local{history.Local{Log: read, Lists: lists, Damage: c.met}, log}, false, nil
 	case errors.As(err, &held):
 		client, err := besides(ctx, open.Dir(f.log), held)
 		if err != nil {
 			return nil, true, err
 		}
 		client.Damage = c.met
-		return client, true, nil
+		return c.countedClient(client), true, nil
 	}
 	return nil, false, explainOpen(open.Dir(f.log), err)
+}
+
+// countedClient is a controller that is asked; on a terminal it is shown how many of its records were read.
+func (c *cli) countedClient(client *serve.Client) history.Source {
+	if c.reads == nil {
+		return client
+	}
+	return countedSource{client, c.reads}
 }
 
 // openToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is refused.

@@ -16,7 +16,11 @@ const mostUnlisted = 200
 
 // noteUnlisted says of a list that the controller has listed nothing since its start: that nothing is in the list says nothing about the cluster.
 func (c *cli) noteUnlisted(ctx context.Context, src history.Source) {
-	if client, is := src.(*serve.Client); is {
+	asked := src
+	if s, is := asked.(countedSource); is {
+		asked = s.Source
+	}
+	if client, is := asked.(*serve.Client); is {
 		if info, err := client.Info(ctx); err == nil && info.NotListed != "" {
 			fmt.Fprintf(c.err, "note: nothing was listed: %s\n", words.Clean(info.NotListed))
 			return

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// The pace of what a terminal is shown while a command reads.
+const (
+	readingAfter = time.Second // a command that takes no longer shows nothing
+	readingEvery = 200 * time.Millisecond
+)
+
+// reading shows on a terminal how many records a command has read, once that takes longer than a second, and until it writes its answer: who
+// waits for a large log sees that it goes on. It is safe for concurrent use.
+type reading struct {
+	out io.Writer
+	now func() time.Time
+
+	mu    sync.Mutex
+	began time.Time
+	told  time.Time // when it was shown last; zero when it is not shown
+	n     uint64
+	over  bool // the answer is written, or something else shows how far it is
+}
+
+func newReading(out io.Writer, now func() time.Time) *reading {
+	return &reading{out: out, now: now, began: now()}
+}
+
+// record counts one that was read.
+func (r *reading) record() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	if now := r.now(); !r.over && now.Sub(r.began) > readingAfter && now.Sub(r.told) > readingEvery {
+		r.told = now
+		fmt.Fprintf(r.out, "\rreading the log: %d records", r.n)
+	}
+}
+
+// clear takes the line off the terminal. It comes again, unless that is the end.
+func (r *reading) clear(end bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.told.IsZero() {
+		fmt.Fprint(r.out, "\r\x1b[K")
+		r.told = time.Time{}
+	}
+	r.over = r.over || end
+}
+
+// shownBy writes to a terminal on which a reading may be shown. With the first byte of the answer that ends; notes go above it.
+type shownBy struct {
+	io.Writer
+	reading *reading
+	answer  bool
+}
+
+func (w *shownBy) Write(b []byte) (int, error) {
+	w.reading.clear(w.answer)
+	return w.Writer.Write(b)
+}
+
+// showReading shows how far reading is, where notes go to a terminal.
+func (c *cli) showReading() {
+	if _, ok := terminal(c.err); ok {
+		c.reads = newReading(c.err, time.Now)
+		c.out, c.err = &shownBy{c.out, c.reads, true}, &shownBy{c.err, c.reads, false}
+	}
+}
+
+// countedLog is a log whose records are counted as they are read.
+type countedLog struct {
+	store.Archive
+	reading *reading
+}
+
+// counting counts records as they are read.
+func (r *reading) counting(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for rec, err := range all {
+			r.record()
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// Read is described by store.Reader.
+func (l countedLog) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return l.reading.counting(l.Archive.Read(ctx, from))
+}
+
+// ReadStream is described by store.Reader.
+func (l countedLog) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	return l.reading.counting(l.Archive.ReadStream(ctx, s, from, dir))
+}
+
+// countedSource is a controller that is asked: its records are counted as they come. Those that follow are not.
+type countedSource struct {
+	history.Source
+	reading *reading
+}
+
+// Read is described by history.Source.
+func (s countedSource) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return s.reading.counting(s.Source.Read(ctx, from))
+}
+
+// ReadStream is described by history.Source.
+func (s countedSource) ReadStream(ctx context.Context, st events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	return s.reading.counting(s.Source.ReadStream(ctx, st, from, dir))
+}
+
+// Records is described by history.Source.
+func (s countedSource) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	return s.reading.counting(s.Source.Records(ctx, q))
+}
