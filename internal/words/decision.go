@@ -54,10 +54,14 @@ func (n *Names) Phrase(s events.Stream, c events.Command) string {
 	if c == nil {
 		return "command"
 	}
+	return phrase(c, func(pod types.UID) string { return n.Pod(s, pod) })
+}
+
+func phrase(c events.Command, pod func(types.UID) string) string {
 	if w, ok := c.(*events.WriteStatus); ok {
 		return writeText(w)
 	}
-	return events.Phrase(c, func(pod types.UID) string { return n.Pod(s, pod) })
+	return events.Phrase(c, pod)
 }
 
 // writeText puts first what matters most about a status write: the condition that it adds, of several the last; then the
@@ -99,12 +103,12 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 	text := fmt.Sprintf("command %d of record %d", f.Command.Place+1, f.Command.Decided)
 	switch {
 	case command == nil && f.Type.Traits() != nil:
-		text = n.asked(r.Stream, f)
+		text = n.asked(r, f)
 	case command == nil:
 	case command.Traits().Kind == events.CommandWriteStatus:
 		text = command.Traits().Verb // what it changes is said where it was decided
 	default:
-		text = n.Phrase(r.Stream, command)
+		text = phrase(command, func(pod types.UID) string { return n.podOf(r, f, pod) })
 	}
 	text += ": " + f.Ending.String()
 	if f.Ending == events.Refused {
@@ -119,13 +123,22 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 }
 
 // asked is what the record itself says of the command that ended.
-func (n *Names) asked(s events.Stream, f *events.CommandEnded) string {
+func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	traits := f.Type.Traits()
 	switch {
 	case f.Ordinal != 0:
 		return fmt.Sprintf("%s #%d", traits.Verb, f.Ordinal)
 	case f.Pod != "":
-		return traits.Verb + " " + n.Pod(s, f.Pod)
+		return traits.Verb + " " + n.podOf(r, f, f.Pod)
 	}
 	return traits.Verb
+}
+
+// podOf is the name of a pod in the end of a command. The record names the pod that the command was about: its object may be gone by then,
+// and its name forgotten.
+func (n *Names) podOf(r *events.Record, f *events.CommandEnded, pod types.UID) string {
+	if pod == f.Pod && r.Evidence.Name != "" {
+		return r.Evidence.Name
+	}
+	return n.Pod(r.Stream, pod)
 }

@@ -165,6 +165,47 @@ func TestWhatIsNotThereIsNotTold(t *testing.T) {
 			events.Evidence{Namespace: "ci"},
 		},
 		{"its facts were erased", &events.Erased{}, events.Evidence{}},
+		{"records before 5 are no longer kept", &events.Pruned{First: 5, Reason: events.PruneSize}, events.Evidence{}},
+		{
+			"records before 5 are no longer kept: 2 to 4 go, of 2026-03-02T12:00:00Z to 2026-03-02T12:00:01Z: they are too old",
+			&events.Pruned{First: 5, From: 2, FromTime: noon, ThroughTime: noon.Add(time.Second), Reason: events.PruneAge}, events.Evidence{},
+		},
+		{"jobledger v, --manage=delegated, rules 3", &events.ControllerStarted{Version: "v", RulesVersion: 3, Settings: events.DefaultSettings()}, events.Evidence{}},
+		{
+			"jobledger v, --manage=delegated, rules 3, key k",
+			&events.ControllerStarted{Version: "v", RulesVersion: 3, Key: "k", Settings: events.DefaultSettings()}, events.Evidence{},
+		},
+		{
+			"jobledger v, --manage=delegated, rules 3, specs and templates are hashed with key k from here on, with j before",
+			&events.ControllerStarted{Version: "v", RulesVersion: 3, Key: "k", KeyBefore: "j", Settings: events.DefaultSettings()}, events.Evidence{},
+		},
+		{"epoch 4 begins", &events.EpochChanged{Epoch: 4, Rewind: events.Rewind{Object: "u", Known: 9}}, events.Evidence{}},
+		{
+			"epoch 2 begins: the cluster was restored from a backup: object u of jobs had gone at revision 90 and is there again at 90; everything is listed again",
+			&events.EpochChanged{Epoch: 2, Reason: events.EpochClusterRewound, Rewind: events.Rewind{Resource: events.Jobs, Known: 90, Found: 90, Object: "u"}},
+			events.Evidence{},
+		},
+		{
+			"epoch 2 begins: the cluster was restored from a backup: jobs went back from revision 90 to 95; everything is listed again",
+			&events.EpochChanged{Epoch: 2, Reason: events.EpochClusterRewound, Rewind: events.Rewind{Resource: events.Jobs, Known: 90, Found: 95}}, events.Evidence{},
+		},
+		{
+			"Failed, other exit 3, main exit 4",
+			pod(events.PodSeen{Phase: events.PodFailed, Exits: []events.ContainerExit{{Name: "other", Code: 3}, {Name: "main", Code: 4}}}),
+			events.Evidence{Containers: []events.ContainerEnd{{Name: "main", ExitCode: 3, Reason: "OOMKilled"}}},
+		},
+		{
+			"Running, restarted 2 times, init exit 0 (Unusual) before",
+			pod(events.PodSeen{Phase: events.PodRunning, Restarts: 2}),
+			events.Evidence{Containers: []events.ContainerEnd{{Name: "init", Reason: "Unusual"}, {Name: "main", Reason: "Completed"}}},
+		},
+		{
+			"Pending, waits: Unschedulable: no node", pod(events.PodSeen{Waiting: "Unschedulable"}),
+			events.Evidence{Conditions: []events.ConditionText{
+				{Type: "PodScheduled", Reason: "Other", Message: "another"}, {Type: "Ready", Reason: "Unschedulable", Message: "not this"},
+				{Type: "PodScheduled", Reason: "Unschedulable", Message: "no node"},
+			}},
+		},
 		{"its facts were erased (+1 version passed over)", &events.Erased{}, events.Evidence{PassedOver: 1}},
 		{"its facts were erased (+2 versions passed over)", &events.Erased{}, events.Evidence{PassedOver: 2}},
 		{"3 bytes of a kind that this program does not know", &events.Unknown{Bytes: []byte("abc")}, events.Evidence{}},
