@@ -179,6 +179,9 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 	past, first, key := history.NewFold(), events.Sequence(0), events.Sequence(0)
 	past.Brief = true
 	for old, err := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
+		if failed := failedRead(err); failed != nil {
+			return row{}, false, failed
+		}
 		if err != nil {
 			break // it is met again
 		}
