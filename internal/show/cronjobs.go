@@ -77,7 +77,7 @@ func (p *Page) TickFate(t *history.Tick) string { return p.tickFate(t, p.due) }
 func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string {
 	text := t.Says
 	switch {
-	case t.Fate == events.TickMerged.String():
+	case t.Fate == events.TickMerged.String() && t.Into != 0:
 		text = "merged into " + write(events.Time(t.Into))
 	case t.Fate == events.TickSkipped.String() && t.Into != 0:
 		text += ", " + write(events.Time(t.Into)) + " was"
