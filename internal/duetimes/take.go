@@ -70,6 +70,7 @@ func (c *CronJob) take(r *events.Record) error {
 			c.Seen, c.Ledger = events.CronJobFromWire(stored.GetFacts()), events.LedgerFromWire(stored.GetLedger())
 			c.begin(c.Seen)
 			c.firstSeenAs = c.Seen
+			c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status says it later
 			c.timedBefore(stored)
 			for _, run := range stored.GetRuns() {
 				seen := events.RunFromWire(run.GetFacts())
