@@ -98,7 +98,7 @@ func (f *film) shot(r *events.Record, of string, all []string) {
 		}
 	}
 	if len(said) > 0 {
-		fmt.Fprintf(&f.out, "%d %s: %s\n", r.Sequence, r.Kind, strings.Join(said, "\n  "))
+		fmt.Fprintf(&f.out, "%d %s %s: %s\n", r.Sequence, r.Kind, of, strings.Join(said, "\n  "))
 	}
 	f.was[of] = now
 }
