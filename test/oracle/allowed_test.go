@@ -81,6 +81,19 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- cronjob a: lastSuccessfulTime=2026-01-01T00:18:32Z\n+ cronjob a: lastSuccessfulTime=unset\n", false},
 		{"ours tells of another one", "cronjob a keepFailed=0\n+0 create a\n+1 delete a foreground\n+1 fail a.-1\n",
 			"- event of a: Normal SuccessfulDelete \"Deleted job a-1\"\n+ event of a: Normal SawCompletedJob \"Saw completed job: a-2, condition: Failed\" x1\n", false},
+		{"the answer to the deletion of a Job that has ended is lost", goneUnanswered,
+			"- event of a: Normal SawCompletedJob \"Saw completed job: a-1, condition: Failed\" x1\n" +
+				"+ event of a: Normal MissingJob \"Active job went missing: a-1\" x1\n", true},
+		{"ours misses another Job", goneUnanswered, "- event of a: Normal SawCompletedJob \"Saw completed job: a-1, condition: Failed\" x1\n" +
+			"+ event of a: Normal MissingJob \"Active job went missing: a-2\" x1\n", false},
+		{"ours misses it twice", goneUnanswered, "- event of a: Normal SawCompletedJob \"Saw completed job: a-1, condition: Failed\" x1\n" +
+			"+ event of a: Normal MissingJob \"Active job went missing: a-1\" x2\n", false},
+		{"ours tells nothing of its end", goneUnanswered, "- event of a: Normal SawCompletedJob \"Saw completed job: a-1, condition: Failed\" x1\n", false},
+		{"upstream misses it", goneUnanswered, "- event of a: Normal MissingJob \"Active job went missing: a-1\" x1\n" +
+			"+ event of a: Normal SawCompletedJob \"Saw completed job: a-1, condition: Failed\" x1\n", false},
+		{"the deletion was refused", "cronjob a keepFailed=0\n+0 create a\n+1 deny remove quota\n+1 fail a.-1\n",
+			"- event of a: Normal SawCompletedJob \"Saw completed job: a-1, condition: Failed\" x1\n" +
+				"+ event of a: Normal MissingJob \"Active job went missing: a-1\" x1\n", false},
 		{"ours asks for a refused Job later than upstream, which was touched", "cronjob a\n+0 create a\n+1 deny createjob quota\n+1 touch a\n",
 			"- event of a: Warning FailedCreate \"a-2 is forbidden\"\n+ event of a: Warning FailedCreate \"a-3 is forbidden\"\n", true},
 		{"nothing was touched", "cronjob a\n+0 create a\n+1 deny createjob quota\n",
@@ -97,6 +110,8 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 		}
 	}
 }
+
+const goneUnanswered = "cronjob a keepFailed=0\n+0 create a\n+1 deny remove lost once\n+1 fail a.-1\n"
 
 const replaced = "cronjob a policy=Replace\n+0 create a\n+1 hold jobs\n+1 fail a.-1\n"
 

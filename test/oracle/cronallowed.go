@@ -105,6 +105,16 @@ var AllowedOfCronJobs = []*Difference{
 		Shows: toldInstead,
 	},
 	{
+		Rule: "C-105, C-125",
+		Sentence: "A finished Job beyond the limits is deleted, and the answer is lost. Upstream tells in the same pass that the Job has ended. Ours, " +
+			"which sees meanwhile that it is gone, tells that.",
+		When: func(s Scenario) bool { return s.has("deny remove lost") },
+		Explains: func(line string) bool {
+			return isLine(line, "-", " Normal SawCompletedJob ") || isLine(line, "+", " Normal MissingJob ")
+		},
+		Shows: goneInstead,
+	},
+	{
 		Rule:     "C-147",
 		Sentence: "A Job that is to be replaced has ended, and that was not seen yet. Upstream deletes it. Ours, which reads it first as upstream does, looks at what it has read, and keeps it.",
 		When:     func(s Scenario) bool { return s.has("hold jobs") && s.has("policy=Replace") },
@@ -170,6 +180,27 @@ func toldInstead(diff string) bool {
 		}
 	}
 	return len(jobs) > 0
+}
+
+// goneInstead reports whether ours tells of each Job whose end upstream alone tells that it went missing, as often, and of no other.
+func goneInstead(diff string) bool {
+	told := map[string]int{}
+	for line := range strings.Lines(diff) {
+		of, text, _ := strings.Cut(line, ": Normal ")
+		for reason, by := range map[string]int{`SawCompletedJob "Saw completed job: `: 1, `MissingJob "Active job went missing: `: -1} {
+			if job, is := strings.CutPrefix(text, reason); is {
+				job, _, _ = strings.Cut(job, `"`)
+				job, _, _ = strings.Cut(job, ",")
+				told[of[2:]+job+text[strings.LastIndex(text, `"`):]] += by
+			}
+		}
+	}
+	for _, n := range told {
+		if n != 0 {
+			return false
+		}
+	}
+	return len(told) > 0
 }
 
 // keptInstead reports whether each CronJob's Jobs are as many, and ours are newer: each Job that upstream alone deletes is made up for by an

@@ -149,8 +149,9 @@ func (n mendedCronNamespace) Get(name string) (*batchv1.CronJob, error) {
 // that could not be.
 type looked struct {
 	patient
-	u     *upstream
-	again map[string]bool // keys that come again by themselves
+	u      *upstream
+	again  map[string]bool // keys that come again by themselves
+	failed map[string]bool // keys whose look has ended in an error, until they are done
 }
 
 // Get begins to look at a CronJob.
@@ -202,7 +203,9 @@ func (q looked) AddAfter(key string, d time.Duration) {
 }
 
 func (q looked) AddRateLimited(key string) {
-	q.comes(key)
+	q.u.mends.mu.Lock()
+	q.again[key], q.failed[key] = true, true
+	q.u.mends.mu.Unlock()
 	q.patient.AddRateLimited(key)
 }
 
@@ -244,7 +247,8 @@ func (u *upstream) lags() bool {
 }
 
 // write writes the status that could not be written, if it was not tried since. It reports whether there is none any more. What is seen of
-// its own create has upstream look once more, and ours not: then it is not tried again.
+// its own create has upstream look once more, and ours not: then it is not tried again. An error of the look and one of this write are one
+// (C-172).
 func (q looked) write(key string) bool {
 	cronJob := q.unsaid(key)
 	if cronJob == nil {
@@ -252,13 +256,15 @@ func (q looked) write(key string) bool {
 	}
 	m := q.u.mends
 	m.mu.Lock()
-	just := time.Since(m.of(cronJob).failed) < time.Millisecond
+	just, failed := time.Since(m.of(cronJob).failed) < time.Millisecond, q.failed[key]
 	m.mu.Unlock()
 	if just {
 		return false
 	}
 	if _, err := q.u.statuses.UpdateStatus(context.Background(), cronJob, metav1.UpdateOptions{}); err != nil {
-		q.AddRateLimited(key)
+		if !failed {
+			q.AddRateLimited(key)
+		}
 		return false
 	}
 	q.patient.Forget(key)
@@ -275,6 +281,7 @@ func (q looked) Done(key string) {
 	sleeps := ends && m.taken[key] != ""
 	delete(m.taken, key)
 	delete(q.again, key)
+	delete(q.failed, key)
 	m.mu.Unlock()
 	if ends && q.patient.NumRequeues(key) > 0 {
 		m.act(backoffKept)

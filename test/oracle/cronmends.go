@@ -30,13 +30,14 @@ type mends struct {
 	doubt map[string]*batchv1.Job    // by key: a Job whose create ended unknown
 	taken map[string]string          // by key of a CronJob: a Job whose name was found taken since it was looked at
 	made  map[types.UID]*batchv1.Job // Jobs that it made, until the watch shows them
+	seen  map[types.UID]bool         // Jobs that the watch has shown, maybe before the answer to their create came
 
 	memory map[types.UID]*memory
 	tried  map[string]bool // by key: a status was written, or was to be, since the CronJob was looked at
 }
 
 func newMends() *mends {
-	m := &mends{acted: map[*Difference]bool{}, taken: map[string]string{}, tried: map[string]bool{}}
+	m := &mends{acted: map[*Difference]bool{}, taken: map[string]string{}, tried: map[string]bool{}, seen: map[types.UID]bool{}}
 	m.forget()
 	return m
 }
@@ -53,6 +54,7 @@ func (m *mends) shown(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.made, uid)
+	m.seen[uid] = true
 }
 
 // follow has the watch show Jobs.
@@ -114,7 +116,9 @@ func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.Cr
 	m, owner := j.u.mends, metav1.GetControllerOf(job)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if key := namespace + "/" + owner.Name; err == nil {
+	if key := namespace + "/" + owner.Name; err == nil && m.seen[made.UID] {
+		return made, nil
+	} else if err == nil {
 		m.made[made.UID] = made
 	} else if apierrors.IsAlreadyExists(err) {
 		m.taken[key] = job.Name

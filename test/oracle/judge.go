@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/jobledger/jobledger/events"
 )
 
 // ends is how often upstream plays a scenario while the two disagree: its goroutines may come to several ends, and each is right.
@@ -65,25 +63,6 @@ func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) 
 	return v, err
 }
 
-// paced is lookedOnce, when nothing else sets the two apart: ours agrees with upstream when it looks at each due time, and does the same then
-// but for what it says of due times at which nothing starts. Nil when it does not.
-func paced(t *player, s Scenario, l lens, seed uint64, mine Picture) (*Difference, error) {
-	each, err := playOursWith(s, l, seed, func(settings *events.Settings) { settings.DuePace = 0 })
-	if err != nil {
-		return nil, fmt.Errorf("ours: %w", err)
-	}
-	for line := range strings.Lines(diff(each, mine)) {
-		if !strings.Contains(line, " stored of <cronjob ") && !strings.Contains(line, " lastScheduleTime=") && !strings.Contains(line, " event of ") {
-			return nil, nil
-		}
-	}
-	v, err := compareWith(t, s, l, seed, each)
-	if err != nil || v.diff != "" && v.known == nil {
-		return nil, err
-	}
-	return lookedOnce, nil
-}
-
 // compareWith compares upstream with what ours came to.
 func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v verdict, err error) {
 	var all []Picture
@@ -112,7 +91,7 @@ func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v ve
 
 // mended compares with upstream as the rules want it: see cronmends.go. The difference is that it has to be mended.
 func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict) (verdict, error) {
-	for n := range uint64(2) {
+	for n := range uint64(ends) {
 		m := newMends()
 		theirs, err := playMended(t, s, l, seed+n, n == 0, m)
 		if err != nil {

@@ -16,11 +16,11 @@ func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	switch queue := field[workqueue.TypedRateLimitingInterface[string]](crons, "queue"); {
 	case u.mends != nil:
 		if !u.sets { // its own queue merges delays with those after a failure, which a timed one would not
-			*queue = looked{patient: patient{*queue}, u: u, again: map[string]bool{}}
+			*queue = looked{patient: patient{*queue}, u: u, again: map[string]bool{}, failed: map[string]bool{}}
 			break
 		}
 		clocked := newTimed(u, *queue)
-		*queue = looked{patient: patient{clocked}, u: u, again: map[string]bool{}}
+		*queue = looked{patient: patient{clocked}, u: u, again: map[string]bool{}, failed: map[string]bool{}}
 		u.step = func(time.Duration) { // it happens under the lock of the front
 			u.mends.act(clockSet)
 			var keys []string
