@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,77 +15,90 @@ func (c *Case) also() []Sentence {
 	if c.Job.State != history.StateFailed || len(c.peers) == 0 {
 		return nil
 	}
-	var parts []string
-	var from []Mark
-	tell := func(what string, has func(*peer) bool) {
-		n, failed := 0, 0
-		for _, p := range c.peers {
-			if !has(p) {
-				continue
-			}
-			n++
-			if p.sum.State == history.StateFailed {
-				failed++
-			}
-			if len(from) < mostCited {
-				from = append(from, p.marks...)
-			}
+	a := account{peers: c.peers}
+	for _, p := range c.peers {
+		if p.failed() {
+			a.failed++
 		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d of %d failed", what, failed, n))
-		}
+	}
+	failed := c.failedTries()
+	if len(failed) > 0 {
+		a.ends(exitText(failed[0]))
 	}
 	_, template := c.firstSpec()
 	mine := images(template)
-	for _, name := range sortedKeys(mine) {
-		image := mine[name]
-		tell("image "+image, func(p *peer) bool {
-			for _, other := range images(p.template) {
-				if other == image {
-					return true
-				}
-			}
-			return false
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
+		a.compare("image "+mine[name], "with others", func(p *peer) bool {
+			return slices.Contains(slices.Collect(maps.Values(images(p.template))), mine[name])
 		})
 	}
 	nodes := map[string]bool{}
-	for _, t := range c.failedTries() {
+	for _, t := range failed {
 		if t.Node != "" && !nodes[t.Node] && len(nodes) < 2 {
 			nodes[t.Node] = true
-			tell(t.Node, func(p *peer) bool { return p.nodes[t.Node] })
+			a.compare(t.Node, "elsewhere", func(p *peer) bool { return p.nodes[t.Node] })
 		}
 	}
-	if failed := c.failedTries(); len(failed) > 0 {
-		how := exitText(failed[0])
-		n := 0
-		for _, p := range c.peers {
-			if p.ends[how] {
-				n++
-			}
-		}
-		in := "in no other"
-		if n > 0 {
-			in = fmt.Sprintf("in %d of them too", n)
-		}
-		parts = append(parts, how+": "+in)
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	all := 0
-	for _, p := range c.peers {
-		if p.sum.State == history.StateFailed {
-			all++
+	for _, p := range c.peers { // those that failed stand for the counts
+		if len(a.from) == 0 && p.failed() {
+			a.cite(p)
 		}
 	}
-	return []Sentence{say(from, "of %s around then %d failed. %s", words.Count(len(c.peers), "other Job"), all, strings.Join(parts, " · "))}
+	how := "none failed"
+	if a.failed > 0 {
+		how = fmt.Sprintf("%d failed", a.failed)
+	}
+	return []Sentence{say(a.from, "of %s around then %s", words.Count(len(a.peers), "other Job"), strings.Join(append([]string{how}, a.parts...), " · "))}
 }
 
-func sortedKeys(m map[string]string) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
+// account is what is told of other Jobs.
+type account struct {
+	peers  []*peer
+	failed int
+	parts  []string
+	from   []Mark
+}
+
+func (p *peer) failed() bool { return p.sum.State == history.StateFailed }
+
+// ends says in how many of them a try ended like that.
+func (a *account) ends(how string) {
+	n := 0
+	for _, p := range a.peers {
+		if p.ends[how] {
+			n++
+			a.cite(p)
+		}
 	}
-	slices.Sort(out)
-	return out
+	in := "none"
+	if n > 0 {
+		in = fmt.Sprint(n)
+	}
+	a.parts = append(a.parts, how+" in "+in+" of them")
+}
+
+// compare says how many failed of those that had something in common with this one, and of the others; nothing where it made no
+// difference for the worse.
+func (a *account) compare(what, others string, has func(*peer) bool) {
+	with := slices.DeleteFunc(slices.Clone(a.peers), func(p *peer) bool { return !has(p) })
+	n, failed := len(with), 0
+	for _, p := range with {
+		if p.failed() {
+			failed++
+		}
+	}
+	restN, restFailed := len(a.peers)-n, a.failed-failed
+	if n == 0 || restN == 0 || failed*restN <= restFailed*n {
+		return
+	}
+	for _, p := range with {
+		a.cite(p)
+	}
+	a.parts = append(a.parts, fmt.Sprintf("%s: %d of %d failed, %s %d of %d", what, failed, n, others, restFailed, restN))
+}
+
+func (a *account) cite(p *peer) {
+	if len(a.from) < mostCited {
+		a.from = append(a.from, p.marks...)
+	}
 }

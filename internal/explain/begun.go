@@ -46,12 +46,12 @@ func (c *Case) statusSays(s *settling) string {
 	case !c.oursAt(s.Seen) && doubted:
 		return "the Job is " + c.controller() + "'s"
 	case !c.oursAt(s.Seen):
-		text += ", and the Job is " + c.controller() + "'s"
+		text += " (the Job is " + c.controller() + "'s)"
 	case c.oursUntil(s.Seen) && !c.decided[s.Reason] && c.added.Record != 0 && c.damage == 0 && c.resumed == 0 && len(c.touching()) == 0:
-		text += ", which is no decision of Jobledger's"
+		text += " (it was no decision of Jobledger's)"
 	}
 	if s.Same {
-		text += "; by the same evidence rule " + s.Rule + " does too"
+		text += ", and rule " + s.Rule + " agrees"
 	}
 	return text
 }

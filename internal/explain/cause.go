@@ -41,7 +41,7 @@ func (c *Case) settledReason() string {
 func (c *Case) causeOf(t *Try) string {
 	e := c.ending(t)
 	switch {
-	case e.By == ByItself:
+	case e.By.own():
 		return c.exitCause(t)
 	case e.By.Disruption() && t.Node != "" && e.By != ByEviction && e.By != ByPreemption:
 		return string(e.By) + " of " + t.Node + ": " + c.likened(e.Why)

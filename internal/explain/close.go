@@ -142,7 +142,7 @@ func (c *Case) whatEnded() (r removals) {
 		case e.By.Disruption() || t.Disrupted != nil:
 			r.disrupted = true
 			r.deleted = r.deleted || e.By != ByKubelet
-		case e.By == ByItself || e.By == ByNobody:
+		case e.By.own() || e.By == ByNobody:
 		case c.byVerdict(t, &e):
 			r.byVerdict = true
 		default:

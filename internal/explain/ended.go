@@ -2,7 +2,9 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -16,6 +18,7 @@ type By string
 const (
 	ByNobody     By = ""                   // it goes on
 	ByItself     By = "itself"             // its containers ended
+	BySignal     By = "SIGKILL"            // its containers ended with 137, and nobody says who killed them
 	ByKubelet    By = "kubelet"            // the node ended it: pressure, shutdown, refused at admission
 	ByEviction   By = "eviction API"       // somebody asked for its eviction, as kubectl drain does
 	ByPreemption By = "preemption"         // the scheduler made room for another pod
@@ -47,6 +50,9 @@ func (b By) Disruption() bool {
 	}
 	return false
 }
+
+// own reports whether the containers of the pod ended, and nobody had asked for that.
+func (b By) own() bool { return b == ByItself || b == BySignal }
 
 // Ending is who ended a try, and what says so.
 type Ending struct {
@@ -147,12 +153,24 @@ func itself(t *Try) Ending {
 	case t.Placed.Record != 0 && (t.Reason != "" && len(failures(t.Containers)) == 0 || nodeReasons[t.Reason]):
 		e.By, e.Why = ByKubelet, words.Because(t.Reason, t.Message)
 	case t.lost():
-		e.By, e.Why = ByUnknown, "its status says that it failed: "+exitText(t)
-		e.Missing = "how its containers ended"
+		e.By, e.Why = ByUnknown, exitText(t)
+		if !slices.ContainsFunc(t.Containers, lost) {
+			e.Why, e.Missing = "its status says that it failed: "+e.Why, "how its containers ended"
+		}
 	default:
 		e.Why = exitText(t)
+		if t.signalled() {
+			e.By = BySignal
+		}
 	}
 	return e
+}
+
+// signalled reports whether a container of a pod ended with 137, as SIGKILL leaves it, and its node says neither who sent that nor why.
+func (t *Try) signalled() bool {
+	return slices.ContainsFunc(failures(t.Containers), func(c events.ContainerEnd) bool {
+		return c.ExitCode == 128+int32(syscall.SIGKILL) && !words.Telling(c.Reason)
+	})
 }
 
 // lost reports whether nobody says how the containers of a pod ended that failed.

@@ -56,5 +56,5 @@ func lost(c events.ContainerEnd) bool { return c.Lost() }
 
 // lostText says of a container that nobody saw how it ended.
 func lostText(c *events.ContainerEnd) string {
-	return nameOf(c) + ": how it ended is unknown, its node found no trace of it (" + c.Reason + ")"
+	return "how " + nameOf(c) + " ended is unknown (" + c.Reason + "): its node found no trace of it"
 }

@@ -60,11 +60,17 @@ func (c *Case) first() []Sentence {
 			break
 		}
 	}
+	if c.ending(t).By == BySignal {
+		out = append(out, say(marks(t.end(), t.shown()), "%s", killedText))
+	}
 	if e := t.ended0(); e != nil && len(failures(t.Containers)) > 0 {
 		out = append(out, say(marks(t.end(), t.shown()), "%s itself ended with 0%s", e.Name, c.atClock(e.Finished)))
 	}
 	return out
 }
+
+// killedText is of an exit code 137 that nobody explains.
+const killedText = "137 is what SIGKILL leaves: who sent it, and why, is unknown, as its node does not say so"
 
 // crashed says how the containers of a try ended that were started again.
 func (c *Case) crashed(t *Try) []Sentence {
@@ -104,7 +110,7 @@ func (c *Case) endText(t *Try) string {
 	e := c.ending(t)
 	text := e.Why
 	switch e.By {
-	case ByItself:
+	case ByItself, BySignal:
 	case ByUs:
 		text = "stopped by Jobledger: " + e.Why
 	case ByClient:
@@ -180,7 +186,7 @@ func (c *Case) alike() []Sentence {
 		parts = append(parts, "Different: "+strings.Join(differ, "; "))
 	}
 	out := []Sentence{say(append(cite(failed, (*Try).end), cite(failed, (*Try).shown)...), "%s", strings.Join(parts, ". "))}
-	if sameHow && c.ending(failed[0]).By == ByItself {
+	if sameHow && c.ending(failed[0]).By.own() {
 		apart := "program and its input"
 		if sameNode {
 			apart = "program, its input, " + node
@@ -192,7 +198,7 @@ func (c *Case) alike() []Sentence {
 
 // howEnded is how a try ended without its time.
 func (c *Case) howEnded(t *Try) string {
-	if e := c.ending(t); e.By != ByItself {
+	if e := c.ending(t); !e.By.own() {
 		return string(e.By)
 	}
 	return exitText(t)
@@ -246,7 +252,7 @@ func (c *Case) removedPods() []Sentence {
 	var groups []*removed
 	for _, t := range c.Tries {
 		e := c.ending(t)
-		if e.By == ByNobody || e.By == ByItself {
+		if e.By == ByNobody || e.By.own() {
 			continue
 		}
 		key := func(x Ending) string { return string(x.By) + x.Why }
@@ -286,7 +292,7 @@ func (c *Case) ranOn(t *Try) (Sentence, bool) {
 	if t.Phase == events.PodSucceeded && t.Asked == 0 {
 		return c.endedAfter(t)
 	}
-	if t.Asked == 0 || c.ending(t).By == ByItself {
+	if t.Asked == 0 || c.ending(t).By.own() {
 		return Sentence{}, false
 	}
 	var done, on []string
@@ -383,8 +389,13 @@ func (e *Ending) sentence() string {
 	case ByClient:
 		text = e.Why + " by an API client"
 	case ByUnknown:
-		text = "who is unknown: " + e.Why
-	case ByItself, ByNobody:
+		switch text = e.Why; {
+		case strings.HasPrefix(text, "deleted") && strings.Contains(text, ", or "):
+			text += "; which is unknown"
+		case strings.HasPrefix(text, "deleted"):
+			text += "; by whom is unknown"
+		}
+	case ByItself, BySignal, ByNobody:
 	}
 	if e.Then != "" {
 		text += "; " + e.Then

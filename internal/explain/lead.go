@@ -28,7 +28,7 @@ func (c *Case) leads() []string {
 		if held, _ := c.meanwhile(); held != "" {
 			return nil
 		}
-		if failed := c.failedTries(); len(failed) > 1 && c.ending(failed[0]).By == ByItself && c.ending(failed[len(failed)-1]).By != ByItself {
+		if failed := c.failedTries(); len(failed) > 1 && c.ending(failed[0]).By.own() && !c.ending(failed[len(failed)-1]).By.own() {
 			return []string{headPods, headFirst} // the verdict tells exit codes, and not who ended the last
 		}
 		return []string{headFirst, headWaited, headRefused, headPods}

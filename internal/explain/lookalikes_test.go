@@ -92,12 +92,12 @@ var lookalikes = []lookalike{
 		if c.Reason == "OOMKilled" {
 			c.Reason = "Error"
 		}
-	}), "main exit 137"},
+	}), "137 is what SIGKILL leaves: who sent it, and why, is unknown"},
 	{"out of memory, or nobody saw its end", "delegated", "oom/oom", 0, "main OOMKilled (137)", ends(func(c *events.ContainerEnd) {
 		if c.Reason == "OOMKilled" {
 			c.Reason, c.Message, c.Finished = "ContainerStatusUnknown", "The container could not be located when the pod was terminated", 0
 		}
-	}), "main: how it ended is unknown, its node found no trace of it (ContainerStatusUnknown)"},
+	}), "how main ended is unknown (ContainerStatusUnknown): its node found no trace of it"},
 	{"its program wrote, or its node", "delegated", "oom/oom", 0, "main wrote", ends(func(c *events.ContainerEnd) {
 		if c.Reason == "OOMKilled" {
 			c.Reason, c.Message = "StartError", "failed to create containerd task: no such file or directory"

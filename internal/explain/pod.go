@@ -46,7 +46,7 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	if g := c.Job.Gap; g != nil && !t.over() {
 		a.Verdict.Text = c.unwatchedText(g) + a.Verdict.Text
 	}
-	if e.By != ByNobody && e.By != ByItself {
+	if e.By != ByNobody && !e.By.own() {
 		a.add("WHO", say(append(slices.Clone(e.Marks), t.askedMarks()...), "%s%s", e.sentence(), c.askedText(t)))
 	}
 	var ends []Sentence
@@ -116,7 +116,7 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 		return say(marks(t.Newest), "%s %s", of, strings.ToUpper(t.Phase.String()))
 	case t.Phase == events.PodSucceeded:
 		return say(e.Marks, "%s SUCCEEDED%s", of, after)
-	case e.By == ByItself:
+	case e.By.own():
 		return say(e.Marks, "%s FAILED%s: %s", of, after, e.Why)
 	case !t.over() && t.AskedSeen.Record == 0:
 		return say(e.Marks, "%s %s when its Job went; missing: %s", of, strings.ToUpper(t.Phase.String()), e.Missing)

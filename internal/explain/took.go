@@ -22,19 +22,22 @@ const (
 	phaseStopping
 	phaseStarting
 	phaseScheduling
+	phaseNoneWanted
 	phaseRefused
 	phaseLacking
 	phaseCreating
 	phaseConcluding
 	phaseBackoff
 	phaseUnseen
+	phaseBefore
 	phaseDeciding
+	phaseAfter
 	phases
 )
 
 var phaseNames = [phases]string{
-	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "creates refused", "no pod came", "creating", "concluding", "backoff",
-	"not seen yet", "between two pods",
+	"not watched", "suspended", "running", "stopping", "starting", "scheduling", "parallelism 0", "creates refused", "no pod came", "creating",
+	"concluding", "backoff", "not seen yet", "before the first pod", "between two pods", "after the last pod",
 }
 
 // stretch is a phase from one time to another.
@@ -145,6 +148,7 @@ func (c *Case) jobStretches() []stretch {
 	if since != 0 {
 		out = append(out, stretch{phaseSuspended, since, end})
 	}
+	out = append(out, c.noneWanted()...)
 	for _, x := range c.refusals {
 		if x.Kind == events.CommandCreatePod {
 			to := end
@@ -178,6 +182,26 @@ func (c *Case) jobStretches() []stretch {
 	return out
 }
 
+// noneWanted are the times in which parallelism was 0.
+func (c *Case) noneWanted() (out []stretch) {
+	zero := func(s *events.JobSpec) bool { return s != nil && s.Parallelism != nil && *s.Parallelism == 0 }
+	first, _ := c.firstSpec()
+	since, none := c.start(), zero(first)
+	for i := range c.edits {
+		switch e := &c.edits[i]; {
+		case none && !zero(e.After):
+			out = append(out, stretch{phaseNoneWanted, since, e.At.At})
+			none = false
+		case !none && zero(e.After):
+			since, none = e.At.At, true
+		}
+	}
+	if none {
+		out = append(out, stretch{phaseNoneWanted, since, c.end()})
+	}
+	return out
+}
+
 func (c *Case) firstSuspended() bool {
 	if len(c.edits) > 0 {
 		return c.edits[0].Before.Suspend
@@ -203,9 +227,13 @@ func (c *Case) took() []Sentence {
 		of = c.Tries
 	}
 	all := c.jobStretches()
+	first, last := c.end(), c.start()
 	for _, t := range of {
-		all = append(all, t.stretches(c.end())...)
+		for _, s := range t.stretches(c.end()) {
+			all, first, last = append(all, s), min(first, s.from), max(last, s.to)
+		}
 	}
+	all = append(all, stretch{phaseBefore, c.start(), first}, stretch{phaseAfter, last, c.end()})
 	total := sweep(all, c.start(), c.end())
 	var order []phase
 	for p := range phases {
@@ -221,11 +249,11 @@ func (c *Case) took() []Sentence {
 	if len(parts) == 0 {
 		return nil
 	}
-	last := c.lastEnd()
-	if last.Record == 0 && c.settled != nil { // no end of a pod is known: then it is counted up to the Job's
-		last = cmp.Or(c.settled.Over, c.settled.Stored)
+	ended := c.lastEnd()
+	if ended.Record == 0 && c.settled != nil { // no end of a pod is known: then it is counted up to the Job's
+		ended = cmp.Or(c.settled.Over, c.settled.Stored)
 	}
-	out := []Sentence{say(marks(c.added, last), "%s%s", on, strings.Join(parts, " · "))}
+	out := []Sentence{say(marks(c.added, ended), "%s%s", on, strings.Join(parts, " · "))}
 	if lost, runs, most := c.lost(); lost > 0 {
 		n, upTo := len(runs), ""
 		if most {
@@ -243,11 +271,24 @@ func (c *Case) decisiveIndex() *Try {
 	if last == nil || c.settled == nil {
 		return nil
 	}
-	if c.settled.Reason == "DeadlineExceeded" {
+	switch c.settled.Reason {
+	case "DeadlineExceeded":
 		return nil
+	case "SuccessPolicy": // pods that were stopped for it end last, and decide nothing
+		return c.lastSuccess()
 	}
 	if t := c.settledBy(); t != nil {
 		return t
+	}
+	return last
+}
+
+// lastSuccess is the try that succeeded last, before the Job had its pods stopped; nil for none.
+func (c *Case) lastSuccess() (last *Try) {
+	for _, t := range c.Tries {
+		if t.Phase == events.PodSucceeded && !c.stopped(t) && (last == nil || t.end().Record > last.end().Record) {
+			last = t
+		}
 	}
 	return last
 }

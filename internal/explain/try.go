@@ -132,12 +132,15 @@ func (t *Try) shown() Mark {
 func (t *Try) began() events.Time {
 	first := t.Running
 	for _, c := range t.Containers {
-		if c.Kind == events.RegularContainer && c.Started != 0 && (first == 0 || c.Started < first) && c.Restarts == 0 {
+		if c.Kind == events.RegularContainer && c.Started != 0 && !neverRan(&c) && (first == 0 || c.Started < first) && c.Restarts == 0 {
 			first = c.Started
 		}
 	}
 	return first
 }
+
+// neverRan reports whether the program of a container could not be started: its node calls the moment of that its start and its end.
+func neverRan(c *events.ContainerEnd) bool { return c.Reason == "StartError" || c.Reason == "ContainerCannotRun" }
 
 // ran is for how long it ran. Exact says that it was seen to begin and to end; otherwise the node's clock says so, in whole
 // seconds, or (most) it is no more than that.

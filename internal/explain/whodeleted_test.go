@@ -78,7 +78,7 @@ func (l *staged) podDeleted(clock string) {
 func TestAPodThatAnUnknownControllerMayHaveDeleted(t *testing.T) {
 	for managedBy, want := range map[string][]string{
 		"":                      {"deleted by the Job's controller, to judge by its rules: the Job was suspended"},
-		"example.com/scheduler": {"who is unknown: deleted by an API client, or by the Job's own controller"},
+		"example.com/scheduler": {"deleted by an API client, or by the Job's own controller", "; which is unknown"},
 	} {
 		l := running(t, managedBy)
 		at := l.tell("09:00:20", events.KindSpecStored, &events.JobSpec{
@@ -100,7 +100,7 @@ func TestWhatIsNotRecordedRulesOutNothing(t *testing.T) {
 		UID: "uid-x1", Owner: "uid-demo", Version: 1100, Created: cronClock("09:00:01"), Phase: events.PodRunning, Scheduled: true, Tracked: true, Selected: true,
 		Index: events.NoIndex, Deleted: cronClock("09:01:00"), DeletionGracePeriodSeconds: new(int64(30)),
 	}, events.Evidence{Namespace: "batch", Name: "demo-x1", Node: "node-1", PassedOver: 7})
-	hold(t, l.said(), []string{"who is unknown: deleted while it ran", "missing: the 7 versions"}, []string{"by an API client", "not by eviction"})
+	hold(t, l.said(), []string{"deleted while it ran", "by whom is unknown", "missing: the 7 versions"}, []string{"by an API client", "not by eviction"})
 
 	l = stage(t, false, nil)
 	l.job("09:00:00", nil)

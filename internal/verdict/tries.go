@@ -65,19 +65,32 @@ func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 		}
 		parts = append(parts, tried(&ends[i], n, brief))
 	}
-	var n int32
-	for i := range ends[shown:] {
-		if e := &ends[shown+i]; e.Kind != projector.TryRestarted {
-			n += int32(e.Count)
-		}
-	}
-	switch {
+	switch n, how := others(ends[shown:]); {
 	case n > 0:
-		parts = append(parts, fmt.Sprintf("%d otherwise", n))
+		parts = append(parts, fmt.Sprintf("%d %s", n, how))
 	case shown < len(ends):
 		parts = append(parts, "other restarts")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// others counts tries, without restarts, and says in a word how they ended, where all did likewise.
+func others(ends []projector.TryEnd) (n int32, how string) {
+	for i := range ends {
+		e := &ends[i]
+		if e.Kind == projector.TryRestarted {
+			continue
+		}
+		word := map[projector.TryKind]string{projector.TryDeleted: "deleted", projector.TryUnseen: "not seen to end"}[e.Kind]
+		if n == 0 {
+			how = word
+		}
+		if how != word || word == "" {
+			how = "in other ways"
+		}
+		n += int32(e.Count)
+	}
+	return n, how
 }
 
 // tried says how many tries ended in one way; 0 for all there were.
@@ -99,7 +112,7 @@ func tried(e *projector.TryEnd, n uint32, brief bool) string {
 		text = "how " + who + " ended is unknown (" + e.Exits[0].Reason + ")"
 	}
 	if e.Other {
-		text += " otherwise"
+		text += " in other ways"
 	}
 	if e.Action == ignored {
 		text += " (ignored)"

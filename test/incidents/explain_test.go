@@ -196,7 +196,7 @@ func by(d deletion) []string {
 	case strings.HasSuffix(d.By, ":namespace-controller"):
 		return []string{"by an API client", "namespace"}
 	default:
-		return []string{"by an API client", "who is unknown"}
+		return []string{"by an API client", "by whom is unknown", "which is unknown"}
 	}
 }
 

@@ -166,7 +166,7 @@ func (w *place) decidedOfOthers() (out []string) {
 // sayThemselves checks that explain says of each Job who decided.
 func (w *place) sayThemselves(jobs []*batchv1.Job) {
 	w.t.Helper()
-	const others = "its status says so, and the Job is the built-in controller's"
+	const others = "its status says so (the Job is the built-in controller's)"
 	for _, j := range jobs {
 		if !strings.HasSuffix(j.Name, "-fails") {
 			continue

@@ -96,6 +96,7 @@ func (r *Report) job(ctx context.Context, src history.Source, all *everything, s
 	r.look(&answer, f)
 	rows, _ := c.Attempts(false, 0, 0)
 	r.claims("counts other than the status", &answer, at, tries(rows, f))
+	r.claims("spends time on what was not", &answer, at, took(&answer, rows, f))
 	r.claims("a try other than its records", &answer, at, attemptsAsSeen(rows, f))
 	if at == 0 {
 		r.claims("two answers differ", &answer, at, all.lists.job(&answer, rows, c.Sum()))

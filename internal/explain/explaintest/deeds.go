@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	others = regexp.MustCompile(`by an API client|by the (built-in|Job's|built-in CronJob) controller|who is unknown`)
+	others = regexp.MustCompile(`by an API client|by the (built-in|Job's|built-in CronJob) controller|by whom is unknown|which is unknown`)
 	byUs   = regexp.MustCompile(`by Jobledger`)
 )
 
