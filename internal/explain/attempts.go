@@ -81,10 +81,9 @@ func (c *Case) attempt(t *Try) Attempt {
 	}
 	if e.By == ByNobody {
 		_, unseen := c.unseen()
-		if a.How = t.waitsText(); a.How == "" && len(t.StillRun) > 0 && t.ended0() != nil {
-			a.How = c.outlivedText(t)
-		} else if half, is := c.halfDone(t); is {
-			a.How = half
+		a.How = t.waitsText()
+		if h, is := c.halfDone(t); is {
+			a.How = h.text
 		}
 		a.Unseen = unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
 	}

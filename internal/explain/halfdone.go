@@ -1,19 +1,35 @@
 package explain
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
 )
 
-// halfDone says of a pod that goes on that containers of it have ended, and for which it runs on: a container that failed beside others that
-// run, or, in a log that does not name the ones that run, any. (What has ended with 0 beside others is told by outlivedText.)
-func (c *Case) halfDone(t *Try) (text string, is bool) {
+// half is a pod that goes on though containers of it have ended for good: it does not end before the others do. It may be well, or wait for a
+// sidecar that nobody stops: which of its containers is the work is not known.
+type half struct {
+	try  *Try
+	text string // which have ended and how, and which run on: "main ended with 0 at 22:42:43 and istio-proxy runs on"
+	from []Mark
+}
+
+// halves are those of the Job.
+func (c *Case) halves() (out []half) {
+	for _, t := range c.Tries {
+		if h, is := c.halfDone(t); is {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// halfDone reports whether a pod is one.
+func (c *Case) halfDone(t *Try) (h half, is bool) {
 	waits := len(t.Waits) > 0 && t.Waits[len(t.Waits)-1].Until.Record == 0
-	if t.over() || t.AskedSeen.Record != 0 || t.Phase != events.PodRunning || waits || len(t.StillRun) > 0 && t.ended0() != nil {
-		return "", false
+	if t.over() || t.AskedSeen.Record != 0 || t.Phase != events.PodRunning || waits {
+		return h, false
 	}
 	var done, ended []string
 	for _, k := range t.Containers {
@@ -29,9 +45,13 @@ func (c *Case) halfDone(t *Try) (text string, is bool) {
 	}
 	on := c.runningBeside(t, ended)
 	if len(done) == 0 || len(on) == 0 {
-		return "", false
+		return h, false
 	}
-	return fmt.Sprintf("%s; the pod runs on for %s", strings.Join(done, ", "), strings.Join(on, ", ")), true
+	from := marks(t.Shown)
+	if t.Newest != t.Shown { // it names those that run on
+		from = append(from, t.Newest)
+	}
+	return half{t, strings.Join(done, ", ") + " and " + list(on, "runs on", "run on"), from}, true
 }
 
 // runningBeside are the containers that run beside those that have ended, as the pod's record or else the Job's pod template has them.
@@ -41,14 +61,4 @@ func (c *Case) runningBeside(t *Try, ended []string) []string {
 	}
 	_, template := c.firstSpec()
 	return slices.DeleteFunc(regulars(template), func(name string) bool { return slices.Contains(ended, name) })
-}
-
-// halvesDone are the pods that go on for some of their containers.
-func (c *Case) halvesDone() (out []Sentence) {
-	for _, t := range c.Tries {
-		if text, is := c.halfDone(t); is {
-			out = append(out, say(marks(t.Shown), "%s: %s", t.Pod, text))
-		}
-	}
-	return out
 }

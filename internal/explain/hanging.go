@@ -143,16 +143,6 @@ func within(names []string) string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
-// outlived are pods that run on though a regular container of each has ended with 0.
-func (c *Case) outlived() (out []*Try) {
-	for _, t := range c.Tries {
-		if !t.over() && len(t.StillRun) > 0 && t.ended0() != nil {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
 // ended0 is the first of its regular containers that ended with 0; nil for none.
 func (t *Try) ended0() *events.ContainerEnd {
 	var first *events.ContainerEnd
@@ -163,12 +153,6 @@ func (t *Try) ended0() *events.ContainerEnd {
 		}
 	}
 	return first
-}
-
-// outlivedText says of a pod which container has ended, and which run on: the pod does not succeed before them.
-func (c *Case) outlivedText(t *Try) string {
-	e := t.ended0()
-	return fmt.Sprintf("%s ended with 0%s and %s", e.Name, c.atClock(e.Finished), list(t.StillRun, "runs on", "run on"))
 }
 
 // atClock is a time behind a word; empty for none.

@@ -72,8 +72,8 @@ func (c *Case) livingVerdict() Sentence {
 	switch {
 	case running > 0:
 		what := words.Count(running, "pod") + " running"
-		if all := c.outlived(); len(all) > 0 && len(all) == running {
-			return say(append(marks(c.added), cite(all, func(t *Try) Mark { return t.Newest })...), "RUNNING for %s: %s; %s", words.Span(now.Sub(c.start())), c.outlivedText(all[0]), done)
+		if all := c.halves(); len(all) > 0 && len(all) == running {
+			return say(append(marks(c.added), all[0].from...), "RUNNING for %s: %s; %s", words.Span(now.Sub(c.start())), all[0].text, done)
 		}
 		return say(marks(c.added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.start())), what, done)
 	case c.none():
@@ -231,7 +231,6 @@ func (c *Case) keptBy() (out []Sentence) {
 		text := fmt.Sprintf("%s: %s since %s (%s)%s", podsText(g), w.word(), c.clock(w.From.At), words.Span(now.Sub(w.From.At)), c.unsaid(w))
 		out = append(out, say(from, "%s%s", text, colon(w.Message)))
 	}
-	out = append(out, c.halvesDone()...)
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {
 			out = append(out, say(marks(t.AskedSeen, t.Newest), "%s is being deleted since %s, and kept by finalizer %s",
@@ -246,8 +245,8 @@ func (c *Case) keptBy() (out []Sentence) {
 	for _, t := range c.silent() {
 		out = append(out, c.silentText(t))
 	}
-	for _, t := range c.outlived() {
-		out = append(out, say(marks(t.Newest), "the end of %s: %s", t.Pod, c.outlivedText(t)))
+	for _, h := range c.halves() {
+		out = append(out, say(h.from, "the end of %s: %s", h.try.Pod, h.text))
 	}
 	out = append(out, c.freedText()...)
 	out = append(out, c.lacked(true)...)

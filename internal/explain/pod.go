@@ -61,11 +61,11 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	if t.over() || c.gone.Record != 0 {
 		waits = headWaited
 	}
-	var half []Sentence
-	if text, is := c.halfDone(t); is {
-		half = append(half, say(marks(t.Shown), "%s", text))
+	var ended []Sentence
+	if h, is := c.halfDone(t); is {
+		ended = append(ended, say(h.from, "%s", h.text))
 	}
-	a.add(waits, append(half, c.podWaits(t)...)...)
+	a.add(waits, append(ended, c.podWaits(t)...)...)
 	a.add(headTime, c.podTime(t)...)
 	a.add("COUNTED", c.podCounted(t)...)
 	a.add("JOB", say(c.verdict().marks(), "%s/%s %s", c.Job.Namespace, c.Job.Name, c.verdict().Text))
