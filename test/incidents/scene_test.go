@@ -2,7 +2,6 @@ package incidents
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/test/internal/history"
+	"github.com/jobledger/jobledger/test/internal/patient"
 )
 
 // People, and the one who clears up.
@@ -232,23 +232,11 @@ func (s *scene) awaitGone(t *truth) {
 // eventually looks again and again until something is so.
 func (s *scene) eventually(what string, is func() bool) {
 	s.t.Helper()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-s.ctx.Done():
-			s.t.Fatalf("%s: %v", what, context.Cause(s.ctx))
-		case <-tick.C:
-		}
-	}
+	patient.Eventually(s.ctx, s.t, what, is)
 }
 
 // pass lets time pass, as people do before they act.
 func (s *scene) pass(d time.Duration) {
 	s.t.Helper()
-	select {
-	case <-s.ctx.Done():
-		s.t.Fatal(errors.Join(context.Cause(s.ctx)))
-	case <-time.After(d):
-	}
+	patient.Pass(s.ctx, s.t, d)
 }

@@ -4,7 +4,6 @@ package situations
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/causes"
 	"github.com/jobledger/jobledger/test/internal/history"
 	"github.com/jobledger/jobledger/test/internal/judge"
+	"github.com/jobledger/jobledger/test/internal/patient"
 )
 
 // situation is a row that is staged, in a namespace of its own.
@@ -208,23 +208,11 @@ func (s *situation) as(user string) kubernetes.Interface {
 // eventually looks again and again until something is so.
 func (s *situation) eventually(what string, is func() bool) {
 	s.t.Helper()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-s.ctx.Done():
-			s.t.Fatalf("%s: %v", what, context.Cause(s.ctx))
-		case <-tick.C:
-		}
-	}
+	patient.Eventually(s.ctx, s.t, what, is)
 }
 
 // pass lets time pass, as people do before they act.
 func (s *situation) pass(d time.Duration) {
 	s.t.Helper()
-	select {
-	case <-s.ctx.Done():
-		s.t.Fatal(errors.Join(context.Cause(s.ctx)))
-	case <-time.After(d):
-	}
+	patient.Pass(s.ctx, s.t, d)
 }
