@@ -64,6 +64,16 @@ func (c *Case) late() []Sentence {
 	return fewer(append(out, c.stepped()...), 3)
 }
 
+// lateOf is late for one of the tries.
+func (c *Case) lateOf(t *Try) (out []Sentence) {
+	for _, l := range []lateness{c.orderedLate(slices.Index(c.Tries, t)), c.endSeenLate(t)} {
+		if s, is := c.lateText(&l); is {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 func (c *Case) lateText(l *lateness) (Sentence, bool) {
 	why, from := c.whyLate(l)
 	if why == "" {

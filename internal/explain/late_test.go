@@ -50,10 +50,18 @@ func TestWhatJobledgerDidLate(t *testing.T) {
 		{"a backoff while a busy Jobledger ran", orders, create(2), (*lateLog).behind, ""},
 		{"its clock was set", daily, deadline, (*lateLog).step,
 			"Jobledger's clock went 26s forward (the machine slept, or the clock was set): times of before and behind it are not of one clock"},
+		{"another controller's Job that was seen late: that did not hold it up", "observed:" + orders, added, (*lateLog).stoodStill, ""},
+		{"another controller's deadline", "observed:" + daily, saysFailing, (*lateLog).stoodStill, ""},
+		{"the end of another controller's pod", "observed:" + orders, failed, (*lateLog).stoodStill,
+			"the end of etl-orders-m2ctg was seen 26.4s after it ended (by its node's clock): Jobledger recorded nothing from "},
 		{"as it was", orders, added, func(*lateLog) {}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			l := newLateLog(t, row.job, row.from)
+			mode, job, observed := strings.Cut(row.job, ":")
+			if !observed {
+				mode, job = "delegated", row.job
+			}
+			l := newLateLog(t, mode, job, row.from)
 			row.how(l)
 			c, err := explain.Read(t.Context(), l, l.stream, history.Point{})
 			if err != nil {
@@ -71,6 +79,11 @@ func TestWhatJobledgerDidLate(t *testing.T) {
 					}
 				}
 			}
+			if pod, _, is := strings.Cut(strings.TrimPrefix(row.says, "the end of "), " was seen"); is && strings.HasPrefix(row.says, "the end of") {
+				if of, err := c.PodAnswer(pod); err != nil || !strings.Contains(texts(&of), row.says) {
+					t.Errorf("of the pod it says %q (%v), not %q", texts(&of), err, row.says)
+				}
+			}
 			if text := strings.Join(said, "\n"); !strings.Contains(text, row.says) || row.says == "" && len(said) > 0 || len(said) > 1 {
 				t.Errorf("it says %q, not %q", text, row.says)
 			}
@@ -83,6 +96,21 @@ func deadline(r *events.Record) bool {
 	return r.Kind == events.KindTimerFired && r.Time.Go().Second() >= 55
 }
 
+// texts are all that an answer says, a line each.
+func texts(a *explain.Answer) string {
+	var out []string
+	for _, x := range all(a) {
+		out = append(out, x.Text)
+	}
+	return strings.Join(out, "\n")
+}
+
+// saysFailing is the first sight of a Job's status that says how it fails.
+func saysFailing(r *events.Record) bool {
+	f, is := r.Facts.(*events.JobSeen)
+	return is && f.Status != nil && len(f.Status.Conditions) > 0
+}
+
 // create is the timer before the decision that makes the n-th pod.
 func create(n uint64) func(*events.Record) bool {
 	return func(r *events.Record) bool {
@@ -90,7 +118,7 @@ func create(n uint64) func(*events.Record) bool {
 	}
 }
 
-// lateLog is the log of the delegated incident, from a record of a Job on late.
+// lateLog is the log of an incident, from a record of a Job on late.
 type lateLog struct {
 	*recorded
 	stream events.Stream
@@ -99,10 +127,10 @@ type lateLog struct {
 	skew   time.Duration // of the API server's clock, which is behind
 }
 
-func newLateLog(t *testing.T, job string, from func(*events.Record) bool) *lateLog {
+func newLateLog(t *testing.T, mode, job string, from func(*events.Record) bool) *lateLog {
 	t.Helper()
 	for _, dir := range logs(t) {
-		if strings.HasSuffix(dir, "/delegated") {
+		if strings.HasSuffix(dir, "/"+mode) {
 			l := &lateLog{recorded: openRecorded(t, dir), by: 26 * time.Second}
 			l.stream = l.job(t, job)
 			if l.at = slices.IndexFunc(l.records, func(r events.Record) bool { return r.Stream == l.stream && from(&r) }); l.at < 0 {
@@ -219,7 +247,7 @@ func TestADeadlineThatPassedWhileJobledgerStoodStill(t *testing.T) {
 		{"a pod ran", true, false, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			l := newLateLog(t, "deadline/report-daily", deadline)
+			l := newLateLog(t, "delegated", "deadline/report-daily", deadline)
 			l.stoodStill()
 			l.onePodWithout(row.pods, row.others)
 			c, err := explain.Read(t.Context(), l, l.stream, history.Point{})

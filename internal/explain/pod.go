@@ -66,7 +66,7 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 		ended = append(ended, say(h.from, "%s", h.text))
 	}
 	a.add(waits, append(ended, c.podWaits(t)...)...)
-	a.add(headTime, c.podTime(t)...)
+	a.add(headTime, append(c.podTime(t), c.lateOf(t)...)...)
 	a.add("COUNTED", c.podCounted(t)...)
 	a.add("JOB", say(c.verdict().marks(), "%s/%s %s", c.Job.Namespace, c.Job.Name, c.verdict().Text))
 	var missing []Sentence
