@@ -125,7 +125,7 @@ func parseCronJob(args []string) (name string, err error) {
 
 // parseAnyCronJob is parseCronJob for those who also take a name alone.
 func parseAnyCronJob(args []string) (h handle, err error) {
-	if h, err = parseAny(args); h.any {
+	if h, _ = parseAny(args); h.any {
 		return h, nil
 	}
 	if kind, _, _ := strings.Cut(args[0], "/"); !cronJobKinds[strings.ToLower(kind)] {
