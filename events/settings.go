@@ -40,6 +40,10 @@ type Settings struct {
 	// is a minute at most, in which its Jobs have one name. Example: @every 1s with the policy Forbid leads to a record each minute while a
 	// Job runs. 0 is at each due time, as in logs of before the setting.
 	DuePace time.Duration `json:",omitempty"`
+	// EveryFromStart: the due times of @every that another controller runs count from the run that was started last before them (C-033).
+	// Example: a start at 10:00, an edit to @every 7m at 10:03, and the next start at 10:14. 10:07 was due. Without it they count from the
+	// edit when the start of 10:14 is known: so it was before there was the setting.
+	EveryFromStart bool `json:",omitempty"`
 }
 
 // Records reports whether Jobs with that spec.managedBy are recorded; empty means unset. They are those that we run and those
@@ -87,6 +91,7 @@ func DefaultSettings() Settings {
 		NamespaceBudget:      128 << 20,
 		HeldAtEnd:            50,
 		DuePace:              time.Minute,
+		EveryFromStart:       true,
 	}
 }
 

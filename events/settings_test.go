@@ -16,6 +16,7 @@ func TestSettingsSwitchNoFeature(t *testing.T) {
 		"DeleteExpired",  // it says for whom another controller deletes them (T-005)
 		"ObserveOthers",  // it says whose Jobs are looked at
 		"CronJobs",       // it says for whom another controller makes Jobs
+		"EveryFromStart", // it says how due times are told of which another controller took care
 	}
 	settings := reflect.TypeFor[events.Settings]()
 	for i := range settings.NumField() {

@@ -91,6 +91,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		CronJobs:             s.CronJobs,
 		HeldAtEnd:            s.HeldAtEnd,
 		DuePace:              int64(s.DuePace),
+		EveryFromStart:       s.EveryFromStart,
 		DeletedPodWait:       int64(s.DeletedPodWait),
 	}
 }
@@ -117,6 +118,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		CronJobs:             s.GetCronJobs(),
 		HeldAtEnd:            s.GetHeldAtEnd(),
 		DuePace:              time.Duration(s.GetDuePace()),
+		EveryFromStart:       s.GetEveryFromStart(),
 		DeletedPodWait:       time.Duration(s.GetDeletedPodWait()),
 	}
 }

@@ -24,6 +24,8 @@ type CronSight struct {
 	Ended     events.Time // when the object was gone
 	// Unseen is a due time of which the ledger says that it started, by the status alone. Its Job may be seen yet.
 	Unseen events.Time
+	// Since is the due time that was started last, as the ledger tells, or from which it began (Settings.EveryFromStart); 0 for not known.
+	Since events.Time
 	// Past are schedules of before, as long as a create of theirs may be on its way.
 	Past     []PastSchedule
 	Departed []*Run // Jobs that are gone and that the ledger does not have yet
@@ -48,6 +50,7 @@ func (c *CronJob) change(now events.Time) {
 		c.Ledger = events.TickLedger{Through: c.Anchor(), Schedule: by.Schedule, TimeZone: by.TimeZone, Zone: by.Zone}
 		c.Counting = true
 		s.Unseen = c.Seen.LastSchedule
+		c.startedAt(c.Anchor())
 		for _, r := range c.SortedRuns() {
 			c.recognise(r)
 		}
@@ -112,6 +115,9 @@ func (c *CronJob) settled(l *events.TickLedger) {
 // told folds what the ledger says of a Job.
 func (c *CronJob) told(t *events.Tick) {
 	s := &c.Sight
+	if t.Fate == events.TickStarted || t.Fate == events.TickAgain {
+		c.startedAt(t.First)
+	}
 	r := c.Runs[t.Job]
 	for _, d := range s.Departed {
 		if d.Job == t.Job {
@@ -125,6 +131,13 @@ func (c *CronJob) told(t *events.Tick) {
 		s.Unseen = t.First
 	}
 	s.Departed = slices.DeleteFunc(slices.Clone(s.Departed), func(r *Run) bool { return r.Told })
+}
+
+// startedAt notes that the ledger tells of a start.
+func (c *CronJob) startedAt(due events.Time) {
+	if c.Settings.EveryFromStart {
+		c.Sight.Since = max(c.Sight.Since, due)
+	}
 }
 
 // recognise looks whether the ledger has the due time of a Job that was seen.
@@ -215,7 +228,17 @@ func (c *CronJob) Sightings() (all []Sighting) {
 
 // View is what is known of the CronJob as another controller runs it, and as it counts by a schedule.
 func (c *CronJob) View(by *CronPlan) *ticks.View {
-	return &ticks.View{Schedule: by.Schedule, None: by.Err != nil || by.ZoneErr != nil, Anchor: c.Anchor().Go(), Gaps: c.watch.gaps}
+	return c.ViewAfter(by, c.Ledger.Through, c.Sight.Since)
+}
+
+// ViewAfter is the view of those after an instant, when the run that was started last until then is known: since, or 0. The status may know of
+// a later one already, from which @every does not count yet.
+func (c *CronJob) ViewAfter(by *CronPlan, through, since events.Time) *ticks.View {
+	anchor := c.Anchor()
+	if since != 0 && anchor > through {
+		anchor = since
+	}
+	return &ticks.View{Schedule: by.Schedule, None: by.Err != nil || by.ZoneErr != nil, Anchor: anchor.Go(), Gaps: c.watch.gaps}
 }
 
 // DueThrough is the instant through which due times have fates, or none that may yet start: one that is open is the last of them.
@@ -273,6 +296,7 @@ func (s *CronSight) shift(step time.Duration) {
 func (s *CronSight) toWire(w *pb.CronJobState) {
 	w.Observing, w.Begun, w.Taken = s.Observing, int64(s.Begun), int64(s.Taken)
 	w.Scheduled, w.Ended, w.Unseen = int64(s.Scheduled), int64(s.Ended), int64(s.Unseen)
+	w.Since = int64(s.Since)
 	for i := range s.Past {
 		p := &s.Past[i]
 		w.Past = append(w.Past, &pb.PastSchedule{Schedule: p.Schedule, TimeZone: p.TimeZone, Zone: p.Zone, Until: int64(p.Until)})
@@ -286,6 +310,7 @@ func sightFromWire(w *pb.CronJobState) CronSight {
 	s := CronSight{
 		Observing: w.GetObserving(), Begun: events.Time(w.GetBegun()), Taken: events.Time(w.GetTaken()),
 		Scheduled: events.Time(w.GetScheduled()), Ended: events.Time(w.GetEnded()), Unseen: events.Time(w.GetUnseen()),
+		Since: events.Time(w.GetSince()),
 	}
 	for _, p := range w.GetPast() {
 		s.Past = append(s.Past, PastSchedule{Counting{p.GetSchedule(), p.TimeZone, p.GetZone()}, events.Time(p.GetUntil())})

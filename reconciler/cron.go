@@ -15,6 +15,7 @@ type cronPlan struct {
 	*projector.CronJob
 	pass   projector.CronPass
 	ledger events.TickLedger
+	since  events.Time // the run that was started last, as the ledger tells; 0 for not known
 	active []events.RunName
 	runs   []*projector.Run
 	asked  bool // a command has been asked for
@@ -22,7 +23,7 @@ type cronPlan struct {
 }
 
 func newCronPlan(c *projector.CronJob) *cronPlan {
-	return &cronPlan{CronJob: c, pass: c.Pass, ledger: c.Ledger, active: c.Active}
+	return &cronPlan{CronJob: c, pass: c.Pass, ledger: c.Ledger, since: c.Sight.Since, active: c.Active}
 }
 
 // SortedRuns are the CronJob's Jobs by name. They do not change while it is decided on.
@@ -45,6 +46,18 @@ func (cp *cronPlan) countedBy() projector.CronPlan { return cp.By(projector.Coun
 // keep takes over how the ledger stands.
 func (cp *cronPlan) keep(l *ticks.Ledger) {
 	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
+}
+
+// view is what is known of the due times of which the ledger does not tell yet, as another controller runs them.
+func (cp *cronPlan) view(by *projector.CronPlan) *ticks.View {
+	return cp.ViewAfter(by, cp.ledger.Through, cp.since)
+}
+
+// startedAt takes over that the ledger tells of a start.
+func (cp *cronPlan) startedAt(due events.Time) {
+	if cp.Settings.EveryFromStart {
+		cp.since = max(cp.since, due)
+	}
 }
 
 // unlessStopped asks rules only while the pass goes on.

@@ -59,7 +59,7 @@ func (p *plan) tellElsewhere() {
 	p.tellStarts(&by, seen, p.now.Add(ticks.Lag))
 	if until := cp.Sight.Taken; until != 0 {
 		l := ledgerOf(&cp.ledger)
-		p.tellObserved(TakenOver, "another controller ran the CronJob until now", &l, p.observedTicks(l.PassOver(cp.View(&by), until.Go()), nil))
+		p.tellObserved(TakenOver, "another controller ran the CronJob until now", &l, p.observedTicks(l.PassOver(cp.view(&by), until.Go()), nil))
 	}
 }
 
@@ -70,7 +70,7 @@ func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
 	if s.Run == nil || s.Due <= cp.Seen.LastSchedule || cp.IsActive(s.Run.Job) {
 		return false
 	}
-	next := p.cron.View(by).Next(s.Due.Go())
+	next := p.cron.view(by).Next(s.Due.Go())
 	return next.IsZero() || next.After(p.now.Go())
 }
 
@@ -78,7 +78,7 @@ func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
 func (p *plan) dropPast(i int, by *projector.CronPlan) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)
-	said := p.observedTicks(l.Drop(p.cron.View(by), cp.Sight.Past[i].Until.Go(), ticks.Replaced), nil)
+	said := p.observedTicks(l.Drop(cp.view(by), cp.Sight.Past[i].Until.Go(), ticks.Replaced), nil)
 	p.tellObserved(DueTimesSeen, "the schedule was changed", &l, said)
 	cp.keep(&l)
 	if i+1 < len(cp.Sight.Past) {
@@ -94,7 +94,7 @@ func (p *plan) dropPast(i int, by *projector.CronPlan) {
 // tells of it.
 func (p *plan) tellStarts(by *projector.CronPlan, seen []projector.Sighting, until events.Time) []projector.Sighting {
 	cp := p.cron
-	l, v := ledgerOf(&cp.ledger), p.cron.View(by)
+	l, v := ledgerOf(&cp.ledger), cp.view(by)
 	var said []events.Tick
 	for ; len(seen) > 0 && seen[0].Due <= until; seen = seen[1:] {
 		s := seen[0]
@@ -105,6 +105,8 @@ func (p *plan) tellStarts(by *projector.CronPlan, seen []projector.Sighting, unt
 			break
 		}
 		said = append(said, p.observedTicks(l.See(v, s.Due.Go()), &s)...)
+		cp.startedAt(s.Due)
+		v = cp.ViewAfter(by, timeOf(l.Through), cp.since)
 	}
 	p.tellObserved(DueTimesSeen, "another controller has started a run", &l, said)
 	return seen
@@ -117,7 +119,7 @@ func (p *plan) closeSeen() {
 		return
 	}
 	l := ledgerOf(&cp.ledger)
-	said := p.observedTicks(l.Drop(cp.View(cp.Plan()), cp.Sight.Ended.Go(), ticks.Deleted), nil)
+	said := p.observedTicks(l.Drop(cp.view(cp.Plan()), cp.Sight.Ended.Go(), ticks.Deleted), nil)
 	cp.ledger.Closed = true
 	cp.keep(&l)
 	p.sayLedger(CronJobDeleted, "the CronJob is deleted: there are no more due times", events.CronStep{Ticks: said})

@@ -273,3 +273,27 @@ func TestAHoldIsToldOnce(t *testing.T) {
 		t.Errorf("held back: %s, want %s", text, want)
 	}
 }
+
+// TestEveryCountsFromTheRunBefore: of an @every that another controller runs, due times of which no record tells yet count from the run that was
+// started last before them: neither from the edit, nor from one that was started later (C-033).
+func TestEveryCountsFromTheRunBefore(t *testing.T) {
+	at := func(clock string) events.Time { return events.At(moment(clock)) }
+	by := func(schedule string) events.TickLedger { return events.TickLedger{Schedule: schedule} }
+	c := &CronJob{
+		Seen: &events.CronJobSeen{Schedule: "@every 10m", Created: at("00:30"), LastSchedule: at("03:17")}, Elsewhere: true, now: at("03:50"),
+		Ledger:  &events.TickLedger{Through: at("01:00"), Schedule: "0 * * * *"},
+		timings: []timing{{by: by("0 * * * *"), from: at("00:30")}, {by: by("@every 7m"), from: at("02:03")}, {by: by("@every 10m"), from: at("03:20")}},
+		seenRuns: []events.RunSeen{
+			{Job: "a", Name: "nightly-a", Due: at("02:00")}, {Job: "b", Name: "nightly-b", Due: at("02:14")}, {Job: "c", Name: "nightly-c", Due: at("03:17")},
+		},
+	}
+	c.kept.since = at("01:00")
+	var got []string
+	for _, e := range c.Untold() {
+		got = append(got, fmt.Sprintf("%s-%s %d", e.First.Go().Format("15:04"), e.Last.Go().Format("15:04"), e.Fate))
+	}
+	want := fmt.Sprintf("02:00-02:00 %[1]d 02:07-02:07 %[2]d 02:14-02:14 %[1]d 02:21-03:10 %[2]d 03:17-03:17 %[1]d 03:27-03:47 0", events.TickStarted, events.TickSkipped)
+	if strings.Join(got, " ") != want {
+		t.Errorf("they are %s\nwant     %s", strings.Join(got, " "), want)
+	}
+}

@@ -69,6 +69,9 @@ func (c *CronJob) take(r *events.Record) error {
 		if stored := state.GetCronJob(); stored.GetFacts() != nil {
 			c.Seen, c.Ledger = events.CronJobFromWire(stored.GetFacts()), events.LedgerFromWire(stored.GetLedger())
 			c.begin(c.Seen)
+			if since := events.Time(stored.GetSince()); since != 0 {
+				c.kept.since = since
+			}
 			c.firstSeenAs = c.Seen
 			c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status says it later
 			c.timedBefore(stored)

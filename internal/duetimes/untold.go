@@ -81,9 +81,10 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	}
 	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere { // it went with the CronJob
 		open := ticks.Entry{First: by.Open.Go(), Last: by.Open.Go(), Fate: ticks.Deleted}
-		out = append(out, c.entryOf(&c.timings[0], &open, nil))
+		out = append(out, c.entryOf(&c.timings[0], c.kept.since, &open, nil))
 	}
 	starts := c.startsAfter(max(by.Through, by.Open))
+	since := c.kept.since
 	for i := range c.timings {
 		t, last := &c.timings[i], i == len(c.timings)-1
 		until := end
@@ -91,17 +92,19 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 			until = min(c.timings[i+1].from, end)
 		}
 		s, err := c.of(&t.by)
-		v := &ticks.View{Schedule: s, None: err != nil, Anchor: c.kept.since.Go(), Gaps: c.gaps}
+		v := &ticks.View{Schedule: s, None: err != nil, Anchor: since.Go(), Gaps: c.gaps}
 		add := func(all []ticks.Entry, run *events.RunSeen) {
 			for j := range all {
 				if e := &all[j]; e.Fate == ticks.Skipped && !c.Elsewhere { // it would have been for the last of them
 					e.Into = all[len(all)-1].Last
 				}
-				out = append(out, c.entryOf(t, &all[j], run))
+				out = append(out, c.entryOf(t, since, &all[j], run))
 			}
 		}
 		for ; len(starts) > 0 && (last || starts[0].Due <= until); starts = starts[1:] {
 			add(l.See(v, starts[0].Due.Go()), &starts[0])
+			since = max(since, starts[0].Due) // @every counts from it now
+			v.Anchor = since.Go()
 		}
 		switch {
 		case !last:
@@ -119,15 +122,15 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 			add(all, nil)
 		default:
 			if first, newest := l.Unstarted(v, until.Go()); !newest.IsZero() {
-				out = append(out, c.entryOf(t, &ticks.Entry{First: first, Last: newest}, nil))
+				out = append(out, c.entryOf(t, since, &ticks.Entry{First: first, Last: newest}, nil))
 			}
 		}
 	}
 	return out
 }
 
-// entryOf is an entry without a record.
-func (c *CronJob) entryOf(t *timing, e *ticks.Entry, run *events.RunSeen) Entry {
+// entryOf is an entry without a record. since is the due time that was started last before it.
+func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *events.RunSeen) Entry {
 	tick := events.Tick{
 		First: events.At(e.First), Last: events.At(e.Last), Fate: events.TickFate(e.Fate), Into: events.At(e.Into), Zone: t.by.Zone,
 		Observed: c.Elsewhere,
@@ -142,7 +145,7 @@ func (c *CronJob) entryOf(t *timing, e *ticks.Entry, run *events.RunSeen) Entry 
 		tick.Job, tick.Name = run.Job, run.Name
 		tick.Late, tick.Seen = max(0, run.Created.Sub(run.Due)), max(0, c.firstSeen[run.Job].Sub(run.Due))
 	}
-	return Entry{Tick: tick, by: &t.by, since: c.kept.since}
+	return Entry{Tick: tick, by: &t.by, since: since}
 }
 
 // startsAfter are the starts that were seen and of which no record tells as yet, by due time.

@@ -1471,9 +1471,12 @@ type Settings struct {
 	DeletedPodWait int64 `protobuf:"varint,18,opt,name=deleted_pod_wait,json=deletedPodWait,proto3" json:"deleted_pod_wait,omitempty"`
 	// due_pace: when the due times of a CronJob in one such span, from its beginning on, start nothing any more, the CronJob is looked at
 	// again in the next span; 0 is at each due time.
-	DuePace       int64 `protobuf:"varint,20,opt,name=due_pace,json=duePace,proto3" json:"due_pace,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DuePace int64 `protobuf:"varint,20,opt,name=due_pace,json=duePace,proto3" json:"due_pace,omitempty"`
+	// every_from_start: due times of @every that another controller runs count from the run that was started last before them, also when a
+	// later one is known by now.
+	EveryFromStart bool `protobuf:"varint,21,opt,name=every_from_start,json=everyFromStart,proto3" json:"every_from_start,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -1644,6 +1647,13 @@ func (x *Settings) GetDuePace() int64 {
 		return x.DuePace
 	}
 	return 0
+}
+
+func (x *Settings) GetEveryFromStart() bool {
+	if x != nil {
+		return x.EveryFromStart
+	}
+	return false
 }
 
 // ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow
@@ -2571,7 +2581,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\rR\x05rules\x12\x12\n" +
 	"\x04fold\x18\x03 \x01(\rR\x04fold\x12\x18\n" +
-	"\aprogram\x18\x04 \x01(\tR\aprogram\"\x87\x06\n" +
+	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xb1\x06\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -2595,7 +2605,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\tcron_jobs\x18\x11 \x01(\bR\bcronJobs\x12\x1e\n" +
 	"\vheld_at_end\x18\x13 \x01(\rR\theldAtEnd\x12(\n" +
 	"\x10deleted_pod_wait\x18\x12 \x01(\x03R\x0edeletedPodWait\x12\x19\n" +
-	"\bdue_pace\x18\x14 \x01(\x03R\aduePace\"\x13\n" +
+	"\bdue_pace\x18\x14 \x01(\x03R\aduePace\x12(\n" +
+	"\x10every_from_start\x18\x15 \x01(\bR\x0eeveryFromStart\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +
