@@ -19,7 +19,9 @@ func (c *account) tries(columns int, whole bool) string {
 			ends = append(ends, e)
 		}
 	}
-	slices.SortStableFunc(ends, func(a, b projector.TryEnd) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(ends, func(a, b projector.TryEnd) int {
+		return cmp.Or(cmp.Compare(unseen(&a), unseen(&b)), cmp.Compare(b.Count, a.Count))
+	})
 	told := c.told(func(e *projector.TryEnd) bool {
 		return e.Kind != projector.TryRestarted && e.Kind != projector.TryStopped && e.Action != ignored
 	})
@@ -45,6 +47,14 @@ func (c *account) tries(columns int, whole bool) string {
 	return fit(columns, count(told, "try")+" did not succeed")
 }
 
+// unseen is 1 for restarts of which nobody knows why: they say least, and come last.
+func unseen(e *projector.TryEnd) int {
+	if e.Kind == projector.TryRestarted && !e.Other && e.Exits[0] == (projector.TryExit{}) {
+		return 1
+	}
+	return 0
+}
+
 const ignored = "Ignore" // action of the podFailurePolicy
 
 // fit is the text if there is room for it, else nothing.
@@ -55,21 +65,28 @@ func fit(columns int, text string) string {
 	return text
 }
 
-// list says the first ways, and how many tries ended otherwise.
+// list says the first ways, and how many tries ended otherwise. A restart is no end of a try: where it is all that is said, tries that ended
+// have not ended otherwise than that.
 func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	var parts []string
+	ended, restarts := false, false // what is said of
 	for i := range ends[:shown] {
 		n := ends[i].Count
+		ended, restarts = ended || ends[i].Kind != projector.TryRestarted, restarts || ends[i].Kind == projector.TryRestarted
 		if all {
 			n = 0
 		}
 		parts = append(parts, tried(&ends[i], n, brief))
 	}
 	switch n, how := others(ends[shown:]); {
+	case n > 0 && !ended:
+		parts = append(parts, count(n, "try")+" did not succeed")
 	case n > 0:
 		parts = append(parts, fmt.Sprintf("%d %s", n, how))
-	case shown < len(ends):
+	case shown < len(ends) && restarts:
 		parts = append(parts, "other restarts")
+	case shown < len(ends):
+		parts = append(parts, "with restarts")
 	}
 	return strings.Join(parts, ", ")
 }

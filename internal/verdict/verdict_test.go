@@ -125,6 +125,14 @@ func TestVerdicts(t *testing.T) {
 			w.Exits[0] = projector.TryExit{Container: "main", Code: 3}
 		}), tries(1, projector.TryStopped, nil)),
 			"FAILED after 36 s: container main restarted 2 times after exit 3; backoffLimit is 0"},
+		{"a try that a restart came before", failed(limit, 1, tries(1, projector.TryRestarted, nil), exits(1, "a-container-with-a-name-that-is-long", 137, "OOMKilled")),
+			"FAILED after 36 s: 1 try exited 137 OOMKilled, with restarts; backoffLimit is 0"},
+		{"tries that more restarts came before", failed(limit, 2, tries(9, projector.TryRestarted, nil), exits(2, "a-container-with-a-name-that-is-long", 137, "OOMKilled")),
+			"FAILED after 36 s: 2 tries exited 137 OOMKilled, with restarts; backoffLimit is 1"},
+		{"restarts alone have room: tries have not ended otherwise than they", failed(limit, 2, tries(9, projector.TryRestarted, func(w *projector.Way) {
+			w.Exits[0] = projector.TryExit{Container: "main", Code: 3}
+		}), exits(2, "main", 137, "OOMKilledByTheNode")),
+			"FAILED after 36 s: restarted 9 times after exit 3, 2 tries did not succeed; backoffLimit is 1"},
 		{"the deadline", changed(failed("DeadlineExceeded", 2, tries(2, projector.TryStopped, nil)), func(j *projector.Job) {
 			j.Spec.ActiveDeadlineSeconds = new(int64(30))
 		}),
