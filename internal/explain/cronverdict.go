@@ -283,8 +283,8 @@ func (c *CronCase) startedInARow() (n int, late time.Duration, from []Mark) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
 		e := &all[i]
-		if e.Fate == 0 || e.Fate == events.TickReplaced && n == 0 {
-			continue // it is due now, or was dropped when the schedule was changed
+		if e.Fate == 0 || e.Fate == events.TickReplaced && n == 0 || e.Fate == events.TickAgain {
+			continue // it is due now, was dropped when the schedule was changed, or is an older one that has another entry
 		}
 		if e.Job == "" && e.Fate != events.TickStarted {
 			break

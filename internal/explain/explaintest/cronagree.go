@@ -200,7 +200,7 @@ func (k *counting) dues() (all []duetimes.Entry) {
 func (k *counting) started() (n int, late time.Duration) {
 	for _, e := range k.dues() {
 		switch {
-		case e.Fate == 0, e.Fate == events.TickReplaced && n == 0:
+		case e.Fate == 0, e.Fate == events.TickReplaced && n == 0, e.Fate == events.TickAgain:
 			continue
 		case e.Job == "" && e.Fate != events.TickStarted:
 			return n, late

@@ -146,17 +146,30 @@ func cronCounts(a *explain.Answer, f *cronFacts) (out []claim) {
 			if m == nil {
 				continue
 			}
-			for i := range f.told {
-				t := &f.told[i]
-				if slices.Contains(x.Records, uint64(t.at)) && t.First != t.Last {
-					if n := len(f.due(t.First.Add(-1), t.Last)); len(f.specs) == 1 && n != 0 && n != number(m[1]) {
-						out = append(out, claim{s.Head + " " + x.Text, fmt.Sprintf("its schedule has %d", n)})
-					}
-				}
+			if n := f.ranged(&x); n != 0 && n != number(m[1]) {
+				out = append(out, claim{s.Head + " " + x.Text, fmt.Sprintf("its schedule has %d", n)})
 			}
 		}
 	}
 	return out
+}
+
+// ranged is how many due times a sentence is about, where it cites one range of them and tells of no others: a sentence may join the fates of
+// several records, and a record may have several. 0 for another sentence, and where it may count by another schedule.
+func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
+	if len(f.specs) != 1 {
+		return 0
+	}
+	cited := 0
+	for i := range f.told {
+		if t := &f.told[i]; slices.Contains(x.Records, uint64(t.at)) && !t.asksFor() {
+			n = len(f.due(t.First.Add(-1), t.Last))
+			if cited++; cited > 1 || t.First == t.Last {
+				return 0
+			}
+		}
+	}
+	return n
 }
 
 // startedInARow is how many of the newest due times in a row have a Job: those of which a record tells, and behind them those of Jobs that
@@ -174,7 +187,7 @@ func (f *cronFacts) startedInARow() (n int) {
 		}
 	}
 	for _, t := range slices.Backward(f.told) {
-		if t.asksFor() {
+		if t.asksFor() || t.Fate == events.TickAgain { // the latter is an older one, which has an entry
 			continue
 		}
 		if t.Fate != events.TickStarted {
