@@ -74,8 +74,12 @@ func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Str
 		if !ok || r.Sequence >= c.first {
 			continue
 		}
-		if newer != nil && len(f.Differs(after)) > 0 {
-			found = append(found, Change{Before: f, After: after, By: newer.Evidence.Edit, Record: newer.Sequence, At: newer.Time})
+		was := Place{r.Sequence, r.Time}
+		switch differs := len(f.Differs(after)) > 0; {
+		case newer != nil && differs:
+			found = append(found, Change{Before: f, After: after, By: newer.Evidence.Edit, Record: newer.Sequence, At: newer.Time, Was: was})
+		case newer == nil && !differs && len(c.Changes) > 0 && c.Changes[0].Was == Place{}:
+			c.Changes[0].Was = was // reading began with a stored state
 		}
 		kept := r
 		after, newer = f, &kept

@@ -56,6 +56,7 @@ type CronJob struct {
 	seenRuns  []events.RunSeen   // of due times, of which no record tells yet
 	firstSeen map[types.UID]events.Time
 
+	seenIn      Place               // the record that shows Seen; zero for a stored state
 	firstSeenAs *events.CronJobSeen // as it was when reading began
 	found       Place               // the record that shows it first; zero where reading began with a stored state
 	untold      []Entry             // nil until they were computed
@@ -87,6 +88,7 @@ type Change struct {
 	By            *events.Edit // nil where the object does not tell
 	Record        events.Sequence
 	At            events.Time
+	Was           Place // the newest record of the CronJob as it was before; zero for none that is kept
 }
 
 // Refusal is that the API server refused the Job of a due time, or of a run that was asked for, once or again and again.

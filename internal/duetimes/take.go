@@ -37,9 +37,9 @@ func (c *CronJob) take(r *events.Record) error {
 	switch f := r.Facts.(type) {
 	case *events.CronJobSeen:
 		if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
-			c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time})
+			c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time, Was: c.seenIn})
 		}
-		c.Seen, c.Gone, c.missed = f, 0, false
+		c.Seen, c.seenIn, c.Gone, c.missed = f, Place{r.Sequence, r.Time}, 0, false
 		if c.firstSeenAs == nil {
 			c.firstSeenAs, c.found = f, Place{r.Sequence, r.Time}
 		}

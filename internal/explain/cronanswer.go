@@ -316,7 +316,7 @@ func (c *CronCase) edited() []Sentence {
 	var out []Sentence
 	for i := len(c.due.Changes) - 1; i >= 0; i-- {
 		ch := &c.due.Changes[i]
-		out = append(out, say([]Mark{{ch.Record, ch.At}}, "%s %s", c.seen(ch.At), c.editText(ch)))
+		out = append(out, say(changeMarks(ch), "%s %s", c.seen(ch.At), c.editText(ch)))
 	}
 	return fewer(out, 3)
 }

@@ -132,7 +132,7 @@ func (f *fates) cause(e *duetimes.Entry) (why string, from []Mark) {
 	case events.TickReplaced:
 		held, marks := f.heldBy(e)
 		if ch := f.droppedBy(e); ch != nil {
-			return strings.TrimSuffix(changeText(ch)+"; "+held, "; "), append([]Mark{{ch.Record, ch.At}}, marks...)
+			return strings.TrimSuffix(changeText(ch)+"; "+held, "; "), append(changeMarks(ch), marks...)
 		}
 		return held, marks
 	case events.TickMerged, events.TickTooLate, events.TickRefused, events.TickDeleted:
@@ -291,4 +291,13 @@ func managerOf(e *events.Edit) string {
 		return ""
 	}
 	return "field manager " + e.Manager
+}
+
+// changeMarks are the records that show an edit: the CronJob as it was before, where that is kept, and as it was then.
+func changeMarks(ch *duetimes.Change) []Mark {
+	is := Mark{ch.Record, ch.At}
+	if ch.Was.Record == 0 {
+		return []Mark{is}
+	}
+	return []Mark{{ch.Was.Record, ch.Was.At}, is}
 }

@@ -102,7 +102,7 @@ func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
 	}
 	return fmt.Sprintf("since the edit of %s (%s): %d of %d failed, %d of %d before succeeded",
 			c.seen(edit.At), strings.Join(what, ", "), failed, ended, succeeded, before),
-		[]Mark{{edit.Record, edit.At}, good.Ended}
+		append(changeMarks(edit), good.Ended)
 }
 
 // templateSince is in what the template of a Job differs from that of an earlier one, as far as it is kept.
@@ -247,14 +247,14 @@ func (c *CronCase) editedVerdict() (v Sentence, ok bool) {
 	if edit == nil {
 		return v, false
 	}
-	text, from := "", []Mark{{edit.Record, edit.At}}
+	text, from, edited := "", changeMarks(edit), changeMarks(edit)
 	for _, e := range c.due.All() {
 		switch {
 		case !isDue(&e) || e.Fate == events.TickAgain:
 		case e.Last > edit.At || e.Fate != events.TickReplaced && e.At > edit.At && e.Last+events.Time(time.Second) > edit.At:
 			return v, false
 		case e.Fate == events.TickReplaced && e.Last <= edit.At:
-			text, from = fmt.Sprintf("; the due time that was open then, %s, was dropped", c.in(e.Last)), append(from[:1], marks(Mark{e.Record, e.At})...)
+			text, from = fmt.Sprintf("; the due time that was open then, %s, was dropped", c.in(e.Last)), append(slices.Clone(edited), Mark{e.Record, e.At})
 		}
 	}
 	n, _, started := c.startedInARow()

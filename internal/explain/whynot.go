@@ -326,9 +326,9 @@ func (w *WhyNot) none(f *fates, v *duetimes.Verdict, at events.Time, who string)
 		w.add(nil, "%s is no due time of %s", f.at(at), who)
 	}
 	if ch := f.due.WasOne(at.Go()); ch != nil {
-		w.add([]Mark{{ch.Record, ch.At}}, "it was one until %s, when it was changed: %s", f.changedAt(ch), changeText(ch))
+		w.add(changeMarks(ch), "it was one until %s, when it was changed: %s", f.changedAt(ch), changeText(ch))
 	} else if ch := f.due.BecameOne(at.Go()); ch != nil {
-		w.add([]Mark{{ch.Record, ch.At}}, "by the schedule since %s it would be one: %s", f.changedAt(ch), changeText(ch))
+		w.add(changeMarks(ch), "by the schedule since %s it would be one: %s", f.changedAt(ch), changeText(ch))
 	}
 	var nearest []events.Time
 	for _, t := range []time.Time{v.Before, v.After} {
