@@ -35,8 +35,25 @@ func Cited(ctx context.Context, src history.Source, oneOf int) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
+	return citedBy(src, all, append(asked, crons...), oneOf)
+}
+
+// CitedOfCrons is [Cited] of the CronJobs alone.
+func CitedOfCrons(ctx context.Context, src history.Source, oneOf int) (*Report, error) {
+	all, err := readAll(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := cronQuestions(ctx, src, all)
+	if err != nil {
+		return nil, err
+	}
+	return citedBy(src, all, asked, oneOf)
+}
+
+func citedBy(src history.Source, all *everything, asked []question, oneOf int) (*Report, error) {
 	r := &Report{}
-	for i, ask := range append(asked, crons...) {
+	for i, ask := range asked {
 		if i%oneOf != 0 {
 			continue
 		}

@@ -68,6 +68,20 @@ func All(t *testing.T, dir string) {
 		}
 	}
 	t.Logf("%d sentences of %d answers were checked", checked.Sentences, checked.Answers)
+	cited(t, src)
+}
+
+// cited holds what is said of CronJobs against the records that are cited for it.
+func cited(t *testing.T, src history.Source) {
+	t.Helper()
+	r, err := explaintest.CitedOfCrons(t.Context(), src, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		t.Error(f)
+	}
+	t.Logf("%d values that %d answers about CronJobs cite were altered", r.Sentences, r.Answers)
 }
 
 // Read reads the truths that lie beside a log.
