@@ -44,7 +44,7 @@ var asks = map[string]func(c *CronJob) string{
 				text += fmt.Sprintf("  %s: %d %t\n", d, n, ok)
 			}
 		}
-		for _, by := range []*events.TickLedger{nil, &events.TickLedger{Schedule: "often", Through: historytest.At("08:00:00")}, &events.TickLedger{Schedule: "0 0 1 1 *", Through: historytest.At("08:00:00")}} {
+		for _, by := range []*events.TickLedger{nil, {Schedule: "often", Through: historytest.At("08:00:00")}, {Schedule: "0 0 1 1 *", Through: historytest.At("08:00:00")}} {
 			e := Entry{Tick: events.Tick{First: historytest.At("08:00:00"), Last: historytest.At("09:00:00")}, by: by, Record: 99}
 			n, ok := c.Count(&e)
 			c.counts = nil

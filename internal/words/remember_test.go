@@ -19,7 +19,9 @@ import (
 // lookingUp is Names that look things up in a log.
 func lookingUp(t *testing.T, log store.Reader) *Names {
 	return &Names{
-		Stream: func(s events.Stream) iter.Seq2[events.Record, error] { return log.ReadStream(t.Context(), s, 0, store.Forward) },
+		Stream: func(s events.Stream) iter.Seq2[events.Record, error] {
+			return log.ReadStream(t.Context(), s, 0, store.Forward)
+		},
 		Back: func(s events.Stream, at events.Sequence) iter.Seq2[events.Record, error] {
 			return log.ReadStream(t.Context(), s, at, store.Backward)
 		},
@@ -53,7 +55,9 @@ func TestWhoBeginsLateSaysTheSame(t *testing.T) {
 			}
 			all.Learn(&r)
 			forgets.Learn(&r)
-			says := func(n *Names) [4]string { return [4]string{n.Detail(&r), n.DetailWide(&r), n.Object(&r), n.Namespace(&r)} }
+			says := func(n *Names) [4]string {
+				return [4]string{n.Detail(&r), n.DetailWide(&r), n.Object(&r), n.Namespace(&r)}
+			}
 			want := says(&all)
 			if got := says(&forgets); got != want {
 				t.Errorf("%s, record %d (%s) is told as %q by who forgets, want %q", name, r.Sequence, r.Kind, got, want)
