@@ -140,7 +140,7 @@ func TestPagesOfCronJobsAreWhatAFoldOfTheWholeLogGives(t *testing.T) {
 	if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	check("with all lists", 0, 1, len(want))
+	check("with all lists", 1, len(want))
 	checked, err := joblist.Check(t.Context(), config)
 	if err != nil || len(checked.Wrong)+len(checked.Notes) > 0 || checked.Rows < len(want) {
 		t.Errorf("the lists have %d rows (%v): %v %v", checked.Rows, err, checked.Wrong, checked.Notes)
@@ -258,9 +258,7 @@ func TestAReadThatFailsIsTold(t *testing.T) {
 			if unread != nil {
 				t.Fatal(unread)
 			}
-			if err == nil || errors.Is(err, errRead) { // of damage a list may lack something for ever
-				same(t, "the lists after a failure", jobs, page.Jobs)
-			}
+			same(t, "the lists after a failure", jobs, page.Jobs)
 			return err
 		},
 	} {
@@ -272,11 +270,14 @@ func TestAReadThatFailsIsTold(t *testing.T) {
 		}
 		for place, n := range whole.places {
 			for _, with := range []error{errRead, store.ErrCorrupt} {
+				if name == "keeper" && with == store.ErrCorrupt { //nolint:errorlint // it is that one
+					continue // what a list lacks beside damage is another question
+				}
 				f := &failing{Reader: config.Log, n: n, with: with}
 				c.Log = f
 				err := ask(c)
 				tried[name]++
-				if f.where != 0 && !errors.Is(err, with) && !(name == "keeper" && errors.Is(with, store.ErrCorrupt)) {
+				if f.where != 0 && !errors.Is(err, with) {
 					t.Errorf("%s: the read of %s fails at record %d with %v, and the error is %v", name, place, f.where, with, err)
 				}
 				if f.where == 0 && err != nil {
@@ -286,7 +287,7 @@ func TestAReadThatFailsIsTold(t *testing.T) {
 		}
 	}
 	for _, name := range strings.Fields("jobs one cronjobs keeper") {
-		if tried[name] < 4 {
+		if tried[name] < 2 {
 			t.Errorf("%s: only %d reads failed", name, tried[name])
 		}
 	}
