@@ -21,7 +21,7 @@ import (
 
 // TestLiveIsWhatTheWholeLogSays: what is kept up to date from some record on is after each record what is read of the log as of it.
 func TestLiveIsWhatTheWholeLogSays(t *testing.T) {
-	for name, log := range map[string]*memlog.Log{"jobs": historytest.Hard(t, 4), "crons": historytest.HardCrons(t, 5)} {
+	for name, log := range map[string]*memlog.Log{"jobs": historytest.Hard(t, 4), "crons": historytest.HardCrons(t, 3)} {
 		src := history.Local{Log: log}
 		records := historytest.Records(t, log)
 		whole := history.NewFold()
@@ -113,7 +113,7 @@ func same(t *testing.T, what string, want, got any) {
 
 // TestPagesGoOn: each page ends where the next one begins, and what makes no sense is refused.
 func TestPagesGoOn(t *testing.T) {
-	log := historytest.HardCrons(t, 5)
+	log := historytest.HardCrons(t, 3)
 	src := history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log})}
 	jobs, err1 := src.Jobs(t.Context(), history.JobsQuery{})
 	crons, err2 := src.CronJobs(t.Context(), history.CronJobsQuery{})
@@ -236,7 +236,7 @@ func (f *failing) ReadStream(ctx context.Context, s events.Stream, from events.S
 // TestAStateBesideDamage: whichever record is damaged, or cannot be read this time, a state is what the whole log gives, as of an earlier record
 // where it says so, or there is the error.
 func TestAStateBesideDamage(t *testing.T) {
-	log := historytest.HardCrons(t, 5)
+	log := historytest.HardCrons(t, 3)
 	records := historytest.Records(t, log)
 	crons, err := history.FindCronJobs(t.Context(), history.Local{Log: log}, "default", "cron-1")
 	if err != nil || len(crons) == 0 {

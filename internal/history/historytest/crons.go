@@ -21,10 +21,16 @@ import (
 	"github.com/jobledger/jobledger/store/memlog"
 )
 
+// hardCrons are the logs that were made, by seed: several tests of a package read the same one.
+var hardCrons = map[uint64]*memlog.Log{}
+
 // HardCrons is the log of a controller that runs CronJobs and had a hard time, while users suspended, edited and deleted CronJobs and made Jobs
-// by hand. Its CronJobs are default/cron-1 to cron-3, of each minute and each second one. The same seed gives the same log.
+// by hand. Its CronJobs are default/cron-1 to cron-3, of each minute and each second one. The same seed gives the same log, which is only read.
 func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
+	if log := hardCrons[seed]; log != nil {
+		return log
+	}
 	settings := events.DefaultSettings()
 	settings.Mode, settings.CronJobs = events.ModeAll, true
 	d, err := drive.New(drive.Config{
@@ -54,6 +60,7 @@ func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 			must(u.deed())
 		}
 	}
+	hardCrons[seed] = d.Log()
 	return d.Log()
 }
 
