@@ -21,7 +21,10 @@
 // after many changes of the answers, 42 of 100. The tests that came of the first fail each read of each question once (internal/explain,
 // failing_test.go), change each field of each record and page (words, show: fields_test.go), and tell recorded incidents as they would be
 // with other values (otherwise_test.go). They found reads that failed in silence, "restarted 1 times", and a deadline that was said to be
-// over before it was.
+// over before it was. Later the states, due times, tables and pages of recorded incidents and of small scenes were kept as texts ("AsKept":
+// history, duetimes, show), and parts of a log, failed reads and damage compared with the whole (history, duetimes, joblist, words).
+// These found a Job that a list had twice after a read that failed once, the end of a command that named a pod by its UID, and a newest
+// start that was forgotten behind a stored state.
 //
 // A mutant that changes nothing anybody could see stands in equivalent.txt with the reason; the run fails on one that is not
 // there and survives, and on an entry that is killed or no longer exists.

@@ -89,7 +89,7 @@ func answerSuites(int) []*suite {
 		{name: "plan", dir: "internal/plan", apart: true},
 		{name: "show", dir: "internal/show", apart: true},
 		{name: "explain", dir: "internal/explain", apart: true, skip: "AsKept$"},
-		{name: "history", dir: "internal/history", apart: true, skip: measuring},
+		{name: "history", dir: "internal/history", apart: true},
 		{name: "documents", dir: "cmd/jobledger", only: "^TestIncidentDocuments$|^TestCronJobDocument$", apart: true},
 		{name: "scripts", dir: "cmd/jobledger", only: "^TestScripts$", rows: scripts},
 		{name: "asked", dir: "cmd/jobledger", only: asked, apart: true},
@@ -97,7 +97,7 @@ func answerSuites(int) []*suite {
 		{name: "serve", dir: "internal/serve", apart: true},
 		{name: "situations", dir: "test/incidents", only: "^TestRecordedSituations$", rows: []string{"run", "observe"}},
 		{name: "verdict", dir: "internal/verdict", apart: true},
-		{name: "joblist", dir: "internal/joblist", apart: true, skip: measuring},
+		{name: "joblist", dir: "internal/joblist", apart: true}, // what a page costs is counted there, and is an answer's own
 	}
 }
 
