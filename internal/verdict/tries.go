@@ -44,6 +44,9 @@ func (c *account) tries(columns int, whole bool) string {
 			}
 		}
 	}
+	if told == 0 { // all that is to tell are restarts
+		return ""
+	}
 	return fit(columns, count(told, "try")+" did not succeed")
 }
 

@@ -137,6 +137,11 @@ func TestVerdicts(t *testing.T) {
 			j.Spec.ActiveDeadlineSeconds = new(int64(30))
 		}),
 			"FAILED after 36 s: activeDeadlineSeconds 30 passed; 2 pods were stopped"},
+		{"restarts that there is no room for", changed(failed("DeadlineExceeded", 2, tries(2, projector.TryStopped, nil),
+			tries(3, projector.TryRestarted, func(w *projector.Way) {
+				w.Exits[0] = projector.TryExit{Container: strings.Repeat("a-long-name-", 5), Code: 3}
+			})), func(j *projector.Job) { j.Spec.ActiveDeadlineSeconds = new(int64(30)) }),
+			"FAILED after 36 s: activeDeadlineSeconds 30 passed; 2 pods were stopped"},
 		{"the deadline after a failure", changed(failed("DeadlineExceeded", 2, exits(1, "main", 1, ""), tries(1, projector.TryStopped, nil)), func(j *projector.Job) {
 			j.Spec.ActiveDeadlineSeconds = new(int64(30))
 		}),
