@@ -99,8 +99,9 @@ type refusal struct {
 	Class events.RefusalClass
 	Says  string
 	First Mark
-	Last  Mark // the newest refusal
-	Over  Mark // a command of the kind was done; none while it lasts
+	Last  Mark     // the newest refusal
+	Over  Mark     // a command of the kind was done; none while it lasts
+	Then  *refusal // for another reason, which came after this one was seen last; nil for none
 }
 
 // counters are those of a Job that tell as what a pod counts.
@@ -308,15 +309,28 @@ func (c *Case) refused(r *events.Record, f *events.CommandEnded, kind events.Com
 	if f.Class == events.RefusedNamespaceTerminating && c.namespaceGoing.Record == 0 {
 		c.namespaceGoing = markOf(r)
 	}
+	now := c.lasting(kind, f.Class)
+	if now == nil {
+		now = &refusal{Kind: kind, Class: f.Class, Says: r.Evidence.Message, First: markOf(r)}
+		c.refusals = append(c.refusals, now)
+	}
+	now.Last = markOf(r)
 	for _, x := range c.refusals {
-		if x.Kind == kind && x.Class == f.Class && x.Over.Record == 0 {
-			x.Last = markOf(r)
-			return
+		if x.Kind == kind && x.Over.Record == 0 {
+			x.Then = now
 		}
 	}
-	c.refusals = append(c.refusals, &refusal{
-		Kind: kind, Class: f.Class, Says: r.Evidence.Message, First: markOf(r), Last: markOf(r),
-	})
+	now.Then = nil
+}
+
+// lasting is the refusal of such commands for a reason that lasts; nil for none.
+func (c *Case) lasting(kind events.CommandKind, class events.RefusalClass) *refusal {
+	for _, x := range c.refusals {
+		if x.Kind == kind && x.Class == class && x.Over.Record == 0 {
+			return x
+		}
+	}
+	return nil
 }
 
 // restate begins with a stored state where no record before it is kept. In the middle of what is known it says nothing new.

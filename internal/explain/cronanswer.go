@@ -199,6 +199,10 @@ func (c *CronCase) waitsFor() []Sentence {
 		}
 		return out
 	}
+	if late := c.tooLate(); late != 0 {
+		text := fmt.Sprintf("the next due time: by %s startingDeadlineSeconds %d was over, and this one starts no more", c.seen(late), *c.State.Spec.Deadline)
+		return append(out, say(c.specMarks(), "%s", text))
+	}
 	switch open.Hold {
 	case events.HeldForbid.String():
 		if c.heldByStranger() {
@@ -220,6 +224,18 @@ func (c *CronCase) waitsFor() []Sentence {
 		}
 	}
 	return out
+}
+
+// tooLate is when the starting deadline of the open due time was over; 0 where it is not, or none is set.
+func (c *CronCase) tooLate() events.Time {
+	d := c.State.Spec.Deadline
+	if d == nil || c.open() == 0 {
+		return 0
+	}
+	if late := c.open().Add(seconds(*d)); late < c.now() {
+		return late
+	}
+	return 0
 }
 
 // backoff says when the next try is, and how that follows from the failure of before.

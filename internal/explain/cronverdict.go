@@ -150,6 +150,9 @@ func (c *CronCase) heldVerdict() Sentence {
 	if missed > 1 {
 		also = fmt.Sprintf("; %s", c.inARow(missed))
 	}
+	if late := c.tooLate(); late != 0 {
+		also += fmt.Sprintf("; by %s startingDeadlineSeconds %d was over", c.seen(late), *c.State.Spec.Deadline)
+	}
 	m := marks(Mark{events.Sequence(open.Record), events.Time(open.Since)})
 	switch open.Hold {
 	case events.HeldForbid.String():

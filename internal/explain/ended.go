@@ -230,8 +230,11 @@ func reasonWords(r events.Reason) string {
 	return string(r)
 }
 
-// indexWhy says why a pod was one too many of its index: that has other pods, or is none that the Job has to do.
+// indexWhy says why a pod was one too many of its index: that is none that the Job has to do, or has other pods.
 func (c *Case) indexWhy(t *Try) string {
+	if s := c.specAt(t.Deleted); s != nil && s.Completions != nil && t.Index >= *s.Completions {
+		return fmt.Sprintf("completions is %d by then, so its index is none of the Job's", *s.Completions)
+	}
 	for _, x := range c.Tries {
 		if x != t && x.Index == t.Index && x.Seen.Record != 0 && x.Seen.Record < t.Deleted.Record {
 			over := x.over() && x.end().Record < t.Deleted.Record
@@ -239,9 +242,6 @@ func (c *Case) indexWhy(t *Try) string {
 				return reasonWords("DuplicateIndex")
 			}
 		}
-	}
-	if s := c.specAt(t.Deleted); s != nil && s.Completions != nil && t.Index >= *s.Completions {
-		return fmt.Sprintf("completions is %d by then, so its index is none of the Job's", *s.Completions)
 	}
 	return "its index needed no pod"
 }

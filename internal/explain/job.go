@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -220,6 +221,8 @@ func (c *Case) refusedText() []Sentence {
 		switch {
 		case x.Over.Record != 0:
 			until = "accepted at " + c.clock(x.Over.At)
+		case x.Then != nil:
+			until, over = fmt.Sprintf("last at %s, then refused (%s)", c.clock(x.Last.At), x.Then.Class), x.Then.Last
 		case c.gone.Record != 0: // nothing is asked any more
 			until, over = "not accepted before the Job was deleted", c.gone
 		case c.finished() && x.Kind == events.CommandCreatePod && c.settled != nil:

@@ -156,7 +156,7 @@ func (c *Case) stuck(running int) *stuckness {
 // refusedNow is the refusal of such commands that lasts; nil for none.
 func (c *Case) refusedNow(kind events.CommandKind) *refusal {
 	for _, x := range c.refusals {
-		if x.Over.Record == 0 && x.Kind == kind {
+		if x.Over.Record == 0 && x.Then == nil && x.Kind == kind {
 			return x
 		}
 	}

@@ -28,7 +28,7 @@ func (c *Case) meanwhile() (text string, from []Mark) {
 		return fmt.Sprintf(" while %s waited for at least %s: %s", podsOf(g), words.Span(at.At.Sub(w.From.At)), w.word()+theirWords(w.Message)), marks(w.From, w.said())
 	}
 	for _, x := range c.refusals {
-		if x.Kind == events.CommandCreatePod && x.First.Record < at.Record && (x.Over.Record == 0 || x.Over.Record > at.Record) {
+		if x.Kind == events.CommandCreatePod && x.Then == nil && x.First.Record < at.Record && (x.Over.Record == 0 || x.Over.Record > at.Record) {
 			return fmt.Sprintf(" while the API server refused its pods (%s)%s", x.Class, theirWords(says(x.Says))), marks(x.First, x.Last)
 		}
 	}

@@ -127,6 +127,9 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 }
 
 func (c *Case) containerText(k *events.ContainerEnd) passage {
+	if k.Lost() && k.Message == "" {
+		return passage{lostText(k), lostText(k)}
+	}
 	if k.Lost() {
 		return phrase("%s; %s", lostText(k), wrote("it", k))
 	}

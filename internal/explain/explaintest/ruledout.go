@@ -38,7 +38,7 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 					s.Head == "WAITED" { // words of the scheduler: "preemption is not helpful", "untolerated taint"
 					continue
 				}
-				if s.Head == "TICK" && what == "spec edit" { // it names who made the Job
+				if (s.Head == "TICK" || s.Head == "ADMISSION") && what == "spec edit" { // they name who made the Job, and what admission made of pods
 					continue
 				}
 				for _, y := range s.Sentences {

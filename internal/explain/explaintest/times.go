@@ -19,7 +19,7 @@ var (
 	zoned    = regexp.MustCompile(`\d{1,2} [A-Z][a-z]{2} [0-9:]+ [A-Z]\w+/\w+`)
 	quoted   = regexp.MustCompile(`"[^"]*"`)
 	unwatch  = regexp.MustCompile(`GAP|watched|no controller|as the log is damaged`)
-	backedUp = regexp.MustCompile(`backoff|next (pod|try)|not before`)
+	backedUp = regexp.MustCompile(`backoff|next (pod|try)|not before|no pod came`)
 	limited  = regexp.MustCompile(`[dD]eadline|TTL|ttlSeconds|ends it`)
 )
 
