@@ -46,6 +46,7 @@ func TestAJobThatOnlyItsAnswerShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keepAll(t, l.source())
 	a := c.Answer()
 	if got := a.Verdict.Text; !strings.HasPrefix(got, "STARVING: its last 3 Jobs that are over did not end") {
 		t.Errorf("the verdict is %q", got)

@@ -18,7 +18,11 @@ func failedPod(code int32, clock string) func(*events.PodSeen, *events.Evidence)
 
 // TestADeadlineThatHadPassedToo: a Job fails for its pod's failure, long after its deadline. The deadline is not ruled out.
 func TestADeadlineThatHadPassedToo(t *testing.T) {
-	for clock, passed := range map[string]bool{"09:00:30": false, "09:02:00": true} {
+	for _, row := range []struct {
+		clock  string
+		passed bool
+	}{{"09:00:30", false}, {"09:02:00", true}} {
+		clock := row.clock
 		l := stage(t, false, func(s *events.JobSpec) { s.BackoffLimit, s.ActiveDeadlineSeconds = new(int32(0)), new(int64(60)) })
 		l.job("09:00:00", nil)
 		l.job("09:00:01", &events.JobStatus{StartTime: demoCreated})
@@ -31,7 +35,7 @@ func TestADeadlineThatHadPassedToo(t *testing.T) {
 		}
 		l.job(clock, end)
 		says, not := []string{"RULED OUT deletion"}, []string{"had not passed"}
-		if !passed {
+		if !row.passed {
 			says, not = append(says, not...), nil
 		}
 		hold(t, l.said(), says, not)

@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/words"
 	"github.com/jobledger/jobledger/store/memlog"
 )
@@ -20,11 +21,15 @@ type cronSeen struct {
 	log  *memlog.Log
 	last map[events.Stream]events.Sequence
 	of   events.Stream
+
+	newest events.Time
 }
 
 func newCronSeen(t *testing.T, ours bool) *cronSeen {
 	t.Helper()
-	l := &cronSeen{t, memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}), map[events.Stream]events.Sequence{}, events.CronJobStream("uid-report")}
+	l := &cronSeen{
+		t: t, log: memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}), last: map[events.Stream]events.Sequence{}, of: events.CronJobStream("uid-report"),
+	}
 	l.add("08:00:00", events.Controller, events.KindLogCreated, &events.LogCreated{LogID: "0f0f", Epoch: 1, Format: events.Format})
 	settings := events.DefaultSettings()
 	settings.CronJobs, settings.Mode = true, events.ModeObserve
@@ -54,20 +59,29 @@ func (l *cronSeen) add(clock string, s events.Stream, kind events.Kind, f events
 
 func (l *cronSeen) addWith(clock string, s events.Stream, kind events.Kind, f events.Facts, e events.Evidence) events.Sequence {
 	l.t.Helper()
-	n := l.log.Head().Sequence + 1
-	r := events.Record{
-		Header: events.Header{
-			Sequence: n, Time: cronClock(clock), Stream: s, Previous: l.last[s], Kind: kind, Critical: kind.Critical(), Last: true,
-		},
-		Facts: f, Evidence: e, FactsSalt: events.Salt{1}, EvidenceSalt: events.Salt{2},
-	}
+	return l.append(events.Record{Header: events.Header{Time: cronClock(clock), Stream: s, Kind: kind}, Facts: f, Evidence: e})
+}
+
+// append adds a record, whose place in the log is the next.
+func (l *cronSeen) append(r events.Record) events.Sequence {
+	l.t.Helper()
+	n, s := l.log.Head().Sequence+1, r.Stream
+	r.Sequence, r.Previous, r.Critical, r.Last = n, l.last[s], r.Kind.Critical(), true
+	r.FactsSalt, r.EvidenceSalt = events.Salt{1}, events.Salt{2}
 	c := l.log.Append(events.Batch{Records: []events.Record{r}}, true)
 	<-c.Done()
 	if err := c.Err(); err != nil {
 		l.t.Fatal(err)
 	}
-	l.last[s] = n
+	if r.Time < l.newest {
+		l.t.Fatalf("%s is told of %s after later ones", r.Kind, r.Time.Go())
+	}
+	l.last[s], l.newest = n, r.Time
 	return n
+}
+
+func (l *cronSeen) source() history.Source {
+	return history.Local{Log: l.log, Lists: joblist.New(joblist.Config{Log: l.log})}
 }
 
 // whyNot is the answer for an instant, in one line.
@@ -94,7 +108,7 @@ func TestADueTimeThatIsDroppedWasHeldBack(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			l := newCronSeen(t, row.ours)
 			seen := func(schedule string, active ...events.RunName) *events.CronJobSeen {
-				f := &events.CronJobSeen{Schedule: schedule, Policy: "Forbid", Created: cronClock("08:59:00"), Active: active}
+				f := &events.CronJobSeen{Version: uint64(l.log.Head().Sequence), Schedule: schedule, Policy: "Forbid", Created: cronClock("08:59:00"), Active: active}
 				if len(active) > 0 {
 					f.LastSchedule = cronClock("09:00:00")
 				}
@@ -140,6 +154,7 @@ func TestADueTimeThatIsDroppedWasHeldBack(t *testing.T) {
 			}
 			l.add("10:10:01", l.of, events.KindRunGone, &events.RunGone{Job: run.Job})
 			tell("10:11:00", over, gone)
+			keepAll(t, l.source())
 			if says := l.whyNot("10:00:00"); !strings.Contains(says, "report-a ran, and the policy is Forbid") || strings.Contains(says, "nothing kept it") {
 				t.Errorf("why-not says %q", says)
 			}

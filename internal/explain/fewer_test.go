@@ -52,6 +52,7 @@ func TestAnEditThatIsOverDeletesNoPod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		keepJob(t, &other, s, history.Point{Sequence: try.Ended.Record})
 		rows, _ := c.Attempts(false, 0, 100)
 		if got := rows[row.try]; got.EndedBy != explain.ByClient {
 			t.Errorf("%s: %s was deleted by a user, and it says %q", row.job, got.Pod, got.EndedBy)

@@ -84,6 +84,7 @@ func TestWhatFreedOthers(t *testing.T) {
 					row.change(&other.records[i])
 				}
 			}
+			keepJob(t, &other, row.of, history.Point{Time: row.at})
 			c, err := explain.Read(t.Context(), &other, row.of, history.Point{Time: row.at})
 			if err != nil {
 				t.Fatal(err)

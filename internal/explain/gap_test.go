@@ -43,6 +43,7 @@ func TestAMomentInAGap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			keepJob(t, src, s, history.Point{Time: row.at})
 			a := c.Answer()
 			says := strings.HasPrefix(a.Verdict.Text, "UNKNOWN at ") && strings.Contains(a.Verdict.Text, "not watched from ") &&
 				strings.Contains(a.Verdict.Text, "Seen last: RUNNING for ")
@@ -98,6 +99,7 @@ func TestAJobThatIsOlderThanTheLog(t *testing.T) {
 			r.Facts = &seen
 		}
 	}
+	keepJob(t, src, s, history.Point{})
 	if a, said := answer(); len(a.Gaps) != 1 || a.Gaps[0].From != 0 || strings.Contains(said, watched) || !strings.Contains(said, older) {
 		t.Errorf("of a Job that is older than the log it says, with %d gaps:\n%s", len(a.Gaps), said)
 	}

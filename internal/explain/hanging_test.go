@@ -92,6 +92,7 @@ func TestWhatDoesNotGoOnByItself(t *testing.T) {
 			}
 			t.Run(mode+"/"+row.name, func(t *testing.T) {
 				src, s, now := onePod(t, mode, row.after, row.change)
+				keepJob(t, src, s, history.Point{Time: now})
 				says := toldOf(t, src, s, now)
 				for i, want := range row.says {
 					if !strings.Contains(says, want) || i == 0 && !strings.HasPrefix(says, want) {

@@ -57,6 +57,7 @@ func TestPodsThatDoNotCome(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			keepJob(t, src, s, history.Point{Time: row.at})
 			a := c.Answer()
 			var text strings.Builder
 			for _, x := range all(&a) {

@@ -57,6 +57,7 @@ func ended(t *testing.T, src history.Source, s events.Stream) (explain.By, strin
 	if err != nil {
 		t.Fatal(err)
 	}
+	keepJob(t, src, s, history.Point{})
 	rows, _ := c.Attempts(false, 0, 0)
 	if len(rows) != 1 {
 		t.Fatalf("the Job has %d tries", len(rows))

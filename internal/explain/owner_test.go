@@ -77,6 +77,7 @@ func TestWhoDeletedAJobOfACronJob(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			keepJob(t, &other, of, history.Point{})
 			a := c.Answer()
 			if a.Deleted == nil || !strings.Contains(a.Deleted.Text, row.says) {
 				t.Errorf("the answer says %+v, want %q", a.Deleted, row.says)

@@ -93,6 +93,19 @@ func logs(t *testing.T) []string {
 	return out
 }
 
+// generated are copies of the logs of generated situations.
+func generated(t *testing.T) (out []string) {
+	t.Helper()
+	for _, mode := range []string{"run", "observe"} {
+		dir := filepath.Join(t.TempDir(), "generated-"+mode)
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "test", "incidents", "testdata", "generated", mode, "log"))); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, dir)
+	}
+	return out
+}
+
 // ofCronJobs is 1 for a log of CronJobs alone, and else 0.
 func ofCronJobs(log string) int {
 	return strings.Count(log, "/cronjobs-")

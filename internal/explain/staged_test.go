@@ -7,7 +7,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
 )
@@ -87,7 +86,8 @@ func (l *staged) said() string {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	neverFalse(l.t, history.Local{Log: l.log, Lists: joblist.New(joblist.Config{Log: l.log})})
+	neverFalse(l.t, l.source())
+	keepAll(l.t, l.source())
 	a := c.Answer()
 	page := show.Markdown(&a, words.Zone{})
 	for _, s := range a.Sections {

@@ -1,7 +1,6 @@
 package explain_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -16,16 +15,8 @@ import (
 // `failures`.
 func TestNothingIsStuckUnnamed(t *testing.T) {
 	const moments = 12
-	dirs := logs(t)
-	for _, mode := range []string{"run", "observe"} {
-		dir := filepath.Join(t.TempDir(), "generated-"+mode)
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "test", "incidents", "testdata", "generated", mode, "log"))); err != nil {
-			t.Fatal(err)
-		}
-		dirs = append(dirs, dir)
-	}
 	stuck := 0
-	for _, dir := range dirs {
+	for _, dir := range append(logs(t), generated(t)...) {
 		whole := openRecorded(t, dir)
 		for i := range moments {
 			id, _, err := whole.Head(t.Context())

@@ -61,10 +61,12 @@ func TestWhoSuspendedAJob(t *testing.T) {
 					row.change(&other.records[i])
 				}
 			}
-			c, err := explain.Read(t.Context(), &other, s, history.Point{Time: src.records[i].Time.Add(3 * time.Second)})
+			later := history.Point{Time: src.records[i].Time.Add(3 * time.Second)}
+			c, err := explain.Read(t.Context(), &other, s, later)
 			if err != nil {
 				t.Fatal(err)
 			}
+			keepJob(t, &other, s, later)
 			if got := c.Answer().Verdict.Text; !strings.HasPrefix(got, "SUSPENDED for ") || !strings.HasSuffix(got, row.want) {
 				t.Errorf("it says %q, want that it ends with %q", got, row.want)
 			}

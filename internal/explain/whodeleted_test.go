@@ -24,7 +24,7 @@ func (l *staged) unwatched(from, until string, found func()) {
 
 // TestWhoDeletedAJob: a request of an API client is what is left where everything else would be in the log.
 func TestWhoDeletedAJob(t *testing.T) {
-	for _, ours := range []bool{true, false} {
+	for mode, ours := range map[string]bool{"ours": true, "observed": false} {
 		for _, row := range []struct {
 			name      string
 			goes      func(l *staged)
@@ -48,7 +48,7 @@ func TestWhoDeletedAJob(t *testing.T) {
 				})
 			}, []string{"found gone 09:10:00, who deleted it is unknown: it was not watched from 09:00:10 on"}, []string{"by an API client", "DELETED after 10m"}},
 		} {
-			t.Run(row.name, func(t *testing.T) {
+			t.Run(row.name+", "+mode, func(t *testing.T) {
 				l := stage(t, ours, nil)
 				row.goes(l)
 				hold(t, l.said(), row.says, row.not)
@@ -76,10 +76,14 @@ func (l *staged) podDeleted(clock string) {
 
 // TestAPodThatAnUnknownControllerMayHaveDeleted: a Job of a controller whose rules nobody knows is suspended, and its pod is deleted.
 func TestAPodThatAnUnknownControllerMayHaveDeleted(t *testing.T) {
-	for managedBy, want := range map[string][]string{
-		"":                      {"deleted by the Job's controller, to judge by its rules: the Job was suspended"},
-		"example.com/scheduler": {"deleted by an API client, or by the Job's own controller", "; which is unknown"},
+	for _, row := range []struct {
+		managedBy string
+		says      []string
+	}{
+		{"", []string{"deleted by the Job's controller, to judge by its rules: the Job was suspended"}},
+		{"example.com/scheduler", []string{"deleted by an API client, or by the Job's own controller", "; which is unknown"}},
 	} {
+		managedBy := row.managedBy
 		l := running(t, managedBy)
 		at := l.tell("09:00:20", events.KindSpecStored, &events.JobSpec{
 			Hash: "h2", BackoffLimit: new(int32(6)), Completions: new(int32(1)), Parallelism: new(int32(1)), RestartPolicy: "Never", Template: "t", Suspend: true,
@@ -88,7 +92,7 @@ func TestAPodThatAnUnknownControllerMayHaveDeleted(t *testing.T) {
 		l.jobWith("09:00:20", nil, func(f *events.JobSeen) { f.ManagedBy, f.Spec, f.SpecAt, f.Generation = managedBy, "h2", at, 2 })
 		l.version = 1010
 		l.podDeleted("09:00:21")
-		hold(t, l.said(), want, nil)
+		hold(t, l.said(), row.says, nil)
 	}
 }
 

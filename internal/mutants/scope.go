@@ -76,7 +76,7 @@ const asked = "^Test(AnswersBesideDamage|PrunedAndDamaged|NoAnswerHidesDamage|Cr
 const scenes = "^Test(What|TwoLives|EditedSince|Runs|NotHealthy|OneClock|AnotherControllersFates|EachDueTime)"
 
 // incidents are the recorded logs, each with all that is told of it.
-var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed"}
+var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed", "generated-run", "generated-observe"}
 
 func answerSuites(int) []*suite {
 	return []*suite{ // of a mutant those run first that are the quickest of those that reach it
