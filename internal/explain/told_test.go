@@ -115,6 +115,13 @@ func (l *teller) jobAt(s events.Stream, p history.Point, whole bool) {
 	for i := range rows {
 		l.value(rows[i])
 	}
+	failed, all := c.Attempts(true, 1, 1)
+	for i := range failed {
+		fmt.Fprintf(&l.out, "the second of %d tries that failed is %s\n", all, failed[i].Pod)
+	}
+	if few := c.Timeline(1); few.More > 0 {
+		l.value(few)
+	}
 	timeline := c.Timeline(60)
 	l.page(func(p *show.Page) error { return p.Timeline(&timeline) })
 	for _, t := range c.Tries {
