@@ -40,7 +40,7 @@ func (c *Case) also() []Sentence {
 		}
 	}
 	for _, p := range c.peers { // those that failed stand for the counts
-		if len(a.from) == 0 && p.failed() {
+		if len(a.from) == 0 && (p.failed() || a.failed == 0) {
 			a.cite(p)
 		}
 	}
@@ -71,8 +71,11 @@ func (a *account) ends(how string) {
 		}
 	}
 	in := "none"
-	if n > 0 {
+	switch {
+	case n > 0:
 		in = fmt.Sprint(n)
+	case a.failed == 0:
+		return // that says it
 	}
 	a.parts = append(a.parts, how+" in "+in+" of them")
 }
