@@ -66,7 +66,7 @@ func (c *Case) first() []Sentence {
 	if e := t.ended0(); e != nil && len(failures(t.Containers)) > 0 {
 		out = append(out, say(marks(t.end(), t.shown()), "%s itself ended with 0%s", e.Name, c.atClock(e.Finished)))
 	}
-	return out
+	return append(out, c.heldBack()...)
 }
 
 // killedText is of an exit code 137 that nobody explains.
@@ -135,7 +135,7 @@ func (c *Case) endText(t *Try) string {
 	if d, known, most := t.ran(); known {
 		after := " after "
 		if most {
-			after = " after at most "
+			after = ", after at most "
 		}
 		text += after + words.Span(d)
 	}

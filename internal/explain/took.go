@@ -214,27 +214,7 @@ func (c *Case) took() []Sentence {
 	if !c.finished() || len(c.Tries) == 0 {
 		return nil
 	}
-	var of []*Try
-	on := ""
-	if t := c.decisiveIndex(); t != nil {
-		on = fmt.Sprintf("on index %d, which decided it: ", t.Index)
-		for _, x := range c.Tries {
-			if x.Index == t.Index {
-				of = append(of, x)
-			}
-		}
-	} else {
-		of = c.Tries
-	}
-	all := c.jobStretches()
-	first, last := c.end(), c.start()
-	for _, t := range of {
-		for _, s := range t.stretches(c.end()) {
-			all, first, last = append(all, s), min(first, s.from), max(last, s.to)
-		}
-	}
-	all = append(all, stretch{phaseBefore, c.start(), first}, stretch{phaseAfter, last, c.end()})
-	total := sweep(all, c.start(), c.end())
+	total, on := c.spent()
 	var order []phase
 	for p := range phases {
 		if total[p] >= 10*time.Millisecond {
@@ -262,6 +242,24 @@ func (c *Case) took() []Sentence {
 		out = append(out, say(cite(runs, (*Try).end), "work lost: %s%s of pods' time, in %s without success", upTo, words.Span(lost), words.Count(n, "run")))
 	}
 	return out
+}
+
+// spent is how long each phase of the Job took: of one with several indexes on the one that decided when it ended, which is named.
+func (c *Case) spent() (total [phases]time.Duration, on string) {
+	of := c.Tries
+	if t := c.decisiveIndex(); t != nil {
+		on = fmt.Sprintf("on index %d, which decided it: ", t.Index)
+		of = slices.DeleteFunc(slices.Clone(of), func(x *Try) bool { return x.Index != t.Index })
+	}
+	all := c.jobStretches()
+	first, last := c.end(), c.start()
+	for _, t := range of {
+		for _, s := range t.stretches(c.end()) {
+			all, first, last = append(all, s), min(first, s.from), max(last, s.to)
+		}
+	}
+	all = append(all, stretch{phaseBefore, c.start(), first}, stretch{phaseAfter, last, c.end()})
+	return sweep(all, c.start(), c.end()), on
 }
 
 // decisiveIndex is a try of the index that made the Job end when it did: the one that failed it, or the last to end. Nil for a Job

@@ -27,6 +27,9 @@ func (c *Case) waited() []Sentence {
 	if c.noPodWanted() {
 		return []Sentence{say(marks(c.parallelismSet()), "no pod was wanted: parallelism is 0")}
 	}
+	if out := c.unwanted(); len(out) > 0 {
+		return out
+	}
 	var groups [][]pastWait
 	for _, t := range c.Tries {
 		for i := range t.Waits {
