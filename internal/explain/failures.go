@@ -96,6 +96,21 @@ func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Fai
 	return f.sorted(), f.unread
 }
 
+// TroubleOf is the trouble of those Jobs that have any, by their UIDs.
+func TroubleOf(ctx context.Context, src history.Source, jobs []history.Summary) (map[string]Trouble, error) {
+	f := finding{ctx: ctx, src: &remembering{Source: src}, q: &FailuresQuery{}}
+	for i := range jobs {
+		if err := f.look(&jobs[i]); err != nil {
+			return nil, err
+		}
+	}
+	found := map[string]Trouble{}
+	for _, t := range f.Items {
+		found[t.UID] = t
+	}
+	return found, f.unread
+}
+
 // finding is a Failures in the making.
 type finding struct {
 	Failures
