@@ -23,7 +23,7 @@ const usualAttempts = 200
 func newAttempts(c *cli) *cobra.Command {
 	var f attemptsFlags
 	cmd := &cobra.Command{
-		Use:   "attempts job/NAME",
+		Use:   "attempts [NAMESPACE/]NAME | attempts job/NAME",
 		Short: "List the tries of a Job: each pod, how it ended, and as what it counted",
 		Long: `List the tries of a Job, by index: each pod that it had, deleted ones too, on which node it ran and for
 how long, who ended it, its exit codes, as what it counted, and when the next try could come.

@@ -53,24 +53,21 @@ func (f *caseFlags) ask(ctx context.Context, c *cli, args []string, job bool) (a
 	if err := cmp.Or(f.limit.validate(), f.at.parse(f.output.zone())); err != nil {
 		return a, err
 	}
-	if a.handle, err = parseAny(args); err != nil {
+	if a.handle, err = f.job.handle(args); err != nil {
 		return a, err
 	}
 	switch {
 	case a.handle.cron && job:
-		_, err := parseJobHandle(args)
-		return a, err
+		return a, wantsJob(args, a.handle)
 	case a.handle.name == "":
 		return a, usage("say which Job: job/NAME")
 	}
 	if a.src, a.at, err = f.open(ctx, c); err != nil {
 		return a, err
 	}
-	if a.place = f.job.place(); a.handle.any {
-		a.handle, a.place, err = c.kindOf(ctx, a.src, a.place, a.handle.name)
-	}
-	if err == nil && a.handle.cron && job {
-		return a, usage("%q is a CronJob, and one Job is wanted: 'get cronjob/%s' names its Jobs", args[0], a.handle.name)
+	a.handle, err = f.job.resolve(ctx, c, a.src, a.handle)
+	if a.place = f.job.place(); err == nil && a.handle.cron && job {
+		return a, usage("%q is a CronJob, and one Job is wanted: 'get cronjob/%s -n %s' names its Jobs", args[0], a.handle.name, a.place.namespace)
 	}
 	return a, err
 }

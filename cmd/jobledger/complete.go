@@ -30,7 +30,7 @@ func (c *cli) completeJobs(f *jobFlags, lists bool) cobra.CompletionFunc {
 		case len(args) == 0 && strings.Contains(begun, "/"):
 			var kind string
 			kind, begun, _ = strings.Cut(begun, "/")
-			if prefix = kind + "/"; !jobKinds[strings.ToLower(kind)] {
+			if prefix = kind + "/"; !jobKinds[strings.ToLower(kind)] && !inNamespace(f, kind) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 		case len(args) == 0:
@@ -59,7 +59,7 @@ func (c *cli) completeCronJobs(f *jobFlags) cobra.CompletionFunc {
 		case len(args) == 0 && strings.Contains(begun, "/"):
 			var kind string
 			kind, begun, _ = strings.Cut(begun, "/")
-			if prefix = kind + "/"; !cronJobKinds[strings.ToLower(kind)] {
+			if prefix = kind + "/"; !cronJobKinds[strings.ToLower(kind)] && !inNamespace(f, kind) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 		case len(args) == 0:
@@ -73,6 +73,16 @@ func (c *cli) completeCronJobs(f *jobFlags) cobra.CompletionFunc {
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// inNamespace has names looked up in the namespace that stands before the slash, unless that is a kind.
+func inNamespace(f *jobFlags, before string) bool {
+	h, _, err := parseHandle([]string{before + "/x"})
+	if err != nil || !h.any {
+		return false
+	}
+	f.namespace = before
+	return true
 }
 
 // completeObjects offers Jobs and CronJobs.

@@ -34,15 +34,16 @@ type eventsFlags struct {
 func newEvents(c *cli) *cobra.Command {
 	var f eventsFlags
 	cmd := &cobra.Command{
-		Use:   "events [job/NAME | pod/NAME | cronjob/NAME]",
+		Use:   "events [[NAMESPACE/]NAME | job/NAME | pod/NAME | cronjob/NAME]",
 		Short: "Show the records of the log, of one Job, or of one CronJob",
 		Long: `Show the records of the log, one on each line: what was seen, what was decided and why, and how each
 command ended.
 
-With job/NAME: the records of the newest Job of that name in the namespace (-n, "default" unless
-given). With job/UID, or the beginning of a UID: those of that Job. With pod/NAME: those of the Job
-of that pod. With cronjob/NAME: those of the CronJob, which tell of its due times and its Jobs.
-Otherwise: those of all Jobs, CronJobs and of the controller, or of one namespace with -n.
+With NAME: the records of the Job, the CronJob or the pod of that name. With job/NAME: those of the
+newest Job of that name in the namespace: that of -n, or of NAMESPACE/NAME, else "default". With
+job/UID, or the beginning of a UID: those of that Job. With pod/NAME: those of the Job of that pod.
+With cronjob/NAME: those of the CronJob, which tell of its due times and its Jobs. Otherwise: those
+of all Jobs, CronJobs and of the controller, or of one namespace with -n.
 
 --since and --until take a moment, a time of day, or how long ago. 12:12:50 is that time on the
 newest day on which the log has it; as --until it is the first one after --since.
@@ -151,7 +152,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	}
 	var one handle
 	if len(args) > 0 {
-		if one, err = parseHandle(args); err != nil {
+		if one, err = f.job.handle(args); err != nil {
 			return err
 		}
 		if one.cron && one.name == "" {
@@ -171,6 +172,9 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	}
 	var stream *events.Stream
 	if one != (handle{}) {
+		if one, err = f.job.resolve(ctx, c, src, one); err != nil {
+			return err
+		}
 		s, err := f.job.find(ctx, c, src, one)
 		if err != nil {
 			return err

@@ -27,15 +27,16 @@ type explainFlags struct {
 func newExplain(c *cli) *cobra.Command {
 	var f explainFlags
 	cmd := &cobra.Command{
-		Use:   "explain NAME | explain job/NAME | explain pod/NAME | explain cronjob/NAME",
+		Use:   "explain [NAMESPACE/]NAME | explain job/NAME | explain pod/NAME | explain cronjob/NAME",
 		Short: "Say why a Job ended as it did, what it waits for, or how a CronJob is",
 		Long: `Say why a Job ended as it did, or what it waits for: the verdict first, then what decided it, the
 first cause, what the failed tries had in common, who deleted a pod, where the time went, and what
 was ruled out. Objects and Events may be deleted by now: the log is enough.
 
-NAME alone is a Job, a CronJob or a pod, whichever the log knows. What is not in the namespace and in one
-other is taken there, unless -n is given. Of several Jobs of one name the one that goes on is explained,
-else the newest that failed; the first line names all. job/UID takes another.
+NAME alone is a Job, a CronJob or a pod, whichever the log knows. What is not in the namespace and in
+one other is taken there, unless the namespace is given: with -n, or as NAMESPACE/NAME, which is how
+answers begin. Of several Jobs of one name the one that goes on is explained, else the newest that
+failed; the first line names all. job/UID takes another.
 
 Of a CronJob it says whether it is healthy, what holds the next run back, since when and until when,
 how its last runs ended, which due times did not start, and why.
@@ -50,7 +51,7 @@ what is missing. Times in which the cluster was not watched are named.
 An answer fits a screen; -v shows all of it. -o json writes one object (docs/postmortem.md has its
 fields), -o md a text for a chat.`,
 		Example: `  jobledger explain etl --log DIR
-  jobledger explain job/etl --log DIR -n prod
+  jobledger explain prod/etl --log DIR
   jobledger explain job/etl --log DIR -n prod --at 2026-01-02T15:04:05Z    as it was then
   jobledger explain job/etl --log DIR -n prod -o md
   jobledger explain cronjob/etl --log DIR -n prod`,
@@ -73,7 +74,7 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 		}
 		links = append(links, link)
 	}
-	if h, _ := parseAny(args); h.cron && len(links) > 0 {
+	if h, _, _ := parseHandle(args); h.cron && len(links) > 0 {
 		return usage("--link is for Jobs: a CronJob has no pods")
 	}
 	a, err := f.ask(ctx, c, args, false)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,8 @@ import (
 type jobFlags struct {
 	source    sourceFlags
 	namespace string
-	named     func() bool // the user gave the namespace
+	given     func() bool // the user gave -n
+	settled   bool        // the namespace stood before the name, or the object was found in it
 }
 
 // inSpace is the namespace in which an object is looked for. Unless the user named it, an object that is not there, and in one other namespace, is
@@ -31,7 +31,34 @@ type inSpace struct {
 }
 
 func (f *jobFlags) place() inSpace {
-	return inSpace{orDefault(f.namespace), f.named != nil && f.named()}
+	return inSpace{orDefault(f.namespace), f.settled || f.given != nil && f.given()}
+}
+
+// handle reads what the arguments name. A namespace before the name is as if -n had given it.
+func (f *jobFlags) handle(args []string) (h handle, err error) {
+	h, before, err := parseHandle(args)
+	if err != nil || before == "" {
+		return h, err
+	}
+	flag := ""
+	if f.place().named {
+		flag = f.namespace
+	}
+	f.namespace, err = oneNamespace(args, before, flag)
+	f.settled = true
+	return h, err
+}
+
+// resolve finds out what a name alone means, and where that is.
+func (f *jobFlags) resolve(ctx context.Context, c *cli, src history.Source, h handle) (handle, error) {
+	if !h.any {
+		return h, nil
+	}
+	h, in, err := c.kindOf(ctx, src, f.place(), h.name)
+	if err == nil {
+		f.namespace, f.settled = in.namespace, in.named
+	}
+	return h, err
 }
 
 // ofKubeconfig marks the commands whose namespace is that of the kubeconfig, when kubectl calls them and none is given.
@@ -40,7 +67,7 @@ const ofKubeconfig = "namespace of the kubeconfig"
 func (f *jobFlags) add(cmd *cobra.Command, c *cli, namespace string) {
 	f.source.add(cmd)
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", namespace)
-	f.named = func() bool {
+	f.given = func() bool {
 		n := cmd.Flags().Lookup("namespace")
 		return n.Changed && n.Annotations[ofKubeconfig] == nil
 	}
@@ -119,58 +146,7 @@ func (c *cli) findJobs(ctx context.Context, src history.Source, p inSpace, h han
 	if streams, err := c.findElsewhere(ctx, src, p, h); len(streams) > 0 || err != nil {
 		return streams, err
 	}
-	if h.pod {
-		return nil, fmt.Errorf("the log knows no Job with a pod %s in namespace %q (-n names another)", h.name, namespace)
-	}
-	return nil, fmt.Errorf("the log knows no %s in namespace %q (%s)", h, namespace, c.elsewhere(ctx, src, namespace, h.name))
-}
-
-// elsewhere says where there is a Job of that name, or in that namespace one with a name like it.
-func (c *cli) elsewhere(ctx context.Context, src history.Source, namespace, name string) string {
-	if crons, _ := history.FindCronJobs(ctx, src, namespace, name); len(crons) > 0 { // with an error there is only no hint
-		return "there is cronjob/" + words.Clean(name)
-	}
-	called, _ := src.Jobs(ctx, history.JobsQuery{Name: name, Limit: usualJobs})
-	here, _ := src.Jobs(ctx, history.JobsQuery{Namespace: namespace, Limit: usualJobs})
-	place := func(j *history.Summary) (string, string) { return j.Namespace, j.Name }
-	if hint := nearby("job/", name, called.Items, here.Items, place, func(other string) bool { return mistyped(other, name) }); hint != "" {
-		return hint
-	}
-	return "-n names another; 'get jobs -A' lists all"
-}
-
-// mistyped reports whether one name may be a slip of the pen for the other.
-func mistyped(other, name string) bool { return distance(other, name) <= min(3, len(name)/3) }
-
-// nearby says in which namespaces there is an object of that name, or which ones of a namespace may be meant by it; empty for none.
-func nearby[O any](kind, name string, called, here []O, place func(*O) (namespace, name string), meant func(string) bool) string {
-	const most = 3
-	var found []string
-	find := func(all []O, hint func(namespace, name string) string) string {
-		for i := range all {
-			if h := hint(place(&all[i])); h != "" && len(found) < most && !slices.Contains(found, h) {
-				found = append(found, h)
-			}
-		}
-		return strings.Join(found, ", ")
-	}
-	if hints := find(called, func(space, other string) string {
-		if other != name {
-			return ""
-		}
-		return "-n " + words.Clean(space)
-	}); hints != "" {
-		return "there is one with " + hints
-	}
-	if hints := find(here, func(_, other string) string {
-		if !meant(other) {
-			return ""
-		}
-		return kind + words.Clean(other)
-	}); hints != "" {
-		return "there is " + hints
-	}
-	return ""
+	return nil, c.unknown(ctx, src, p, h)
 }
 
 // byUID finds the Job whose UID begins so, in whatever namespace. Several are an error that names them.

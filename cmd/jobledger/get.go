@@ -33,14 +33,15 @@ type listFlags struct {
 func newGet(c *cli) *cobra.Command {
 	var f getFlags
 	cmd := &cobra.Command{
-		Use:   "get job/NAME | get jobs | get cronjob/NAME | get cronjobs",
+		Use:   "get [NAMESPACE/]NAME | get job/NAME | get jobs | get cronjob/NAME | get cronjobs",
 		Short: "Show the state of a Job or a CronJob, now or then, or list all that the log knows",
 		Long: `Show the state of a Job as the controller knows it, now or at an earlier time: its counts, its pods,
 commands in flight, what it waits for and until when, refusals, and the last decision with its
 reasons.
 
-job/NAME is the newest Job of that name in the namespace (-n, "default" unless given). job/UID is
-that Job, also after its object is deleted; the beginning of a UID is enough, from 4 characters on.
+NAME alone is a Job, a CronJob or a pod. job/NAME is the newest Job of that name in the namespace:
+that of -n, or of NAMESPACE/NAME, else "default". job/UID is that Job, also after its object is
+deleted; the beginning of a UID is enough, from 4 characters on.
 pod/NAME, or job/ with the name of a pod, is the Job of that pod.
 
 --at 12:12:50 is that time on the newest day on which the log has it. --at 5m is five minutes ago.
@@ -113,7 +114,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if err := f.at.parse(f.output.zone()); err != nil {
 		return err
 	}
-	h, err := parseHandle(args)
+	h, err := f.job.handle(args)
 	if err != nil {
 		return err
 	}
@@ -145,6 +146,9 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	defer src.Close()
 	if f.watch && !live {
 		return f.job.source.notLive()
+	}
+	if h, err = f.job.resolve(ctx, c, src, h); err != nil {
+		return err
 	}
 	var now []history.Passed
 	if !one {

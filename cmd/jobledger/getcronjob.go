@@ -19,7 +19,7 @@ import (
 func (c *cli) findCronJobs(ctx context.Context, src history.Source, p inSpace, name string) ([]events.Stream, error) {
 	streams, err := c.seekCronJobs(ctx, src, p, name)
 	if len(streams) == 0 && err == nil {
-		err = fmt.Errorf("the log knows no cronjob/%s in namespace %q (%s)", name, p.namespace, c.cronElsewhere(ctx, src, p.namespace, name))
+		err = c.unknown(ctx, src, p, handle{name: name, cron: true})
 	}
 	return streams, err
 }
@@ -54,31 +54,6 @@ func (c *cli) seekCronJobs(ctx context.Context, src history.Source, p inSpace, n
 
 // runOf is what the name of a CronJob's Job looks like.
 var runOf = regexp.MustCompile(`^(.+)-[0-9]{8}$`)
-
-// cronElsewhere says where there is a CronJob of that name, or one with a name like it, or what else may be meant.
-func (c *cli) cronElsewhere(ctx context.Context, src history.Source, namespace, name string) string {
-	called, _ := src.CronJobs(ctx, history.CronJobsQuery{Name: name, Limit: usualJobs}) // with an error there is only no hint
-	page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: namespace, Limit: usualJobs})
-	made := ""
-	if m := runOf.FindStringSubmatch(name); m != nil {
-		made = m[1]
-	}
-	place := func(j *history.CronSummary) (string, string) { return j.Namespace, j.Name }
-	meant := func(other string) bool { return other == made || mistyped(other, name) }
-	hint := nearby("cronjob/", name, called.Items, page.Items, place, meant)
-	if jobs, _ := history.FindJobs(ctx, src, namespace, name); len(jobs) > 0 && hint == "" {
-		hint = "there is job/" + words.Clean(name)
-	}
-	if hint != "" {
-		return hint
-	}
-	if len(page.Items) == 0 && namespace != "" {
-		if all, _ := src.CronJobs(ctx, history.CronJobsQuery{Limit: 1}); len(all.Items) == 0 {
-			return "it has no CronJobs at all: with --cronjobs=false, or without the right to list them, none are recorded"
-		}
-	}
-	return "-n names another; 'get cronjobs -A' lists all"
-}
 
 // getCronJob shows one CronJob, and what it becomes if that is wanted.
 func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h handle) error {

@@ -21,7 +21,7 @@ func newNext(c *cli) *cobra.Command {
 	var f cronFlags
 	count, after := 10, ""
 	cmd := &cobra.Command{
-		Use:   "next NAME | next cronjob/NAME",
+		Use:   "next [NAMESPACE/]NAME | next cronjob/NAME",
 		Short: "Show when a CronJob is due next, in its zone and in UTC",
 		Long: `Show when a CronJob is due next, in the zone of its schedule and in UTC, by the newest schedule that
 the log has and by the rules of the zone that the log has.`,

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -34,67 +36,84 @@ func (h handle) String() string {
 	return "job/" + h.name
 }
 
-// parseHandle reads "job/NAME", "job NAME", "pod/NAME" or "cronjob/NAME"; the handle has no name where only the kind is given.
-func parseHandle(args []string) (h handle, err error) {
-	kind, name, err := parseObject(args)
-	if err != nil {
-		return h, err
+// object is what words of the command line name, as they were typed. What was not said is empty.
+type object struct{ kind, namespace, name string }
+
+// namespaceLike is what a namespace may be called.
+var namespaceLike = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// parseObject reads all ways to name an object: KIND, NAME, KIND/NAME, NAMESPACE/NAME, KIND/NAMESPACE/NAME, "KIND NAME" and "KIND NAMESPACE/NAME".
+// The kind is in small letters. A word before a slash that is a kind is no namespace.
+func parseObject(args []string) (o object, err error) {
+	first, rest, slash := strings.Cut(args[0], "/")
+	if small := strings.ToLower(first); jobKinds[small] || podKinds[small] || cronJobKinds[small] {
+		o.kind = small
 	}
 	switch {
-	case podKinds[kind] && name == "":
-		return h, usage("%q has no name: write pod/NAME for the Job of that pod", args[0])
-	case podKinds[kind]:
-		return handle{name: name, pod: true}, nil
-	case cronJobKinds[kind]:
-		return handle{name: name, cron: true}, nil
-	}
-	return handle{name: name}, nil
-}
-
-// parseAny is parseHandle for those who also take a name alone.
-func parseAny(args []string) (h handle, err error) {
-	kind := strings.ToLower(args[0])
-	if len(args) == 1 && !strings.Contains(kind, "/") && !jobKinds[kind] && !podKinds[kind] && !cronJobKinds[kind] {
-		return handle{name: args[0], any: true}, nil
-	}
-	return parseHandle(args)
-}
-
-// parseJobHandle is parseHandle for those who take no CronJobs.
-func parseJobHandle(args []string) (h handle, err error) {
-	h, err = parseHandle(args)
-	if err == nil && h.cron {
-		return h, usage("%q is a CronJob, and one Job is wanted: 'get cronjob/NAME' names its Jobs", args[0])
-	}
-	return h, err
-}
-
-// parseObject reads the kind, in small letters, and the name, which is empty where only the kind is given.
-func parseObject(args []string) (kind, name string, err error) {
-	kind = args[0]
-	slash := strings.Contains(kind, "/")
-	switch {
-	case slash:
-		kind, name, _ = strings.Cut(kind, "/")
+	case len(args) == 2 && slash:
+		return o, usage("one object at a time: %q comes after %q", args[1], args[0])
+	case len(args) == 2 && o.kind == "":
+		return o, usage("%q is no kind of object: write %s/%s, or job/%s -n %s", first, first, args[1], args[1], first)
 	case len(args) == 2:
-		name = args[1]
+		o.name = args[1]
+	case o.kind == "":
+		o.name = args[0]
+	case slash && rest == "":
+		return o, usage("%q has no name: write %s/NAME", args[0], first)
+	default:
+		o.name = rest
 	}
-	small := strings.ToLower(kind)
-	if !jobKinds[small] && !podKinds[small] && !cronJobKinds[small] {
-		if len(args) == 1 && kind == args[0] {
-			return "", "", usage("%q is no kind of object: write job/%s for the Job of that name, or job/UID, or cronjob/%s", kind, kind, kind)
+	if space, name, is := strings.Cut(o.name, "/"); is {
+		switch {
+		case space == "" && name != "":
+			return o, usage("%q has no namespace: write %s, or NAMESPACE/%s", o.name, name, name)
+		case name == "":
+			return o, usage("%q has no name: write %s/NAME", o.name, space)
+		case !namespaceLike.MatchString(space) || strings.Contains(name, "/"):
+			return o, usage("%q is no Job: write NAMESPACE/NAME, job/NAME, pod/NAME or cronjob/NAME", args[0])
 		}
-		return "", "", usage("%q is no Job: write job/NAME, job/UID, pod/NAME or cronjob/NAME", args[0])
+		o.namespace, o.name = space, name
 	}
+	return o, nil
+}
+
+// parseHandle reads what names an object, and its namespace if that is said with it. The handle has no name where only the kind is given.
+func parseHandle(args []string) (h handle, namespace string, err error) {
+	o, err := parseObject(args)
 	switch {
-	case slash && len(args) == 2:
-		return "", "", usage("one object at a time: %q comes after %q", args[1], args[0])
-	case slash && name == "":
-		return "", "", usage("%q has no name: write %s/NAME", args[0], kind)
-	case strings.Contains(name, "/"):
-		return "", "", usage("%q is no name: the namespace goes into -n", name)
+	case err != nil:
+		return h, "", err
+	case podKinds[o.kind] && o.name == "":
+		return h, "", usage("%q has no name: write pod/NAME for the Job of that pod", args[0])
 	}
-	return small, name, nil
+	return handle{name: o.name, pod: podKinds[o.kind], cron: cronJobKinds[o.kind], any: o.kind == ""}, o.namespace, nil
+}
+
+// wantsJob refuses a CronJob where one Job is wanted.
+func wantsJob(args []string, h handle) error {
+	if h.cron {
+		return usage("%q is a CronJob, and one Job is wanted: 'get cronjob/NAME' names its Jobs", args[0])
+	}
+	return nil
+}
+
+// wantsKind refuses a name alone where no log says what it is.
+func wantsKind(h handle, namespace string) error {
+	if !h.any {
+		return nil
+	}
+	if namespace != "" {
+		namespace = " -n " + namespace
+	}
+	return usage("%q may be a Job or a CronJob: write job/%s%s or cronjob/%s%s", h.name, h.name, namespace, h.name, namespace)
+}
+
+// oneNamespace is the namespace that stands before a name and in -n. Two of them are refused.
+func oneNamespace(args []string, before, flag string) (string, error) {
+	if before != "" && flag != "" && flag != before {
+		return "", usage("%q is in namespace %s, and -n says %s: give one of them", args[len(args)-1], before, flag)
+	}
+	return cmp.Or(before, flag), nil
 }
 
 const defaultNamespace = "default"
@@ -111,26 +130,29 @@ var cronJobKinds = map[string]bool{
 	"cronjob": true, "cronjobs": true, "cj": true, "cronjob.batch": true, "cronjobs.batch": true, "cronjob.v1.batch": true, "cronjobs.v1.batch": true,
 }
 
-// parseCronJob reads "cronjob/NAME" or "cronjob NAME".
+// parseCronJob reads "cronjob/NAME" or "cronjob NAME". The namespace goes into -n alone.
 func parseCronJob(args []string) (name string, err error) {
-	kind, _, _ := strings.Cut(args[0], "/")
-	if !cronJobKinds[strings.ToLower(kind)] {
+	o, err := parseObject(args)
+	switch {
+	case err == nil && o.kind == "" && o.namespace != "":
+		return "", usage("%q is no CronJob: write cronjob/%s -n %s", args[0], o.name, o.namespace)
+	case err == nil && !cronJobKinds[o.kind]:
 		return "", usage("%q is no CronJob: write cronjob/NAME", args[0])
+	case err == nil && o.name == "":
+		return "", usage("%q has no name: write cronjob/NAME", args[0])
+	case err == nil && o.namespace != "":
+		return "", usage("%q is no name, the namespace goes into -n: write cronjob/%s -n %s", args[len(args)-1], o.name, o.namespace)
 	}
-	if _, name, err = parseObject(args); err == nil && name == "" {
-		err = usage("%q has no name: write cronjob/NAME", args[0])
-	}
-	return name, err
+	return o.name, err
 }
 
-// parseAnyCronJob is parseCronJob for those who also take a name alone.
-func parseAnyCronJob(args []string) (h handle, err error) {
-	if h, _ = parseAny(args); h.any {
-		return h, nil
+// wantsCronJob refuses what is no CronJob, or has no name.
+func wantsCronJob(args []string, h handle) error {
+	switch {
+	case !h.any && !h.cron:
+		return usage("%q is no CronJob: write NAME or cronjob/NAME", args[0])
+	case h.name == "":
+		return usage("%q has no name: write cronjob/NAME", args[0])
 	}
-	if kind, _, _ := strings.Cut(args[0], "/"); !cronJobKinds[strings.ToLower(kind)] {
-		return h, usage("%q is no CronJob: write NAME or cronjob/NAME", args[0])
-	}
-	name, err := parseCronJob(args)
-	return handle{name: name, cron: true}, err
+	return nil
 }

@@ -30,7 +30,7 @@ func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
 	if all && flags.Changed("namespace") {
 		return usage("-A and -n contradict each other: give one of them")
 	}
-	if all && (len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")) { // one object is named
+	if all && len(args) > 0 && namesOne(args) {
 		return usage("-A is for lists: say with -n where the Job is")
 	}
 	if !asPlugin || all || flags.Changed("namespace") || !wantsNamespace(cmd) {
@@ -44,6 +44,12 @@ func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
 		return err
 	}
 	return flags.SetAnnotation("namespace", ofKubeconfig, []string{namespace})
+}
+
+// namesOne reports whether words name one object, and not all of a kind. What cannot be read is refused later.
+func namesOne(args []string) bool {
+	h, _, err := parseHandle(args)
+	return err != nil || h.name != ""
 }
 
 // wantsNamespace reports whether a command is about a Job or a list, and has a flag for the namespace of that.

@@ -48,7 +48,7 @@ not checked is said.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.replay(cmd.Context(), &f) },
 	}
 	f.add(cmd, c, "where the Job is (\"default\")")
-	cmd.Flags().StringVar(&f.job, "job", "", "only this Job: its name, its UID or how that begins, or a pod of it")
+	cmd.Flags().StringVar(&f.job, "job", "", "only this Job: its name (or NAMESPACE/NAME), its UID or how that begins, or a pod of it")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail also when these rules decide otherwise than other versions of them did")
 	c.completeJobFlag(cmd, "job", &f.jobFlags)
 	return cmd
@@ -61,9 +61,13 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	one := handle{name: f.job}
 	if strings.Contains(f.job, "/") {
 		var err error
-		if one, err = parseJobHandle([]string{f.job}); err != nil {
+		if one, err = f.handle([]string{f.job}); err == nil {
+			err = wantsJob([]string{f.job}, one)
+		}
+		if err != nil {
 			return err
 		}
+		one.any = false // no CronJob is replayed alone
 	}
 	src, _, err := f.source.openToFold(ctx, c)
 	if err != nil {

@@ -39,6 +39,9 @@ In a cluster the log is in the controller's pod:
 Jobledger runs Kubernetes Jobs and writes down everything it sees, decides and does in a durable
 log, from which each decision can be shown, explained and made again.
 
+An object is named by NAME, NAMESPACE/NAME, job/NAME, pod/NAME or cronjob/NAME. -n gives the
+namespace, too.
+
 Commands that read take --log DIR for a log directory, or --server URL for a controller that runs.
 When a controller has the directory open, --log DIR asks that controller. Times are in UTC, or with
 --local in the zone of this machine.

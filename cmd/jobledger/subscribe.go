@@ -153,7 +153,13 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 
 // object chooses the messages about a Job or a CronJob, or about all of the kind.
 func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
-	h, err := parseHandle(args)
+	h, before, err := parseHandle(args)
+	if err == nil {
+		err = wantsKind(h, before)
+	}
+	if err == nil {
+		f.namespace, err = oneNamespace(args, before, f.namespace)
+	}
 	if err != nil {
 		return chosen, err
 	}

@@ -43,8 +43,11 @@ func (f *cronFlags) find(ctx context.Context, c *cli, args []string) (src histor
 // findAll finds all CronJobs that bore the name that is meant, the newest first, and that name. The source is closed by the caller, unless it
 // is nil.
 func (f *cronFlags) findAll(ctx context.Context, c *cli, args []string) (src history.Source, lives []events.Stream, name string, err error) {
-	h, err := parseAnyCronJob(args)
+	h, err := f.job.handle(args)
 	if err != nil {
+		return nil, nil, "", err
+	}
+	if err := wantsCronJob(args, h); err != nil {
 		return nil, nil, "", err
 	}
 	if err := f.output.validate(); err != nil {
@@ -73,7 +76,7 @@ const usualTicks = 500
 func newTicks(c *cli) *cobra.Command {
 	var f ticksFlags
 	cmd := &cobra.Command{
-		Use:   "ticks NAME | ticks cronjob/NAME",
+		Use:   "ticks [NAMESPACE/]NAME | ticks cronjob/NAME",
 		Short: "Show what became of each due time of a CronJob",
 		Long: `Show what became of each due time of a CronJob, in order: started (with the Job, and how late), merged
 into a later one, too late, refused, lost, missed while no controller watched, or dropped. Due times
@@ -84,7 +87,7 @@ Times are in UTC, or with --local in the time zone of this machine. The number i
 that says so: 'jobledger events --from N --limit 1'.
 
 NAME alone is a CronJob, or a Job or a pod that one made: then it is that CronJob. What is not in the
-namespace and in one other is taken there, unless -n is given.
+namespace and in one other is taken there, unless -n or NAMESPACE/NAME says where.
 
 The last 500 lines are shown, or --tail. --missed leaves out what was started. Of several CronJobs that
 bore the name it is the newest, or with --at the newest that there was then; a UID names one of them.`,

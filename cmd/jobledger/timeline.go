@@ -13,7 +13,7 @@ const usualLanes = 30
 func newTimeline(c *cli) *cobra.Command {
 	var f caseFlags
 	cmd := &cobra.Command{
-		Use:   "timeline job/NAME",
+		Use:   "timeline [NAMESPACE/]NAME | timeline job/NAME",
 		Short: "Draw when the tries of a Job did what",
 		Long: `Draw when the tries of a Job did what: one row an index, or a pod of a Job without indexes. Times in
 which the cluster was not watched are marked in each row: what is shown there is not known.

@@ -12,14 +12,14 @@ import (
 func newWhyNot(c *cli) *cobra.Command {
 	var f cronFlags
 	cmd := &cobra.Command{
-		Use:   "why-not NAME TIME | why-not cronjob/NAME TIME",
+		Use:   "why-not [NAMESPACE/]NAME TIME | why-not cronjob/NAME TIME",
 		Short: "Say what became of one instant of a CronJob",
 		Long: `Say what became of an instant: whether it was a due time of the CronJob, whether a Job was started for
 it, and if not, what held it back. TIME is a moment, a time of day, or how long ago, in UTC unless it
 names a zone (2026-01-02T03:00+01:00), or with --local in the time zone of this machine.
 
 NAME alone is a CronJob, or a Job or a pod that one made: then it is that CronJob. What is not in the
-namespace and in one other is taken there, unless -n is given.
+namespace and in one other is taken there, unless -n or NAMESPACE/NAME says where.
 
 Each sentence ends with the numbers of the records that it follows from. Of an instant that is no due
 time the nearest due times are named.`,
