@@ -64,13 +64,16 @@ func (f *jobFlags) resolve(ctx context.Context, c *cli, src history.Source, h ha
 // ofKubeconfig marks the commands whose namespace is that of the kubeconfig, when kubectl calls them and none is given.
 const ofKubeconfig = "namespace of the kubeconfig"
 
+// gaveNamespace reports whether the user gave -n. The namespace of a kubeconfig is not given.
+func gaveNamespace(cmd *cobra.Command) bool {
+	n := cmd.Flags().Lookup("namespace")
+	return n.Changed && n.Annotations[ofKubeconfig] == nil
+}
+
 func (f *jobFlags) add(cmd *cobra.Command, c *cli, namespace string) {
 	f.source.add(cmd)
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", namespace)
-	f.given = func() bool {
-		n := cmd.Flags().Lookup("namespace")
-		return n.Changed && n.Annotations[ofKubeconfig] == nil
-	}
+	f.given = func() bool { return gaveNamespace(cmd) }
 	if cmd.Annotations == nil {
 		cmd.Annotations = map[string]string{}
 	}

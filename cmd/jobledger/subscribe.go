@@ -31,6 +31,7 @@ type subscribeFlags struct {
 	stream    string
 	output    outputFlag
 	namespace string
+	given     bool // the user gave -n
 	kinds     []string
 	decisions bool
 
@@ -157,6 +158,9 @@ func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
 	if err == nil {
 		err = wantsKind(h, before)
 	}
+	if err == nil && before != "" && !f.given {
+		f.namespace = before
+	}
 	if err == nil {
 		f.namespace, err = oneNamespace(args, before, f.namespace)
 	}
@@ -246,6 +250,7 @@ func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) er
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	f.given = gaveNamespace(cmd)
 	config, err := f.config(args)
 	if err != nil {
 		return err
