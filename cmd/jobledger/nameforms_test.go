@@ -163,6 +163,7 @@ var bothNames = []nameRow{
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	solo, run := crowd(t, dir)
+	t.Run("many namespaces", func(t *testing.T) { manyNamespaces(t, dir) })
 	put := strings.NewReplacer("SOLO", solo, "RUN", run)
 	for _, set := range []struct {
 		commands []string
@@ -192,10 +193,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestManyNamespaces: a name that many namespaces have is told in few lines, those in trouble first.
-func TestManyNamespaces(t *testing.T) {
-	dir := t.TempDir()
-	crowd(t, dir)
+// manyNamespaces: a name that many namespaces have is told in few lines, those in trouble first.
+func manyNamespaces(t *testing.T, dir string) {
 	for _, typed := range []string{"explain etl", "explain job/etl", "get etl", "events etl", "replay --job etl"} {
 		r := command(append(strings.Fields(typed), "--log", dir)...)
 		var names []string
