@@ -22,7 +22,7 @@ func (c *Case) also() []Sentence {
 		}
 	}
 	failed := c.failedTries()
-	if len(failed) > 0 {
+	if len(failed) > 0 && c.ending(failed[0]).By.own() {
 		a.ends(exitText(failed[0]))
 	}
 	_, template := c.firstSpec()
@@ -50,6 +50,9 @@ func (c *Case) also() []Sentence {
 	}
 	return []Sentence{say(a.from, "of %s around then %s", words.Count(len(a.peers), "other Job"), strings.Join(append([]string{how}, a.parts...), " · "))}
 }
+
+// fewest is how many others there must be for a rate of theirs to be compared with.
+const fewest = 3
 
 // account is what is told of other Jobs.
 type account struct {
@@ -91,7 +94,7 @@ func (a *account) compare(what, others string, has func(*peer) bool) {
 		}
 	}
 	restN, restFailed := len(a.peers)-n, a.failed-failed
-	if n == 0 || restN == 0 || failed*restN <= restFailed*n {
+	if n == 0 || restN < fewest || failed*restN <= restFailed*n {
 		return
 	}
 	for _, p := range with {

@@ -40,13 +40,16 @@ func (c *CronCase) Answer() Answer {
 	a.add(headWhy, c.why()...)
 	a.add(headWaits, c.waitsFor()...)
 	a.add(headNext, c.next()...)
-	a.add(headRuns, c.runsText()...)
-	a.add(headMissed, c.missedText()...)
-	a.add(headByHand, c.byHand()...)
 	a.add(headEdits, c.edited()...)
 	a.add(headRefused, c.refused()...)
+	a.add(headMissed, c.missedText()...)
+	a.add(headRuns, c.runsText()...)
+	a.add(headByHand, c.byHand()...)
 	a.add(headRuledOut, c.ruledOut()...)
 	a.add(headHistory, c.history()...)
+	if c.gone.Record != 0 { // what is asked of one that is gone is what came before
+		a.putFirst(headEdits, headRefused, headMissed)
+	}
 	return a
 }
 

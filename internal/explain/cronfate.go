@@ -162,7 +162,7 @@ func (f *fates) heldBy(e *duetimes.Entry) (why string, from []Mark) {
 		parts, from = append(parts, text), append(from, m...)
 	}
 	if e.By != "" && e.Fate == events.TickRefused {
-		add("a Job of before ran, and the policy is Forbid")
+		add("a Job of before had not ended, and the policy is Forbid")
 	}
 	for i := range f.due.Holds {
 		h := &f.due.Holds[i]
@@ -197,9 +197,9 @@ func (f *fates) holdText(by events.TickHold, active []string) string {
 	switch by {
 	case events.HeldForbid:
 		if len(active) > 0 {
-			return strings.Join(active[:min(len(active), 3)], ", ") + " ran, and the policy is Forbid"
+			return strings.Join(active[:min(len(active), 3)], ", ") + " had not ended, and the policy is Forbid"
 		}
-		return "a Job of before ran, and the policy is Forbid"
+		return "a Job of before had not ended, and the policy is Forbid"
 	case events.HeldSuspended:
 		return "the CronJob was suspended"
 	case events.HeldBadZone:

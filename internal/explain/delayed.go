@@ -28,7 +28,9 @@ func (c *Case) unwanted() []Sentence {
 		over  func(before, after *events.JobSpec) bool
 	}{
 		{phaseSuspended, "the Job was suspended", func(before, after *events.JobSpec) bool { return before.Suspend && !after.Suspend }},
-		{phaseNoneWanted, "parallelism was 0", func(before, after *events.JobSpec) bool { return number(before.Parallelism) == 0 && number(after.Parallelism) > 0 }},
+		{phaseNoneWanted, "parallelism was 0", func(before, after *events.JobSpec) bool {
+			return number(before.Parallelism) == 0 && number(after.Parallelism) > 0
+		}},
 	} {
 		d, is := c.delayed(x.phase)
 		if !is {
@@ -36,7 +38,7 @@ func (c *Case) unwanted() []Sentence {
 		}
 		for _, e := range c.edits {
 			if e.Before != nil && x.over(e.Before, e.After) {
-				return []Sentence{say(marks(c.added, e.At), "no pod was wanted for %s of its %s: %s until %s",
+				return []Sentence{say(marks(c.added, e.At), "no pod was wanted for %s, of the %s that the Job took: %s until %s",
 					words.Span(d), words.Span(c.end().Sub(c.start())), x.why, c.clock(e.At.At))}
 			}
 		}
@@ -59,5 +61,5 @@ func (c *Case) heldBack() []Sentence {
 	if last == nil {
 		return nil
 	}
-	return []Sentence{say(marks(last.CountAt), "then it waited %s of its %s to try again (backoff)", words.Span(d), words.Span(c.end().Sub(c.start())))}
+	return []Sentence{say(marks(last.CountAt), "then %s of backoff before the next try, of the %s that the Job took", words.Span(d), words.Span(c.end().Sub(c.start())))}
 }

@@ -155,7 +155,7 @@ func TestADueTimeThatIsDroppedWasHeldBack(t *testing.T) {
 			l.add("10:10:01", l.of, events.KindRunGone, &events.RunGone{Job: run.Job})
 			tell("10:11:00", over, gone)
 			keepAll(t, l.source())
-			if says := l.whyNot("10:00:00"); !strings.Contains(says, "report-a ran, and the policy is Forbid") || strings.Contains(says, "nothing kept it") {
+			if says := l.whyNot("10:00:00"); !strings.Contains(says, "report-a had not ended, and the policy is Forbid") || strings.Contains(says, "nothing kept it") {
 				t.Errorf("why-not says %q", says)
 			}
 		})

@@ -168,9 +168,12 @@ func (c *Case) alike() []Sentence {
 	}
 	_, sameHow := say1("ends", how)
 	if lo, hi, known := spans(failed); known {
-		if text := words.Span(lo); hi-lo <= max(hi/10, time.Second) {
-			same = append(same, "after "+text)
-		} else {
+		switch {
+		case words.Span(lo) == words.Span(hi):
+			same = append(same, "after "+words.Span(lo))
+		case hi-lo <= max(hi/10, time.Second):
+			same = append(same, fmt.Sprintf("after %s to %s", words.Span(lo), words.Span(hi)))
+		default:
 			differ = append(differ, fmt.Sprintf("ran %s to %s", words.Span(lo), words.Span(hi)))
 		}
 	}

@@ -228,8 +228,8 @@ func (c *Case) refusedText() []Sentence {
 		case c.finished() && x.Kind == events.CommandCreatePod && c.settled != nil:
 			until, over = "not accepted before the Job ended", c.settled.stored()
 		}
-		out = append(out, say(marks(x.First, x.Last, over), "%s refused (%s): %s; from %s, %s",
-			x.Kind.Traits().Verb, x.Class, says(x.Says), c.clock(x.First.At), until))
+		out = append(out, say(marks(x.First, x.Last, over), "%s refused (%s) from %s, %s: %s",
+			x.Kind.Traits().Verb, x.Class, c.clock(x.First.At), until, says(x.Says)))
 	}
 	return fewer(out, 2)
 }

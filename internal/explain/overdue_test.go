@@ -45,7 +45,7 @@ func TestADeadlineIsOverOnceItIs(t *testing.T) {
 		if strings.Contains(a.Verdict.Text, "startingDeadlineSeconds 30 was over") != over {
 			t.Errorf("the log ends at %s: %s", last, a.Verdict.Text)
 		}
-		if !strings.Contains(says, "report-a ran, and the policy is Forbid") || strings.Contains(says, "was over") != over {
+		if !strings.Contains(says, "report-a had not ended, and the policy is Forbid") || strings.Contains(says, "was over") != over {
 			t.Errorf("the log ends at %s: %s", last, says)
 		}
 		if strings.Contains(says, "merges into") {

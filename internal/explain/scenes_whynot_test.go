@@ -9,8 +9,12 @@ import (
 
 // TestScenesOfInstants: what became of instants of which little is recorded.
 func TestScenesOfInstants(t *testing.T) {
-	begin := func(l *scene, ours bool, change func(*events.CronJobSeen)) *sceneCron { return l.cron("08:59:30", ours, change) }
-	older := func(f *events.CronJobSeen) { f.Created, f.LastSchedule, f.Generation = cronClock("08:00:00"), cronClock("08:59:00"), 3 }
+	begin := func(l *scene, ours bool, change func(*events.CronJobSeen)) *sceneCron {
+		return l.cron("08:59:30", ours, change)
+	}
+	older := func(f *events.CronJobSeen) {
+		f.Created, f.LastSchedule, f.Generation = cronClock("08:00:00"), cronClock("08:59:00"), 3
+	}
 	goes := func(c *sceneCron, clock string) {
 		c.tell(clock, c.of, events.KindCronJobDeleted, &events.CronJobGone{}, events.Evidence{Namespace: "batch", Name: "report"})
 	}

@@ -140,7 +140,9 @@ func (t *Try) began() events.Time {
 }
 
 // neverRan reports whether the program of a container could not be started: its node calls the moment of that its start and its end.
-func neverRan(c *events.ContainerEnd) bool { return c.Reason == "StartError" || c.Reason == "ContainerCannotRun" }
+func neverRan(c *events.ContainerEnd) bool {
+	return c.Reason == "StartError" || c.Reason == "ContainerCannotRun"
+}
 
 // ran is for how long it ran. Exact says that it was seen to begin and to end; otherwise the node's clock says so, in whole
 // seconds, or (most) it is no more than that.

@@ -136,7 +136,7 @@ func (c *Case) numbers(s *settling) string {
 				*spec.MaxFailedIndexes)
 		}
 	case "FailedIndexes":
-		return fmt.Sprintf("every index has ended; failed: %s", c.folded.FailedIndexes().Text())
+		return fmt.Sprintf("every index has ended; failed indexes: %s", c.folded.FailedIndexes().Text())
 	case "CompletionsReached":
 		if c.folded.WorkQueue {
 			return fmt.Sprintf("a pod of the work queue succeeded, and no pod is active: %d succeeded", c.folded.SucceededCount())

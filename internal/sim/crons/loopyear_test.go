@@ -2,8 +2,8 @@ package crons
 
 import (
 	"fmt"
-	"os"
 	"math/bits"
+	"os"
 	"testing"
 	"time"
 
