@@ -229,18 +229,6 @@ func (c *CronCase) waitsFor() []Sentence {
 	return out
 }
 
-// tooLate is when the starting deadline of the open due time was over; 0 where it is not, or none is set.
-func (c *CronCase) tooLate() events.Time {
-	d := c.State.Spec.Deadline
-	if d == nil || c.open() == 0 {
-		return 0
-	}
-	if late := c.open().Add(seconds(*d)); late < c.now() {
-		return late
-	}
-	return 0
-}
-
 // backoff says when the next try is, and how that follows from the failure of before.
 func (c *CronCase) backoff(w *history.Wait) Sentence {
 	text, until := fmt.Sprintf("%s, at %s", w.For, c.seen(events.Time(w.Until))), events.Time(w.Until)

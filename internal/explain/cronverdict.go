@@ -342,3 +342,15 @@ func (c *CronCase) specMarks() []Mark {
 	}
 	return marks(c.added)
 }
+
+// tooLate is when the starting deadline of the open due time was over; 0 where it is not, or none is set.
+func (c *CronCase) tooLate() events.Time {
+	d := c.State.Spec.Deadline
+	if d == nil || c.open() == 0 {
+		return 0
+	}
+	if late := c.open().Add(seconds(*d)); late < c.now() {
+		return late
+	}
+	return 0
+}

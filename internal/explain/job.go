@@ -217,19 +217,19 @@ func (c *Case) refusedText() []Sentence {
 		if !x.Class.Passing() || x.Class == events.RefusedConflict {
 			continue // a second try under other terms followed
 		}
-		until, over := "still refused", x.Over
+		to, then, over := "", "; still refused", x.Over
 		switch {
 		case x.Over.Record != 0:
-			until = "accepted at " + c.clock(x.Over.At)
+			to, then = " to "+c.clock(x.Over.At), "; then accepted"
 		case x.Then != nil:
-			until, over = fmt.Sprintf("last at %s, then refused (%s)", c.clock(x.Last.At), x.Then.Class), x.Then.Last
+			to, then, over = " to "+c.clock(x.Last.At), fmt.Sprintf("; then refused (%s)", x.Then.Class), x.Then.Last
 		case c.gone.Record != 0: // nothing is asked any more
-			until, over = "not accepted before the Job was deleted", c.gone
+			then, over = "; not accepted before the Job was deleted", c.gone
 		case c.finished() && x.Kind == events.CommandCreatePod && c.settled != nil:
-			until, over = "not accepted before the Job ended", c.settled.stored()
+			then, over = "; not accepted before the Job ended", c.settled.stored()
 		}
-		out = append(out, say(marks(x.First, x.Last, over), "%s refused (%s) from %s, %s: %s",
-			x.Kind.Traits().Verb, x.Class, c.clock(x.First.At), until, says(x.Says)))
+		out = append(out, say(marks(x.First, x.Last, over), "%s refused (%s) from %s%s: %s%s",
+			x.Kind.Traits().Verb, x.Class, c.clock(x.First.At), to, says(x.Says), then))
 	}
 	return fewer(out, 2)
 }

@@ -92,28 +92,8 @@ func (c *Case) settledBy() *Try {
 	return nil
 }
 
-const neverRanText = "before any pod ran"
-
-// whyNone is why no pod of a Job that was deleted ran, in a word in brackets; empty where there is none.
-func (c *Case) whyNone() string {
-	if x := c.refusedNow(events.CommandCreatePod); x != nil && len(c.Tries) == 0 {
-		return fmt.Sprintf(" (refused: %s)", x.Class)
-	}
-	word := ""
-	for _, t := range c.Tries {
-		if len(t.Waits) == 0 || word != "" && word != t.Waits[len(t.Waits)-1].Reason {
-			return ""
-		}
-		word = t.Waits[len(t.Waits)-1].Reason
-	}
-	if word == "" {
-		return ""
-	}
-	return " (" + word + ")"
-}
-
 func (c *Case) deletedVerdict() Sentence {
-	what := neverRanText
+	what := "before any pod ran"
 	for _, t := range c.Tries {
 		if t.Started.Record != 0 || t.began() != 0 {
 			what = "before it ended"
@@ -125,9 +105,6 @@ func (c *Case) deletedVerdict() Sentence {
 	}
 	if slices.ContainsFunc(c.Tries, ran) {
 		what = "while it ran"
-	}
-	if what == neverRanText {
-		what += c.whyNone()
 	}
 	word := "DELETED"
 	if c.Job.State == history.StateDeleting {
