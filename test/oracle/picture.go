@@ -225,6 +225,7 @@ func text(s *string) string {
 func podLine(pod *corev1.Pod, named *strings.Replacer) (string, error) {
 	annotations := maps.Clone(pod.Annotations)
 	delete(annotations, events.CommandAnnotation)
+	delete(annotations, events.SealAnnotation)
 	delete(annotations, events.TermAnnotation)
 	delete(annotations, events.TemplateAnnotation)
 	spec := pod.Spec.DeepCopy()
