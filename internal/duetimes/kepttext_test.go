@@ -5,16 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/store/open"
+	"github.com/jobledger/jobledger/internal/history/historytest"
 )
 
 var update = flag.Bool("update", false, "write the texts that are kept anew")
@@ -123,15 +121,7 @@ func (c *CronJob) says() map[string]string {
 // -update' writes the texts anew: read the difference.
 func TestDueTimesAreAsKept(t *testing.T) {
 	for _, name := range []string{"cronjobs-observed", "cronjobs-run"} {
-		dir := t.TempDir() // opening a log may write beside it
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join("../../examples/incidents", name, "log"))); err != nil {
-			t.Fatal(err)
-		}
-		log, err := open.Archive(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = log.Close() }() // it was only read
+		log := historytest.Recorded(t, name)
 		src := history.Local{Log: log}
 		was, last := map[events.Stream]map[string]string{}, map[events.Stream]*CronJob{}
 		texts, order := map[events.Stream]*bytes.Buffer{}, []events.Stream{}
@@ -180,30 +170,6 @@ func TestDueTimesAreAsKept(t *testing.T) {
 				fmt.Fprintf(&out, "  at %s: %s\n", at, said[at])
 			}
 		}
-		keep(t, filepath.Join("testdata", name+".txt"), out.String())
-	}
-}
-
-// keep compares a text with the one that is kept.
-func keep(t *testing.T, name, text string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	kept, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, got := strings.Split(string(kept), "\n"), strings.Split(text, "\n")
-	for i := range want {
-		if i >= len(got) || want[i] != got[i] {
-			t.Fatalf("line %d of %s is\n%s\nwant\n%s", i+1, name, strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), want[i])
-		}
-	}
-	if len(got) != len(want) {
-		t.Fatalf("%s has %d lines, want %d", name, len(got), len(want))
+		historytest.Keep(t, *update, filepath.Join("testdata", name+".txt"), out.String())
 	}
 }

@@ -115,5 +115,5 @@ func TestScenesAreAsKept(t *testing.T) {
 			break
 		}
 	}
-	keep(t, "testdata/scenes.txt", out.String())
+	historytest.Keep(t, *update, "testdata/scenes.txt", out.String())
 }

@@ -64,7 +64,7 @@ func TestCronJobsOfScenesAreAsKept(t *testing.T) {
 		f.shot(&last, "list", lines(t, page.Items))
 		out.Write(f.out.Bytes())
 	}
-	keep(t, "testdata/scenes.txt", out.String())
+	historytest.Keep(t, *update, "testdata/scenes.txt", out.String())
 }
 
 // upTo is a log as it was when that record was the newest.

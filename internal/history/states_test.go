@@ -15,6 +15,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/history/historytest"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
 )
@@ -103,31 +104,6 @@ func (f *film) shot(r *events.Record, of string, all []string) {
 	f.was[of] = now
 }
 
-// keep compares a text with the one that is kept.
-func keep(t *testing.T, name, text string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	kept, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text == string(kept) {
-		return
-	}
-	want, got := strings.Split(string(kept), "\n"), strings.Split(text, "\n")
-	for i := range want {
-		if i >= len(got) || want[i] != got[i] {
-			t.Fatalf("line %d of %s is\n%s\nwant\n%s", i+1, name, strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), want[i])
-		}
-	}
-	t.Fatalf("%s has %d lines, want %d", name, len(got), len(want))
-}
-
 // filmed are the recorded incidents whose states are kept.
 var filmed = []string{"cronjobs-observed", "cronjobs-run", "delegated"}
 
@@ -161,7 +137,7 @@ func TestStatesAreAsKept(t *testing.T) {
 			for _, s := range order {
 				out.Write(films[s].out.Bytes())
 			}
-			keep(t, filepath.Join("testdata", "states-"+name+".txt"), out.String())
+			historytest.Keep(t, *update, filepath.Join("testdata", "states-"+name+".txt"), out.String())
 		})
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/history/historytest"
 	"github.com/jobledger/jobledger/internal/joblist"
 	"github.com/jobledger/jobledger/internal/words"
-	"github.com/jobledger/jobledger/store/open"
 )
 
 var update = flag.Bool("update", false, "write the texts that are kept anew")
@@ -165,15 +165,7 @@ var incidents = map[string][]string{
 func TestPagesOfIncidentsAreAsKept(t *testing.T) {
 	s := sheets{t: t}
 	for _, name := range []string{"delegated", "cronjobs-observed"} {
-		dir := t.TempDir() // opening a log may write beside it
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join("../../examples/incidents", name, "log"))); err != nil {
-			t.Fatal(err)
-		}
-		log, err := open.Archive(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = log.Close() }() // it was only read
+		log := historytest.Recorded(t, name)
 		s.incident(history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files})}, name)
 	}
 	s.keep("incidents")

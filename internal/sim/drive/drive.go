@@ -33,7 +33,7 @@ type Config struct {
 	LoseLog  float64 // share of crashes that lose the log
 	LoseKey  float64 // share of crashes that lose the log's key, so that the next process has another one
 	Cut      float64 // chance, for each step, that a watch is cut
-	Stall    float64 // chance, for each step, that a watch shows nothing for some seconds, and then all of it
+	Stall    float64 // chance, for each step, that a watch is behind for some seconds
 	Stop     float64 // chance, for each step, that the process stops in good order and another one starts
 	Lapse    float64 // chance, for each step, that the Lease is not held for certain any more, or is again
 	HandOver float64 // chance, for each step, that the other controller takes over, with a log of its own
@@ -70,7 +70,7 @@ type Driver struct {
 	rewinds  uint64           // times that it was restored
 	calm     bool             // nothing fails: each look is pending that should be
 
-	stalled map[events.Resource]events.Time // until when a watch shows nothing
+	stalled map[events.Resource]events.Time // until when a watch is behind
 }
 
 type answer struct {

@@ -19,7 +19,7 @@ func (d *Driver) cut() error {
 	return nil
 }
 
-// stall has a watch show nothing for up to 20 s: what the controller reads and is answered meanwhile is newer than what it then shows.
+// stall has a watch show little, one event in twenty steps, for up to 20 s: what the controller reads and is answered meanwhile is newer than what it then shows.
 func (d *Driver) stall() error {
 	all := d.resources()
 	r := all[d.rng.IntN(len(all))]
