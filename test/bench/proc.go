@@ -16,8 +16,8 @@ const tick = 10 * time.Millisecond
 type usage struct {
 	cpu     time.Duration // user and system
 	written uint64        // bytes it made the kernel write to a disk
-	rss     uint64        // bytes resident now
-	peak    uint64        // bytes resident at most
+	rss     uint64        // bytes resident now, without the program's own pages
+	peak    uint64        // bytes resident at most, without the program's own pages
 }
 
 // usageOf reads /proc of a process.
@@ -44,9 +44,46 @@ func usageOf(pid int) (usage, error) {
 	if u.rss, err = lineOf(dir+"status", "VmRSS:"); err != nil {
 		return u, err
 	}
-	u.peak, err = lineOf(dir+"status", "VmHWM:")
+	if u.peak, err = lineOf(dir+"status", "VmHWM:"); err != nil {
+		return u, err
+	}
 	u.rss, u.peak = u.rss<<10, u.peak<<10 // they are in KiB
+	program, err := programOf(pid)
+	u.rss, u.peak = u.rss-min(u.rss, program), u.peak-min(u.peak, program)
 	return u, err
+}
+
+// programOf is how many bytes of a process's own program file are mapped and resident. How many depends on what of the file
+// the kernel had in its cache, for it maps what lies beside a page too: the same program at rest was seen with 20 MiB of them
+// and with 45. So they are no part of what we compare.
+func programOf(pid int) (uint64, error) {
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return 0, fmt.Errorf("read which program process %d runs: %w", pid, err)
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps", pid))
+	if err != nil {
+		return 0, fmt.Errorf("read what process %d has mapped: %w", pid, err)
+	}
+	return residentOf(string(maps), program)
+}
+
+// residentOf sums the resident bytes of a file's mappings in the text of smaps (proc(5)).
+func residentOf(maps, file string) (sum uint64, err error) {
+	own := false
+	for line := range strings.Lines(maps) {
+		fields := strings.Fields(line)
+		if !strings.HasSuffix(fields[0], ":") { // a mapping: addresses, rights, offset, device, inode, file
+			own = len(fields) > 5 && strings.Join(fields[5:], " ") == file
+		} else if own && fields[0] == "Rss:" {
+			kib, err := strconv.ParseUint(fields[1], 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("read the resident bytes of %s: %w", file, err)
+			}
+			sum += kib << 10
+		}
+	}
+	return sum, nil
 }
 
 // lineOf is the number behind a name in a file of /proc.
