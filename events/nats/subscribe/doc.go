@@ -11,7 +11,7 @@
 //     stream do not. So what was reported missing stays missing. Whoever must not act twice across restarts keeps the ID with what it does and
 //     begins with [After].
 //   - What the stream does not hold any more, or never did, is reported as a [Gap] with its bounds, at the first event after it.
-//     A subscriber to single kinds of events cannot be sure of that: see [Order].
+//     Who asks for some Jobs, namespaces or kinds of events is told within a second, where only the stream can say it: see hole.go.
 //   - The records of a log that was restored or begun anew are not taken for those of the life before ([Event.Before]).
 //
 // Run ends with its context, when the function refuses an event too often, or at a message that cannot be read ([UnreadableError]),
@@ -24,5 +24,5 @@
 // The function is called by one goroutine, the one that called Run. Beside it two others run, one that takes messages from
 // the client and one that tells the server that they are worked on, and both end with Run.
 //
-// Read config.go first, then run.go, then order.go.
+// Read config.go first, then run.go, then order.go and hole.go.
 package subscribe

@@ -65,19 +65,23 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	if config.AckWait != patience && !s.setPatience(ctx, f.stream, &config, patience) {
 		return fmt.Errorf("the server does not take the durable subscription %s as it should be", s.Durable)
 	}
-	hole := info.NumAckPending > 0 && !settled
+	incomplete := info.NumAckPending > 0 && !settled
 	for {
-		m, err := q.next(ctx)
+		var m held
+		err := s.awaiting(ctx, func(ctx context.Context) (err error) {
+			m, err = q.next(ctx)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		hole = hole || m.skipped
-		if m.number > s.place+1 && (hole || s.suspects(m.message)) {
+		incomplete = incomplete || m.skipped
+		if m.number > s.place+1 && (incomplete || s.suspects(m.message)) {
 			if err := s.read(ctx, f.stream, m.number, deliver); err != nil {
 				return err
 			}
 		}
-		hole = hole && m.number <= s.place
+		incomplete = incomplete && m.number <= s.place
 		if err := deliver(m.message, m.place); err != nil {
 			return err
 		}

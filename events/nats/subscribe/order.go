@@ -14,7 +14,7 @@ import (
 //
 //   - All events of a cluster: their sequences are dense, so any that is missing shows at the next event.
 //   - All events of some Jobs, namespaces or kinds of objects: each names the one before it of its stream, so a missing one
-//     shows at the next event of that stream.
+//     shows at the next event of that stream; the newest of a stream never shows.
 //   - Only some kinds of events: a missing one does not show. Only duplicates do.
 //
 // It is not safe for concurrent use. Make one with NewOrder.
@@ -64,9 +64,6 @@ func (o *Order) Expect(first nats.ID) {
 	o.known = from
 	clear(o.streams)
 }
-
-// blind reports whether the events that are asked for do not show which are missing.
-func (o *Order) blind() bool { return !o.dense && !o.chained }
 
 // Finding is what Order has to say about an event.
 type Finding struct {

@@ -49,7 +49,11 @@ func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before u
 	defer messages.Stop()
 	s.tell(nil)
 	for delivered := uint64(0); ; delivered++ {
-		m, err := messages.Next(jetstream.NextContext(ctx))
+		var m jetstream.Msg
+		err := s.awaiting(ctx, func(ctx context.Context) (err error) {
+			m, err = messages.Next(jetstream.NextContext(ctx))
+			return err
+		})
 		if err == nil {
 			err = ctx.Err() // what is buffered comes also then
 		}
@@ -101,14 +105,16 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 		s.place = max(s.place, at.number)
 		return nil
 	}
+	s.passOver(&e.Head, at.number)
+	if err := s.prove(ctx); err != nil {
+		return err
+	}
 	found := s.order.Check(&e.Head)
 	if found.Duplicate {
 		s.place = max(s.place, at.number)
 		return nil
 	}
-	if found.Gap == (Gap{}) {
-		found.Gap = s.unseen(&e.Head)
-	}
+	found.Gap = s.unseen(&e.Head).with(found.Gap)
 	event := &Event{Event: e, Place: at.number, Pending: at.pending, Gap: found.Gap, Before: found.Before}
 	err = s.insist(ctx, e.ID, func(try int) error {
 		event.Try = try
@@ -123,9 +129,9 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	return nil
 }
 
-// unseen is what is missing before an event of a stream that was made anew, where the events themselves do not show it.
+// unseen is what is missing before an event, where the events themselves do not show it.
 func (s *subscriber) unseen(h *nats.Head) Gap {
-	if next := s.floor.first(); s.order.blind() && next.Log == h.ID.Log && h.Floor > next.Sequence && next.Sequence < h.ID.Sequence {
+	if next := s.floor.first(); !s.order.dense && next.Log == h.ID.Log && h.Floor > next.Sequence && next.Sequence < h.ID.Sequence {
 		return Gap{Log: h.ID.Log, From: next.Sequence, To: min(h.Floor, h.ID.Sequence) - 1, Floor: h.Floor}
 	}
 	return s.lost

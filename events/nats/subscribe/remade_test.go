@@ -132,6 +132,7 @@ func TestWhatTheStreamThatWasMadeAnewLacksIsReported(t *testing.T) {
 		{"all, purged", nil, 1, "records 6 to 9 are missing"},
 		{"all, pruned from the log", nil, 10, "records 6 to 9 were never published: the log did not keep them until then"},
 		{"a kind, purged", []nats.Filter{{Event: events.KindTimerFired.String()}}, 1, "records 6 to 9 are missing"},
+		{"a Job, purged", []nats.Filter{{Name: "job-" + jobA}}, 1, "records 6 to 9 are missing"},
 		{"a kind, pruned from the log", []nats.Filter{{Event: events.KindTimerFired.String()}}, 10,
 			"records 6 to 9 were never published: the log did not keep them until then"},
 	} {

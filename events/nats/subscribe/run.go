@@ -109,19 +109,22 @@ type subscriber struct {
 	take  func(context.Context, *Event) error
 	order *Order
 
-	begun     bool        // the place below is known
-	created   time.Time   // when the stream was made: another one under its name has other places
-	place     uint64      // through which all was taken
-	floor     floor       // what must not be handed over, whatever places say
-	asked     events.Time // from when on events are asked for, where the stream named no record to begin with; 0 for any time
-	since     events.Time // what was written before is not handed over, as the stream was made anew before it named a record; 0 for nothing
-	newest    Taken       // what was taken last, also by a Run before
-	continues bool        // it goes on behind a record that was taken, wherever it was told to begin
-	notKept   string      // what State said last; empty when it took it
-	lost      Gap         // what the stream that was made anew lacks, until the next event tells of it
-	acked     string      // where the last acknowledgement went to
-	taken     uint64      // how many
-	trouble   bool        // it was told
+	stream    jetstream.Stream // of the session
+	begun     bool             // the place below is known
+	created   time.Time        // when the stream was made: another one under its name has other places
+	place     uint64           // through which all was taken
+	floor     floor            // what must not be handed over, whatever places say
+	asked     events.Time      // from when on events are asked for, where the stream named no record to begin with; 0 for any time
+	since     events.Time      // what was written before is not handed over, as the stream was made anew before it named a record; 0 for nothing
+	newest    Taken            // what was taken last, also by a Run before
+	continues bool             // it goes on behind a record that was taken, wherever it was told to begin
+	notKept   string           // what State said last; empty when it took it
+	lost      Gap              // what the stream lacks, until the next event tells of it
+	holes     []hole           // places that were passed over, of which the stream was not asked yet
+	proved    time.Time        // when it was asked last
+	acked     string           // where the last acknowledgement went to
+	taken     uint64           // how many
+	trouble   bool             // it was told
 }
 
 // session takes events until something goes wrong with the server. Then another one begins, after the last that was taken.
@@ -200,6 +203,7 @@ func (s *subscriber) follow(ctx context.Context, deliver delivery) error {
 	if err := s.load(); err != nil {
 		return err
 	}
+	s.stream = stream
 	f := newFinder(stream, stream.CachedInfo(), s.Cluster)
 	if s.Durable != "" {
 		return s.followDurable(ctx, f, deliver)
@@ -287,6 +291,10 @@ func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err erro
 		s.continues = true
 		s.lost, err = s.lacks(ctx, f, next)
 	}
+	for _, h := range s.holes { // the stream that had them is gone
+		s.fell(h, &nats.Head{})
+	}
+	s.holes = nil
 	if err == nil {
 		s.remade()
 	}
@@ -301,11 +309,11 @@ func (s *subscriber) rejoin(ctx context.Context, f *finder, next nats.ID) (uint6
 	return f.after(ctx, preceding(next))
 }
 
-// lacks is what the stream does not hold before its oldest message, though it is asked for. Only one that asks for single kinds of
-// events has to be told: others see it in what comes.
+// lacks is what the stream does not hold before its oldest message, though it is asked for. One that asks for all events sees it in what
+// comes. Others do not: the newest record of a Job may be missing, and no later one names it.
 func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) (Gap, error) {
 	oldest, err := f.at(ctx, f.first)
-	if err != nil || oldest == nil || !s.order.blind() || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
+	if err != nil || oldest == nil || s.order.dense || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
 		return Gap{}, err
 	}
 	return Gap{Log: oldest.head.ID.Log, From: next.Sequence, To: oldest.head.ID.Sequence - 1, Floor: oldest.head.Floor}, nil
