@@ -119,14 +119,15 @@ lint-alerts: $(prometheus)/promtool
 contract: ## Fail on a rule without a test, a citation of nothing, or a stale page of docs/conformance; UPDATE=1 writes them
 	go run ./internal/conformance $(if $(UPDATE),-write)
 
-# The schema may not break readers of the last release. Before the first release there is nothing to break.
-last_tag = $(shell git tag --list 'v*' --merged HEAD --sort=-version:refname | head -n 1)
+# From the release that froze the schema on ('buf build -o proto/frozen.binpb', committed), no change may break its readers. Before it
+# there is nothing to break.
+frozen = $(wildcard proto/frozen.binpb)
 
 .PHONY: lint-proto
 lint-proto: $(tools)/buf
 	$(buf) lint
 	$(buf) format --diff --exit-code
-	$(if $(last_tag),$(buf) breaking --against "$$(git rev-parse --git-common-dir)#tag=$(last_tag)")
+	$(if $(frozen),$(buf) breaking --against $(frozen))
 
 # What the tests of a package need decides how they run. As many packages run at once as there are processors, and as many parallel tests
 # of each (go test's own numbers). CI shuffles the tests: SHUFFLE=on, or the number that it printed. vet is lint's: see .golangci.yml.
@@ -226,7 +227,7 @@ conformance: ## Run Kubernetes' own specs of Jobs, CronJobs and TTLs under ours 
 # What is written down of logs, and renewed when formats or words change on purpose: read the difference before it is kept.
 renewed = go test -count=1 -timeout 20m ./cmd/jobledger -v -run '$(1)' $(if $(UPDATE),-update) | grep -v '^=== '
 .PHONY: golden
-golden: ## Golden logs: what today's program says of logs of all releases; UPDATE=1 renews them, says what changed
+golden: ## Golden logs: what today's program says of logs that were kept; UPDATE=1 renews them, says what changed
 	$(call renewed,^TestGoldenLogs$$)
 
 .PHONY: damage

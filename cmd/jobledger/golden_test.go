@@ -19,9 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// goldenDir holds logs as bytes, with what today's program says of them: for each release a directory with those that its programs wrote
-// otherwise than all before. A log that a release has is never changed any more; before the first release all are made again as it
-// suits. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and little endian.
+// goldenDir holds logs as bytes, with what today's program says of them. Until proto/frozen.binpb is committed they are made again as it
+// suits. From then on none of them is changed any more: a directory of its own takes those that are written otherwise. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and little endian.
 const goldenDir = "testdata/golden"
 
 // goldenLogs are the logs that are kept.
@@ -43,14 +42,13 @@ var goldenCommands = [][]string{
 	{"verify"}, {"get", "jobs", "-A", "-o", "json"}, {"events", "-o", "json"}, {"replay"},
 }
 
-// TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those again that no release has, writes
+// TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those again that are not frozen, writes
 // down what is said of all, and says what changed.
 func TestGoldenLogs(t *testing.T) {
 	repo := repository{dir: "."}
-	last := repo.releases(t)
-	frozen := repo.frozenLogs(t, last)
+	frozen := repo.frozenLogs(t)
 	if *update {
-		renew(t, last, frozen)
+		renew(t, frozen)
 	}
 	for _, wrong := range repo.changed(frozen) {
 		t.Error(wrong)
@@ -111,37 +109,54 @@ func (r repository) git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// releases are the tags of the releases from 0.1.0 on, oldest first; none without git, which CI must have.
-func (r repository) releases(t *testing.T) []string {
+// freezes is the commit that froze the schema: the one that added proto/frozen.binpb. It is empty before that, and without git, which CI
+// must have.
+func (r repository) freezes(t *testing.T) string {
 	t.Helper()
-	out, err := r.git("tag", "--list", "v*", "--merged", "HEAD", "--sort=version:refname")
+	out, err := r.git("log", "--format=%H", "--diff-filter=A", "--", ":/proto/frozen.binpb")
 	if err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("what the releases had is in the history, which must be checked out: %v", err)
+			t.Fatalf("which logs are frozen is in the history, which must be checked out: %v", err)
 		}
-		t.Logf("without git nobody knows what the releases had: %v", err)
-		return nil
+		t.Logf("without git nobody knows which logs are frozen: %v", err)
+		return ""
 	}
-	return slices.DeleteFunc(strings.Fields(out), func(tag string) bool { return strings.HasPrefix(tag, "v0.0.") })
+	all := strings.Fields(out)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
 }
 
-// frozenLogs are the logs that a release has, with their hashes in git, wherever this package was then.
-func (r repository) frozenLogs(t *testing.T, releases []string) map[string]string {
+// frozenLogs are the logs that the commit that froze the schema has, or a later one added, with their hashes in git, wherever this package
+// was then.
+func (r repository) frozenLogs(t *testing.T) map[string]string {
 	t.Helper()
+	since := r.freezes(t)
+	if since == "" {
+		return nil
+	}
 	frozen := map[string]string{}
-	for _, tag := range slices.Backward(releases) { // the oldest counts
-		out, err := r.git("ls-tree", "-r", "--full-tree", tag)
+	keep := func(name, hash string) {
+		_, name, golden := strings.Cut(name, goldenDir+"/")
+		if name = goldenDir + "/" + name; golden && strings.HasSuffix(name, ".tgz") && frozen[name] == "" { // the oldest counts
+			frozen[name] = hash
+		}
+	}
+	of := func(field int, args ...string) {
+		out, err := r.git(args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(out) {
-			what, name, ok := strings.Cut(strings.TrimSpace(line), "\t")
-			_, name, golden := strings.Cut(name, goldenDir+"/")
-			if fields := strings.Fields(what); ok && golden && len(fields) == 3 && strings.HasSuffix(name, ".tgz") {
-				frozen[goldenDir+"/"+name] = fields[2]
+			if what, name, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+				keep(name, strings.Fields(what)[field])
 			}
 		}
 	}
+	const hashOfTree, hashOfChange = 2, 3 // fields of git's lines
+	of(hashOfTree, "ls-tree", "-r", "--full-tree", since)
+	of(hashOfChange, "log", "--reverse", "--format=", "--raw", "--no-renames", "--no-abbrev", "--diff-filter=A", since+"..HEAD")
 	return frozen
 }
 
@@ -149,18 +164,20 @@ func (r repository) frozenLogs(t *testing.T, releases []string) map[string]strin
 func (r repository) changed(frozen map[string]string) (wrong []string) {
 	for _, name := range slices.Sorted(maps.Keys(frozen)) {
 		if now, err := r.git("hash-object", "--", name); err != nil || now != frozen[name] {
-			wrong = append(wrong, fmt.Sprintf("%s is a log of a release and must stay as it was: it is %q, was %s (%v)", name, now, frozen[name], err))
+			wrong = append(wrong, fmt.Sprintf("%s is frozen and must stay as it was: it is %q, was %s (%v)", name, now, frozen[name], err))
 		}
 	}
 	return wrong
 }
 
-// renew makes the logs again. What differs from all that is kept goes into the directory of the release to come, named after the last one.
-func renew(t *testing.T, releases []string, frozen map[string]string) {
+// renew makes the logs again. What differs from all that are frozen goes into the first directory that has none of them.
+func renew(t *testing.T, frozen map[string]string) {
 	t.Helper()
 	era := "first"
-	if len(releases) > 0 {
-		era = "after-" + releases[len(releases)-1]
+	for n := 2; slices.ContainsFunc(slices.Collect(maps.Keys(frozen)), func(name string) bool {
+		return strings.HasPrefix(name, goldenDir+"/"+era+"/")
+	}); n++ {
+		era = fmt.Sprintf("later-%d", n)
 	}
 	for _, log := range goldenLogs {
 		dir := filepath.Join(t.TempDir(), "log")
@@ -177,7 +194,7 @@ func renew(t *testing.T, releases []string, frozen map[string]string) {
 		case same || bytes.Equal(was, content):
 			continue
 		case frozen[name] != "":
-			t.Fatalf("%s is a log of a release", name)
+			t.Fatalf("%s is frozen", name)
 		case errors.Is(err, os.ErrNotExist):
 			t.Logf("%s is new: %d bytes", name, len(content))
 		default:

@@ -7,96 +7,111 @@ import (
 	"testing"
 )
 
-// TestLogsOfReleasesStay: from its release on a golden log may neither change nor go, whatever later releases made of it. One that no
-// release has may.
-func TestLogsOfReleasesStay(t *testing.T) {
-	root := t.TempDir()
-	repo := repository{dir: filepath.Join(root, "cmd", "jobledger")} // below the top, as here
-	write := func(name, content string) {
-		t.Helper()
-		path := filepath.Join(repo.dir, goldenDir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	git := func(args ...string) {
-		t.Helper()
-		if out, err := repo.git(args...); err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, out)
-		}
-	}
-	release := func(tag string) {
-		t.Helper()
-		git("add", "-A", root)
-		git("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "--allow-empty", "-m", tag)
-		git("-c", "tag.gpgsign=false", "tag", tag)
-	}
-	wrong := func() []string {
-		t.Helper()
-		return repo.changed(repo.frozenLogs(t, repo.releases(t)))
-	}
+// frozenWorld is a repository with golden logs, in which the schema may be frozen.
+type frozenWorld struct {
+	t    *testing.T
+	root string
+	repository
+}
 
-	write("first/morning.tgz", "as 0.0.1 had it")
-	git("-c", "init.defaultBranch=main", "init", "--quiet", root)
-	release("v0.0.1")
-	write("first/morning.tgz", "morning")
-	write("first/morning.txt", "what is said of it")
-	if w := wrong(); len(w) > 0 {
-		t.Errorf("before 0.1.0 logs are made as it suits: %q", w)
-	}
-	release("v0.1.0")
-	write("after-v0.1.0/morning.tgz", "another morning")
-	write("first/morning.txt", "what is said of it now")
-	if w := wrong(); len(w) > 0 {
-		t.Errorf("a log that is new, and other words: %q", w)
-	}
-	release("v0.9.0")
-	release("v0.10.0")
+func newFrozenWorld(t *testing.T) *frozenWorld {
+	w := &frozenWorld{t: t, root: t.TempDir()}
+	w.dir = filepath.Join(w.root, "cmd", "jobledger") // below the top, as here
+	w.write("README", "")
+	w.do("-c", "init.defaultBranch=main", "init", "--quiet", w.root)
+	return w
+}
 
-	write("after-v0.1.0/morning.tgz", "changed")
-	if w := wrong(); len(w) != 1 || !strings.Contains(w[0], "after-v0.1.0/morning.tgz is a log of a release") {
-		t.Errorf("a log of a later release that is changed: %q", w)
-	}
-	write("after-v0.1.0/morning.tgz", "another morning")
-	write("first/morning.tgz", "changed")
-	if w := wrong(); len(w) != 1 || !strings.Contains(w[0], "first/morning.tgz is a log of a release") {
-		t.Errorf("a log that is changed: %q", w)
-	}
-	release("v0.11.0")
-	if w := wrong(); len(w) != 1 {
-		t.Errorf("a log that a release took over changed: %q", w)
-	}
-	if err := os.Remove(filepath.Join(repo.dir, goldenDir, "first", "morning.tgz")); err != nil {
-		t.Fatal(err)
-	}
-	if w := wrong(); len(w) != 1 {
-		t.Errorf("a log that is gone: %q", w)
-	}
-	moved := filepath.Join(root, "moved")
-	if err := os.Rename(repo.dir, moved); err != nil {
-		t.Fatal(err)
-	}
-	repo.dir = moved
-	if w := wrong(); len(w) != 1 {
-		t.Errorf("a log that is gone, in a package that was moved: %q", w)
-	}
-	write("first/morning.tgz", "morning")
-	if w := wrong(); len(w) > 0 {
-		t.Errorf("in a package that was moved: %q", w)
-	}
-	if tags := repo.releases(t); strings.Join(tags, " ") != "v0.1.0 v0.9.0 v0.10.0 v0.11.0" {
-		t.Errorf("the releases are %q", tags)
+func (w *frozenWorld) do(args ...string) {
+	w.t.Helper()
+	if out, err := w.git(args...); err != nil {
+		w.t.Fatalf("git %q: %v: %s", args, err, out)
 	}
 }
 
-// TestWithoutHistory: there are no releases, and nothing is frozen.
+// write writes a file of the package's golden logs.
+func (w *frozenWorld) write(name, content string) {
+	w.t.Helper()
+	w.file(filepath.Join(w.dir, goldenDir, name), content)
+}
+
+func (w *frozenWorld) file(path, content string) {
+	w.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *frozenWorld) commit() {
+	w.t.Helper()
+	w.do("add", "-A", w.root)
+	w.do("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false", "commit", "--quiet", "--allow-empty", "-m", "x")
+}
+
+// expect says which logs are not as they must be.
+func (w *frozenWorld) expect(sentence string, logs ...string) {
+	w.t.Helper()
+	wrong := w.changed(w.frozenLogs(w.t))
+	if len(wrong) != len(logs) {
+		w.t.Errorf("%s: %q", sentence, wrong)
+		return
+	}
+	for i, log := range logs {
+		if !strings.Contains(wrong[i], log+" is frozen") {
+			w.t.Errorf("%s: %q, want %s", sentence, wrong[i], log)
+		}
+	}
+}
+
+// TestFrozenLogsStay: from the commit that freezes the schema on a golden log may neither change nor go, whatever later commits made of it. Tags
+// freeze nothing.
+func TestFrozenLogsStay(t *testing.T) {
+	w := newFrozenWorld(t)
+	w.write("first/morning.tgz", "as a program had it that nobody has")
+	w.commit()
+	w.do("-c", "tag.gpgsign=false", "tag", "v1.0.0-rc.1")
+	w.write("first/morning.tgz", "morning")
+	w.write("first/morning.txt", "what is said of it")
+	w.expect("before the schema is frozen logs are made as it suits")
+	w.file(filepath.Join(w.root, "proto", "frozen.binpb"), "schema")
+	w.commit()
+
+	w.write("later-2/morning.tgz", "another morning")
+	w.write("first/morning.txt", "what is said of it now")
+	w.expect("a log that is new, and other words")
+	w.commit()
+	w.commit()
+	w.write("later-2/morning.tgz", "changed")
+	w.expect("a later log that is changed", "later-2/morning.tgz")
+	w.write("later-2/morning.tgz", "another morning")
+	w.write("first/morning.tgz", "changed")
+	w.expect("a log that is changed", "first/morning.tgz")
+	w.commit()
+	w.expect("a log that a commit took over changed", "first/morning.tgz")
+	if err := os.Remove(filepath.Join(w.dir, goldenDir, "first", "morning.tgz")); err != nil {
+		t.Fatal(err)
+	}
+	w.expect("a log that is gone", "first/morning.tgz")
+	w.commit()
+	w.expect("a log that a commit took away", "first/morning.tgz")
+	moved := filepath.Join(w.root, "moved")
+	if err := os.Rename(w.dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	w.dir = moved
+	w.expect("a log that is gone, in a package that was moved", "first/morning.tgz")
+	w.write("first/morning.tgz", "morning")
+	w.expect("in a package that was moved")
+}
+
+// TestWithoutHistory: nothing is frozen.
 func TestWithoutHistory(t *testing.T) {
 	t.Setenv("CI", "")
 	t.Setenv("GIT_CEILING_DIRECTORIES", os.TempDir())
-	if tags := (repository{dir: t.TempDir()}).releases(t); tags != nil {
-		t.Errorf("the releases are %q", tags)
+	if logs := (repository{dir: t.TempDir()}).frozenLogs(t); logs != nil {
+		t.Errorf("frozen are %q", logs)
 	}
 }
