@@ -82,15 +82,15 @@ func (c *CronJob) dropRun(uid types.UID) {
 	c.byName = slices.Delete(c.byName, at, at+1)
 }
 
-// RunNamed reports whether a Job of the CronJob has the name, and is not known to be gone.
-func (c *CronJob) RunNamed(name string) bool {
+// RunNamed is the Job of the CronJob that has the name and is not known to be gone: one that has not ended, if there is one; nil for none.
+func (c *CronJob) RunNamed(name string) (found *Run) {
 	at, _ := slices.BinarySearchFunc(c.byName, &events.RunSeen{Name: name}, compareRun)
 	for ; at < len(c.byName) && c.byName[at].Name == name; at++ {
-		if !c.byName[at].Vanished() {
-			return true
+		if r := c.byName[at]; !r.Vanished() && (found == nil || found.Finished()) {
+			found = r
 		}
 	}
-	return false
+	return found
 }
 
 func compareRun(r *Run, with *events.RunSeen) int { return compareRuns(&r.RunSeen, with) }

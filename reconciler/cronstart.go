@@ -122,13 +122,13 @@ func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 }
 
 // startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something happens: that
-// begins another pass. They share the name of one Job (C-152), so a Job that has it keeps all of them from starting. next is the next
-// one, and wait as in nextLook.
+// begins another pass. They share the name of one Job (C-152), so the Job of one that has started keeps the others from starting. next is the
+// next one, and wait as in nextLook.
 func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	cp := p.cron
 	name := runName(cp.Ref.Name, next)
 	switch {
-	case p.activeName(name) || cp.RunNamed(name):
+	case p.activeName(name) || p.hasRun(name):
 		return true
 	case due.At.IsZero(): // each is over before it can start (C-084)
 		return cp.Plan().Schedule.Every() && !wait.At.IsZero()
@@ -136,6 +136,13 @@ func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 		return true
 	}
 	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through // something else has the name (C-160)
+}
+
+// hasRun reports whether a due time of a name has started, and its Job has ended and still has the name. Any other Job of that name that is the
+// CronJob's is found by the create of the next due time, and is active from then on: the record of its start was lost (C-160).
+func (p *plan) hasRun(name string) bool {
+	r := p.cron.RunNamed(name)
+	return r != nil && r.Finished() && runName(p.cron.Ref.Name, p.cron.LastSchedule) == name
 }
 
 // holds is what holds a due time back.
