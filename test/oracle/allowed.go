@@ -12,6 +12,8 @@ type Difference struct {
 	Explains func(line string) bool
 	// Shows says what a diff must show beside: what makes it this difference and no other. Nil: nothing.
 	Shows func(diff string) bool
+	// Proves is Shows of a diff that is held against the deeds of the scenario. Nil: it is not.
+	Proves func(s Scenario, diff string) bool
 	// Parts: one Job has ended and the other has not, or the two have other work left. Whatever differs later follows from it.
 	Parts bool
 }

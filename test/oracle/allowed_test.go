@@ -1,6 +1,9 @@
 package oracle
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestADifferenceExplainsNoMore: what is no more than near a difference on purpose is an error.
 func TestADifferenceExplainsNoMore(t *testing.T) {
@@ -75,10 +78,19 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"- event of a: Normal SuccessfulDelete \"Deleted job a-1\"\n+ event of a: Normal SawCompletedJob \"Saw completed job: a-1, condition: Failed\" x1\n", true},
 		{"upstream deletes it again, and both tell of its end", "cronjob a keepFailed=0\n+0 create a\n+1 keep a\n+1 remove a.* foreground\n",
 			"- event of a: Normal SuccessfulDelete \"Deleted job a-1\"\n", true},
-		{"a Job that succeeded was gone before upstream looked", "cronjob a\n+0 create a\n+1 hold jobs\n+1 succeed a.-1\n+0 remove a.* orphan\n",
-			"- cronjob a: lastSuccessfulTime=unset\n+ cronjob a: lastSuccessfulTime=2026-01-01T00:18:32Z\n", true},
-		{"ours alone did not see it", "cronjob a\n+0 create a\n+1 hold jobs\n+1 succeed a.-1\n+0 remove a.* orphan\n",
-			"- cronjob a: lastSuccessfulTime=2026-01-01T00:18:32Z\n+ cronjob a: lastSuccessfulTime=unset\n", false},
+		{"a Job that succeeded was gone before upstream looked", unseenSuccess, "- cronjob a: lastSuccessfulTime=unset\n" +
+			"+ cronjob a: lastSuccessfulTime=2026-01-01T00:02:20Z\n+ stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:30Z\n", true},
+		{"it was, and another one has succeeded since", unseenSuccess,
+			"+ stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:30Z\n", true},
+		{"no Job succeeded then", unseenSuccess, "+ stored of <cronjob a 1>: last success 2026-01-01T00:02:21Z at 2026-01-01T00:03:30Z\n", false},
+		{"the one that succeeded then was not removed", strings.Replace(unseenSuccess, "remove a.* orphan", "begin a.-1", 1),
+			"+ stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:30Z\n", false},
+		{"it was not removed before the watch showed it", strings.Replace(unseenSuccess, "+0 remove", "+0 release\n+0 remove", 1),
+			"+ stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:30Z\n", false},
+		{"upstream alone has seen it", unseenSuccess,
+			"- stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:30Z\n", false},
+		{"ours alone did not see it", unseenSuccess,
+			"- cronjob a: lastSuccessfulTime=2026-01-01T00:02:20Z\n+ cronjob a: lastSuccessfulTime=unset\n", false},
 		{"ours tells of another one", "cronjob a keepFailed=0\n+0 create a\n+1 delete a foreground\n+1 fail a.-1\n",
 			"- event of a: Normal SuccessfulDelete \"Deleted job a-1\"\n+ event of a: Normal SawCompletedJob \"Saw completed job: a-2, condition: Failed\" x1\n", false},
 		{"the answer to the deletion of a Job that has ended is lost", goneUnanswered,
@@ -112,6 +124,8 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 }
 
 const goneUnanswered = "cronjob a keepFailed=0\n+0 create a\n+1 deny remove lost once\n+1 fail a.-1\n"
+
+const unseenSuccess = "cronjob a\n+0 create a\n+1 hold jobs\n+1 succeed a.-1\n+0 remove a.* orphan\n+1 release\n"
 
 const replaced = "cronjob a policy=Replace\n+0 create a\n+1 hold jobs\n+1 fail a.-1\n"
 

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/sim/world"
 )
 
 // What the rules ask of ours, and upstream does not do. See cronmends.go.
@@ -24,6 +27,11 @@ var (
 	unknownCreate = &Difference{
 		Rule:     "C-163",
 		Sentence: "It is unknown whether a Job was made. Upstream creates it again. Ours looks for it first.",
+	}
+	killedCreate = &Difference{
+		Rule: "C-173",
+		Sentence: "The controller is killed before it has the answer to the create of a Job, which is there. Upstream finds it when it creates it " +
+			"again, and forgets it where other due times have passed since. Ours looks for it first, and its status has that run.",
 	}
 	emptyNamespace = &Difference{
 		Rule:     "C-161",
@@ -157,7 +165,7 @@ var AllowedOfCronJobs = []*Difference{
 		Explains: func(line string) bool {
 			return isLine(line, "+", "stored of <cronjob ", "last success ") || strings.Contains(line, " lastSuccessfulTime=")
 		},
-		Shows: succeededLater,
+		Proves: succeededUnseen,
 	},
 }
 
@@ -249,6 +257,42 @@ func succeededLater(diff string) bool {
 		}
 	}
 	return said != "" && sameBut(said, field)
+}
+
+// succeededUnseen reports whether ours alone stores successes, each of a Job that has succeeded while the watch of Jobs was held, before Jobs
+// were removed in that time; and whether it knows a later success in the end, or both know one that came after.
+func succeededUnseen(s Scenario, diff string) bool {
+	unseen := s.unseenSuccesses()
+	stored := lines(diff, "last success ")
+	for line := range strings.Lines(stored) {
+		_, said, _ := strings.Cut(line, "last success ")
+		if at, _, _ := strings.Cut(said, " at "); line[0] != '+' || !slices.Contains(unseen, at) {
+			return false
+		}
+	}
+	ends := lines(diff, " lastSuccessfulTime=") != ""
+	return stored != "" && (!ends || succeededLater(diff))
+}
+
+// unseenSuccesses are when Jobs succeed while the watch of Jobs is held, and Jobs are removed later in that time.
+func (s Scenario) unseenSuccesses() (unseen []string) {
+	now, held, some := world.Start, false, []string(nil)
+	for _, step := range s.Steps {
+		now = now.Add(step.Wait)
+		for _, deed := range step.Deeds {
+			switch verb, of, _ := strings.Cut(deed, " "); {
+			case verb == "hold" && of == "jobs":
+				held = true
+			case verb == "release":
+				held, some = false, nil
+			case verb == "succeed" && held:
+				some = append(some, now.Format(time.RFC3339))
+			case verb == "remove" && held:
+				unseen, some = append(unseen, some...), nil
+			}
+		}
+	}
+	return unseen
 }
 
 // deletedAt is before the time in a line of a deletion.

@@ -174,11 +174,16 @@ func (q looked) settle(key string, job *batchv1.Job) {
 	if err != nil || missing != nil && !apierrors.IsNotFound(missing) {
 		return
 	}
+	why := unknownCreate
+	if m.died[key] {
+		why = killedCreate
+	}
 	delete(m.doubt, key)
+	delete(m.died, key)
 	if missing != nil || !metav1.IsControlledBy(found, cached) {
 		return
 	}
-	m.acted[unknownCreate] = true
+	m.acted[why] = true
 	known := m.of(cached)
 	if known.unsaid == nil {
 		known.base = cached.Status
@@ -244,6 +249,13 @@ func (u *upstream) lags() bool {
 	u.front.mu.Lock()
 	defer u.front.mu.Unlock()
 	return u.held[apiserver.CronJobs]
+}
+
+// dead reports whether the process has died.
+func (u *upstream) dead() bool {
+	u.front.mu.Lock()
+	defer u.front.mu.Unlock()
+	return u.spent
 }
 
 // write writes the status that could not be written, if it was not tried since. It reports whether there is none any more. What is seen of

@@ -28,6 +28,7 @@ type mends struct {
 	mu    sync.Mutex
 	acted map[*Difference]bool
 	doubt map[string]*batchv1.Job    // by key: a Job whose create ended unknown
+	died  map[string]bool            // keys of such Jobs: the process has died since
 	taken map[string]string          // by key of a CronJob: a Job whose name was found taken since it was looked at
 	made  map[types.UID]*batchv1.Job // Jobs that it made, until the watch shows them
 	seen  map[types.UID]bool         // Jobs that the watch has shown, maybe before the answer to their create came
@@ -47,6 +48,7 @@ func (m *mends) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.doubt, m.memory, m.made = map[string]*batchv1.Job{}, map[types.UID]*memory{}, map[types.UID]*batchv1.Job{}
+	m.died = map[string]bool{}
 }
 
 // shown is what the watch, or a list, does with Jobs that were made.
@@ -65,11 +67,14 @@ func (m *mends) follow(jobs batchv1informers.JobInformer) error {
 	return err
 }
 
-// listed forgets which Jobs were made and not shown: a controller that starts sees all that there are.
+// listed forgets which Jobs were made and not shown: a controller that starts sees all that there are. The one before it has died.
 func (m *mends) listed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.made)
+	for key := range m.doubt {
+		m.died[key] = true
+	}
 }
 
 func (m *mends) act(d *Difference) {
@@ -110,8 +115,9 @@ type mendedJobs struct {
 	u *upstream
 }
 
-// Create notes that its end is unknown, and that a name was taken.
+// Create notes that its end is unknown, and that a name was taken. A process that has died makes none.
 func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.CreateOptions) (*batchv1.Job, error) {
+	dead := j.u.dead()
 	made, err := j.JobInterface.Create(ctx, job, opts)
 	m, owner := j.u.mends, metav1.GetControllerOf(job)
 	m.mu.Lock()
@@ -122,7 +128,7 @@ func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.Cr
 		m.made[made.UID] = made
 	} else if apierrors.IsAlreadyExists(err) {
 		m.taken[key] = job.Name
-	} else if unknownEnd(err) {
+	} else if unknownEnd(err) && !dead {
 		m.doubt[key] = job
 	}
 	return made, err

@@ -10,9 +10,9 @@ func explained(s Scenario, diff string) *Difference {
 			continue
 		}
 		switch mine := d.share(diff); {
-		case mine == diff && d.shownIn(diff):
+		case mine == diff && d.shownIn(s, diff):
 			return d
-		case mine != "" && d.Shows != nil && d.Shows(mine): // one that names no mark of its own explains nothing beside another
+		case mine != "" && d.names() && d.shownIn(s, mine): // one that names no mark of its own explains nothing beside another
 			some = append(some, d)
 		}
 	}
@@ -39,7 +39,12 @@ func (d *Difference) share(diff string) string {
 	return b.String()
 }
 
-func (d *Difference) shownIn(diff string) bool { return d.Shows == nil || d.Shows(diff) }
+func (d *Difference) shownIn(s Scenario, diff string) bool {
+	return (d.Shows == nil || d.Shows(diff)) && (d.Proves == nil || d.Proves(s, diff))
+}
+
+// names reports whether it names a mark of its own.
+func (d *Difference) names() bool { return d.Shows != nil || d.Proves != nil }
 
 // meet reports whether two differences explain each line of a diff between them, and neither all that the other does.
 func meet(d, other *Difference, diff string) bool {
