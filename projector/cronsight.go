@@ -260,6 +260,16 @@ func (c *CronJob) DueThrough() events.Time {
 	return through
 }
 
+// DueAfter is the instant after which the CronJob is due next: the newest due time that is known to have been started, else its creation
+// (C-071). It may be later than now: another controller whose clock is ahead has started one, or the clock was set back.
+func (c *CronJob) DueAfter() events.Time {
+	after := max(c.Anchor(), c.Seen.LastSchedule, c.Sight.Since)
+	for _, s := range c.Sightings() {
+		after = max(after, s.Due)
+	}
+	return after
+}
+
 // Held is what holds the next start back, as far as it was seen.
 func (c *CronJob) Held() events.TickHold {
 	if c.plan.ZoneErr != nil {

@@ -238,7 +238,7 @@ func checkCronSort(text string) error {
 	one, zone := recordjson.Instant(1), "z"
 	full, err := fields(history.CronSummary{
 		Reason: "r", Gone: true, Schedule: "s", TimeZone: &zone, Suspend: true, Created: one, LastSchedule: one, LastSuccess: one, Next: one,
-		LastDue: &history.Tick{}, LastRun: "r", Due: &history.OpenDue{}, First: 1, DueThrough: one, Hold: "h", Deadline: new(int64(1)), ZoneHash: "h",
+		LastDue: &history.Tick{}, LastRun: "r", Due: &history.OpenDue{}, First: 1, DueThrough: one, DueAfter: one, Hold: "h", Deadline: new(int64(1)), ZoneHash: "h",
 	})
 	if err != nil {
 		return err

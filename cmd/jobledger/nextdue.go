@@ -62,7 +62,7 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 	if unread != nil && !(src.Beside(unread) && cronJob != nil && cronJob.Seen != nil) {
 		return unread // else the schedule is the newest that can be read
 	}
-	begin := time.Now()
+	begin := cronJob.DueAfter(time.Now())
 	if after != "" {
 		s, err := settleOf(ctx, src, from)
 		if err != nil {

@@ -149,6 +149,19 @@ func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Loca
 	return c.rules.Next(history.TimingOf(c.Seen), after, n)
 }
 
+// DueAfter is the instant after which the CronJob is due next, at a time: that time, or a later due time that has started. One starts before
+// its time where another controller's clock is ahead.
+func (c *CronJob) DueAfter(now time.Time) time.Time {
+	after := max(events.At(now), c.kept.since)
+	if c.Seen != nil {
+		after = max(after, c.Seen.LastSchedule)
+	}
+	for i := range c.seenRuns {
+		after = max(after, c.seenRuns[i].Due)
+	}
+	return after.Go()
+}
+
 // Verdict is what there is to say of an instant.
 type Verdict struct {
 	Entry  *Entry // that has it; nil for none. One without a record is of those that another controller has not started so far

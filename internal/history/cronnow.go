@@ -169,7 +169,8 @@ func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, now ev
 	if s.Next = 0; idleState(s.State) != "" {
 		return
 	}
-	if due, _, err := rules.Next(t, now.Go(), 1); err == nil && len(due) > 0 {
+	t.Anchor = max(t.Anchor, events.Time(s.DueAfter))
+	if due, _, err := rules.Next(t, max(now, t.Anchor).Go(), 1); err == nil && len(due) > 0 {
 		s.Next = recordjson.Instant(events.At(due[0]))
 	}
 }

@@ -249,7 +249,8 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 		}
 		j.State, j.Reason, j.Due = p.at(&rules, events.Time(j.AsOf.Time))
 	}
-	due, zone, err := rules.Next(timing, events.Time(j.AsOf.Time).Go(), 1)
+	timing.Anchor = max(timing.Anchor, c.DueAfter())
+	due, zone, err := rules.Next(timing, max(events.Time(j.AsOf.Time), timing.Anchor).Go(), 1)
 	if err != nil {
 		return nil //nolint:nilerr // the state says why it is never due
 	}

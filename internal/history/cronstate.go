@@ -105,8 +105,10 @@ type CronSummary struct {
 
 	// DueThrough is the instant through which its due times have fates, or may not start any more; that of the open one, where we run it.
 	DueThrough recordjson.Instant `json:"dueThrough,omitzero"`
-	Hold       string             `json:"hold,omitempty"` // of one that another controller runs: what holds the next start back, by the newest record
-	Deadline   *int64             `json:"startingDeadlineSeconds,omitempty"`
+	// DueAfter is the newest due time that has started, where lastScheduleTime does not say so yet: it is due next after that.
+	DueAfter recordjson.Instant `json:"dueAfter,omitzero"`
+	Hold     string             `json:"hold,omitempty"` // of one that another controller runs: what holds the next start back, by the newest record
+	Deadline *int64             `json:"startingDeadlineSeconds,omitempty"`
 
 	// ZoneHash is that of the rules by which it is due next; empty for UTC.
 	ZoneHash string `json:"zoneRules,omitempty"`
@@ -134,6 +136,9 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	s.ZoneHash, s.Deadline = zoneHash(&c.Seen), c.Seen.Deadline
 	if !c.Ledger.Closed && c.Settings.CronJobs {
 		s.DueThrough = recordjson.Instant(c.DueThrough())
+	}
+	if after := c.DueAfter(); after > c.Anchor() {
+		s.DueAfter = recordjson.Instant(after)
 	}
 	if c.Observed() {
 		s.Hold = c.Kept().String()

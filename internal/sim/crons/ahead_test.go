@@ -1,0 +1,86 @@
+package crons
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain/explaintest"
+	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/joblist"
+)
+
+// wantNext wants all answers to say when the CronJob is due next, and what why-not says of some instants to agree with that.
+func (s *scene) wantNext(next time.Time, instants ...time.Time) {
+	s.t.Helper()
+	now := s.world.Clock.Now()
+	src := history.Local{
+		Log: s.log, Lists: joblist.New(joblist.Config{Log: s.log}), Clock: func() events.Time { return events.At(now) },
+	}
+	var all []events.Time
+	for _, at := range instants {
+		all = append(all, events.At(at))
+	}
+	said, err := explaintest.CronAgrees(s.t.Context(), src, events.CronJobStream(s.uid), all)
+	s.must(err)
+	for _, f := range said.Findings {
+		s.t.Errorf("at %s: %s", now, f)
+	}
+	a := s.answersOf(src, s.uid)
+	computed, _, err := a.due.Next(a.due.DueAfter(now), 1)
+	s.must(err)
+	if got := []time.Time{events.Time(a.state.Next).Go(), events.Time(a.row.Next).Go(), computed[0]}; !got[0].Equal(next) || !got[1].Equal(next) || !got[2].Equal(next) {
+		s.t.Errorf("at %s: it is due next at %s, want %s", now, got, next)
+	}
+}
+
+// TestWhatIsNextWhenAnotherClockIsAhead: another controller, whose clock is ahead, starts a due time before its time. It is not what comes
+// next any more, whether the Job alone shows it, or the status, too.
+func TestWhatIsNextWhenAnotherClockIsAhead(t *testing.T) {
+	for _, by := range []string{"* * * * *", "@every 1m"} {
+		t.Run(by, func(t *testing.T) {
+			s := newScene(t)
+			s.mode = events.ModeObserve
+			s.other.ahead = 900 * time.Millisecond
+			s.other.begin()
+			s.start()
+			s.add(func(spec *batchv1.CronJobSpec) { spec.Schedule, spec.ConcurrencyPolicy = by, batchv1.AllowConcurrent })
+			due := s.world.Clock.Now().Truncate(time.Minute).Add(2 * time.Minute)
+			if by != "* * * * *" {
+				due = s.world.Clock.Now().Truncate(time.Second).Add(2 * time.Minute)
+			}
+			early := 0
+			for s.pass(due.Add(-time.Second)); s.world.Clock.Now().Before(due); s.pass(s.world.Clock.Now().Add(50 * time.Millisecond)) {
+				next := due
+				if w := s.whyNot(due.Format(time.RFC3339)); w.Tick != nil {
+					next, early = due.Add(time.Minute), early+1
+				}
+				s.wantNext(next, due, next)
+			}
+			if early < 5 {
+				t.Errorf("it was started %d times 50 ms before it was due: this tests little", early)
+			}
+		})
+	}
+}
+
+// TestNothingIsDueBeforeTheLastScheduleTime: somebody sets status.lastScheduleTime to a due time to come. No controller starts one before it.
+func TestNothingIsDueBeforeTheLastScheduleTime(t *testing.T) {
+	bothModes(t, func(t *testing.T, s *scene, _ bool) {
+		s.add(func(spec *batchv1.CronJobSpec) { spec.ConcurrencyPolicy = batchv1.AllowConcurrent })
+		s.until(on("22:15:40"))
+		c := s.world.Server.CronJob("default", "report").DeepCopy()
+		last := time.Date(2026, 1, 1, 22, 25, 0, 0, time.UTC)
+		c.Status.LastScheduleTime = &metav1.Time{Time: last}
+		_, err := s.user.UpdateCronJobStatus(t.Context(), c)
+		s.must(err)
+		s.other.kick("report")
+		s.until(on("22:16:30"))
+		s.wantNext(last.Add(time.Minute), last.Add(-5*time.Minute), last, last.Add(time.Minute))
+		s.until(on("22:26:30"))
+		s.wantWhy(on("22:26:00"), true, "report-")
+	})
+}
