@@ -67,8 +67,8 @@ func TestWhatIsNextWhenAnotherClockIsAhead(t *testing.T) {
 	}
 }
 
-// TestNothingIsDueBeforeTheLastScheduleTime: somebody sets status.lastScheduleTime to a due time to come. No controller starts one before it.
-func TestNothingIsDueBeforeTheLastScheduleTime(t *testing.T) {
+// TestWhatIsNextAfterALastScheduleTimeToCome: somebody sets status.lastScheduleTime to a due time to come. No controller starts one before it.
+func TestWhatIsNextAfterALastScheduleTimeToCome(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, _ bool) {
 		s.add(func(spec *batchv1.CronJobSpec) { spec.ConcurrencyPolicy = batchv1.AllowConcurrent })
 		s.until(on("22:15:40"))
