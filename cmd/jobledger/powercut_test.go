@@ -83,6 +83,7 @@ func (s *running) live(t *testing.T, recorder *powercut.Recorder, server *httpap
 		_ = write.Close()
 	}()
 	cmd := exec.Command(smallFilesCommand, dir, server.URL)
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // it is killed with what it has there
 	cmd.Stdin = read
 	err = recorder.Run(cmd)
 	ended()
