@@ -127,7 +127,9 @@ func (n *Names) TickText(t *events.Tick) string {
 		if t.UnwatchedFrom != 0 {
 			text += " from " + n.Zone.Second(t.UnwatchedFrom)
 		}
-		text += " to " + n.Zone.Second(t.UnwatchedUntil)
+		if t.UnwatchedUntil != 0 {
+			text += " to " + n.Zone.Second(t.UnwatchedUntil)
+		}
 	default:
 		text += " " + TickSays(t)
 	}

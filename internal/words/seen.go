@@ -93,7 +93,7 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	if told := r.Evidence.Admitted; len(told) == 1 && told[0] == "" {
 		parts = append(parts, "admission changed nothing")
 	} else if len(told) > 0 {
-		parts = append(parts, "admission changed "+strings.Join(told, " "))
+		parts = append(parts, "admission changed it ("+Admitted(told)+")")
 	}
 	if f.Deleted != 0 {
 		parts = append(parts, "being deleted, "+asked(r, f, zone))

@@ -99,8 +99,8 @@ func TestWhatIsNotThereIsNotTold(t *testing.T) {
 		},
 		{"Pending, waits: ContainerCreating", pod(events.PodSeen{Waiting: "ContainerCreating"}), events.Evidence{}},
 		{"Pending, admission changed nothing", pod(events.PodSeen{}), events.Evidence{Admitted: []string{""}}},
-		{"Pending, admission changed a b", pod(events.PodSeen{}), events.Evidence{Admitted: []string{"a", "b"}}},
-		{"Pending, admission changed a", pod(events.PodSeen{}), events.Evidence{Admitted: []string{"a"}}},
+		{"Pending, admission changed it (a changed, b changed)", pod(events.PodSeen{}), events.Evidence{Admitted: []string{"a", "b"}}},
+		{"Pending, admission changed it (a changed)", pod(events.PodSeen{}), events.Evidence{Admitted: []string{"a"}}},
 		{"Running, being deleted, asked for at 12:00:00 at the latest", pod(events.PodSeen{Phase: events.PodRunning, Deleted: noon.Add(time.Hour)}), events.Evidence{}},
 		{"Running, being deleted, asked for at 11:00:00 at the latest", pod(events.PodSeen{Phase: events.PodRunning, Deleted: noon.Add(-time.Hour)}), events.Evidence{}},
 		{
