@@ -56,6 +56,9 @@ type CronJob struct {
 	zone *time.Location
 }
 
+// InPart is Job.InPart of a CronJob.
+func (j *CronJob) InPart() bool { return j.Listing && !j.Gone }
+
 // Location is the zone in which the schedule is written, by the rules that the log has; nil where it has none, and for UTC.
 func (j *CronJob) Location() *time.Location { return j.zone }
 

@@ -15,7 +15,7 @@ type CronState string
 
 // The states.
 const (
-	CronUnseen    CronState = "Unseen"    // the log knows the CronJob only from Jobs that name it
+	CronUnseen    CronState = "Unseen"    // the log knows the CronJob only from Jobs that name it, or has the template of its Jobs alone so far
 	CronInvalid   CronState = "Invalid"   // its schedule or its time zone cannot be read: it is never due
 	CronSuspended CronState = "Suspended" //
 	CronHeld      CronState = "Held"      // it is due, and something holds that back

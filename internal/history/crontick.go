@@ -16,6 +16,7 @@ type Tick struct {
 	Count  int                `json:"count,omitempty"` // how many due times; left out where that is not counted
 	Fate   string             `json:"fate"`            // a name of events.TickFate
 	Says   string             `json:"says"`            // the same for people
+	Why    string             `json:"why,omitempty"`   // what kept it from starting, or from starting in time, where the log proves it
 	Into   recordjson.Instant `json:"into,omitzero"`   // the later one that runs for it
 	Late   string             `json:"late,omitempty"`  // how long after it was due its Job was made
 	Job    string             `json:"job,omitempty"`

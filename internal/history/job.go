@@ -145,6 +145,15 @@ type Step struct {
 	Commands []string `json:"commands"`
 }
 
+// InPart reports whether the controller had no full view of the cluster as of then, so that more may have come of the Job than the log tells.
+// Of one that is over nothing more comes.
+func (j *Job) InPart() bool { return j.Listing && j.Retired == 0 && !j.State.over() && !j.Gone }
+
+// over reports whether a Job of that state has come to its end.
+func (s State) over() bool {
+	return s == StateComplete || s == StateFailed || s == StateFinished || s == StateDeleted
+}
+
 // JobOf is the state of an account as of a record and a time, which is not before its newest record.
 func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	v := Job{

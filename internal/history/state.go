@@ -14,7 +14,7 @@ type State string
 
 // The states.
 const (
-	StateUnseen    State = "Unseen"    // the log knows the Job only from pods that name it
+	StateUnseen    State = "Unseen"    // the log knows the Job only from pods that name it, or has its spec alone so far
 	StateUnmanaged State = "Unmanaged" // it is not ours
 	StateWaiting   State = "Waiting"   // it goes on, and none of its pods runs
 	StateRunning   State = "Running"
@@ -111,6 +111,7 @@ type Summary struct {
 // Why is one line on why a Job ended so, or what it waits for.
 type Why struct {
 	Text    string   `json:"text"`
+	Whole   string   `json:"whole,omitempty"`   // with all of the texts of others that are cut in Text
 	Records []uint64 `json:"records,omitempty"` // that it follows from
 }
 
