@@ -228,13 +228,11 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	if c.dueBefore(at) {
 		return Verdict{Unseen: true}
 	}
-	if next, _, err := c.Next(t.Add(-time.Second), 2); err == nil && len(next) > 0 && c.Gone == 0 {
-		if next[0].Equal(t) && at > c.now {
+	if c.Gone == 0 {
+		if next, _, err := c.Next(t.Add(-time.Second), 1); err == nil && len(next) > 0 && next[0].Equal(t) && at > c.now {
 			return Verdict{Future: true}
 		}
-		if v.After = next[0]; v.After.Equal(t) && len(next) > 1 {
-			v.After = next[1]
-		}
+		v.After = c.nextAfter(t)
 	}
 	for i := range c.Entries {
 		c.nearest(&v, &c.Entries[i], t)
@@ -258,7 +256,13 @@ func (c *CronJob) unlooked(at events.Time) bool {
 	if at <= looked || looked == 0 {
 		return false
 	}
-	s, err := c.of(l)
+	by := l
+	for i := range c.timings { // the ledger has the one of before until it is looked at again
+		if t := &c.timings[i]; t.from <= at && !t.same(l) {
+			by, looked = &t.by, max(looked, t.from)
+		}
+	}
+	s, err := c.of(by)
 	return err == nil && s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 

@@ -22,6 +22,43 @@ func (ch *Change) Retemplates() bool {
 	return ch.Before.Template != ch.After.Template || ch.Before.Redacted != ch.After.Redacted
 }
 
+// SeenAt is the CronJob as it was at an instant, as far as what was read tells; nil where it was not seen.
+func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
+	seen, through := c.Seen, c.now
+	if c.then != nil && t <= c.thenAt {
+		seen, through = c.then, c.thenAt
+	}
+	for i := len(c.Changes) - 1; i >= 0 && c.Changes[i].At > t; i-- {
+		if c.Changes[i].At <= through {
+			seen = c.Changes[i].Before
+		}
+	}
+	return seen
+}
+
+// nextAfter is the first due time after an instant, by the schedules that were in force from then on; zero for none that is known. Those of an
+// @every of before are known from its runs alone.
+func (c *CronJob) nextAfter(t time.Time) time.Time {
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		if ch.At <= events.At(t) || !ch.Reschedules() {
+			continue
+		}
+		by := countsBy(c.SeenAt(events.At(t)))
+		if s, err := c.of(&by); err == nil && !s.Every() {
+			if next := s.Next(t); !next.IsZero() && events.At(next) <= ch.At {
+				return next
+			}
+		}
+		t = ch.At.Go()
+	}
+	next, _, err := c.Next(t, 1)
+	if err != nil || len(next) == 0 {
+		return time.Time{}
+	}
+	return next[0]
+}
+
 // WasOne is the change since which an instant is no due time, though by the schedule before it would be one; nil for none.
 func (c *CronJob) WasOne(t time.Time) *Change {
 	at := events.At(t)

@@ -69,7 +69,8 @@ func (c *CronJob) Until(e *Entry, due events.Time) events.Time {
 // started (C-080): then it finds that one never. A deadline moves what the estimate counts from.
 func (c *CronJob) Lost(e *Entry, due events.Time) bool {
 	s, err := c.of(e.by)
-	if err != nil || c.Seen == nil || c.Seen.Deadline != nil || e.since == 0 {
+	seen := c.SeenAt(due)
+	if err != nil || seen == nil || seen.Deadline != nil || e.since == 0 {
 		return false
 	}
 	found, err := s.Due(e.since.Go(), c.free(due).Go().Add(time.Second))

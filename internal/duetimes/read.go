@@ -45,15 +45,18 @@ type CronJob struct {
 	BlindBy   events.Sequence
 	now       events.Time // as of which it was read
 	kept      keeping
-	counts    map[dueRange]int   // of ranges of due times. An answer asks for each again and again
-	begun     *events.TickLedger // how the ledger began; nil while the object was not seen
-	timings   []timing           // by what it was due, in order
-	missed    bool               // a listing showed that it is gone
-	first     events.Sequence    // the first record that was read
-	lastAt    events.Time        // of the last one of its stream
-	partial   bool               // only what became of some due times was read
-	gaps      []ticks.Gap        // in which nobody watched, where that matters
-	seenRuns  []events.RunSeen   // of due times, of which no record tells yet
+	counts    map[dueRange]int    // of ranges of due times. An answer asks for each again and again
+	begun     *events.TickLedger  // how the ledger began; nil while the object was not seen
+	timings   []timing            // by what it was due, in order
+	missed    bool                // a listing showed that it is gone
+	first     events.Sequence     // the first record that was read
+	lastAt    events.Time         // of the last one of its stream
+	then      *events.CronJobSeen // as it was at thenAt: of changes between that and now some may not have been read; nil where all were
+	thenAt    events.Time
+	partial   bool                   // only what became of some due times was read
+	gaps      []ticks.Gap            // in which nobody watched, where that matters
+	unlisted  *events.ListingStarted // the listing in the middle of which it was read; nil for none
+	seenRuns  []events.RunSeen       // of due times, of which no record tells yet
 	firstSeen map[types.UID]events.Time
 
 	seenIn      Place               // the record that shows Seen; zero for a stored state
@@ -226,6 +229,7 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 			return nil, err
 		}
 	}
+	c.then, c.thenAt = c.Seen, c.lastAt
 	c.Seen, c.Gone = end.Seen, end.Gone
 	for i := range end.Changes {
 		if ch := &end.Changes[i]; !slices.ContainsFunc(c.Changes, func(x Change) bool { return x.Record == ch.Record }) {
@@ -311,10 +315,10 @@ func read(ctx context.Context, src history.Source, s events.Stream, span Span, e
 		}
 	}
 	c.partial = enough != nil
-	return c, errors.Join(unread, c.findRules(ctx, src), c.findSettings(ctx, src, span.Through), c.findGaps(ctx, src))
+	return c, errors.Join(unread, c.findRules(ctx, src), c.findSettings(ctx, src, span.Through), c.findGaps(ctx, src, span.Through))
 }
 
-// findSettings finds who runs CronJobs, and as of when that is.
+// findSettings finds who runs CronJobs, as of when that is, and whether a listing goes on then.
 func (c *CronJob) findSettings(ctx context.Context, src history.Source, through events.Sequence) error {
 	if through == 0 {
 		_, head, err := src.Head(ctx)
@@ -327,6 +331,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		}
 		through, c.now = head.Sequence, max(c.now, head.Time, now)
 	}
+	var listed []events.Resource
 	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
 			return nil
@@ -334,6 +339,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		if err != nil {
 			return fmt.Errorf("read who ran CronJobs: %w", err)
 		}
+		listed = c.listing(&r, listed)
 		settings, err := history.SettingsIn(&r)
 		if err != nil {
 			return err
@@ -350,6 +356,20 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		}
 	}
 	return nil
+}
+
+// listing takes in, from the newest record back, whether a listing had not ended: listed are the resources whose listing had, by later records.
+func (c *CronJob) listing(r *events.Record, listed []events.Resource) []events.Resource {
+	switch f := r.Facts.(type) {
+	case *events.Synced:
+		return append(listed, f.Resources...)
+	case *events.ListingStarted:
+		ofRuns := func(x events.Resource) bool { return x == events.Jobs || x == events.CronJobs }
+		if slices.ContainsFunc(f.Resources, func(x events.Resource) bool { return ofRuns(x) && !slices.Contains(listed, x) }) {
+			c.unlisted = f // the first of several in a row has the time that was watched last
+		}
+	}
+	return listed
 }
 
 func (c *CronJob) runs(s *events.Settings) { c.Elsewhere = s.CronJobs && !s.RunsCronJobs() }

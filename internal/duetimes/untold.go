@@ -111,6 +111,8 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 			add(l.Drop(v, until.Go(), ticks.Replaced), nil)
 		case c.Gone != 0:
 			add(l.Drop(v, until.Go(), ticks.Deleted), nil)
+		case c.unlisted != nil && c.Elsewhere: // what was started since it was watched last is not listed yet
+			add(l.Drop(v, until.Go(), ticks.Unknown), nil)
 		case c.Blind != 0:
 			v.Gaps = append(slices.Clone(v.Gaps), ticks.Gap{From: c.Blind.Go(), Until: until.Go()})
 			all := l.Drop(v, until.Go(), ticks.Unknown)
@@ -138,7 +140,9 @@ func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *eve
 	switch {
 	case e.Fate == ticks.Unknown:
 		tick.Observed = true
-		tick.UnwatchedFrom, tick.UnwatchedUntil = events.At(e.Gap.From), events.At(e.Gap.Until)
+		if tick.UnwatchedFrom = events.At(e.Gap.From); events.At(e.Gap.Until) != c.now || c.unlisted == nil {
+			tick.UnwatchedUntil = events.At(e.Gap.Until)
+		}
 	case e.Fate == ticks.Skipped && !c.Elsewhere:
 		tick.Fate = events.TickMerged
 	case e.Fate == ticks.Started && run != nil && run.Job != "":
@@ -200,9 +204,12 @@ func (c *CronJob) Unstarted() *Entry {
 	return nil
 }
 
-// findGaps finds when nobody watched, where that is needed: for what was found at the end of such a time.
-func (c *CronJob) findGaps(ctx context.Context, src history.Source) error {
+// findGaps finds when nobody watched, through a record, where that is needed: for what was found at the end of such a time.
+func (c *CronJob) findGaps(ctx context.Context, src history.Source, through events.Sequence) error {
 	by := c.ledger()
+	if c.unlisted != nil {
+		c.gaps = append(c.gaps, ticks.Gap{From: goTime(c.unlisted.LastSeen), Until: c.now.Go()})
+	}
 	found := c.missed || slices.ContainsFunc(c.timings, func(t timing) bool { return t.found })
 	if by == nil || by.Closed || c.partial || !found {
 		return nil
@@ -211,11 +218,14 @@ func (c *CronJob) findGaps(ctx context.Context, src history.Source) error {
 	if err != nil && !src.Beside(err) {
 		return err
 	}
+	open := c.gaps
+	c.gaps = nil
 	for _, g := range gaps {
-		if g.Until != 0 {
+		if g.Until != 0 && (through == 0 || events.Sequence(g.Synced) <= through) {
 			c.gaps = append(c.gaps, ticks.Gap{From: goTime(events.Time(g.From)), Until: events.Time(g.Until).Go()})
 		}
 	}
+	c.gaps = append(c.gaps, open...) // in order
 	return nil
 }
 
