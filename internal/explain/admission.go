@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/words"
@@ -16,7 +15,7 @@ func (c *Case) admission() []Sentence {
 	trouble := len(failed) > 0 || !c.over() || c.Job.State == history.StateFailed
 	var out []Sentence
 	for i, t := range c.Tries {
-		text := admittedText(t.Admitted)
+		text := words.Admitted(t.Admitted)
 		if text == "" || slices.ContainsFunc(c.Tries[:i], func(u *Try) bool { return u.AdmittedAt == t.AdmittedAt }) {
 			continue
 		}
@@ -37,39 +36,18 @@ func (c *Case) admission() []Sentence {
 	return fewer(out, 2)
 }
 
-// admittedText names what admission changed of a pod, as a record has it: "containers[proxy] added"; empty for nothing and for unknown.
-func admittedText(names []string) string {
-	var parts []string
-	for _, name := range names {
-		switch {
-		case name == "":
-		case strings.HasPrefix(name, "+"):
-			parts = append(parts, name[1:]+" added")
-		case strings.HasPrefix(name, "-"):
-			parts = append(parts, name[1:]+" removed")
-		case strings.Contains(name, " → "): // of an image, with both
-			parts = append(parts, name)
-		case name == "…":
-			parts = append(parts, "and more")
-		default:
-			parts = append(parts, name+" changed")
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // admissionSince says what admission changed of this Job's pods and not of an earlier run's, or the other way round.
 func (c *Case) admissionSince(before *peer) []string {
 	var out []string
 	now, then := c.admitted, before.admitted
-	if more := admittedText(slices.DeleteFunc(slices.Clone(now), func(n string) bool { return slices.Contains(then, n) })); more != "" {
+	if more := words.Admitted(slices.DeleteFunc(slices.Clone(now), func(n string) bool { return slices.Contains(then, n) })); more != "" {
 		text := "admission changes more of its pods: " + more
 		if then == nil {
 			text += " (nothing is recorded of then)"
 		}
 		out = append(out, text)
 	}
-	if less := admittedText(slices.DeleteFunc(slices.Clone(then), func(n string) bool { return slices.Contains(now, n) })); less != "" {
+	if less := words.Admitted(slices.DeleteFunc(slices.Clone(then), func(n string) bool { return slices.Contains(now, n) })); less != "" {
 		out = append(out, "admission changes less of its pods: no longer "+less)
 	}
 	return out

@@ -33,6 +33,7 @@ type Answer struct {
 	PassedOver []history.Passed   `json:"passedOver,omitempty"` // that touch its time
 	Unrecorded uint64             `json:"unrecorded,omitempty"` // versions of it that were seen and not recorded, as its records tell
 	Begun      string             `json:"begun,omitempty"`      // what its first record shows to have happened before that
+	InPart     bool               `json:"inPart,omitempty"`     // the controller had no full view of the cluster as of then
 	Truncated  bool               `json:"truncated,omitempty"`
 	Damaged    uint64             `json:"damaged,omitempty"` // the first record that cannot be read: what follows is not told
 	Resumed    uint64             `json:"resumed,omitempty"` // the first record behind the damage, from which on it is told again
@@ -78,10 +79,8 @@ const (
 // say is a sentence that follows from records.
 func say(from []Mark, format string, args ...any) Sentence {
 	p := phrase(format, args...)
-	s := Sentence{Text: p.cut}
-	if p.whole != p.cut {
-		s.Whole = p.whole
-	}
+	var s Sentence
+	s.set(p)
 	for _, m := range from {
 		if m.Record != 0 && !slices.Contains(s.Records, uint64(m.Record)) {
 			s.Records = append(s.Records, uint64(m.Record))

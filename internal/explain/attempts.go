@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/recordjson"
@@ -25,6 +26,7 @@ type Attempt struct {
 
 	EndedBy  By                 `json:"endedBy,omitempty"` // absent while it goes on
 	How      string             `json:"how,omitempty"`     // how it ended, or what it waits for
+	Whole    string             `json:"whole,omitempty"`   // How with all of the texts of others that are cut in it
 	Unseen   bool               `json:"unseen,omitempty"`  // nobody looked at the time that is asked for: so it was seen last
 	Exits    []Exit             `json:"exits,omitempty"`
 	Restarts uint32             `json:"restarts,omitempty"`
@@ -74,24 +76,13 @@ func (c *Case) attempt(t *Try) Attempt {
 	if d, known, most := t.ran(); known {
 		a.Ran, a.RanAtMost = d.String(), most
 	}
-	e := c.ending(t)
-	a.EndedBy, a.How = e.By, e.Why
-	if e.Then != "" {
-		a.How += "; " + e.Then
+	a.EndedBy = c.ending(t).By
+	how := c.how(t)
+	if a.How = how.cut; how.whole != how.cut {
+		a.Whole = how.whole
 	}
-	if e.By == ByNobody {
-		_, unseen := c.unseen()
-		a.How = t.waitsText()
-		if h, is := c.halfDone(t); is {
-			a.How = h.text
-		}
+	if _, unseen := c.unseen(); a.EndedBy == ByNobody {
 		a.Unseen = unseen || c.damage != 0 || c.Job.Gap != nil && !c.over()
-	}
-	if n := len(t.Waits); n > 0 && t.Started.Record == 0 && e.By != ByNobody && t.toldWait() {
-		a.How += "; it had waited: " + t.waitWords()
-	}
-	if k := t.ended0(); k != nil && t.over() && len(failures(t.Containers)) > 0 {
-		a.How += fmt.Sprintf("; %s had ended with 0%s", k.Name, c.atClock(k.Finished))
 	}
 	for _, x := range failures(t.Containers) {
 		a.Exits = append(a.Exits, Exit{x.Name, x.ExitCode, x.Reason})
@@ -108,12 +99,76 @@ func (c *Case) attempt(t *Try) Attempt {
 	return a
 }
 
-// notBefore is until when the next try had to wait for this one's failure; 0 when none was to follow, because the Job had ended before.
+// how is how a try ended, or what it waits for.
+func (c *Case) how(t *Try) passage {
+	e := c.ending(t)
+	how := phrase("%s", e.Why)
+	if e.Then != "" {
+		how = phrase("%s; %s", how, e.Then)
+	}
+	if h, half := c.halfDone(t); e.By == ByNobody && half {
+		how = phrase("%s", h.text)
+	} else if e.By == ByNobody {
+		how = t.waitsText()
+	}
+	if n := len(t.Waits); n > 0 && t.Started.Record == 0 && e.By != ByNobody && t.toldWait() {
+		how = phrase("%s; it had waited: %s", how, t.waitWords())
+	}
+	if k := t.ended0(); k != nil && t.over() && len(failures(t.Containers)) > 0 {
+		how = phrase("%s; %s had ended with 0%s", how, k.Name, c.atClock(k.Finished))
+	}
+	return how
+}
+
+// notBefore is until when the next try had to wait for this one's failure; 0 when none was to follow, because it was settled how the Job ends.
+// Where the next try is known, it is no later than that came: the controller that made it may count from another second than we do.
 func (c *Case) notBefore(t *Try) events.Time {
-	if c.over() && t.Again > c.end() {
+	if t.Again == 0 {
+		return 0
+	}
+	if next := c.follower(t); next != nil {
+		return min(t.Again, next.came())
+	}
+	if c.noneFollows(t) {
 		return 0
 	}
 	return t.Again
+}
+
+// heldUntil is until when the backoff after a try's failure kept the next one from coming, by our own clock; 0 for not at all.
+func (c *Case) heldUntil(t *Try) events.Time {
+	if next := c.follower(t); next != nil && t.Again != 0 {
+		return min(t.Again, next.Seen.At)
+	}
+	return c.notBefore(t)
+}
+
+// follower is the try of the same index that was made next after one had ended; nil for none.
+func (c *Case) follower(t *Try) (next *Try) {
+	for _, x := range c.Tries {
+		later := x.Seen.Record > t.end().Record && x.Created.Add(time.Second) > t.end().At
+		if x != t && x.Index == t.Index && later && (next == nil || x.came() < next.came()) {
+			next = x
+		}
+	}
+	return next
+}
+
+// came is when a try was there, as a list says it: when it was created, or began, whichever clock is behind.
+func (t *Try) came() events.Time {
+	came := cmp.Or(t.Created, t.Seen.At)
+	if began := t.began(); began != 0 {
+		came = min(came, began)
+	}
+	return came
+}
+
+// noneFollows reports whether no try comes after one: the Job's end is settled, or follows from the records by our rules, or it is being deleted.
+func (c *Case) noneFollows(t *Try) bool {
+	if c.over() || c.settled != nil || c.spare != nil && !c.ours() || c.deletion().Record != 0 {
+		return true
+	}
+	return c.folded != nil && c.folded.PerIndex && c.folded.FailedIndexes().Has(t.Index)
 }
 
 // waitText is what a try that goes on waits for; empty when it runs.
@@ -125,9 +180,9 @@ func (t *Try) waitText() string {
 }
 
 // waitsText is waitText with what was said about it.
-func (t *Try) waitsText() string {
+func (t *Try) waitsText() passage {
 	if t.waitText() == "" {
-		return ""
+		return passage{}
 	}
 	return t.waitWords()
 }
@@ -138,9 +193,9 @@ func (t *Try) toldWait() bool {
 }
 
 // waitWords is the newest wait of a try, and what was said about it.
-func (t *Try) waitWords() string {
+func (t *Try) waitWords() passage {
 	w := t.wait0()
-	return w.word() + colon(w.Message).cut
+	return phrase("%s%s", w.word(), colon(w.Message))
 }
 
 // lacking says in which records the tries of a Job stand, where others may have said more; empty when all of it is told.

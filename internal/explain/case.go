@@ -78,6 +78,7 @@ type Case struct {
 	peers       []*peer         // Jobs that ran at the same time
 	others      *others         // Jobs that the same held up, of one that is stuck; nil when they were not looked for
 	firstSpecAt events.Sequence // the record that stores the spec with which it was created
+	specs       []specSeen      // the records that store its specs
 	spare       *settling       // what our rules said of a Job of another controller before its status changed
 	spares      map[string]Mark // by reason: the first record behind which they said so
 	want        wanting         // and which pods they said that it lacks
@@ -88,7 +89,7 @@ func (c *Case) Truncated() bool { return c.added.Record == 0 }
 
 // edit is a change of the Job's spec.
 type edit struct {
-	At            Mark
+	Was, At       Mark // the newest version with the spec of before, and the first with the new one
 	Before, After *events.JobSpec
 	By            *events.Edit
 }
@@ -208,6 +209,7 @@ func (c *Case) take(r *events.Record) {
 }
 
 func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
+	was := c.shown
 	c.shown = markOf(r)
 	if c.added.Record == 0 && r.Kind == events.KindJobAdded {
 		c.added, c.origin, c.firstSpecAt = markOf(r), r.Evidence.Origin, f.SpecAt
@@ -219,11 +221,12 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 	if c.folded != nil && c.folded.Spec != nil {
 		before := c.specBefore()
 		if before != nil && before.Hash != c.folded.Spec.Hash && len(before.Differs(c.folded.Spec)) > 0 {
-			c.edits = append(c.edits, edit{At: markOf(r), Before: before, After: c.folded.Spec, By: r.Evidence.Edit})
+			c.edits = append(c.edits, edit{Was: was, At: markOf(r), Before: before, After: c.folded.Spec, By: r.Evidence.Edit})
 		} else if before == nil {
 			c.edits = append(c.edits, edit{After: c.folded.Spec}) // the first is none, and goes in the end
 		}
 	}
+	c.seeSpec(r, f.SpecAt)
 	c.seeStatus(r, f)
 }
 

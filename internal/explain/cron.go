@@ -217,6 +217,7 @@ type fates struct {
 	asked    history.Command   // for the start of the open due time, and was not answered; zero for none
 	askedBy  []Mark
 	deleting Mark // the record that shows that the CronJob is being deleted
+	whole    bool // the words of others are not cut
 }
 
 // at is a due time for people: in the zone of the schedule, and in UTC.

@@ -26,7 +26,7 @@ func (c *CronCase) Answer() Answer {
 	j := &c.State
 	a := Answer{
 		Kind: "cronjob", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, Clock: j.Clock, LastRecord: j.LastRecord, State: string(j.State), Schedule: c.schedule(),
-		Created: j.Created, Truncated: j.First == 0, Damaged: uint64(c.damage), Sections: []Section{},
+		Created: j.Created, InPart: j.InPart(), Truncated: j.First == 0, Damaged: uint64(c.damage), Sections: []Section{},
 	}
 	for _, g := range c.touching() {
 		a.Gaps = append(a.Gaps, *g)
@@ -124,15 +124,15 @@ func (c *CronCase) blocker(r *cronRun) Sentence {
 		return say(from, "%s", text)
 	}
 	line := job.line()
-	text = fmt.Sprintf("%s, %s: %s", r.Name, c.madeFor(r), line.Text)
+	ends := ""
 	switch start := events.Time(job.Job.Started); {
 	case job.Spec == nil:
 	case job.Spec.ActiveDeadlineSeconds == nil:
-		text += ". Nothing in its spec ends it: activeDeadlineSeconds is not set"
+		ends = ". Nothing in its spec ends it: activeDeadlineSeconds is not set"
 	case start != 0:
-		text += fmt.Sprintf(". Its activeDeadlineSeconds ends it at %s", c.seen(start.Add(seconds(*job.Spec.ActiveDeadlineSeconds))))
+		ends = fmt.Sprintf(". Its activeDeadlineSeconds ends it at %s", c.seen(start.Add(seconds(*job.Spec.ActiveDeadlineSeconds))))
 	}
-	return say(append(from, cited(&line)...), "%s", text)
+	return say(append(from, cited(&line)...), "%s, %s: %s%s", r.Name, c.madeFor(r), line.passage(), ends)
 }
 
 // cited are the records of a sentence.
@@ -280,11 +280,11 @@ func (c *CronCase) runsText() []Sentence {
 				text += ", " + words.Span(e.Late) + " late"
 			}
 		}
-		how := c.howEnded(r)
+		how := phrase("%s", c.howEnded(r))
 		if i < mostVerdicts {
 			if job := c.caseOf(r); job != nil {
 				line := job.line()
-				how, from = line.Text, append(from, cited(&line)...)
+				how, from = line.passage(), append(from, cited(&line)...)
 			}
 		}
 		out = append(out, say(append(from, r.Ended), "%s; %s", text, how))

@@ -51,16 +51,24 @@ func (f *fates) startedElsewhere(e *duetimes.Entry, from []Mark) (string, []Mark
 
 // notWatched is the answer for a due time of which it is not known what became of it.
 func (f *fates) notWatched(e *duetimes.Entry, from []Mark) (string, []Mark) {
-	text := "unknown: it was not watched "
+	text := "unknown: it was not watched"
 	if e.UnwatchedFrom != 0 {
-		text += "from " + f.seen(e.UnwatchedFrom) + " "
+		text += " from " + f.seen(e.UnwatchedFrom)
 	}
-	text += "to " + f.seen(e.UnwatchedUntil)
+	switch {
+	case e.UnwatchedUntil != 0:
+		text += " to " + f.seen(e.UnwatchedUntil)
+	case e.UnwatchedFrom != 0:
+		text += " on"
+	}
 	if g := f.gapAt(e.First); g != nil {
 		text, from = text+", "+gapWhy(g), append(from, record(events.Sequence(g.Listing)))
 	}
 	return text + "; it may have been started, and its Job deleted", from
 }
+
+// unknownWhy begins what is said of a due time where nothing in the records explains what became of it.
+const unknownWhy = "why is not known"
 
 // whySkipped says why another controller did not start a due time, if what was recorded explains it by the rules of the built-in one.
 func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from []Mark) {
@@ -85,9 +93,9 @@ func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from
 	case due == e.Last && f.due.Lost(e, due):
 		return "lost: of a schedule whose due times are not evenly apart, the estimate of the built-in controller may find none of those that have passed", nil
 	case late != "":
-		return "why is not known" + late, nil
+		return unknownWhy + late, nil
 	}
-	return "why is not known: in the records nothing kept it from starting", nil
+	return unknownWhy + ": in the records nothing kept it from starting", nil
 }
 
 // droppedAt is until when a due time could be started that could be until then, if nothing happened to the CronJob.

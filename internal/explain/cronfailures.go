@@ -74,7 +74,7 @@ func (c *CronCase) trouble() (t Trouble, is bool) {
 	v := c.verdict()
 	return Trouble{
 		Sort: SortStuck, Kind: kindCronJob, Since: recordjson.Instant(since), Namespace: j.Namespace, Name: j.Name, UID: j.UID,
-		Why: v.Text, Cause: liken(v.Text, j.Name) + " of " + j.Namespace + "/" + j.Name, Records: v.Records, Work: j.Namespace + "/CronJob/" + j.Name,
+		Why: v.Text, Whole: v.Whole, Cause: liken(v.Text, j.Name) + " of " + j.Namespace + "/" + j.Name, Records: v.Records, Work: j.Namespace + "/CronJob/" + j.Name,
 	}, true
 }
 

@@ -14,8 +14,17 @@ import (
 
 // fate says what became of a due time, or of a range of them, and why.
 func (f *fates) fate(e *duetimes.Entry) Sentence {
-	text, from := f.became(e)
+	text, from := f.inWhole(func() (string, []Mark) { return f.became(e) })
 	return say(from, "%s: %s", f.whichDue(e), text)
+}
+
+// inWhole is what something says, with the words of others cut and whole.
+func (f *fates) inWhole(says func() (string, []Mark)) (p passage, from []Mark) {
+	f.whole = true
+	p.whole, _ = says()
+	f.whole = false
+	p.cut, from = says()
+	return p, from
 }
 
 // whichDue names a due time, or a range.
@@ -48,7 +57,7 @@ func (f *fates) became(e *duetimes.Entry) (text string, from []Mark) {
 		text = "merged into " + f.in(e.Into)
 	case events.TickTooLate:
 		text = "too late"
-		if d := f.deadlineAt(e.First); d != nil {
+		if d := f.deadlineAt(max(e.First, e.At)); d != nil { // as it was when the fate was found
 			text += fmt.Sprintf(": startingDeadlineSeconds is %d", *d)
 		}
 	case events.TickRefused:
@@ -177,7 +186,11 @@ func (f *fates) heldBy(e *duetimes.Entry) (why string, from []Mark) {
 			continue // of a Job of another due time, which is the better word
 		}
 		if x.Due != 0 && e.First <= x.Due && x.Due <= e.Last {
-			add(refusalText(x).cut, Mark{x.First, x.From}, Mark{x.Last, x.Until})
+			text := refusalText(x)
+			if f.whole {
+				text.cut = text.whole
+			}
+			add(text.cut, Mark{x.First, x.From}, Mark{x.Last, x.Until})
 		}
 	}
 	if len(parts) == 0 {
@@ -221,33 +234,27 @@ func refusalText(x *duetimes.Refusal) passage {
 
 // suspendedAt reports whether the CronJob was suspended at a time, and by which change; nil for one that is not known.
 func (f *fates) suspendedAt(t events.Time) (is bool, by *duetimes.Change) {
-	if f.due.Seen != nil {
-		is = f.due.Seen.Suspend
+	seen := f.due.SeenAt(t)
+	if seen == nil {
+		return false, nil
 	}
 	for i := len(f.due.Changes) - 1; i >= 0; i-- {
-		ch := &f.due.Changes[i]
-		if ch.Before.Suspend == ch.After.Suspend {
-			continue
+		if ch := &f.due.Changes[i]; ch.At <= t && ch.Before.Suspend != ch.After.Suspend {
+			if ch.After.Suspend == seen.Suspend {
+				by = ch
+			}
+			break
 		}
-		if ch.At <= t {
-			return ch.After.Suspend, ch
-		}
-		is = ch.Before.Suspend
 	}
-	return is, nil
+	return seen.Suspend, by
 }
 
 // deadlineAt is startingDeadlineSeconds as it was at a time; nil for unset.
-func (f *fates) deadlineAt(t events.Time) (d *int64) {
-	if f.due.Seen != nil {
-		d = f.due.Seen.Deadline
+func (f *fates) deadlineAt(t events.Time) *int64 {
+	if seen := f.due.SeenAt(t); seen != nil {
+		return seen.Deadline
 	}
-	for i := len(f.due.Changes) - 1; i >= 0; i-- {
-		if ch := &f.due.Changes[i]; ch.At > t {
-			d = ch.Before.Deadline
-		}
-	}
-	return d
+	return nil
 }
 
 // gapAt is the gap in which a time lies; nil for none.

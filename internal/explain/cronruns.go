@@ -49,15 +49,16 @@ func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
 		text, from = "FAILING "+since, append(marks, from...)
 	}
 	text += fmt.Sprintf("; %s (%s)", last.Name, c.madeFor(last))
+	var ended passage
 	if job := c.caseOf(last); job != nil {
 		line := job.line()
-		if _, why, ok := strings.Cut(line.Text, ": "); ok {
-			text += ": " + why
+		if strings.Contains(line.Text, ": ") {
+			ended = phrase(": %s", because(&line))
 		}
 		from = append(from, cited(&line)...)
 	}
 	hand, marks := c.handSince(last)
-	return say(append(from, marks...), "%s%s", text, hand)
+	return say(append(from, marks...), "%s%s%s", text, ended, hand)
 }
 
 // failingSince names the edit of the template since which all runs failed, where one before it succeeded; empty for none.
@@ -221,7 +222,8 @@ func (c *CronCase) unfinishedVerdict() (v Sentence, ok bool) {
 			return v, false
 		}
 	}
-	text, from := "", []Mark(nil)
+	var text passage
+	var from []Mark
 	for _, r := range c.runs {
 		if string(r.Job) != oldest.UID {
 			continue
@@ -229,7 +231,7 @@ func (c *CronCase) unfinishedVerdict() (v Sentence, ok bool) {
 		from = []Mark{r.First}
 		if job := c.caseOf(r); job != nil {
 			line := job.line()
-			text, from = "; "+r.Name+", the oldest: "+line.Text, append(from, cited(&line)...)
+			text, from = phrase("; %s, the oldest: %s", r.Name, line.passage()), append(from, cited(&line)...)
 		}
 	}
 	return say(from, "UNFINISHED: %d of its Jobs have not ended, and none has since the oldest of them began, %s ago%s", n,

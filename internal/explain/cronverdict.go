@@ -18,7 +18,7 @@ import (
 func (c *CronCase) verdict() Sentence {
 	v := c.readVerdict()
 	if c.damage != 0 && c.gone.Record == 0 {
-		v.Text = "UNKNOWN since " + c.seen(c.now()) + ", as the log is damaged; until then " + v.Text
+		v.after("UNKNOWN since " + c.seen(c.now()) + ", as the log is damaged; until then ")
 	}
 	return v
 }
@@ -31,6 +31,9 @@ func (c *CronCase) readVerdict() Sentence {
 	case history.CronDeleting:
 		return say(marks(c.deleting), "BEING DELETED since %s: it is due no more", c.seen(events.Time(s.Deleted)))
 	case history.CronUnseen:
+		if len(c.runs) == 0 { // the template of its Jobs is stored before the first version that has it
+			return say([]Mark{record(events.Sequence(s.Last))}, "NOT SEEN YET: the log has the template of its Jobs alone, and no version of it so far")
+		}
 		return say(nil, "UNSEEN: the log knows it only from Jobs that name it")
 	case history.CronInvalid:
 		return say(c.specMarks(), "NEVER DUE: %s", s.Reason)

@@ -18,6 +18,8 @@ type By string
 const (
 	ByNobody     By = ""                   // it goes on
 	ByItself     By = "itself"             // its containers ended
+	ByOwnLimit   By = "its own limit"      // its node stopped it, as it was over a limit of its own spec
+	ByDeadline   By = "its own deadline"   // likewise: the pod's own activeDeadlineSeconds
 	BySignal     By = "SIGKILL"            // its containers ended with 137, and nobody says who killed them
 	ByKubelet    By = "kubelet"            // the node ended it: pressure, shutdown, refused at admission
 	ByEviction   By = "eviction API"       // somebody asked for its eviction, as kubectl drain does
@@ -51,8 +53,10 @@ func (b By) Disruption() bool {
 	return false
 }
 
-// own reports whether the containers of the pod ended, and nobody had asked for that.
-func (b By) own() bool { return b == ByItself || b == BySignal }
+// own reports whether the containers of the pod ended, or it was over a limit of its own spec, and nobody had asked for that.
+func (b By) own() bool {
+	return b == ByItself || b == BySignal || b == ByOwnLimit || b == ByDeadline
+}
 
 // Ending is who ended a try, and what says so.
 type Ending struct {
@@ -149,7 +153,9 @@ func itself(t *Try) Ending {
 	case t.Phase == events.PodSucceeded:
 		e.Why = "success"
 	case t.ownLimit() != "":
-		e.Why = t.ownLimit()
+		if e.By, e.Why = ByOwnLimit, t.ownLimit(); t.Reason == "DeadlineExceeded" {
+			e.By = ByDeadline
+		}
 	case t.Placed.Record != 0 && (t.Reason != "" && len(failures(t.Containers)) == 0 || nodeReasons[t.Reason]):
 		e.By, e.Why = ByKubelet, words.Because(t.Reason, t.Message)
 	case t.lost():

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -29,6 +30,24 @@ func phrase(format string, args ...any) passage {
 		}
 	}
 	return passage{fmt.Sprintf(format, cut...), fmt.Sprintf(format, whole...)}
+}
+
+// passage is what the sentence says.
+func (s *Sentence) passage() passage { return passage{s.Text, cmp.Or(s.Whole, s.Text)} }
+
+// set makes the sentence say something else.
+func (s *Sentence) set(p passage) {
+	if s.Text, s.Whole = p.cut, p.whole; p.whole == p.cut {
+		s.Whole = ""
+	}
+}
+
+// after puts words before those of the sentence.
+func (s *Sentence) after(text string) { s.set(phrase("%s%s", text, s.passage())) }
+
+// each is a passage of which both texts were changed alike.
+func (p passage) each(change func(string) string) passage {
+	return passage{change(p.cut), change(p.whole)}
 }
 
 // beginning is a message of the cluster's. Its first words tell most: a scheduler counts nodes there, a kubelet names the image. An error of

@@ -37,7 +37,8 @@ type Trouble struct {
 	UID       string             `json:"uid"`
 	Tries     int                `json:"tries"`
 	Why       string             `json:"why"`
-	Cause     string             `json:"cause"` // equal for Jobs that failed alike
+	Whole     string             `json:"whole,omitempty"` // Why with all of the texts of others that are cut in it
+	Cause     string             `json:"cause"`           // equal for Jobs that failed alike
 	Lineage   string             `json:"lineage,omitempty"`
 	Also      int                `json:"also,omitempty"` // how many more Jobs of the list failed alike
 	Records   []uint64           `json:"records,omitempty"`
@@ -296,24 +297,27 @@ func untold(s *history.Summary, damaged events.Sequence) Trouble {
 
 // trouble is what is wrong with the Job, if something is.
 func (c *Case) trouble() (Trouble, bool) {
-	j := &c.Job
+	j, v := &c.Job, c.verdict()
 	t := Trouble{
-		Kind: kindJob, Namespace: j.Namespace, Name: j.Name, UID: j.UID, Tries: len(c.Tries), Records: c.verdict().Records, Work: c.work(),
+		Kind: kindJob, Namespace: j.Namespace, Name: j.Name, UID: j.UID, Tries: len(c.Tries), Records: v.Records, Work: c.work(),
 	}
 	if c.origin != nil && c.origin.Kind != "" {
 		t.Lineage = c.origin.Kind + " " + c.origin.Name
 	}
 	switch j.State {
 	case history.StateFailed:
-		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.end()), because(c.verdict().Text), c.cause()
+		t.Sort, t.Since, t.Cause = SortFailed, recordjson.Instant(c.end()), c.cause()
+		t.says(because(&v))
 	case history.StateComplete:
 		near, is := c.nearMiss()
 		if !is {
 			return t, false
 		}
-		t.Sort, t.Since, t.Why, t.Cause = SortSurvived, recordjson.Instant(c.end()), because(c.verdict().Text)+near, c.cause()
+		t.Sort, t.Since, t.Cause = SortSurvived, recordjson.Instant(c.end()), c.cause()
+		t.says(phrase("%s%s", because(&v), near))
 	case history.StateFailing:
-		t.Sort, t.Since, t.Why, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), because(c.verdict().Text), c.cause()
+		t.Sort, t.Since, t.Cause = SortFailed, recordjson.Instant(c.settledAt()), c.cause()
+		t.says(because(&v))
 	default:
 		x := c.stuck(c.runningNow())
 		if _, unseen := c.unseen(); x == nil || unseen || c.cut { // what came of it is not known
@@ -330,12 +334,21 @@ func (c *Case) trouble() (Trouble, bool) {
 	return t, true
 }
 
-// because is a verdict without how long the Job took.
-func because(verdict string) string {
-	if _, why, is := strings.Cut(verdict, ": "); is {
-		return why
+// says sets why.
+func (t *Trouble) says(p passage) {
+	if t.Why, t.Whole = p.cut, p.whole; p.whole == p.cut {
+		t.Whole = ""
 	}
-	return verdict
+}
+
+// because is a verdict without how long the Job took.
+func because(verdict *Sentence) passage {
+	return verdict.passage().each(func(text string) string {
+		if _, why, is := strings.Cut(text, ": "); is {
+			return why
+		}
+		return text
+	})
 }
 
 func (c *Case) settledAt() events.Time {

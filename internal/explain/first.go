@@ -110,7 +110,7 @@ func (c *Case) endText(t *Try) string {
 	e := c.ending(t)
 	text := e.Why
 	switch e.By {
-	case ByItself, BySignal:
+	case ByItself, BySignal, ByOwnLimit, ByDeadline:
 	case ByUs:
 		text = "stopped by Jobledger: " + e.Why
 	case ByClient:
@@ -168,9 +168,12 @@ func (c *Case) alike() []Sentence {
 	}
 	_, sameHow := say1("ends", how)
 	if lo, hi, known := spans(failed); known {
+		about, alike := words.Alike(lo, hi)
 		switch {
 		case words.Span(lo) == words.Span(hi):
 			same = append(same, "after "+words.Span(lo))
+		case alike:
+			same = append(same, "after about "+words.Span(about))
 		case hi-lo <= max(hi/10, time.Second):
 			same = append(same, fmt.Sprintf("after %s to %s", words.Span(lo), words.Span(hi)))
 		default:
@@ -398,7 +401,7 @@ func (e *Ending) sentence() string {
 		case strings.HasPrefix(text, "deleted"):
 			text += "; by whom is unknown"
 		}
-	case ByItself, BySignal, ByNobody:
+	case ByItself, BySignal, ByOwnLimit, ByDeadline, ByNobody:
 	}
 	if e.Then != "" {
 		text += "; " + e.Then

@@ -17,7 +17,7 @@ func (c *Case) Answer() Answer {
 	j := &c.Job
 	a := Answer{
 		Kind: "job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, Clock: j.Clock, LastRecord: j.LastRecord, State: string(j.State),
-		Created: j.Created, Finished: j.Finished, Lives: c.Lives, Truncated: c.Truncated(), Damaged: uint64(c.damage), Resumed: uint64(c.resumed),
+		Created: j.Created, Finished: j.Finished, Lives: c.Lives, InPart: j.InPart(), Truncated: c.Truncated(), Damaged: uint64(c.damage), Resumed: uint64(c.resumed),
 		Sections: []Section{},
 	}
 	for _, g := range c.touching() {
@@ -197,7 +197,7 @@ func (c *Case) edited() []Sentence {
 	for i := range c.edits {
 		e := &c.edits[i]
 		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + byManager(e.By)
-		out = append(out, say(marks(e.At), "%s %s", c.clock(e.At.At), text))
+		out = append(out, say(marks(e.Was, e.At), "%s %s", c.clock(e.At.At), text))
 	}
 	return fewer(out, 3)
 }

@@ -25,7 +25,7 @@ func (a *Answer) putFirst(heads ...string) {
 func (c *Case) leads() []string {
 	switch c.Job.State {
 	case history.StateFailed, history.StateFailing:
-		if held, _ := c.meanwhile(); held != "" {
+		if held, _ := c.meanwhile(); held.cut != "" {
 			return nil
 		}
 		if failed := c.failedTries(); len(failed) > 1 && c.ending(failed[0]).By.own() && !c.ending(failed[len(failed)-1]).By.own() {

@@ -39,7 +39,7 @@ func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*
 	}
 	c.In(l.Zone)
 	line := c.line()
-	return &history.Why{Text: line.Text, Records: line.Records}, cmp.Or(err, c.Unread())
+	return &history.Why{Text: line.Text, Whole: line.Whole, Records: line.Records}, cmp.Or(err, c.Unread())
 }
 
 // line is the verdict; of a Job that waits and is not stuck also what it waits for, and of one that was deleted what it had waited for.
@@ -58,9 +58,10 @@ func (c *Case) line() Sentence {
 	for _, w := range waits {
 		if len(w.Records) > 0 {
 			head, rest, _ := strings.Cut(v.Text, ", ")
-			if v.Text = head + "; " + w.Text; rest != "" {
-				v.Text += "; " + rest
+			if rest != "" {
+				rest = "; " + rest
 			}
+			v.set(phrase("%s; %s%s", head, w.passage(), rest))
 			v.Records = append(v.Records, w.Records...)
 			break
 		}

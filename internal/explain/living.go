@@ -17,23 +17,6 @@ var stuckWords = []string{
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
 }
 
-// waiting are the tries that do not run, and the reason of each, by reason, the longest wait first.
-func (c *Case) waiting() (groups [][]*Try) {
-	for _, t := range c.Tries {
-		if t.over() || len(t.Waits) == 0 || t.Waits[len(t.Waits)-1].Until.Record != 0 {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g []*Try) bool { return g[0].wait0().Reason == t.wait0().Reason })
-		if i < 0 {
-			groups = append(groups, nil)
-			i = len(groups) - 1
-		}
-		groups[i] = append(groups[i], t)
-	}
-	slices.SortStableFunc(groups, func(a, b []*Try) int { return cmp.Compare(a[0].wait0().From.Record, b[0].wait0().From.Record) })
-	return groups
-}
-
 // stuckFrom is since when the try is stuck: an image that cannot be pulled is waited for under two words in turn, and a container that
 // crashes runs in between.
 func (t *Try) stuckFrom() Mark {
@@ -139,7 +122,7 @@ func (c *Case) stuck(running int) *stuckness {
 	if x := c.lackNow(); x != nil {
 		return &stuckness{x.noPods(), "", []Mark{x.From}}
 	}
-	if all := c.silent(); len(all) > 0 {
+	if all := onOneNode(c.silent()); len(all) > 0 {
 		text := fmt.Sprintf("nothing is heard of %s, bound to %s", podsText(all), all[0].Node)
 		return &stuckness{text, "nothing is heard from " + all[0].Node, []Mark{all[0].Placed}}
 	}
@@ -224,12 +207,9 @@ func (c *Case) waitsFor() []Sentence {
 
 // keptBy says what keeps it, as far as no time is set for that: pods that cannot run, finalizers, refusals.
 func (c *Case) keptBy() (out []Sentence) {
-	now := c.end()
-	for _, g := range c.waiting() {
-		w := g[0].wait0()
-		from := append(cite(g, func(t *Try) Mark { return t.wait0().From }), marks(w.said())...)
-		text := fmt.Sprintf("%s: %s since %s (%s)%s", podsText(g), w.word(), c.clock(w.From.At), words.Span(now.Sub(w.From.At)), c.unsaid(w))
-		out = append(out, say(from, "%s%s", text, colon(w.Message)))
+	groups := c.waiting()
+	for _, g := range groups {
+		out = append(out, c.waitsOf(g, len(groups) == 1)...)
 	}
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {

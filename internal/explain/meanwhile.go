@@ -11,10 +11,10 @@ import (
 
 // meanwhile is what held a Job up when its deadline passed, as the end of a sentence: what its pods waited for, what the API server refused,
 // or a container that ran on beside one that had done its work. It is empty when pods ran, and nothing held them.
-func (c *Case) meanwhile() (text string, from []Mark) {
+func (c *Case) meanwhile() (text passage, from []Mark) {
 	s := c.settled
 	if s == nil || s.Reason != "DeadlineExceeded" {
-		return "", nil
+		return passage{}, nil
 	}
 	at := s.Decided
 	if at.Record == 0 {
@@ -23,35 +23,40 @@ func (c *Case) meanwhile() (text string, from []Mark) {
 	if g := c.heldAt(at); len(g) > 0 {
 		w := g[0].waitAt(at)
 		if crashed := g[0].Crashed; len(crashed) > 0 {
-			return fmt.Sprintf(" while %s crashed again and again: %s", podsOf(g), exitOf(&crashed[0])), marks(g[0].CrashedAt)
+			return phrase(" while %s crashed again and again: %s", podsOf(g), exitOf(&crashed[0])), marks(g[0].CrashedAt)
 		}
-		return fmt.Sprintf(" while %s waited for at least %s: %s", podsOf(g), words.Span(at.At.Sub(w.From.At)), w.word()+theirWords(w.Message)), marks(w.From, w.said())
+		return phrase(" while %s waited for at least %s: %s%s", podsOf(g), words.Span(at.At.Sub(w.From.At)), w.word(), theirWords(w.Message)), marks(w.From, w.said())
 	}
 	for _, x := range c.refusals {
 		if x.Kind == events.CommandCreatePod && x.Then == nil && x.First.Record < at.Record && (x.Over.Record == 0 || x.Over.Record > at.Record) {
-			return fmt.Sprintf(" while the API server refused its pods (%s)%s", x.Class, theirWords(says(x.Says))), marks(x.First, x.Last)
+			return phrase(" while the API server refused its pods (%s)%s", x.Class, theirWords(says(x.Says))), marks(x.First, x.Last)
 		}
 	}
 	for _, x := range c.lacks() {
 		if x.From.Record < at.Record && (x.Until.Record == 0 || x.Until.Record >= at.Record) {
-			return " while no pod came, why is unknown", marks(x.From)
+			return phrase(" while no pod came, why is unknown"), marks(x.From)
 		}
 	}
 	for _, t := range c.Tries {
 		if e := t.ended0(); e != nil && t.runsAt(at) && e.Finished != 0 && e.Finished < at.At {
-			return fmt.Sprintf(" while %s had ended with 0%s and %s ran on", e.Name, c.atClock(e.Finished), t.othersThan(e)), marks(t.Shown)
+			return phrase(" while %s had ended with 0%s and %s ran on", e.Name, c.atClock(e.Finished), t.othersThan(e)), marks(t.Shown)
 		}
 	}
-	return c.idleAtDeadline()
+	idle, from := c.idleAtDeadline()
+	return phrase("%s", idle), from
 }
 
 // theirWords are the beginning of a message of the cluster's behind a colon, quoted, with its own quotes as single ones; nothing where there
 // is none.
-func theirWords(s string) string {
+func theirWords(s string) passage {
+	s = strings.ReplaceAll(strings.TrimSpace(s), `"`, "'")
 	if s == "" {
-		return ""
+		return passage{}
 	}
-	return fmt.Sprintf(": %q", strings.ReplaceAll(begin(strings.TrimSpace(s), mostLine), `"`, "'"))
+	if u, is := parseUnschedulable(s); is && u.tail != "" { // all reasons are told, and preemption is none
+		return passage{fmt.Sprintf(": %q", begin(strings.TrimSuffix(s, " "+u.tail), mostQuoted)), fmt.Sprintf(": %q", s)}
+	}
+	return passage{fmt.Sprintf(": %q", begin(s, mostLine)), fmt.Sprintf(": %q", s)}
 }
 
 // heldAt are the tries that waited at a record, the longest wait first, if none ran: those that waited for the same as the first.

@@ -33,7 +33,7 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	e := c.ending(t)
 	a := Answer{
 		Kind: "pod", Namespace: c.Job.Namespace, Name: t.Pod, UID: string(t.UID), AsOf: c.Job.AsOf, Clock: c.Job.Clock, LastRecord: c.Job.LastRecord, State: t.Phase.String(),
-		Created: recordjson.Instant(t.Created), Finished: recordjson.Instant(t.Finished), Truncated: t.Stated, Damaged: uint64(c.damage), Resumed: uint64(c.resumed), Sections: []Section{},
+		Created: recordjson.Instant(t.Created), Finished: recordjson.Instant(t.Finished), InPart: c.Job.InPart() && !t.over(), Truncated: t.Stated, Damaged: uint64(c.damage), Resumed: uint64(c.resumed), Sections: []Section{},
 	}
 	for _, g := range c.touching() {
 		until := events.Time(g.Until)
@@ -44,7 +44,7 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	a.PassedOver, a.Unrecorded = c.passed.Touching(c.Job.Namespace, false, t.Created, t.until(c)), c.unrecorded.versions
 	a.Verdict = c.podVerdict(t, &e)
 	if g := c.Job.Gap; g != nil && !t.over() {
-		a.Verdict.Text = c.unwatchedText(g) + a.Verdict.Text
+		a.Verdict.after(c.unwatchedText(g))
 	}
 	if e.By != ByNobody && !e.By.own() {
 		a.add("WHO", say(append(slices.Clone(e.Marks), t.askedMarks()...), "%s%s", e.sentence(), c.askedText(t)))
@@ -54,7 +54,7 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 		ends = append(ends, say(marks(t.Shown), "%s", c.containerText(&k)))
 	}
 	a.add("CONTAINERS", fewer(ends, 4)...)
-	if text := admittedText(t.Admitted); text != "" {
+	if text := words.Admitted(t.Admitted); text != "" {
 		a.add(headAdmitted, say(marks(t.AdmittedAt), "it differs from the Job's pod template: %s", text))
 	}
 	waits := headWaits
@@ -68,7 +68,8 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	a.add(waits, append(ended, c.podWaits(t)...)...)
 	a.add(headTime, append(c.podTime(t), c.lateOf(t)...)...)
 	a.add("COUNTED", c.podCounted(t)...)
-	a.add("JOB", say(c.verdict().marks(), "%s/%s %s", c.Job.Namespace, c.Job.Name, c.verdict().Text))
+	of := c.verdict()
+	a.add("JOB", say(of.marks(), "%s/%s %s", c.Job.Namespace, c.Job.Name, of.passage()))
 	var missing []Sentence
 	for i := range a.PassedOver {
 		missing = append(missing, passedText(&a.PassedOver[i], c.moment))
@@ -162,7 +163,12 @@ func (c *Case) podWaits(t *Try) []Sentence {
 		case c.gone.Record != 0:
 			until = "until its Job went"
 		}
-		out = append(out, say(marks(w.From, w.said(), w.Until), "%s from %s %s%s", w.Reason, c.clock(w.From.At), until, colon(w.Message)))
+		from, text := marks(w.From, w.said(), w.Until), fmt.Sprintf("%s from %s %s", w.Reason, c.clock(w.From.At), until)
+		if u, is := parseUnschedulable(w.Message); is {
+			out = append(out, c.reasons(t, &u, w.said(), from, text+": ")...)
+			continue
+		}
+		out = append(out, say(from, "%s%s", text, colon(w.Message)))
 	}
 	for _, f := range t.Finalizers {
 		if t.Gone.Record == 0 {

@@ -52,6 +52,8 @@ func (c *Case) count(r *events.Record, t *Try) {
 	case after.failed > c.before.failed:
 		t.Counted, t.CountAt, t.Failure = CountedFailed, markOf(r), after.failed
 		c.backoff(r, t)
+	case after.succeeded > c.before.succeeded && c.settled != nil && c.settled.Failure && c.afterVerdict(t):
+		// Deleted as the Job failed, it may be a failure though it ended well (J-022): the status says it (heed).
 	case after.succeeded > c.before.succeeded:
 		t.Counted, t.CountAt = CountedSucceeded, markOf(r)
 	default:

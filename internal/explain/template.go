@@ -25,7 +25,7 @@ func (c *Case) findTemplate(ctx context.Context) error {
 	for i := len(cron.due.Changes) - 1; i >= 0; i-- {
 		ch := &cron.due.Changes[i]
 		if ch.Retemplates() && !ch.After.Found && ch.Record > c.added.Record {
-			c.template = &templateEdit{Mark{ch.Record, ch.At}, cron.editText(ch)}
+			c.template = &templateEdit{ch.At, changeMarks(ch), cron.editText(ch)}
 			return nil
 		}
 	}
@@ -34,7 +34,8 @@ func (c *Case) findTemplate(ctx context.Context) error {
 
 // templateEdit is an edit of a CronJob's jobTemplate.
 type templateEdit struct {
-	at   Mark
+	at   events.Time
+	from []Mark // the CronJob as it was before, and as it was then
 	text string
 }
 
@@ -44,5 +45,5 @@ func (c *Case) movedOn() []Sentence {
 		return nil
 	}
 	e := c.template
-	return []Sentence{say(marks(e.at), "since this Job was made, its CronJob was edited at %s: %s", c.clock(e.at.At), e.text)}
+	return []Sentence{say(e.from, "since this Job was made, its CronJob was edited at %s: %s", c.clock(e.at), e.text)}
 }

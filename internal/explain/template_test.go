@@ -74,6 +74,11 @@ func TestAnEditOfTheTemplateIsToldByItsFields(t *testing.T) {
 		must(c.Compare(t.Context()))
 		a := c.Answer()
 		before := jobs <= 2
+		for _, x := range all(&a) {
+			if strings.Contains(x.Text, "its CronJob was edited at ") && len(x.Records) != 2 {
+				t.Errorf("%q cites %v, want the versions before and after", x.Text, x.Records)
+			}
+		}
 		if text := under(&a, "CHANGED"); strings.Contains(text, "its CronJob was edited at ") != before || before && !strings.Contains(text, fields) {
 			t.Errorf("Job %d of 5, %s: the answer says %q", jobs, a.Verdict.Text, text)
 		}

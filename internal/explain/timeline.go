@@ -77,8 +77,8 @@ func (c *Case) Timeline(most int) Timeline {
 		for _, s := range t.stretches(end) {
 			lane.Spans = append(lane.Spans, spanOf(s.phase, s.from, s.to))
 		}
-		if t.Again != 0 && t.CountAt.At != 0 {
-			lane.Spans = append(lane.Spans, spanOf(phaseBackoff, t.CountAt.At, min(t.Again, end)))
+		if until := c.heldUntil(t); until != 0 && t.CountAt.At != 0 {
+			lane.Spans = append(lane.Spans, spanOf(phaseBackoff, t.CountAt.At, min(until, end)))
 		}
 		if t.over() {
 			e := c.ending(t)

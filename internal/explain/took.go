@@ -162,8 +162,8 @@ func (c *Case) jobStretches() []stretch {
 		out = append(out, stretch{phaseLacking, x.From.At, c.lackUntil(x)})
 	}
 	for _, t := range c.Tries {
-		if t.Again != 0 && t.CountAt.At != 0 {
-			out = append(out, stretch{phaseBackoff, t.CountAt.At, min(t.Again, end)})
+		if until := c.heldUntil(t); until != 0 && t.CountAt.At != 0 {
+			out = append(out, stretch{phaseBackoff, t.CountAt.At, min(until, end)})
 		}
 	}
 	for _, g := range c.touching() {

@@ -16,10 +16,10 @@ import (
 func (c *Case) verdict() Sentence {
 	v := c.readVerdict()
 	if g := c.Job.Gap; g != nil && !c.over() && !c.cut {
-		v.Text = c.unwatchedText(g) + v.Text
+		v.after(c.unwatchedText(g))
 	}
 	if c.cut && !c.over() {
-		v.Text = "UNKNOWN since " + c.clock(events.Time(c.Job.AsOf.Time)) + ", as the log is damaged; until then " + v.Text
+		v.after("UNKNOWN since " + c.clock(events.Time(c.Job.AsOf.Time)) + ", as the log is damaged; until then ")
 	}
 	return v
 }
@@ -54,6 +54,9 @@ func (c *Case) readVerdict() Sentence {
 		}
 		return say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are %s", c.clock(events.Time(c.Job.Finished)), lost)
 	case history.StateUnseen:
+		if len(c.Tries) == 0 { // its spec and its template are stored before the first version that has them
+			return say([]Mark{record(events.Sequence(c.Job.Last))}, "NOT SEEN YET: the log has its spec alone, and no version of it so far")
+		}
 		return say(nil, "UNSEEN: the log knows it only from pods that name it")
 	case history.StateUnmanaged:
 		return say(marks(c.added), "NOT MANAGED here: %s runs it", c.controller())
@@ -66,9 +69,9 @@ func (c *Case) readVerdict() Sentence {
 // overVerdict is the verdict of a Job that is over. Of one whose deadline passed it says what held it up.
 func (c *Case) overVerdict() Sentence {
 	text, from := verdict.Of(c.folded), c.settledMarks()
-	if held, by := c.meanwhile(); held != "" {
+	if held, by := c.meanwhile(); held.cut != "" {
 		if head, rest, is := strings.Cut(text, " passed"); is {
-			text, from = head+" passed"+held+rest, append(from, by...)
+			return say(append(from, by...), "%s passed%s%s", head, held, rest)
 		}
 	}
 	return say(from, "%s", text)

@@ -45,21 +45,33 @@ func (c *Case) waited() []Sentence {
 		}
 	}
 	var out []Sentence
-	for _, g := range groups {
+	for i, g := range groups {
 		longest := slices.MaxFunc(g, func(a, b pastWait) int { return cmp.Compare(a.took(), b.took()) })
-		who := longest.pod
+		who := longest.try.Pod
 		if len(g) > 1 {
 			who += fmt.Sprintf(" and %s", words.Count(len(g)-1, "other pod"))
 		}
-		out = append(out, say(marks(longest.From, longest.said(), longest.until), "%s waited for at least %s: %s%s", who, words.Span(longest.took()), longest.word(), colon(longest.Message)))
+		from := marks(longest.From, longest.said(), longest.until)
+		text := fmt.Sprintf("%s waited for at least %s: %s", who, words.Span(longest.took()), longest.word())
+		told := []Sentence{say(from, "%s%s", text, colon(longest.Message))}
+		if u, is := parseUnschedulable(longest.Message); is {
+			told = c.reasons(longest.try, &u, longest.said(), from, text+": ")
+		}
+		if i >= mostWaited {
+			told = fewer(told, 0)
+		}
+		out = append(out, told...)
 	}
-	return fewer(out, 3)
+	return out
 }
+
+// mostWaited is of how many things that pods waited for an answer tells on a terminal.
+const mostWaited = 3
 
 // pastWait is a wait of a pod that is over.
 type pastWait struct {
 	*Waiting
-	pod   string
+	try   *Try
 	until Mark
 }
 
@@ -68,7 +80,7 @@ func (w *pastWait) took() time.Duration { return w.until.At.Sub(w.From.At) }
 // pastWait is a wait that is over, and whether there is something to tell of it. A container that waits to be started again is told as a
 // try that failed.
 func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
-	out := pastWait{Waiting: w, pod: t.Pod, until: w.Until}
+	out := pastWait{Waiting: w, try: t, until: w.Until}
 	if w.Until.Record == 0 { // it waited to the end
 		out.until = Mark{At: c.end(), Record: c.deletion().Record}
 		if c.finished() && c.settled != nil {

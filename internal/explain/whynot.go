@@ -199,7 +199,7 @@ func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string)
 		item.Count, in = n, ": "+words.Count(n, "due time")+" in all"
 	}
 	w.Tick = &item
-	text, from := f.becameAt(e, at)
+	text, from := f.inWhole(func() (string, []Mark) { return f.becameAt(e, at) })
 	if !isDue(e) {
 		w.Due = false
 		w.add(from, "%s: no due time of %s, but a run: %s", f.at(at), who, text)
@@ -217,7 +217,7 @@ func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string)
 	}
 	for i := range f.due.Entries {
 		if later := &f.due.Entries[i]; isDue(later) && later.First <= e.Into && e.Into <= later.Last && later.Record >= e.Record {
-			text, from := f.became(later)
+			text, from := f.inWhole(func() (string, []Mark) { return f.became(later) })
 			w.add(from, "that one, %s: %s", f.at(e.Into), text)
 			return
 		}
@@ -229,7 +229,7 @@ func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string)
 
 // computed is the answer for an instant of which no record tells: what became of it follows from what was seen.
 func (w *WhyNot) computed(f *fates, v *duetimes.Verdict, at events.Time, who string) {
-	text, from := f.becameAt(v.Entry, at)
+	text, from := f.inWhole(func() (string, []Mark) { return f.becameAt(v.Entry, at) })
 	if v.Entry.Fate == 0 && v.Open {
 		w.add(from, "%s is a due time of %s: %s", f.at(at), who, text)
 		w.Open = f.due.Open()
@@ -258,7 +258,7 @@ func (f *fates) becameAt(e *duetimes.Entry, at events.Time) (text string, from [
 
 // passed is the answer for an instant that is over, and at which nothing has started. It gets its fate with the others of its minute.
 func (w *WhyNot) passed(f *fates, v *duetimes.Verdict, at events.Time, who string) {
-	w.add(nil, "%s was a due time of %s by its schedule %q, and nothing has started at it so far", f.at(at), who, f.due.Seen.Schedule)
+	w.add(nil, "%s was a due time of %s by its schedule %q, and nothing has started at it so far", f.at(at), who, f.due.SeenAt(at).Schedule)
 	open := f.due.Open()
 	switch {
 	case v.Run != nil:
