@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/duetimes"
+	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/show"
 	"github.com/jobledger/jobledger/internal/words"
@@ -79,9 +80,10 @@ func newTicks(c *cli) *cobra.Command {
 		Use:   "ticks [NAMESPACE/]NAME | ticks cronjob/NAME",
 		Short: "Show what became of each due time of a CronJob",
 		Long: `Show what became of each due time of a CronJob, in order: started (with the Job, and how late), merged
-into a later one, too late, refused, lost, missed while no controller watched, or dropped. Due times
-that had the same fate in a row are one line. The last line is the one that is open, with what holds it
-back. Jobs that users made by hand, or asked for, have lines of their own.
+into a later one, too late, refused, lost, missed while no controller watched, or dropped. Why stands
+behind it where the log proves it. Due times that had the same fate in a row are one line. The last line
+is the one that is open, with what holds it back. Jobs that users made by hand, or asked for, have lines
+of their own.
 
 Times are in UTC, or with --local in the time zone of this machine. The number is that of the record
 that says so: 'jobledger events --from N --limit 1'.
@@ -130,6 +132,8 @@ type ticksOf struct {
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
 	// OtherLives are the other CronJobs that bore the name, the newest first.
 	OtherLives []cronLife `json:"otherLives,omitempty"`
+
+	entries []tickOf // of Items
 }
 
 func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
@@ -159,6 +163,9 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 		return unread
 	}
 	answer := f.chosen(parts, since)
+	if err := answer.why(ctx, src, f.output.zone()); err != nil {
+		return err
+	}
 	if len(answer.Items) == 0 && answer.Due == nil {
 		if unread != nil {
 			return unread // no answer, which is not the same as no due time
@@ -286,6 +293,12 @@ func (f *ticksFlags) read(
 	return []*duetimes.CronJob{cronJob}, err
 }
 
+// tickOf is a due time that is shown, and the CronJob of which it is.
+type tickOf struct {
+	of *duetimes.CronJob
+	*duetimes.Entry
+}
+
 // chosen are the due times that are wanted. What the CronJob is now stands in the last part.
 func (f *ticksFlags) chosen(parts []*duetimes.CronJob, since events.Time) *ticksOf {
 	out := &ticksOf{Items: []history.Tick{}}
@@ -293,16 +306,13 @@ func (f *ticksFlags) chosen(parts []*duetimes.CronJob, since events.Time) *ticks
 		if part.Ref.Name != "" {
 			out.Namespace, out.Name, out.UID = part.Ref.Namespace, part.Ref.Name, string(part.Ref.UID)
 		}
-		for i := range part.Entries {
-			e := &part.Entries[i]
-			if e.Last < since || f.missed && e.Job != "" {
-				continue
-			}
-			out.Items = append(out.Items, itemOf(part, e))
+		told, untold := part.Entries, part.Untold()
+		for i := range told {
+			out.entries = append(out.entries, tickOf{part, &told[i]})
 		}
-		for i, all := 0, part.Untold(); i < len(all); i++ {
-			if e := &all[i]; e.Fate != 0 && e.Last >= since && !(f.missed && e.Job != "") {
-				out.Items = append(out.Items, itemOf(part, e))
+		for i := range untold {
+			if untold[i].Fate != 0 {
+				out.entries = append(out.entries, tickOf{part, &untold[i]})
 			}
 		}
 		out.Due = part.Open()
@@ -310,19 +320,33 @@ func (f *ticksFlags) chosen(parts []*duetimes.CronJob, since events.Time) *ticks
 			out.Due = nil
 		}
 	}
-	if f.tail > 0 && len(out.Items) > f.tail {
-		out.Items, out.Earlier = slices.Clone(out.Items[len(out.Items)-f.tail:]), true
+	out.entries = slices.DeleteFunc(out.entries, func(e tickOf) bool { return e.Last < since || f.missed && e.Job != "" })
+	if f.tail > 0 && len(out.entries) > f.tail {
+		out.entries, out.Earlier = out.entries[len(out.entries)-f.tail:], true
+	}
+	for _, e := range out.entries {
+		item := history.TickOf(&e.Tick, e.Record)
+		if n, ok := e.of.Count(e.Entry); ok {
+			item.Count = n
+		}
+		out.Items = append(out.Items, item)
 	}
 	return out
 }
 
-// itemOf is an entry with the number of its due times.
-func itemOf(cronJob *duetimes.CronJob, e *duetimes.Entry) history.Tick {
-	item := history.TickOf(&e.Tick, e.Record)
-	if n, ok := cronJob.Count(e); ok {
-		item.Count = n
+// mostWhy bounds of how many due times it is looked for why they fared so: the newest. Each costs a look at all that held the CronJob back.
+const mostWhy = 5_000
+
+// why says of due times what kept them from starting.
+func (a *ticksOf) why(ctx context.Context, src history.Source, zone words.Zone) error {
+	gaps, err := history.AllGaps(ctx, src)
+	if err != nil && !src.Beside(err) {
+		return fmt.Errorf("look for times in which no controller watched: %w", err)
 	}
-	return item
+	for i := max(0, len(a.entries)-mostWhy); i < len(a.entries); i++ {
+		a.Items[i].Why = explain.TickWhy(a.entries[i].of, a.entries[i].Entry, gaps, zone)
+	}
+	return nil
 }
 
 // instant is a due time for people, in UTC. Most are whole minutes.

@@ -35,7 +35,7 @@ func (p *Page) Answer(a *explain.Answer, all bool) error {
 // Sentences writes sentences with the records that they follow from, each from the beginning of a line.
 func (p *Page) Sentences(all []explain.Sentence) error {
 	for _, x := range all {
-		if _, err := fmt.Fprintln(p.Out, strings.Join(p.fold("", x.Text, x.Records, 0), "\n")); err != nil {
+		if _, err := fmt.Fprintln(p.Out, strings.Join(p.fold("", p.wholeOr(x.Text, x.Whole), x.Records, 0), "\n")); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool, n
 func (p *Page) section(s *explain.Section, all bool) (out []string) {
 	head := s.Head
 	for _, x := range s.Sentences {
-		if all && x.Whole != "" {
+		if x.Whole != "" && (all || p.Whole && !p.Asked) {
 			out = append(out, p.whole(head, x.Whole, x.Records)...)
 		} else {
 			out = append(out, p.fold(head, x.Text, x.Records, headWidth)...)
@@ -137,7 +137,7 @@ func (p *Page) section(s *explain.Section, all bool) (out []string) {
 // verdict is the first line, or lines.
 func (p *Page) verdict(a *explain.Answer) []string {
 	name := words.Clean(titleOf(a))
-	lines := wrap(name+"  "+words.Clean(a.Verdict.Text), p.Width, p.Whole)
+	lines := wrap(name+"  "+words.Clean(p.wholeOr(a.Verdict.Text, a.Verdict.Whole)), p.Width, p.Whole)
 	for i, line := range lines {
 		if i > 0 {
 			line = "  " + line
@@ -218,6 +218,8 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		parts = append(parts, "its beginning is no longer kept")
 	case a.Begun != "":
 		parts = append(parts, "its beginning was not seen")
+	case a.InPart:
+		parts = append(parts, noFullView)
 	case len(a.PassedOver) == 0 && a.Unrecorded == 0:
 		parts = append(parts, "history complete")
 	}

@@ -41,13 +41,13 @@ func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 		exit, counted := Cell{Text: words.Clean(exitsText(a))}, []Cell{{Text: countedText(a)}, {Text: p.nextText(a, day)}}
 		if p.Wide {
 			row = append(append(row, exit), counted...)
-			row = append(row, Cell{Text: dash(words.Clean(a.How))}, Cell{Text: words.Clean(a.UID)}, Cell{Text: recordsText(a)})
+			row = append(row, Cell{Text: dash(words.Clean(p.wholeOr(a.How, a.Whole)))}, Cell{Text: words.Clean(a.UID)}, Cell{Text: recordsText(a)})
 		} else {
 			row = append(append(row, counted...), exit)
 		}
 		t.Row(row...)
 		if a.EndedBy == explain.ByNobody && a.How != "" && !p.Wide {
-			t.Rule(strings.Repeat(" ", belowAt) + "waits: " + words.Clean(a.How))
+			t.Rule(strings.Repeat(" ", belowAt) + "waits: " + words.Clean(p.wholeOr(a.How, a.Whole)))
 		}
 	}
 	if err := t.Flush(); err != nil {

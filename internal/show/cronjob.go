@@ -59,8 +59,8 @@ func cronSentence(j *history.CronJob) string {
 	if !j.Managed && j.State != history.CronUnseen {
 		text += "; another controller makes its Jobs"
 	}
-	if j.Listing {
-		text += "; the controller had no full view of the cluster then"
+	if j.InPart() {
+		text += "; " + noFullView
 	}
 	return text
 }

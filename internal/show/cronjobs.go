@@ -81,7 +81,7 @@ func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string 
 		text = "merged into " + write(events.Time(t.Into))
 	case t.Fate == events.TickSkipped.String() && t.Into != 0:
 		text += ", " + write(events.Time(t.Into)) + " was"
-	case t.UnwatchedUntil != 0:
+	case t.UnwatchedUntil != 0 || t.UnwatchedFrom != 0:
 		text = "unknown: not watched " + p.unwatched(t)
 	case t.Into != 0:
 		text += ", " + write(events.Time(t.Into))
@@ -99,16 +99,22 @@ func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string 
 	default:
 		text += ", asked for by " + words.Asker(t.By)
 	}
+	if t.Why != "" {
+		text += ": " + t.Why
+	}
 	return text
 }
 
 // unwatched writes when it was not watched.
 func (p *Page) unwatched(t *history.Tick) string {
-	text := "until " + p.Zone.Second(events.Time(t.UnwatchedUntil))
-	if t.UnwatchedFrom != 0 {
-		text = "from " + p.Zone.Second(events.Time(t.UnwatchedFrom)) + " " + text
+	from, until := "from "+p.Zone.Second(events.Time(t.UnwatchedFrom)), "until "+p.Zone.Second(events.Time(t.UnwatchedUntil))
+	switch {
+	case t.UnwatchedUntil == 0:
+		return from + " on"
+	case t.UnwatchedFrom == 0:
+		return until
 	}
-	return text
+	return from + " " + until
 }
 
 // due writes a due time: most are whole minutes.

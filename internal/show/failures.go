@@ -73,7 +73,7 @@ func (p *Page) troubleRows(f *explain.Failures) (rows []failureRow) {
 		if x.Kind == "CronJob" {
 			kind = x.Kind
 		}
-		rows = append(rows, failureRow{item: i, first: events.Time(x.Since), last: events.Time(x.Since), jobs: 1, name: p.named(x.Namespace, x.Name, kind), why: x.Why})
+		rows = append(rows, failureRow{item: i, first: events.Time(x.Since), last: events.Time(x.Since), jobs: 1, name: p.named(x.Namespace, x.Name, kind), why: p.wholeOr(x.Why, x.Whole)})
 	}
 	return rows
 }
@@ -88,7 +88,7 @@ func (p *Page) causeRows(f *explain.Failures) (rows []failureRow) {
 		if c.Item < 0 || c.Item >= len(f.Items) { // no Failures of ours has such
 			continue
 		}
-		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: f.Items[c.Item].Why}
+		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: p.wholeOr(f.Items[c.Item].Why, f.Items[c.Item].Whole)}
 		for k := range c.Works {
 			w := &c.Works[k]
 			name := p.named(w.Namespace, w.Name, w.Kind)

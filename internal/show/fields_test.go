@@ -176,17 +176,17 @@ func allShown() []shown {
 var told = map[string]string{
 	"answer": "" +
 		"AsOf.Time Begun Clock Created Damaged Deleted Deleted.Text Finished Gaps Kind LastRecord Lives Lives.At " +
-		"Lives.Older Lives.State Lives.This Name Namespace PassedOver Resumed Schedule Sections Sections.Sentences " +
-		"Sections.Sentences.Detail State Truncated UID Unrecorded Verdict.Text",
+		"Lives.Older Lives.State Lives.This Name Namespace PassedOver Resumed Schedule Sections " +
+		"Sections.Sentences Sections.Sentences.Detail State Truncated UID Unrecorded Verdict.Text Verdict.Whole",
 	"attempts": "" +
 		"Counted EndedBy Exits Exits.Code Exits.Container Exits.Reason How Index Next Node Pod Started Try UID " +
 		"Unseen",
 	"cronjob": "" +
 		"AsOf.Sequence AsOf.Time Due Due.At Due.Hold Due.Record Due.Says Due.Since First Gap Gap.From Gap.Until " +
-		"InFlight InFlight.Does InFlight.Doubt InFlight.Since Last LastDecision LastDecision.Sequence " +
+		"Gone InFlight InFlight.Does InFlight.Doubt InFlight.Since Last LastDecision LastDecision.Sequence " +
 		"LastDecision.Steps LastDecision.Steps.Commands LastDecision.Steps.Reason LastDecision.Steps.Sentence " +
 		"LastDecision.Time LastDue LastDue.By LastDue.Job LastDue.Last LastDue.Record LastDue.UnwatchedFrom " +
-		"LastDue.UnwatchedUntil Listing Managed Name Namespace Next Notes PassedOver PassedOver.From " +
+		"LastDue.UnwatchedUntil LastDue.Why Managed Name Namespace Next Notes PassedOver PassedOver.From " +
 		"PassedOver.Namespace Published.Active Published.LastSuccess Reason Runs Runs.By Runs.Finished Runs.Made " +
 		"Runs.Name Runs.Started Runs.State Runs.UID Spec.Deadline Spec.KeepFailed Spec.KeepSucceeded Spec.Policy " +
 		"Spec.Schedule Spec.Suspend Spec.TimeZone State Trouble Trouble.Says Trouble.Sequence UID Waits Waits.For " +
@@ -194,7 +194,7 @@ var told = map[string]string{
 	"cronjobs": "" +
 		"Active Due Due.At Due.Hold Due.Says LastRun LastSuccess Managed Name Namespace Next Reason Schedule State " +
 		"TimeZone UID",
-	"due time": "By Count Fate First Into Job Last Late Record Says Seen UnwatchedFrom UnwatchedUntil",
+	"due time": "By Count Fate First Into Job Last Late Record Says Seen UnwatchedFrom UnwatchedUntil Why",
 	"failures": "Lineage Name Namespace Since Sort Tries UID Why itself",
 	"gap":      "From Until",
 	"job": "" +
@@ -206,9 +206,9 @@ var told = map[string]string{
 		"PassedOver.Namespace Pods Pods.Account Pods.Containers Pods.Containers.ExitCode Pods.Containers.Name " +
 		"Pods.Containers.Reason Pods.Finished Pods.Gone Pods.Index Pods.Name Pods.Node Pods.Phase Pods.Reason " +
 		"Pods.Restarts Reason Records Refused Refused.Class Refused.Does Refused.Next Refused.Record Refused.Says " +
-		"Refused.Since Refused.Tries Retired Started State Trouble Trouble.Says Trouble.Sequence UID Waits " +
-		"Waits.For Waits.Until",
-	"jobs":                   "Finished Name Namespace Records Started State UID Why Why.Text",
+		"Refused.Since Refused.Tries Started State Trouble Trouble.Says Trouble.Sequence UID Waits Waits.For " +
+		"Waits.Until",
+	"jobs":                   "Finished Name Namespace Records Started State UID Why Why.Text Why.Whole",
 	"lanes":                  "Ends Ends.At Ends.Succeeded Name Spans Spans.To Spans.What itself",
 	"left out of a timeline": "itself",
 	"markdown": "" +
@@ -226,9 +226,9 @@ var told = map[string]string{
 	"unrecorded in a timeline": "itself",
 	"unwatched":                "",
 	"whole answer": "" +
-		"Created Damaged Deleted Deleted.Text Finished Kind Lives Lives.At Lives.Older Lives.State Lives.This Name " +
-		"Namespace PassedOver Resumed Schedule Sections Sections.Head Sections.Sentences " +
-		"Sections.Sentences.Records Sections.Sentences.Whole UID Verdict.Text",
+		"Created Damaged Deleted Deleted.Text Finished Kind Lives Lives.At Lives.Older Lives.State Lives.This " +
+		"Name Namespace PassedOver Resumed Schedule Sections Sections.Head Sections.Sentences " +
+		"Sections.Sentences.Records Sections.Sentences.Whole UID Verdict.Text Verdict.Whole",
 }
 
 // TestWhichFieldsAreShown changes each field of the values that pages show, all of whose others are set, in each of some states. The page is
@@ -239,7 +239,7 @@ func TestWhichFieldsAreShown(t *testing.T) {
 		if got[x.name] == nil {
 			got[x.name] = map[string]bool{}
 		}
-		for _, p := range []Page{{}, {Wide: true, Colour: true, Width: 100}} {
+		for _, p := range []Page{{}, {Wide: true, Colour: true, Width: 100}, {Whole: true}} {
 			for _, field := range examples.DependsOn(x.value, func() string { return textOf(t, &p, x.write) }) {
 				got[x.name][cmp.Or(field, "itself")] = true
 			}

@@ -72,7 +72,7 @@ func (t *JobsTable) Row(j *history.Summary) {
 func (t *JobsTable) whyRow(j *history.Summary) {
 	why := Cell{Text: "-", Style: styleOfState(j.State)}
 	if j.Why != nil {
-		why.Text = words.Clean(j.Why.Text)
+		why.Text = words.Clean(t.page.wholeOr(j.Why.Text, j.Why.Whole))
 	}
 	namespace, name := namesOf(j)
 	switch {

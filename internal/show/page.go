@@ -37,6 +37,14 @@ func (p *Page) table(head ...string) *Table {
 	return t
 }
 
+// wholeOr is a text in which words of others are cut, or with all of them where it has such: in a pipe nothing is cut.
+func (p *Page) wholeOr(text, whole string) string {
+	if p.Whole && !p.Asked && whole != "" {
+		return whole
+	}
+	return text
+}
+
 // Indented writes a value of this package as indented JSON whose every character is visible.
 func Indented(v any) ([]byte, error) {
 	var b bytes.Buffer
@@ -216,6 +224,9 @@ func gapTimes(g *history.Gap, zone words.Zone) string {
 	return text
 }
 
+// noFullView says as of when not all was listed.
+const noFullView = "the controller had no full view of the cluster then"
+
 // sentence is the Job's state in words.
 func sentence(j *history.Job) string {
 	text := string(j.State)
@@ -231,8 +242,8 @@ func sentence(j *history.Job) string {
 	if !j.Managed && j.State != history.StateUnseen {
 		text += "; not managed here"
 	}
-	if j.Listing && j.Retired == 0 {
-		text += "; the controller had no full view of the cluster then"
+	if j.InPart() {
+		text += "; " + noFullView
 	}
 	return text
 }
