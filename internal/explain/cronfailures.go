@@ -61,7 +61,7 @@ func (f *finding) lookAtCron(s *history.CronSummary) error {
 	if t, is := c.trouble(); is {
 		f.take(t)
 	}
-	return nil
+	return c.Unread()
 }
 
 // trouble is what keeps the CronJob from starting Jobs, or its Jobs from coming to an end, if something does. That its Jobs fail is told of them.

@@ -115,6 +115,7 @@ func (c *CronCase) templateSince(good, bad *cronRun) []string {
 	if was == nil || is == nil {
 		return nil
 	}
+	was.misses, is.misses = c.misses, c.misses // what they cannot read is missing here
 	oldSpec, old := was.firstSpec()
 	newSpec, now := is.firstSpec()
 	return append(specChanges(oldSpec, newSpec), templateChanges(old, now)...)

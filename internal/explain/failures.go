@@ -253,6 +253,9 @@ func (f *finding) look(s *history.Summary) error {
 	if c != nil {
 		c.In(f.q.Zone)
 		t, is = c.trouble()
+		if err := c.Unread(); err != nil {
+			return err
+		}
 	}
 	var bad *store.CorruptError
 	if !is && errors.As(err, &bad) {

@@ -94,7 +94,11 @@ func (l Local) setBack(ctx context.Context, from events.Sequence) ([]events.Sequ
 			continue
 		}
 		at := r.Sequence
-		if before, err := Record(ctx, l, at-1); err == nil && before.Sequence >= from && before.Time == r.Time {
+		before, err := Record(ctx, l, at-1)
+		if err != nil && !l.Beside(err) && !errors.Is(err, store.ErrPruned) && !errors.Is(err, ErrNoRecord) {
+			return nil, err
+		}
+		if err == nil && before.Sequence >= from && before.Time == r.Time {
 			at-- // a file begins there: the controller's state stands before it, in the same batch
 		}
 		begins = append(begins, at)
