@@ -381,7 +381,7 @@ func (c *CronCase) ruledOut() []Sentence {
 	}
 	add(!suspended, "suspension")
 	add(c.State.Spec.Deadline == nil, "a starting deadline")
-	add(len(c.due.Refusals) == 0, "a refusal")
+	add(len(c.due.Refusals) == 0 && !c.heldByRefusal(), "a refusal")
 	add(len(c.due.Changes) == 0, "an edit")
 	unwatched := func(e duetimes.Entry) bool { return e.Fate == events.TickUnwatched || e.Fate == events.TickUnknown }
 	add(len(c.touching()) == 0 && !slices.ContainsFunc(c.due.Entries, unwatched), "a gap")
@@ -389,6 +389,11 @@ func (c *CronCase) ruledOut() []Sentence {
 		return nil
 	}
 	return []Sentence{say(nil, "%s", strings.Join(out, ", "))}
+}
+
+// heldByRefusal reports whether the API server's refusals held a due time back, be the records of them kept or not.
+func (c *CronCase) heldByRefusal() bool {
+	return slices.ContainsFunc(c.due.Holds, func(h duetimes.Hold) bool { return h.By == events.HeldNoCreate })
 }
 
 // touching are the gaps within the time that is told.

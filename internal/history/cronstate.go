@@ -48,7 +48,7 @@ func cronStateOf(a *CronAccount) (state CronState, reason string) {
 	switch l := &c.Ledger; {
 	case c.Seen.Suspend:
 		return CronSuspended, ""
-	case l.Open != 0 && !l.Closed && l.Hold != events.NotHeld:
+	case l.Open != 0 && !l.Closed && l.Hold != events.NotHeld && !c.Observed():
 		return CronHeld, words.HoldText(l.Hold)
 	case len(c.Active) > 0:
 		return CronRunning, ""
