@@ -190,10 +190,7 @@ func valueText(v any) string {
 	if s, ok := v.(string); ok {
 		return cut(s)
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return "?"
-	}
+	text, _ := json.Marshal(v) //nolint:errchkjson // it was read from JSON
 	return cut(string(text))
 }
 

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/internal/history"
@@ -30,7 +31,7 @@ func (c *Case) close() []Sentence {
 			missing = fmt.Sprintf("; how %d of them ended is not in the log", n)
 		}
 		switch {
-		case failed == 0 || c.Spec == nil || c.Spec.BackoffLimitPerIndex != nil:
+		case failed == 0 || c.Spec.BackoffLimitPerIndex != nil:
 		case failed == limit:
 			out = append(out, say(cite(counted, func(t *Try) Mark { return t.CountAt }),
 				"%s = backoffLimit %d: one more would have failed the Job%s", words.Count(int(failed), "failure"), limit, missing))
@@ -38,11 +39,9 @@ func (c *Case) close() []Sentence {
 			out = append(out, say(cite(counted, func(t *Try) Mark { return t.CountAt }),
 				"%s of the %d that backoffLimit allows%s", words.Count(int(failed), "failure"), limit, missing))
 		}
-		if c.Spec != nil && c.Spec.ActiveDeadlineSeconds != nil && c.folded.StartTime() != 0 {
-			limit := c.Spec.ActiveDeadlineSeconds
-			all := time.Duration(min(*limit, 1<<31)) * time.Second
+		if limit := c.Spec.ActiveDeadlineSeconds; limit != nil && c.folded.StartTime() != 0 {
 			used := c.end().Sub(c.folded.StartTime())
-			if used > all*3/4 {
+			if used > seconds(*limit)*3/4 {
 				out = append(out, say(c.settledMarks(), "%s of activeDeadlineSeconds %d were used", words.Span(used), *limit))
 			}
 		}
@@ -101,17 +100,7 @@ func (c *Case) ruledOut() []Sentence {
 	rule(len(c.edits) > 0, "spec edit", "the spec stayed as it was created")
 	rule(c.settled.Reason == "DeadlineExceeded" || c.deadlinePassed(last), c.deadlineName(), "%s", c.deadlineText())
 	rule(false, "gap", "it was watched all the time")
-	text := ""
-	for i, s := range short {
-		if i > 0 {
-			text += ", "
-		}
-		text += s
-	}
-	if text == "" {
-		return nil
-	}
-	return append([]Sentence{say(nil, "%s", text)}, out...)
+	return append([]Sentence{say(nil, "%s", strings.Join(short, ", "))}, out...)
 }
 
 // untold reports whether the status counts failures of pods of which the log has no record.

@@ -110,15 +110,10 @@ func (c *Case) endText(t *Try) string {
 	e := c.ending(t)
 	text := e.Why
 	switch e.By {
-	case ByItself, BySignal, ByOwnLimit, ByDeadline:
-	case ByUs:
-		text = "stopped by Jobledger: " + e.Why
 	case ByClient:
 		if text = "deleted by an API client"; t.forced {
 			text += ", by force,"
 		}
-	case ByUnknown:
-		text = e.Why
 	case ByEviction:
 		text = "evicted through the eviction API"
 	case ByPreemption:
@@ -129,8 +124,8 @@ func (c *Case) endText(t *Try) string {
 		text = "its node is gone (pod garbage collection)"
 	case ByKubelet:
 		text = "ended by its node: " + strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(e.Why), "."), "Pod was terminated in response to ")
-	default:
-		text = string(e.By) + ": " + e.Why
+	case ByItself, BySignal, ByUnknown: // the records say it all
+	case ByNobody, ByUs, ByController, ByJobDeleted, ByNamespace, ByNothing: // no failure of the try
 	}
 	if d, known, most := t.ran(); known {
 		after := " after "
@@ -433,7 +428,7 @@ func (c *Case) askedText(t *Try) string {
 	case t.forced:
 		text += ", by force: no time to stop"
 	case t.Grace != nil:
-		text += fmt.Sprintf(", given %s to stop", words.Span(time.Duration(min(*t.Grace, 1<<31))*time.Second))
+		text += fmt.Sprintf(", given %s to stop", words.Span(seconds(*t.Grace)))
 	case !t.AskedExact:
 		text += " at the latest"
 	}

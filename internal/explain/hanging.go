@@ -47,7 +47,7 @@ func (c *Case) hangs(t *Try) Sentence {
 		return say(from, "%s, and is there still", text)
 	}
 	if t.Grace != nil && *t.Grace > 0 {
-		text += fmt.Sprintf(" (given %s)", words.Span(time.Duration(min(*t.Grace, 1<<32))*time.Second))
+		text += fmt.Sprintf(" (given %s)", words.Span(seconds(*t.Grace)))
 	}
 	text += ", and its kubelet has not ended it"
 	if n, ok := c.nodeOf(t, Mark{At: c.end()}); ok {

@@ -178,7 +178,7 @@ func (c *Case) deadline() (events.Time, bool) {
 	if c.Spec == nil || c.Spec.ActiveDeadlineSeconds == nil || c.startTime == 0 {
 		return 0, false
 	}
-	return c.startTime.Add(time.Duration(min(*c.Spec.ActiveDeadlineSeconds, 1<<31)) * time.Second), true
+	return c.startTime.Add(seconds(*c.Spec.ActiveDeadlineSeconds)), true
 }
 
 // refusedEver reports whether the API server refused such a command.

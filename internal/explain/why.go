@@ -1,10 +1,10 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/verdict"
@@ -48,12 +48,7 @@ func (c *Case) why() []Sentence {
 
 // stored is the record that shows that the verdict is stored.
 func (s *settling) stored() Mark {
-	for _, m := range []Mark{s.Stored, s.Seen, s.Decided} {
-		if m.Record != 0 {
-			return m
-		}
-	}
-	return Mark{}
+	return cmp.Or(s.Stored, s.Seen, s.Decided)
 }
 
 // controller names whose Job it is, when it is not ours.
@@ -121,14 +116,14 @@ func (c *Case) numbers(s *settling) string {
 		if int64(failed) > int64(limit) {
 			return fmt.Sprintf("%s > backoffLimit %d", words.Count(failed, "failure"), limit)
 		}
-		if n := c.restartsBy(s); spec.RestartPolicy == "OnFailure" && n >= int(limit) {
+		if n := c.restarted(); spec.RestartPolicy == "OnFailure" && n >= int(limit) {
 			return fmt.Sprintf("%s of containers ≥ backoffLimit %d (restartPolicy OnFailure)", words.Count(n, "restart"), limit)
 		}
 	case "DeadlineExceeded":
 		if limit := spec.ActiveDeadlineSeconds; limit != nil && c.folded.StartTime() != 0 {
 			start := c.folded.StartTime()
 			return fmt.Sprintf("activeDeadlineSeconds %d passed at %s (started %s)", *limit,
-				c.clock(start.Add(time.Duration(min(*limit, 1<<31))*time.Second)), c.clock(start))
+				c.clock(start.Add(seconds(*limit))), c.clock(start))
 		}
 	case "MaxFailedIndexesExceeded":
 		if spec.MaxFailedIndexes != nil {
@@ -172,8 +167,8 @@ func (c *Case) failedBy(s *settling) int {
 	return int(most)
 }
 
-func (c *Case) restartsBy(*settling) int {
-	n := 0
+// restarted is how often containers of its pods were started again.
+func (c *Case) restarted() (n int) {
 	for _, t := range c.Tries {
 		n += int(t.Restarts)
 	}
