@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/explain"
 	"github.com/jobledger/jobledger/internal/history"
 )
 
@@ -93,35 +94,63 @@ func keep(t *testing.T, src history.Source, told func(l *teller)) {
 	}
 }
 
-// keepAll is keep of all that is told of a small log: of each Job and CronJob as of each record, and of its due times and lists.
+// keepAll is keep of all that is told of a small log: of each Job and CronJob as of its end, and as of each record that brings it into another
+// state, and of its due times and lists. Of what is told as of the other records, and of the scenes next to it, a sum is kept. When that differs,
+// JOBLEDGER_TEXTS=DIR has the texts written there, here and at the commit before.
 func keepAll(t *testing.T, src history.Source) {
 	t.Helper()
-	var records []events.Record
-	for r, err := range src.Read(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, r)
-	}
-	keep(t, src, func(l *teller) {
-		jobs, points := streams(records, events.StreamJob, len(records))
-		for _, s := range jobs {
-			l.object()
-			for _, at := range points[s][1:] { // the first is of its spec
+	l := listOf(t, src)
+	keep(t, src, func(told *teller) {
+		told.scene(l)
+		told.lists()
+		s := newSum(t)
+		s.points(src, l.records)
+		s.neighbours(l)
+		fmt.Fprintln(&told.out, s.line())
+	})
+}
+
+// keepSum keeps the sum alone, and lets reads fail.
+func keepSum(t *testing.T, src history.Source) {
+	t.Helper()
+	failingReads(t, src)
+	keep(t, src, func(told *teller) {
+		s := newSum(t)
+		s.neighbours(listOf(t, src))
+		fmt.Fprintln(&told.out, s.line())
+	})
+}
+
+// scene writes what is told of the objects of a scene.
+func (l *teller) scene(of list) {
+	l.t.Helper()
+	jobs, points := streams(of.records, events.StreamJob, len(of.records))
+	for _, s := range jobs {
+		l.object()
+		state := history.State("")
+		for _, at := range points[s][1:] { // the first is of its spec
+			c, err := explain.Read(l.t.Context(), l.src, s, history.Point{Sequence: at})
+			if err == nil && c.Job.State != state {
+				state = c.Job.State
 				l.job(s, at, false)
 			}
-			l.job(s, 0, true)
 		}
-		crons, points := streams(records, events.StreamCronJob, len(records))
-		for _, s := range crons {
-			l.object()
-			for _, at := range append(points[s], 0) {
+		l.job(s, 0, true)
+	}
+	crons, points := streams(of.records, events.StreamCronJob, len(of.records))
+	for _, s := range crons {
+		l.object()
+		state := history.CronState("")
+		for _, at := range points[s] {
+			c, err := explain.ReadCron(l.t.Context(), l.src, s, history.Point{Sequence: at})
+			if err == nil && c.State.State != state {
+				state = c.State.State
 				l.cronJob(s, at)
 			}
-			l.dueTimes(s)
 		}
-		l.lists()
-	})
+		l.cronJob(s, 0)
+		l.dueTimes(s)
+	}
 }
 
 // keepJob is keep of a Job as of one point, and of all its pods.

@@ -291,4 +291,5 @@ func (l *scene) judged() {
 	l.t.Helper()
 	neverFalse(l.t, l.source())
 	keepAll(l.t, l.source())
+	failingReads(l.t, l.source())
 }

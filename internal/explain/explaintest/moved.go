@@ -9,37 +9,55 @@ import (
 
 // Moved is a record as it would be at another time: all times in it lie that much later.
 func Moved(r *events.Record, by time.Duration) *events.Record {
+	return Rewritten(r, func(t events.Time) events.Time { return t.Add(by) }, nil)
+}
+
+// Rewritten is a deep copy of a record with other times and other places in the log: each time and each sequence in it, but for 0, is what a
+// function makes of it. A function that is nil changes nothing.
+func Rewritten(r *events.Record, times func(events.Time) events.Time, places func(events.Sequence) events.Sequence) *events.Record {
+	w := rewriting{times, places}
 	out := *r
-	out.Facts, _ = moved(reflect.ValueOf(&r.Facts).Elem(), by).Interface().(events.Facts)
-	out.Evidence, _ = moved(reflect.ValueOf(r.Evidence), by).Interface().(events.Evidence)
-	out.Time = r.Time.Add(by)
+	out.Facts, _ = w.value(reflect.ValueOf(&r.Facts).Elem()).Interface().(events.Facts)
+	out.Evidence, _ = w.value(reflect.ValueOf(r.Evidence)).Interface().(events.Evidence)
+	out.Header, _ = w.value(reflect.ValueOf(r.Header)).Interface().(events.Header)
 	return &out
 }
 
-// moved is a deep copy of a value in which times are moved.
-func moved(v reflect.Value, by time.Duration) reflect.Value {
+type rewriting struct {
+	times  func(events.Time) events.Time
+	places func(events.Sequence) events.Sequence
+}
+
+var placeType = reflect.TypeFor[events.Sequence]()
+
+// value is a deep copy of a value in which times and places are rewritten.
+func (w *rewriting) value(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
 	switch {
 	case v.Type() == timeType:
-		if v.Int() != 0 {
-			out.SetInt(v.Int() + int64(by))
+		if v.Int() != 0 && w.times != nil {
+			out.SetInt(int64(w.times(events.Time(v.Int()))))
+		}
+	case v.Type() == placeType:
+		if v.Uint() != 0 && w.places != nil {
+			out.SetUint(uint64(w.places(events.Sequence(v.Uint()))))
 		}
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		out.Set(reflect.New(v.Type().Elem()))
-		out.Elem().Set(moved(v.Elem(), by))
+		out.Elem().Set(w.value(v.Elem()))
 	case v.Kind() == reflect.Interface && !v.IsNil():
-		out.Set(moved(v.Elem(), by))
+		out.Set(w.value(v.Elem()))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(moved(v.Field(i), by))
+				out.Field(i).Set(w.value(v.Field(i)))
 			}
 		}
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8 && !v.IsNil():
 		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 		for i := range v.Len() {
-			out.Index(i).Set(moved(v.Index(i), by))
+			out.Index(i).Set(w.value(v.Index(i)))
 		}
 	}
 	return out
