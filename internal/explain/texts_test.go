@@ -134,6 +134,7 @@ func TestInWhatTemplatesDiffer(t *testing.T) {
 		{`{"spec":{}}`, image, `main + {"image":"a:1"}`},
 		{image, `{"spec":{"containers":[]}}`, `containers [{"image":"a:1","name":"main"}] → []`},
 		{image, `{"spec":{"containers":["main"]}}`, `containers [{"image":"a:1","name":"main"}] → ["main"]`},
+		{`{"spec":{"containers":["main"]}}`, image, `containers ["main"] → [{"image":"a:1","name":"main"}]`},
 		{`{"spec":{"x":[{"name":3}]}}`, `{"spec":{"x":[{"name":4}]}}`, `x [{"name":3}] → [{"name":4}]`},
 		{`{"spec":{"priority":1}}`, `{"spec":{"priority":2,"zone":"b"}}`, "priority 1 → 2 · zone + b"},
 		{`{"spec":{"priority":{"a":1}}}`, `{"spec":{"priority":2}}`, `priority {"a":1} → 2`},
