@@ -29,7 +29,7 @@ func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
 		seen, through = c.then, c.thenAt
 	}
 	for i := len(c.Changes) - 1; i >= 0 && c.Changes[i].At > t; i-- {
-		if c.Changes[i].At <= through {
+		if through == 0 || c.Changes[i].At <= through {
 			seen = c.Changes[i].Before
 		}
 	}

@@ -112,7 +112,7 @@ func TestWhatBecameOfDueTimes(t *testing.T) {
 			"merged into " + (&fates{}).at(sec(120)), "[9]"},
 		{"too late", duetimes.CronJob{Seen: &events.CronJobSeen{Deadline: &d}}, entry(60, 60, events.TickTooLate, nil), "too late: startingDeadlineSeconds is 5", "[9]"},
 		{"too late without a deadline", duetimes.CronJob{}, entry(60, 60, events.TickTooLate, nil), "too late", "[9]"},
-		{"too late, suspended", duetimes.CronJob{Changes: []duetimes.Change{suspend}}, entry(60, 60, events.TickTooLate, nil),
+		{"too late, suspended", duetimes.CronJob{Seen: suspend.After, Changes: []duetimes.Change{suspend}}, entry(60, 60, events.TickTooLate, nil),
 			"too late: the CronJob was suspended at " + (&fates{}).seen(sec(50)), "[3 9]"},
 		{"too late, suspended from the beginning", duetimes.CronJob{Seen: &events.CronJobSeen{Suspend: true}}, entry(60, 60, events.TickTooLate, nil),
 			"too late: the CronJob was suspended", "[9]"},
@@ -140,7 +140,7 @@ func TestWhatBecameOfDueTimes(t *testing.T) {
 			"dropped: the CronJob was deleted before it was started: a, b, c had not ended, and the policy is Forbid", "[4 9]"},
 		{"not watched", duetimes.CronJob{}, entry(60, 60, events.TickUnwatched, nil), "no controller watched", "[9]"},
 		{"undecided", duetimes.CronJob{}, entry(60, 60, 0, nil), words.Undecided, "[]"},
-		{"undecided, suspended", duetimes.CronJob{Changes: []duetimes.Change{suspend}}, entry(60, 60, 0, nil), "not started: the CronJob was suspended at " + (&fates{}).seen(sec(50)), "[3]"},
+		{"undecided, suspended", duetimes.CronJob{Seen: suspend.After, Changes: []duetimes.Change{suspend}}, entry(60, 60, 0, nil), "not started: the CronJob was suspended at " + (&fates{}).seen(sec(50)), "[3]"},
 		{"undecided, suspended from the beginning", duetimes.CronJob{Seen: &events.CronJobSeen{Suspend: true}}, entry(60, 60, 0, nil),
 			"not started: the CronJob is suspended, as far back as the records go", "[]"},
 	} {

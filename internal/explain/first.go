@@ -124,7 +124,7 @@ func (c *Case) endText(t *Try) string {
 		text = "its node is gone (pod garbage collection)"
 	case ByKubelet:
 		text = "ended by its node: " + strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(e.Why), "."), "Pod was terminated in response to ")
-	case ByItself, BySignal, ByUnknown: // the records say it all
+	case ByItself, BySignal, ByOwnLimit, ByDeadline, ByUnknown: // the records say it all
 	case ByNobody, ByUs, ByController, ByJobDeleted, ByNamespace, ByNothing: // no failure of the try
 	}
 	if d, known, most := t.ran(); known {
