@@ -90,7 +90,7 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 		return CronJob{}, failed
 	}
 	if from == 0 {
-		return CronJob{}, errors.Join(fmt.Errorf("%s: %w", s, ErrNoCronJob), failed)
+		return CronJob{}, noCronJob(s, failed)
 	}
 	fold, last, unread, err := foldCron(ctx, src, s, from, at, asOf)
 	failed = errors.Join(failed, unread)
@@ -99,7 +99,7 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 	}
 	account := fold.CronAccount(s)
 	if account == nil {
-		return CronJob{}, errors.Join(fmt.Errorf("%s: %w", s, ErrNoCronJob), failed)
+		return CronJob{}, noCronJob(s, failed)
 	}
 	if asOf == 0 || failed != nil {
 		asOf = last.Sequence
@@ -126,6 +126,14 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 		failed = passed
 	}
 	return job, errors.Join(failed, job.setNext(ctx, src, account.job))
+}
+
+// noCronJob is why there is no state: damage may hide the CronJob, and else the log does not know it.
+func noCronJob(s events.Stream, damage error) error {
+	if damage != nil {
+		return damage
+	}
+	return fmt.Errorf("%s: %w", s, ErrNoCronJob)
 }
 
 // runsSince finds what became of the Jobs that had not ended when the CronJob went: with it its own records ended, and theirs tell. Of a Job
@@ -185,8 +193,8 @@ func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequ
 		if at.passed(&r) || asOf != 0 && r.Sequence > asOf {
 			break
 		}
-		if err := projector.Readable(&r); err != nil {
-			return fold, last, nil, fmt.Errorf("fold record %d: %w", r.Sequence, err)
+		if err := readable(&r); err != nil {
+			return fold, last, nil, err
 		}
 		fold.Apply(&r)
 		last = r

@@ -73,12 +73,8 @@ func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, err
 		}
 		wanted.From = since
 	}
-	now, err := NowOf(ctx, l)
-	if err != nil {
-		return CronJobsPage{}, err
-	}
 	var unsettled error
-	wanted.Settle = func(all []CronSummary) { unsettled = Settle(ctx, l, all, now) }
+	wanted.Settle = func(all []CronSummary) { unsettled = Settle(ctx, l, all, max(l.now(), l.Log.Head().Time)) }
 	page, err := l.Lists.CronJobs(ctx, wanted)
 	l.Damage.Note(err)
 	begins, unread := PrunedBefore(ctx, l)

@@ -16,6 +16,14 @@ func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (e
 	if w.Check(r) == nil {
 		return nil
 	}
+	read := record
+	record = func(at events.Sequence) (events.Record, error) {
+		r, err := read(at)
+		if err == nil {
+			err = projector.Readable(&r)
+		}
+		return r, err
+	}
 	switch f := r.Facts.(type) {
 	case *events.JobSeen:
 		if f.SpecAt == 0 {

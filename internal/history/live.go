@@ -3,11 +3,9 @@ package history
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -38,8 +36,8 @@ func LiveCronJobs(src Source) *Live {
 
 // Take takes the next record. It reports whether a Job may have changed by it.
 func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
-	if err := projector.Readable(r); err != nil {
-		return false, fmt.Errorf("fold record %d: %w", r.Sequence, err)
+	if err := readable(r); err != nil {
+		return false, err
 	}
 	if r.Stream == events.Controller {
 		for _, f := range l.folds {
@@ -91,6 +89,9 @@ func (l *Live) beginAt(ctx context.Context, s events.Stream, from, through event
 		if r.Sequence > through {
 			break
 		}
+		if err := readable(&r); err != nil {
+			return err
+		}
 		if err := l.apply(ctx, f, &r); err != nil {
 			return err
 		}
@@ -100,9 +101,6 @@ func (l *Live) beginAt(ctx context.Context, s events.Stream, from, through event
 }
 
 func (l *Live) apply(ctx context.Context, f *Fold, r *events.Record) error {
-	if err := projector.Readable(r); err != nil {
-		return fmt.Errorf("fold record %d: %w", r.Sequence, err)
-	}
 	if err := LearnFrom(ctx, l.src, f.World(), r); err != nil {
 		return err
 	}

@@ -1,10 +1,8 @@
 package history_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"testing"
 	"time"
@@ -202,35 +200,14 @@ func TestByWhichClock(t *testing.T) {
 	}
 }
 
-var errRead = errors.New("the disk does not answer")
-
-// failing is a log one record of which cannot be read.
-type failing struct {
-	store.Reader
-	at  events.Sequence
-	err error
-}
-
-func (f *failing) records(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
-	return func(yield func(events.Record, error) bool) {
-		for r, err := range all {
-			if r.Sequence == f.at {
-				yield(events.Record{}, f.err)
-				return
-			}
-			if !yield(r, err) {
-				return
-			}
+// only is wrong with one record.
+func only(bad events.Sequence, err error) func(events.Sequence) error {
+	return func(at events.Sequence) error {
+		if at == bad {
+			return err
 		}
+		return nil
 	}
-}
-
-func (f *failing) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
-	return f.records(f.Reader.Read(ctx, from))
-}
-
-func (f *failing) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
-	return f.records(f.Reader.ReadStream(ctx, s, from, d))
 }
 
 // TestAStateBesideDamage: whichever record is damaged, or cannot be read this time, a state is what the whole log gives, as of an earlier record
@@ -262,10 +239,10 @@ func TestAStateBesideDamage(t *testing.T) {
 		if unread != nil {
 			t.Fatal(unread)
 		}
-		for _, bad := range []error{errRead, &store.CorruptError{Path: "x", At: at, Next: at + 1}} {
-			src := history.Local{Log: &failing{log, at, bad}}
+		for _, bad := range []error{historytest.ErrRead, &store.CorruptError{Path: "x", At: at, Next: at + 1}} {
+			src := history.Local{Log: &historytest.Failing{Reader: log, Bad: only(at, bad)}}
 			job, err := history.CronJobAt(t.Context(), src, s, point)
-			if err != nil && !errors.Is(err, errRead) && !errors.Is(err, store.ErrCorrupt) {
+			if err != nil && !errors.Is(err, historytest.ErrRead) && !errors.Is(err, store.ErrCorrupt) {
 				t.Fatal(err)
 			}
 			if err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/history/historytest"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/memlog"
@@ -110,8 +111,8 @@ func TestPassedAtAndSince(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []error{errRead, &store.CorruptError{Path: "x", At: 20, Next: 21}} {
-		broken := history.Local{Log: &failing{log, 20, bad}}
+	for _, bad := range []error{historytest.ErrRead, &store.CorruptError{Path: "x", At: 20, Next: 21}} {
+		broken := history.Local{Log: &historytest.Failing{Reader: log, Bad: only(20, bad)}}
 		_, err := history.PassedAt(t.Context(), broken, history.Place{Sequence: 21, Time: recordjson.Instant(second(0).Add(29 * time.Minute))}, "ci", false)
 		_, failed := history.PassedSince(t.Context(), broken, 0)
 		if !errors.Is(err, bad) || !errors.Is(failed, bad) {

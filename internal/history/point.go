@@ -120,8 +120,8 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
 			break
 		}
-		if err := projector.Readable(&r); err != nil {
-			return Job{}, fmt.Errorf("fold record %d: %w", r.Sequence, err)
+		if err := readable(&r); err != nil {
+			return Job{}, err
 		}
 		if err := LearnFrom(ctx, src, fold.World(), &r); err != nil {
 			return Job{}, err
@@ -153,6 +153,14 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 		job.Gap, failed = gapAt(ctx, src, &watched, last.Sequence+1, at.Time)
 	}
 	return job, failed
+}
+
+// readable is ErrNewer for a record that only a newer program can fold.
+func readable(r *events.Record) error {
+	if err := projector.Readable(r); err != nil {
+		return fmt.Errorf("fold record %d: %w", r.Sequence, err)
+	}
+	return nil
 }
 
 // OfJob gives the records of a Job's stream and of the controller's from one on, in the order of the log: all that its state and the

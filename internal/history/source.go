@@ -56,20 +56,17 @@ func (l Local) Head(context.Context) (events.Identity, store.Head, error) {
 }
 
 // Now is described by Source.
-func (l Local) Now(context.Context) (events.Time, error) {
+func (l Local) Now(context.Context) (events.Time, error) { return l.now(), nil }
+
+func (l Local) now() events.Time {
 	if l.Clock == nil {
-		return 0, nil
+		return 0
 	}
-	return l.Clock(), nil
+	return l.Clock()
 }
 
 // noted is the log, whose damage is noted.
-func (l Local) noted() store.Reader {
-	if l.Damage == nil {
-		return l.Log
-	}
-	return store.Noting(l.Log, l.Damage)
-}
+func (l Local) noted() store.Reader { return store.Noting(l.Log, l.Damage) }
 
 // Beside is described by Source.
 func (l Local) Beside(err error) bool {
