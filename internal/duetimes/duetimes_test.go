@@ -245,6 +245,7 @@ func TestWhatHoldsBackIsNamed(t *testing.T) {
 		{"the list names one that has ended", []events.Facts{
 			listing("a", "job-a"), run("a", "job-a", events.ResultComplete), run("b", "job-b", events.ResultNone),
 		}, "job-b"},
+		{"in the list, and seen to run", []events.Facts{listing("a", "job-a"), run("a", "job-a", events.ResultNone)}, "job-a"},
 		{"nothing is known", []events.Facts{object}, ""},
 	} {
 		c := told(t, append(row.facts, decided(open))...)

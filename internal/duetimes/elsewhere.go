@@ -31,7 +31,7 @@ func (c *CronJob) ledger() *events.TickLedger {
 // Before reports whether an instant lies between the creation of the CronJob and the due time that had been started last when it was seen first,
 // and which record shows it first. What became of such an instant no record tells: a ledger begins behind it.
 func (c *CronJob) Before(at events.Time) (is bool, first Place) {
-	if c.Told != 0 || c.found.Record == 0 || c.begun == nil || c.firstSeenAs.LastSchedule == 0 {
+	if c.Told != 0 || c.found.Record == 0 {
 		return false, Place{}
 	}
 	return at > c.firstSeenAs.Created && at <= c.begun.Through, c.found

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -17,43 +16,6 @@ import (
 	"github.com/jobledger/jobledger/internal/history/historytest"
 	"github.com/jobledger/jobledger/store"
 )
-
-var errRead = errors.New("the disk does not answer")
-
-// broken is a log one record of which cannot be read, and that counts what is read.
-type broken struct {
-	store.Reader
-	at, next events.Sequence // damaged from one record to before another; 0 for nothing
-	failing  events.Sequence // the read that meets this record fails
-	read     int
-}
-
-func (b *broken) records(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
-	return func(yield func(events.Record, error) bool) {
-		for r, err := range all {
-			b.read++
-			switch {
-			case b.at != 0 && r.Sequence >= b.at && r.Sequence < b.next:
-				yield(events.Record{}, &store.CorruptError{Path: "x", At: b.at, Next: b.next})
-				return
-			case b.failing != 0 && r.Sequence == b.failing:
-				yield(events.Record{}, errRead)
-				return
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
-
-func (b *broken) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
-	return b.records(b.Reader.Read(ctx, from))
-}
-
-func (b *broken) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
-	return b.records(b.Reader.ReadStream(ctx, s, from, d))
-}
 
 // verdictOf is what there is to say of an instant, without its neighbours.
 func verdictOf(c *CronJob, t time.Time) string {
@@ -212,7 +174,12 @@ func TestAPartBesideDamage(t *testing.T) {
 			due := x.own[i].Time.Go().Truncate(time.Minute)
 			want := verdictOf(x.whole, due)
 			for _, next := range []events.Sequence{at + 1, at + 40} {
-				src := history.Local{Log: &broken{Reader: log, at: at, next: next}}
+				src := history.Local{Log: &historytest.Failing{Reader: log, Bad: func(n events.Sequence) error {
+					if at <= n && n < next {
+						return &store.CorruptError{Path: "x", At: at, Next: next}
+					}
+					return nil
+				}}}
 				c, err := Around(t.Context(), src, x.s, events.At(due))
 				switch {
 				case err == nil && verdictOf(c, due) != want:
@@ -243,7 +210,12 @@ func TestAPartBesideDamage(t *testing.T) {
 					}
 				}
 			}
-			src := history.Local{Log: &broken{Reader: log, failing: at}}
+			src := history.Local{Log: &historytest.Failing{Reader: log, Bad: func(n events.Sequence) error {
+				if n == at {
+					return historytest.ErrRead
+				}
+				return nil
+			}}}
 			for name, ask := range map[string]func() (*CronJob, error){
 				"Read":   func() (*CronJob, error) { return Read(t.Context(), src, x.s) },
 				"Around": func() (*CronJob, error) { return Around(t.Context(), src, x.s, events.At(due)) },
@@ -254,7 +226,7 @@ func TestAPartBesideDamage(t *testing.T) {
 				if err == nil && (name == "Read" || !endsWith(all, entriesOf(c)) && name != "Around" || name == "Around" && verdictOf(c, due) != want) {
 					t.Errorf("%s: %s does not say that record %d cannot be read", x.s, name, at)
 				}
-				if err != nil && !errors.Is(err, errRead) {
+				if err != nil && !errors.Is(err, historytest.ErrRead) {
 					t.Errorf("%s: %s: %v", x.s, name, err)
 				}
 			}
@@ -262,5 +234,123 @@ func TestAPartBesideDamage(t *testing.T) {
 	}
 	if told == 0 || refused == 0 {
 		t.Errorf("of %d instants it is told, of %d not", told, refused)
+	}
+}
+
+// TestAPartOfWhatIsKept: wherever the log begins, what is told is what the whole log tells of the records that are kept.
+func TestAPartOfWhatIsKept(t *testing.T) {
+	log := historytest.HardCrons(t, 3)
+	compared := 0
+	for r, err := range log.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind != events.KindStateStored || r.Stream != events.Controller {
+			continue
+		}
+		src := history.Local{Log: historytest.Pruned{Reader: log, First: r.Sequence}}
+		for _, x := range ofCronJobs(t, log) {
+			want := 0
+			for i := range x.whole.Entries {
+				if x.whole.Entries[i].Record >= r.Sequence {
+					want++
+				}
+			}
+			var c *CronJob
+			for name, read := range map[string]func() (*CronJob, error){
+				"all":    func() (*CronJob, error) { return Read(t.Context(), src, x.s) },
+				"newest": func() (*CronJob, error) { return Newest(t.Context(), src, x.s, 1000) },
+				"since":  func() (*CronJob, error) { return Since(t.Context(), src, x.s, x.from) },
+			} {
+				if c, err = read(); err != nil || !endsWith(entriesOf(x.whole), entriesOf(c)) || len(c.Entries) != want || c.Elsewhere || c.Blind != 0 || c.Cut {
+					t.Fatalf("%s from %d on: %s: %d entries, want %d, %v", x.s, r.Sequence, name, len(c.Entries), want, err)
+				}
+			}
+			if err := c.LookBack(t.Context(), src, x.s); err != nil {
+				t.Error(err)
+			}
+			for at := max(c.Told, r.Time).Add(time.Minute); c.Seen != nil && at < x.to.Add(2*time.Minute); at = at.Add(30 * time.Second) {
+				if due := at.Go().Truncate(time.Minute); events.At(due) > c.Told {
+					if got, want := verdictOf(c, due), verdictOf(x.whole, due); got != want {
+						t.Errorf("%s from %d on: of %s it tells %s, want %s", x.s, r.Sequence, due, got, want)
+					}
+					compared++
+				}
+			}
+		}
+	}
+	if compared < 20 {
+		t.Errorf("only %d instants were compared", compared)
+	}
+}
+
+// TestAReadThatFailsIsTold: whichever read fails, whatever is asked of a CronJob.
+func TestAReadThatFailsIsTold(t *testing.T) {
+	log := historytest.HardCrons(t, 3)
+	var all []historytest.Question
+	for _, x := range ofCronJobs(t, log)[:3] {
+		middle := x.own[len(x.own)/2]
+		job := x.own[slices.IndexFunc(x.own, func(r events.Record) bool { return r.Kind == events.KindRunSeen })]
+		told := func(c *CronJob, err error) (string, error) {
+			if c == nil {
+				return "", err
+			}
+			return fmt.Sprint(entriesOf(c), len(c.Untold()), len(c.Changes), c.Elsewhere, c.Blind, c.Now(), verdictOf(c, middle.Time.Go().Truncate(time.Minute))), err
+		}
+		for name, ask := range map[string]func(ctx context.Context, src history.Source) (string, error){
+			"all":    func(ctx context.Context, src history.Source) (string, error) { return told(Read(ctx, src, x.s)) },
+			"newest": func(ctx context.Context, src history.Source) (string, error) { return told(Newest(ctx, src, x.s, 2)) },
+			"since": func(ctx context.Context, src history.Source) (string, error) {
+				return told(Since(ctx, src, x.s, middle.Time))
+			},
+			"around": func(ctx context.Context, src history.Source) (string, error) {
+				return told(Around(ctx, src, x.s, middle.Time))
+			},
+			"before": func(ctx context.Context, src history.Source) (string, error) {
+				from, err := Before(ctx, src, x.s, 2, 0)
+				return fmt.Sprint(from), err
+			},
+			"of a Job": func(ctx context.Context, src history.Source) (string, error) {
+				c, e, run, err := OfJob(ctx, src, x.s, job.Facts.(*events.RunSeen).Job, job.Sequence)
+				text, err := told(c, err)
+				return fmt.Sprint(text, e != nil, run != nil), err
+			},
+			"parts": func(ctx context.Context, src history.Source) (text string, err error) {
+				parts, err := Parts(ctx, src, x.s)
+				for _, c := range parts {
+					part, _ := told(c, nil)
+					text += part
+				}
+				return text, err
+			},
+			"back": func(ctx context.Context, src history.Source) (string, error) {
+				c, err := ReadSpan(ctx, src, x.s, Span{From: middle.Sequence})
+				if err == nil {
+					err = c.LookBack(ctx, src, x.s)
+				}
+				return told(c, err)
+			},
+		} {
+			all = append(all, historytest.Question{
+				Name: name, Noted: "LookBack", Folds: name != "before" && name != "newest" && name != "back",
+				Ask: func(ctx context.Context, f *historytest.Failing, d *store.Damage) (string, error) {
+					return ask(ctx, f.Source(nil, d))
+				},
+			})
+		}
+	}
+	for _, x := range historytest.Scenes {
+		if strings.Contains(x.Name, "nobody watched") {
+			log := historytest.Played(t, x.Steps)
+			if historytest.EachReadFails(t, log, historytest.Question{Name: x.Name, Ask: func(ctx context.Context, f *historytest.Failing, d *store.Damage) (string, error) {
+				c, err := Read(ctx, f.Source(nil, d), historytest.Nightly)
+				return fmt.Sprint(entriesOf(c), c.Untold(), c.gaps), err
+			}, Noted: "findGaps"}) < 5 {
+				t.Errorf("%s: no read failed", x.Name)
+			}
+		}
+	}
+	if n := historytest.EachReadFails(t, log, all...); n < 100 {
+		t.Errorf("only %d reads failed", n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/schedule"
 	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -63,8 +64,7 @@ type CronJob struct {
 	firstSeenAs *events.CronJobSeen // as it was when reading began
 	found       Place               // the record that shows it first; zero where reading began with a stored state
 	untold      []Entry             // nil until they were computed
-	untoldAt    events.Time
-	behind      events.Sequence // the first record behind the damage at which reading ended; 0 where that is not known
+	behind      events.Sequence     // the first record behind the damage at which reading ended; 0 where that is not known
 }
 
 // Entry is a due time with its fate, or a range of them, and where that is written.
@@ -287,9 +287,6 @@ func read(ctx context.Context, src history.Source, s events.Stream, span Span, e
 	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}, now: span.Now}
 	var unread error
 	for r, err := range src.ReadStream(ctx, s, span.From, store.Forward) {
-		if errors.Is(err, store.ErrPruned) {
-			continue
-		}
 		if err != nil {
 			var bad *store.CorruptError
 			if errors.As(err, &bad) {
@@ -303,6 +300,9 @@ func read(ctx context.Context, src history.Source, s events.Stream, span Span, e
 		}
 		if ref, ok := follow.Named(&r); ok {
 			c.Ref = ref
+		}
+		if err := projector.Readable(&r); err != nil {
+			return nil, fmt.Errorf("read record %d: %w", r.Sequence, err)
 		}
 		if err := c.take(&r); err != nil {
 			return nil, err

@@ -26,7 +26,7 @@ func steps(r *events.Record) (all []*events.CronStep) {
 }
 
 func (c *CronJob) take(r *events.Record) error {
-	c.now = max(c.now, r.Time)
+	c.now, c.untold = max(c.now, r.Time), nil
 	if c.lastAt = r.Time; c.first == 0 {
 		c.first = r.Sequence
 	}

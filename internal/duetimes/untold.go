@@ -66,8 +66,8 @@ func (c *CronJob) Untold() []Entry {
 	if by == nil || by.Closed || c.partial || c.Cut {
 		return nil
 	}
-	if c.untold == nil || c.untoldAt != c.now {
-		c.untold, c.untoldAt = c.compute(by), c.now
+	if c.untold == nil {
+		c.untold = c.compute(by)
 	}
 	return c.untold
 }

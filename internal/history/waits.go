@@ -28,7 +28,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	}
 	decision := reconciler.DecideAt(j, now)
 	more := makesMore(j, &decision)
-	if n, _ := j.Failures(); n > 0 && more {
+	if n, _ := j.Failures(); more { // until 0 without failures
 		add(j.PodBackoffUntil(), "the next pod: backoff after %s", words.Count(n, "failed pod"))
 	}
 	if j.RetryingCreate() == nil && more {
