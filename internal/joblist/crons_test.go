@@ -1,15 +1,10 @@
 package joblist_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -159,136 +154,55 @@ func TestPagesOfCronJobsAreWhatAFoldOfTheWholeLogGives(t *testing.T) {
 	check("with every other list", 1)
 }
 
-var errRead = errors.New("the disk does not answer")
-
-// failing is a log whose n-th read fails.
-type failing struct {
-	store.Reader
-	n, reads int
-	with     error
-	where    events.Sequence // of the record that could not be read; 0 for none
-	places   map[string]int  // the first read that is made from each place of the product
-}
-
-// place is the calls of the product that led to a read.
-func place() string {
-	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	var calls []string
-	for {
-		frame, more := frames.Next()
-		if strings.Contains(frame.Function, "/internal/joblist.") && !strings.HasSuffix(frame.File, "_test.go") {
-			calls = append(calls, fmt.Sprintf("%s:%d", frame.Function, frame.Line))
-		}
-		if !more || len(calls) == 3 {
-			return strings.Join(calls, " < ")
-		}
+// TestCronJobsOfAPrunedLog: wherever the log begins, and whenever its lists were made, the pages are the same. A CronJob whose first record is no
+// longer kept comes behind all others, by its creation, and is what the whole log says but for that record.
+func TestCronJobsOfAPrunedLog(t *testing.T) {
+	config, whole, _ := hardCrons(t)
+	all, err := config.Files()
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func (f *failing) records(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
-	return func(yield func(events.Record, error) bool) {
-		f.reads++
-		if where := place(); f.places[where] == 0 && f.places != nil {
-			f.places[where] = f.reads
-		}
-		fails := f.reads == f.n
-		for r, err := range all {
-			if fails {
-				f.where = r.Sequence
-				err := f.with
-				if errors.Is(err, store.ErrCorrupt) {
-					err = &store.CorruptError{Path: "x", At: r.Sequence}
-				}
-				yield(events.Record{}, err)
-				return
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
+	before := config.Dir
+	if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-}
-
-func (f *failing) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
-	return f.records(f.Reader.Read(ctx, from))
-}
-
-func (f *failing) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
-	return f.records(f.Reader.ReadStream(ctx, s, from, d))
-}
-
-// TestAReadThatFailsIsTold: whichever read of a page, of a list in the making or of a comparison fails, the error is that of the read, and nothing
-// wrong is kept; the next try is right. Damage is told beside what can be read.
-func TestAReadThatFailsIsTold(t *testing.T) {
-	config, crons, jobs := hardCrons(t)
-	tried := map[string]int{}
-	for name, ask := range map[string]func(c joblist.Config) error{
-		"jobs": func(c joblist.Config) error {
-			page, err := joblist.New(c).Page(t.Context(), history.ListQuery{})
-			if err == nil {
-				same(t, "a page without an error", jobs, page.Jobs)
-			}
-			return err
-		},
-		"one": func(c joblist.Config) error {
-			page, err := joblist.New(c).Page(t.Context(), history.ListQuery{UID: jobs[len(jobs)-2].UID})
-			if err == nil {
-				same(t, "one Job without an error", jobs[len(jobs)-2:len(jobs)-1], page.Jobs)
-			}
-			return err
-		},
-		"cronjobs": func(c joblist.Config) error {
-			page, err := joblist.New(c).CronJobs(t.Context(), history.CronListQuery{})
-			if d := cmp.Diff(crons, page.CronJobs); err == nil && d != "" {
-				t.Fatalf("CronJobs without an error (-whole +page):\n%.2000s", d)
-			}
-			return err
-		},
-		"keeper": func(c joblist.Config) error {
-			c.Dir = t.TempDir()
-			err := joblist.NewKeeper(c, nil).Finish(t.Context())
-			if f, ok := c.Log.(*failing); ok {
-				c.Log = f.Reader
-			}
-			if err := joblist.NewKeeper(c, nil).Finish(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			page, unread := joblist.New(c).Page(t.Context(), history.ListQuery{})
-			if unread != nil {
-				t.Fatal(unread)
-			}
-			same(t, "the lists after a failure", jobs, page.Jobs)
-			return err
-		},
-	} {
-		whole := &failing{Reader: config.Log, places: map[string]int{}}
+	past := 0
+	for k := 1; k < len(all); k++ {
 		c := config
-		c.Log = whole
-		if err := ask(c); err != nil {
-			t.Fatal(name, err)
-		}
-		for place, n := range whole.places {
-			for _, with := range []error{errRead, store.ErrCorrupt} {
-				if name == "keeper" && with == store.ErrCorrupt { //nolint:errorlint // it is that one
-					continue // what a list lacks beside damage is another question
+		c.Log, c.Files = historytest.Pruned{Reader: config.Log, First: all[k].First}, func() ([]store.File, error) { return all[k:], nil }
+		var want []history.CronSummary
+		for _, dir := range []string{"", before, t.TempDir()} {
+			if c.Dir = dir; dir != "" && dir != before {
+				if err := joblist.NewKeeper(c, nil).Finish(t.Context()); err != nil {
+					t.Fatal(err)
 				}
-				f := &failing{Reader: config.Log, n: n, with: with}
-				c.Log = f
-				err := ask(c)
-				tried[name]++
-				if f.where != 0 && !errors.Is(err, with) {
-					t.Errorf("%s: the read of %s fails at record %d with %v, and the error is %v", name, place, f.where, with, err)
+			}
+			for _, limit := range []int{0, 1} {
+				got := cronPages(t, joblist.New(c), history.CronListQuery{CronJobsQuery: history.CronJobsQuery{Limit: limit}})
+				if want == nil {
+					want = got
 				}
-				if f.where == 0 && err != nil {
-					t.Errorf("%s: nothing fails, and the error is %v", name, err)
+				if d := cmp.Diff(want, got); d != "" {
+					t.Fatalf("from file %d on, lists in %q, pages of %d:\n%.2000s", k, dir, limit, d)
 				}
 			}
 		}
-	}
-	for _, name := range strings.Fields("jobs one cronjobs keeper") {
-		if tried[name] < 2 {
-			t.Errorf("%s: only %d reads failed", name, tried[name])
+		for i, s := range want {
+			j := slices.IndexFunc(whole, func(o history.CronSummary) bool { return o.UID == s.UID })
+			if w := whole[j]; w.State != s.State || w.Last != s.Last || w.LastRun != s.LastRun || (s.First == 0) != (w.First < uint64(all[k].First)) || s.First != 0 && s.First != w.First {
+				t.Errorf("from file %d on, %s is %s since %d, want %s since %d", k, s.Name, s.State, s.First, w.State, w.First)
+			}
+			if s.First == 0 {
+				past++
+			} else if i > 0 && want[i-1].First == 0 {
+				t.Errorf("from file %d on, %s comes behind one whose first record is not kept", k, s.Name)
+			}
+			if i > 0 && s.First == 0 && want[i-1].First == 0 && want[i-1].Created < s.Created {
+				t.Errorf("from file %d on, %s comes behind an older one", k, s.Name)
+			}
 		}
+	}
+	if past < 3 {
+		t.Errorf("only %d CronJobs had begun before", past)
 	}
 }

@@ -106,10 +106,30 @@ func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequenc
 		if !wanted(q, &r) {
 			continue
 		}
-		if s, err = r.summary(); err != nil || q.Wants(&s) {
-			return s, r.key, err == nil, err
+		if s, err = r.summary(); err != nil {
+			if err := m.distrust(r.key); err != nil {
+				return s, 0, false, err
+			}
+			continue
+		}
+		if q.Wants(&s) {
+			return s, r.key, true, nil
 		}
 	}
+}
+
+// distrust folds all files whose lists were opened, from the row with that key on: a list that has it is malformed, though its checksums are
+// right.
+func (m *merge) distrust(key events.Sequence) error {
+	for _, s := range m.sources {
+		if s.list == nil {
+			continue
+		}
+		if err := m.replace(s, key+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // merge takes rows from the lists of all files, the newest first. Of a Job that several files know the newest row counts. A file is

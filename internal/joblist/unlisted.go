@@ -1,15 +1,13 @@
 package joblist
 
 import (
-	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
 
 // unlisted is what the records of a file say that its list does not know.
 type unlisted struct {
-	first         events.Sequence // of the file
-	from, through store.Head      // of the list, and of the fold
-	alone         bool            // the fold has all of the file: the list, if there is one, could not be gone on from
+	from, through store.Head // of the list, and of the fold: the end of its file
+	alone         bool       // the fold has all of the file: the list, if there is one, could not be gone on from
 
 	rows  []row
 	crons []cronRow
@@ -24,11 +22,11 @@ type keep struct {
 // unlisted folds what the list of a file does not know. The list that is returned has the other rows; nil when the fold has all. The next
 // page of a log that did not go on takes what this one folded. Where damage is met nothing is kept, as each page names it.
 func (m *merge) unlisted(f store.File, l *list) (*unlisted, *list, error) {
-	u := &unlisted{first: f.First, through: f.End}
+	u := &unlisted{through: f.End}
 	if l != nil {
 		u.from = l.through
 	}
-	if k := m.keep.unlisted; k != nil && k.first == u.first && k.from == u.from && k.through == u.through {
+	if k := m.keep.unlisted; k != nil && k.from == u.from && k.through == u.through {
 		if k.alone {
 			l = nil
 		}

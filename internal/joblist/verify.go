@@ -132,7 +132,7 @@ func (c *comparison) rows() error {
 			return err
 		}
 		if len(it.key) != 8 {
-			return errMalformed
+			return &rowError{fmt.Sprintf("its key %x is malformed", it.key)}
 		}
 		key := events.Sequence(binary.BigEndian.Uint64(it.key))
 		r, err := decodeRow(key, it.content)
