@@ -34,7 +34,10 @@ func (c *account) tries(columns int, whole bool) string {
 		return ""
 	}
 	rest := ""
-	if unknown > 0 {
+	switch {
+	case unknown == 1:
+		rest = ", 1 more is unknown"
+	case unknown > 1:
 		rest = fmt.Sprintf(", %d more are unknown", unknown)
 	}
 	for shown := len(ends); shown > 0; shown-- {

@@ -114,16 +114,7 @@ func (c *account) complete() []string {
 	if survived != "" {
 		survived = "survived: " + survived
 	}
-	return []string{why, survived, c.close(), c.stopped()}
-}
-
-// close says that one more failure would have failed the Job.
-func (c *account) close() string {
-	limit := c.backoffLimit()
-	if c.end.Failed == 0 || int64(c.end.Failed) != limit || c.job.PerIndex || c.job.Spec.RestartPolicy == "OnFailure" {
-		return ""
-	}
-	return fmt.Sprintf("with backoffLimit %d one more failure would have failed it", limit)
+	return []string{why, survived, c.stopped()}
 }
 
 // failed says why the Job failed.
