@@ -99,7 +99,7 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 	if !f.Brief {
 		a.note(r)
 	}
-	if f.Brief && after == nil && a.job != nil {
+	if f.Brief && after == nil {
 		s := CronSummaryOf(a)
 		a.summary, a.job = &s, nil
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/history/historytest"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/store"
@@ -214,5 +216,51 @@ func TestDamagedLog(t *testing.T) {
 	got, err := Read(t.Context(), some{records: l, failure: store.ErrCorrupt}, Query{})
 	if !errors.Is(err, store.ErrCorrupt) || got.Jobs != 1 {
 		t.Errorf("%d Jobs, %v", got.Jobs, err)
+	}
+}
+
+// TestAReadThatFailsIsTold: whichever read fails, of a log that only observes.
+func TestAReadThatFailsIsTold(t *testing.T) {
+	log := historytest.Recorded(t, "observed")
+	n := 0
+	for _, since := range []events.Time{0, log.Head().Time.Add(-5 * time.Minute)} {
+		n += historytest.EachReadFails(t, log, historytest.Question{Name: "plan", Noted: "ownerOf", Ask: func(ctx context.Context, f *historytest.Failing, d *store.Damage) (string, error) {
+			p, err := Read(ctx, f.Source(nil, d), Query{Since: since})
+			return fmt.Sprintf("%+v", *p), err
+		}})
+	}
+	if n < 15 {
+		t.Errorf("only %d reads failed", n)
+	}
+}
+
+// TestAPlanBesideDamage: whichever record is damaged, the Jobs of all others are counted, and the damage is named.
+func TestAPlanBesideDamage(t *testing.T) {
+	log := historytest.Recorded(t, "observed")
+	whole, err := Read(t.Context(), history.Local{Log: log}, Query{})
+	if err != nil || whole.Jobs < 5 {
+		t.Fatal(whole, err)
+	}
+	for r, err := range log.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := whole.Jobs
+		switch r.Kind {
+		case events.KindJobAdded:
+			want--
+		case events.KindWouldDecide, events.KindJobRetired:
+		default:
+			continue
+		}
+		got, err := Read(t.Context(), history.Local{Log: &historytest.Failing{Reader: log, Bad: func(at events.Sequence) error {
+			if at == r.Sequence {
+				return &store.CorruptError{Path: "x", At: at, Next: at + 1}
+			}
+			return nil
+		}}}, Query{})
+		if !errors.Is(err, store.ErrCorrupt) || got.Jobs != want || got.Differ != whole.Differ {
+			t.Errorf("without record %d (%s): %d Jobs, want %d, %d of %d differ, %v", r.Sequence, r.Kind, got.Jobs, want, got.Differ, whole.Differ, err)
+		}
 	}
 }
