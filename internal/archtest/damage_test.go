@@ -14,15 +14,16 @@ var readers = []string{
 
 // asksForDamage are the functions of readers that look whether an error is store.ErrCorrupt, with how each reports it.
 var asksForDamage = map[string]string{
-	"internal/history/source.go Beside":    "it notes the damage",
-	"internal/joblist/page.go beside":      "it notes the damage; the page's error has it",
-	"internal/joblist/verify.go Check":     "it is a note of what was not compared; verify has read the records before",
-	"internal/joblist/crons.go failedRead": "the row is made of what can be read; a reader of the CronJob's own records notes the damage",
-	"internal/serve/handler.go damaged":    "the answer has the damage in its headers and its field",
-	"cmd/jobledger/replay.go replay":       "the command ends with the error",
-	"cmd/jobledger/replay.go verifyFirst":  "it prints each damage, and the command fails",
-	"cmd/jobledger/verify.go verify":       "it prints each damage, and the command fails",
-	"internal/serve/frame.go declarations": "the class by which a client knows the error",
+	"internal/history/source.go Beside":             "it notes the damage",
+	"internal/joblist/page.go beside":               "it notes the damage; the page's error has it",
+	"internal/joblist/verify.go Check":              "it is a note of what was not compared; verify has read the records before",
+	"internal/joblist/crons.go failedRead":          "the row is made of what can be read; a reader of the CronJob's own records notes the damage",
+	"internal/serve/handler.go damaged":             "the answer has the damage in its headers and its field",
+	"internal/history/historytest/failing.go fails": "it is a test of how damage is told",
+	"cmd/jobledger/replay.go replay":                "the command ends with the error",
+	"cmd/jobledger/replay.go verifyFirst":           "it prints each damage, and the command fails",
+	"cmd/jobledger/verify.go verify":                "it prints each damage, and the command fails",
+	"internal/serve/frame.go declarations":          "the class by which a client knows the error",
 }
 
 // readsUnnoted are the functions that read a log through a history.Local that notes no damage by itself.
