@@ -31,7 +31,7 @@ func (c *CronCase) Answer() Answer {
 	for _, g := range c.touching() {
 		a.Gaps = append(a.Gaps, *g)
 	}
-	a.PassedOver, a.Unrecorded = c.passedOver(), c.unrecorded.versions
+	a.PassedOver, a.Unrecorded, a.Begun = c.passedOver(), c.unrecorded.versions, c.begunBefore()
 	a.Verdict = c.verdict()
 	if c.gone.Record != 0 {
 		s := say(marks(c.deleting, c.gone), "deleted, seen at %s", c.seen(c.gone.At))
@@ -408,6 +408,19 @@ func (c *CronCase) touching() []*history.Gap {
 		}
 	}
 	return out
+}
+
+// begunBefore says that it was due before any controller had watched; empty where it was not.
+func (c *CronCase) begunBefore() string {
+	for _, g := range c.gaps {
+		unwatched := func(e duetimes.Entry) bool {
+			return (e.Fate == events.TickUnwatched || e.Fate == events.TickUnknown) && e.First <= events.Time(g.Until)
+		}
+		if g.From == 0 && slices.ContainsFunc(c.due.Entries, unwatched) {
+			return "it had been due"
+		}
+	}
+	return ""
 }
 
 // passedOver are the times, within the time that is told, in which its namespace was over its budget of log.

@@ -62,7 +62,9 @@ func (f *fates) notWatched(e *duetimes.Entry, from []Mark) (string, []Mark) {
 		text += " on"
 	}
 	if g := f.gapAt(e.First); g != nil {
-		text, from = text+", "+gapWhy(g), append(from, record(events.Sequence(g.Listing)))
+		if from = append(from, record(events.Sequence(g.Listing))); g.From != 0 {
+			text += ", " + gapWhy(g)
+		}
 	}
 	return text + "; it may have been started, and its Job deleted", from
 }

@@ -134,7 +134,10 @@ func (f *fates) started(e *duetimes.Entry) string {
 func (f *fates) cause(e *duetimes.Entry) (why string, from []Mark) {
 	switch e.Fate {
 	case events.TickUnwatched:
-		if g := f.gapAt(e.First); g != nil {
+		switch g := f.gapAt(e.First); {
+		case g != nil && g.From == 0:
+			return "none had before " + f.seen(events.Time(g.Until)), gapMarks(g)
+		case g != nil:
 			return "from " + f.seen(events.Time(g.From)) + " to " + f.seen(events.Time(g.Until)) + ", " + gapWhy(g), gapMarks(g)
 		}
 		return "", nil

@@ -52,7 +52,7 @@ var notWatched = regexp.MustCompile(`not watched from|no controller watched`)
 
 // wholeHistory: an answer without gaps says of no moment that nobody watched.
 func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
-	if len(a.Gaps) > 0 || a.Truncated || a.Damaged != 0 {
+	if len(a.Gaps) > 0 || a.Begun != "" || a.Truncated || a.Damaged != 0 {
 		return nil
 	}
 	for _, s := range a.Sections {
