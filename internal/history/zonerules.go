@@ -100,18 +100,15 @@ func TimingOf(seen *events.CronJobSeen) Timing {
 	return t
 }
 
-// Next are the first due times after an instant, and the zone in which the schedule is written.
+// Next are the first due times after an instant, and the zone in which the schedule is written. They are counted from the anchor, as a
+// controller does; those of cron before the anchor from the instant.
 func (z *ZoneRules) Next(t Timing, after time.Time, n int) (due []time.Time, zone *time.Location, err error) {
 	s, zone, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Every() {
-		if last := s.Last(t.Anchor.Go(), after); !last.IsZero() {
-			after = last
-		} else {
-			after = t.Anchor.Go()
-		}
+	if anchor := t.Anchor.Go(); s.Every() || !after.Before(anchor) {
+		after = s.Counted(anchor, after)
 	}
 	for at := s.Next(after); !at.IsZero() && len(due) < n; at = s.Next(at) {
 		due = append(due, at)

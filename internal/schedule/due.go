@@ -87,14 +87,25 @@ func (s Schedule) Wake(anchor, now time.Time) time.Time {
 
 // WakeAfter is Wake of who knows already what Due says.
 func (s Schedule) WakeAfter(anchor, now time.Time, d Due, err error) time.Time {
-	base := anchor
+	return wakeFor(s.Next(counted(anchor, now, d, err)))
+}
+
+// Counted is the instant from which those after now are counted (C-085): the one that is due, else the anchor. The instants of one schedule may
+// depend on that. Example: in Australia/Lord_Howe, which is put back by half an hour on 5 April 2026, "20 4,5,6 * * *" is due at 05:20 after an
+// instant of the day before, and at 04:20 after 02:10 of that day.
+func (s Schedule) Counted(anchor, now time.Time) time.Time {
+	d, err := s.Due(anchor, now)
+	return counted(anchor, now, d, err)
+}
+
+func counted(anchor, now time.Time, d Due, err error) time.Time {
 	switch {
 	case err != nil || d.Lost():
-		base = now
+		return now
 	case !d.At.IsZero():
-		base = d.At
+		return d.At
 	}
-	return wakeFor(s.Next(base))
+	return anchor
 }
 
 // WakeFrom is when to look again when nothing starts for an instant before that time.

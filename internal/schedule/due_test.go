@@ -130,3 +130,20 @@ func TestAnAnchorOfLongAgo(t *testing.T) {
 		}
 	}
 }
+
+// TestCounted: from where the instants after a time are counted (C-085). In Australia/Lord_Howe half an hour is put back at 02:00 on 5 April 2026,
+// and what comes next depends on it.
+func TestCounted(t *testing.T) {
+	s := parsed(t, "20 4,5,6 * * *", "Australia/Lord_Howe")
+	for _, row := range []struct{ sentence, anchor, now, from, next string }{
+		{"nothing is due: the anchor", "2026-04-04T13:24:00Z", "2026-04-04T15:40:00Z", "2026-04-04T13:24:00Z", "2026-04-04T18:50:00Z"},
+		{"an anchor of after the change", "2026-04-04T15:40:00Z", "2026-04-04T15:40:00Z", "2026-04-04T15:40:00Z", "2026-04-04T17:50:00Z"},
+		{"one is due", "2026-04-04T13:24:00Z", "2026-04-04T18:55:00Z", "2026-04-04T18:50:00Z", "2026-04-04T19:50:00Z"},
+		{"some have passed, and the estimate finds none (C-080)", "2026-04-04T19:50:00Z", "2026-04-06T17:00:00Z", "2026-04-06T17:00:00Z", "2026-04-06T17:50:00Z"},
+	} {
+		from := s.Counted(at(t, row.anchor), at(t, row.now))
+		if next := s.Next(from); !from.Equal(at(t, row.from)) || !next.Equal(at(t, row.next)) {
+			t.Errorf("%s: from %s comes %s, want %s and %s", row.sentence, from, next, row.from, row.next)
+		}
+	}
+}

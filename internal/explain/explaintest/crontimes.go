@@ -68,6 +68,10 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		for _, t := range due[:min(len(due), 200)] {
 			f.mark(seen, t)
 		}
+		due = f.due(max(last.LastSchedule, last.Created), f.now.Add(2*24*time.Hour)) // which are others where half an hour is put back
+		for _, t := range due[max(0, len(due)-200):] {
+			f.mark(seen, t)
+		}
 	}
 }
 

@@ -84,3 +84,21 @@ func TestWhatIsNextAfterALastScheduleTimeToCome(t *testing.T) {
 		s.wantWhy(on("22:26:00"), true, "report-")
 	})
 }
+
+// TestWhatIsNextWhereHalfAnHourIsPutBack: in Australia/Lord_Howe 04:20 of that day is no due time, as the built-in controller counts from the
+// day before. It is none in any answer.
+func TestWhatIsNextWhereHalfAnHourIsPutBack(t *testing.T) {
+	bothModes(t, func(t *testing.T, s *scene, _ bool) {
+		s.until("2026-04-04T13:24:05Z")
+		s.add(func(spec *batchv1.CronJobSpec) {
+			spec.Schedule, spec.TimeZone = "20 4,5,6 * * *", new("Australia/Lord_Howe")
+		})
+		s.until("2026-04-04T15:40:30Z") // 02:10:30, of which half an hour is put back since 02:00
+		none, next := time.Date(2026, 4, 4, 17, 50, 0, 0, time.UTC), time.Date(2026, 4, 4, 18, 50, 0, 0, time.UTC)
+		s.wantNext(next, none, next)
+		s.wantWhy("2026-04-04T17:50:00Z", false, "is no due time")
+		s.until("2026-04-04T19:00:00Z")
+		s.wantWhy("2026-04-04T17:50:00Z", false, "is no due time")
+		s.wantWhy("2026-04-04T18:50:00Z", true, "report-")
+	})
+}

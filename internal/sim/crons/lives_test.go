@@ -64,7 +64,26 @@ func (l *life) due(t *testing.T, gaps []away, at time.Time) (is, sure bool) {
 			lost = l.observed && e.every != 0 && i+2 < len(l.edits)
 		}
 	}
-	return in.due(t, at), sure && !lost
+	return in.due(t, at), sure && !lost && in.plain(t, at)
+}
+
+// plain reports whether it is no matter from where it is counted that an instant is one of the schedule. It is where half an hour is put back
+// (see schedule.Counted).
+func (e *rescheduled) plain(t *testing.T, at time.Time) bool {
+	if e.every != 0 {
+		return true
+	}
+	s := upstreamOf(t, e)
+	for from := 1; from <= 24; from++ {
+		next := s.Next(at.Add(-time.Duration(from) * time.Hour))
+		for next.Before(at) {
+			next = s.Next(next)
+		}
+		if next.Equal(at) != e.due(t, at) {
+			return false
+		}
+	}
+	return true
 }
 
 // due reports whether an instant is one of the schedule.
