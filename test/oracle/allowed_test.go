@@ -82,6 +82,10 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 			"+ cronjob a: lastSuccessfulTime=2026-01-01T00:02:20Z\n+ stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:30Z\n", true},
 		{"it was, and another one has succeeded since", unseenSuccess,
 			"+ stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:30Z\n", true},
+		{"it was replaced before that, as none is kept, and another one has succeeded since", replacedSuccess,
+			"+ stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:00Z\n", true},
+		{"none that is replaced succeeded then", replacedSuccess,
+			"+ stored of <cronjob a 1>: last success 2026-01-01T00:03:30Z at 2026-01-01T00:04:00Z\n", false},
 		{"no Job succeeded then", unseenSuccess, "+ stored of <cronjob a 1>: last success 2026-01-01T00:02:21Z at 2026-01-01T00:03:30Z\n", false},
 		{"the one that succeeded then was not removed", strings.Replace(unseenSuccess, "remove a.* orphan", "begin a.-1", 1),
 			"+ stored of <cronjob a 1>: last success 2026-01-01T00:02:20Z at 2026-01-01T00:03:30Z\n", false},
@@ -124,6 +128,8 @@ func TestADifferenceExplainsNoMore(t *testing.T) {
 }
 
 const goneUnanswered = "cronjob a keepFailed=0\n+0 create a\n+1 deny remove lost once\n+1 fail a.-1\n"
+
+const replacedSuccess = "cronjob a policy=Replace keep=0\n+0 create a\n+1 hold jobs\n+1 succeed a.-1\n+1 release; succeed a.-1\n"
 
 const unseenSuccess = "cronjob a\n+0 create a\n+1 hold jobs\n+1 succeed a.-1\n+0 remove a.* orphan\n+1 release\n"
 

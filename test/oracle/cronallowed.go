@@ -155,7 +155,7 @@ var AllowedOfCronJobs = []*Difference{
 		Explains: func(line string) bool {
 			return isLine(line, "+", "stored of <cronjob ", "last success ") || strings.Contains(line, " lastSuccessfulTime=")
 		},
-		Shows: succeededLater,
+		Proves: func(s Scenario, diff string) bool { return succeededUnseen(diff, s.heldSuccesses(false)) },
 	},
 	{
 		Rule: "C-107",
@@ -165,7 +165,7 @@ var AllowedOfCronJobs = []*Difference{
 		Explains: func(line string) bool {
 			return isLine(line, "+", "stored of <cronjob ", "last success ") || strings.Contains(line, " lastSuccessfulTime=")
 		},
-		Proves: succeededUnseen,
+		Proves: func(s Scenario, diff string) bool { return succeededUnseen(diff, s.heldSuccesses(true)) },
 	},
 }
 
@@ -259,10 +259,9 @@ func succeededLater(diff string) bool {
 	return said != "" && sameBut(said, field)
 }
 
-// succeededUnseen reports whether ours alone stores successes, each of a Job that has succeeded while the watch of Jobs was held, before Jobs
-// were removed in that time; and whether it knows a later success in the end, or both know one that came after.
-func succeededUnseen(s Scenario, diff string) bool {
-	unseen := s.unseenSuccesses()
+// succeededUnseen reports whether ours alone stores successes, each at one of some times; and whether it knows a later success in the end, or
+// both know one that came after.
+func succeededUnseen(diff string, unseen []string) bool {
 	stored := lines(diff, "last success ")
 	for line := range strings.Lines(stored) {
 		_, said, _ := strings.Cut(line, "last success ")
@@ -274,8 +273,8 @@ func succeededUnseen(s Scenario, diff string) bool {
 	return stored != "" && (!ends || succeededLater(diff))
 }
 
-// unseenSuccesses are when Jobs succeed while the watch of Jobs is held, and Jobs are removed later in that time.
-func (s Scenario) unseenSuccesses() (unseen []string) {
+// heldSuccesses are when Jobs succeed while the watch of Jobs is held; removed: and Jobs are removed later in that time.
+func (s Scenario) heldSuccesses(removed bool) (all []string) {
 	now, held, some := world.Start, false, []string(nil)
 	for _, step := range s.Steps {
 		now = now.Add(step.Wait)
@@ -285,14 +284,16 @@ func (s Scenario) unseenSuccesses() (unseen []string) {
 				held = true
 			case verb == "release":
 				held, some = false, nil
+			case verb == "succeed" && held && !removed:
+				all = append(all, now.Format(time.RFC3339))
 			case verb == "succeed" && held:
 				some = append(some, now.Format(time.RFC3339))
 			case verb == "remove" && held:
-				unseen, some = append(unseen, some...), nil
+				all, some = append(all, some...), nil
 			}
 		}
 	}
-	return unseen
+	return all
 }
 
 // deletedAt is before the time in a line of a deletion.
