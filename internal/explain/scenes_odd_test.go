@@ -145,7 +145,14 @@ func TestScenesOfHands(t *testing.T) {
 			j.pod("09:00:01", "demo-a", nil).runs("09:00:02", "node-1")
 			j.ends("09:00:10", status.Failed, "OddReason", "nobody knows")
 			l.tell("09:00:10", j.of, events.KindWouldDecide, &events.Decision{RulesVersion: 1, Steps: []events.Step{{Rule: "odd", Reason: reconciler.Unexplained}}}, events.Evidence{})
-		}, []string{"FAILED"}},
+		}, []string{"FAILED", "nothing that was seen of it says so"}},
+		"it ended as our rules say at last": {false, func(l *scene) {
+			j := l.job("09:00:00", "demo", "", nil)
+			j.starts("09:00:01")
+			j.pod("09:00:01", "demo-a", nil).runs("09:00:02", "node-1")
+			j.ends("09:00:10", status.Failed, "OddReason", "nobody knows")
+			l.tell("09:00:10", j.of, events.KindWouldDecide, &events.Decision{RulesVersion: 1, Steps: []events.Step{{Rule: "odd", Reason: "BackoffLimitExceeded"}}}, events.Evidence{})
+		}, []string{"FAILED", "!nothing that was seen of it says so"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newScene(t, row.ours)
@@ -298,6 +305,22 @@ func TestScenesOfOddTimes(t *testing.T) {
 			"made by hand, of cronjob/report", "made by cronjob/report: for which due time is unknown", "due 2 Mar 09:00 UTC by cronjob/report",
 			"made by cronjob/unknown: for which due time is unknown, as the log does not tell of that CronJob",
 		}},
+		"it is older than the log": {false, func(l *scene) {
+			all := []events.Resource{events.Jobs, events.Pods, events.CronJobs}
+			l.add("09:00:00", events.Controller, events.KindListingStarted, &events.ListingStarted{Reason: events.ListingStart, Resources: all, LastVersions: []uint64{0, 0, 0}})
+			j := l.job("09:00:01", "demo", "", func(j *sceneJob) {
+				j.seen.Created, j.seen.Generation, j.stat.StartTime, j.stat.Failed = cronClock("08:00:00"), 3, cronClock("08:00:01"), 1
+			})
+			l.add("09:00:02", events.Controller, events.KindSynced, &events.Synced{Resources: all, Versions: []uint64{2000, 2000, 2000}})
+			j.pod("09:00:03", "demo-a", nil).runs("09:00:04", "node-1").fails("09:00:05", 3, "boom").counted("09:00:06")
+		}, []string{"this log begins there, and the Job is older. What had happened was found then", "!when it was first seen"}},
+		"its pods are changed alike by admission, and the last otherwise": {false, func(l *scene) {
+			j := l.job("09:00:00", "demo", "", func(j *sceneJob) { j.spec.Parallelism, j.spec.Completions = new(int32(4)), new(int32(4)) })
+			j.starts("09:00:01")
+			for i, admitted := range [][]string{{"+containers[istio]"}, nil, nil, {"priority"}} {
+				j.pod("09:00:02", fmt.Sprintf("demo-%d", i), func(p *scenePod) { p.e.Admitted = admitted })
+			}
+		}, []string{"demo-0 and 2 other pods differ from the Job's pod template: containers[istio] added", "demo-3 differs from the Job's pod template: priority changed"}},
 		"retired, long ago": {true, func(l *scene) {
 			j := l.job("09:00:00", "demo", "", nil)
 			j.starts("09:00:01")

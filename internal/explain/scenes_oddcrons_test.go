@@ -46,6 +46,9 @@ func TestScenesOfOddCronJobs(t *testing.T) {
 		"its schedule has no due time": {"both", func(f *events.CronJobSeen) { f.Schedule = "0 0 30 2 *" }, func(c *sceneCron) {
 			c.see("09:00:01", events.KindCronJobChanged, events.Evidence{})
 		}, []string{"09:00:00"}, []string{`NEVER DUE: the schedule "0 0 30 2 *" has no due time in the next five years`, "trouble: stuck NEVER DUE"}},
+		"its schedule never had a due time, and it is older than the log": {"both", func(f *events.CronJobSeen) {
+			f.Schedule, f.Created, f.Generation = "0 0 30 2 *", cronClock("07:00:00"), 2
+		}, func(c *sceneCron) { c.see("09:00:01", events.KindCronJobChanged, events.Evidence{}) }, nil, []string{"NEVER DUE: the schedule"}},
 		"its schedule cannot be read, since an edit": {"both", nil, func(c *sceneCron) {
 			c.edit("09:00:01", "kubectl", func(f *events.CronJobSeen) { f.Schedule = "soon" })
 		}, []string{"09:00:00", "08:59:00"}, []string{"NEVER DUE: ", "trouble: stuck NEVER DUE"}},
