@@ -16,7 +16,7 @@ func (c *Case) heed() {
 	}
 	failed, succeeded := c.folded.Base.Failed, c.folded.Base.Succeeded
 	// A pod that is deleted as its Job fails counts as a failure from then on, also when it ends with success (J-022).
-	stopped := func(t *Try) bool { return c.settled != nil && c.settled.Failure && c.afterVerdict(t) }
+	stopped := func(t *Try) bool { return c.afterVerdict(t) && c.settled.Failure }
 	c.agree(CountedFailed, int(failed), func(t *Try) bool { return t.Phase != events.PodSucceeded || stopped(t) })
 	c.agree(CountedSucceeded, int(succeeded), func(t *Try) bool { return t.Phase == events.PodSucceeded })
 	n := int32(0)

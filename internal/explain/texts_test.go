@@ -226,6 +226,26 @@ func TestColumnsAreRound(t *testing.T) {
 	}
 }
 
+// TestLanesOfATimeline: all where no bound is given, and else those that failed first.
+func TestLanesOfATimeline(t *testing.T) {
+	c := &Case{misses: &misses{}, Tries: []*Try{
+		{Pod: "a", Index: events.NoIndex, Seen: seen(1, 1), Ended: seen(5, 5), Phase: events.PodSucceeded}, {Pod: "b", Index: events.NoIndex, Seen: seen(1, 1)},
+		{Pod: "c", Index: events.NoIndex, Seen: seen(1, 1), Ended: seen(6, 6), Phase: events.PodFailed, ended: &Ending{By: ByItself}},
+	}}
+	c.Tries[0].ended = &Ending{By: ByItself}
+	c.Job.Created, c.Job.AsOf.Time = recorded(1), recorded(9)
+	for most, want := range map[int]string{0: "a b c more 0", 1: "c more 2", 2: "c a more 1", 3: "a b c more 0"} {
+		line := c.Timeline(most)
+		var names []string
+		for _, lane := range line.Rows {
+			names = append(names, lane.Name)
+		}
+		if got := fmt.Sprintf("%s more %d", strings.Join(names, " "), line.More); got != want {
+			t.Errorf("of %d: %s, want %s", most, got, want)
+		}
+	}
+}
+
 // TestWhatIsMissedIsTold: a read that failed, but for damage, which is noted, and for what the log does not have.
 func TestWhatIsMissedIsTold(t *testing.T) {
 	damage := &store.Damage{}

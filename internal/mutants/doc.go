@@ -30,8 +30,8 @@
 // mutants of internal/explain, drawn by a seed that nothing was tuned to, 51 were killed. Then the scenes next to each scene were summed
 // (neighbours_test.go: without a record, with a damaged one, pruned, later, at once), each of their reads failed once, and the pure parts got
 // tables (try, removed, fates, late_parts, texts, cases). Of 79 mutants of three seeds that nothing was tuned to, the tests of internal/explain
-// alone, without its ten longest, killed 66 (83 %); half of those left are reached by no test. These found lists of trouble that a failed read left whole, and an explain that ended
-// with a nil pointer where another controller took over a CronJob that was held back.
+// alone, without its ten longest, killed 66 (83 %); six of those left are reached by none of them. These tests found lists of trouble that a
+// failed read left whole, and an explain that ended with a nil pointer where another controller took over a CronJob that was held back.
 //
 // In the evening the errors of reads got one test for all packages (historytest.EachReadFails): each question of history, joblist, duetimes and
 // plan is asked once for each place from which the product reads, while that read fails. Lists are forged in each of their parts (joblist,
