@@ -37,6 +37,10 @@
 // plan is asked once for each place from which the product reads, while that read fails. Lists are forged in each of their parts (joblist,
 // forged_test.go), logs are pruned, and pure functions are tried at their edges (edges_test.go).
 //
+// In the evening the errors of reads got one test for all packages (historytest.EachReadFails): each question of history, joblist, duetimes and
+// plan is asked once for each place from which the product reads, while that read fails. Lists are forged in each of their parts (joblist,
+// forged_test.go), logs are pruned, and pure functions are tried at their edges (edges_test.go).
+//
 // A mutant that changes nothing anybody could see stands in equivalent.txt with the reason; the run fails on one that is not
 // there and survives, and on an entry that is killed or no longer exists.
 //
