@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
@@ -213,6 +214,30 @@ func TestAccountsThatAreRecalled(t *testing.T) {
 	} {
 		if got := held(row.due, row.by); got != row.want {
 			t.Errorf("%+v: held back since %+v", row, got)
+		}
+	}
+}
+
+// TestWhatListsWant: each part of a query by itself.
+func TestWhatListsWant(t *testing.T) {
+	job := Summary{Namespace: "ns", Name: "etl-1", UID: "abc", State: StateFailed, Labels: map[string]string{"team": "data"}}
+	cron := CronSummary{Namespace: "ns", Name: "etl", UID: "abc", State: CronHeld}
+	jobs := map[*JobsQuery]bool{
+		{}: true, {Namespace: "ns"}: true, {Namespace: "other"}: false, {States: []State{StateFailed}}: true, {States: []State{StateComplete}}: false,
+		{Name: "etl"}: true, {Name: "x"}: false, {UID: "a"}: true, {UID: "b"}: false, {Labels: labels.SelectorFromSet(labels.Set{"team": "data"})}: true,
+		{Labels: labels.SelectorFromSet(labels.Set{"team": "other"})}: false,
+	}
+	for q, want := range jobs {
+		if got := q.Wants(&job); got != want {
+			t.Errorf("%+v wants it: %t", q, got)
+		}
+	}
+	for q, want := range map[*CronJobsQuery]bool{
+		{}: true, {Namespace: "ns"}: true, {Namespace: "other"}: false, {States: []CronState{CronHeld}}: true, {States: []CronState{CronWaiting}}: false,
+		{Name: "etl"}: true, {Name: "x"}: false, {UID: "a"}: true, {UID: "b"}: false,
+	} {
+		if got := q.Wants(&cron); got != want {
+			t.Errorf("%+v wants it: %t", q, got)
 		}
 	}
 }

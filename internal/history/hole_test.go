@@ -165,3 +165,15 @@ func TestTimesOfAClockThatWasSetBack(t *testing.T) {
 		}
 	}
 }
+
+// TestAPartThatBeginsWithDamage: the record before is of another clock, and says nothing of when that was.
+func TestAPartThatBeginsWithDamage(t *testing.T) {
+	h := &hole{logOf(t, []int{5, 6, 3, 4}), 3, 4, true}
+	var met error
+	for _, err := range (history.Local{Log: h}).Records(t.Context(), history.Query{Until: second(3)}) {
+		met = err
+	}
+	if !errors.Is(met, store.ErrCorrupt) {
+		t.Errorf("the error is %v", met)
+	}
+}

@@ -47,6 +47,15 @@ func TestNewestIsTheEndOfAll(t *testing.T) {
 			}
 		}
 	}
+	f := &historytest.Failing{Reader: log}
+	if _, err := history.Newest(t.Context(), history.Local{Log: f}, history.Query{}, 1, head.Sequence); err != nil {
+		t.Fatal(err)
+	}
+	for where, reads := range f.Reads {
+		if reads[0].Records > 256 {
+			t.Errorf("%d records are read from %s for the last one", reads[0].Records, where)
+		}
+	}
 	if head.Sequence < 300 {
 		t.Errorf("the log has only %d records: one look takes them in", head.Sequence)
 	}

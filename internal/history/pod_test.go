@@ -89,3 +89,17 @@ func TestPodsThatAreGoneStay(t *testing.T) {
 		t.Errorf("a pod that is there again is shown as %+v", pods)
 	}
 }
+
+// TestAPodThatIsSeenLate: a watch shows an older version of a pod when its Job is over. The Job is what it was.
+func TestAPodThatIsSeenLate(t *testing.T) {
+	x := newTold(1, 1)
+	x.job(nil)
+	x.pod(events.KindPodAdded, events.PodSeen{Version: 5, Phase: events.PodRunning}, events.Evidence{})
+	x.add(toldJob, events.KindJobDeleted, &events.JobGone{Version: 9}, events.Evidence{})
+	x.add(toldJob, events.KindJobRetired, &events.JobRetired{Result: events.ResultComplete}, events.Evidence{})
+	was := x.view()
+	x.pod(events.KindPodAdded, events.PodSeen{Version: 4, Phase: events.PodPending}, events.Evidence{})
+	if now := x.view(); now.Name != "demo" || now.State != was.State || now.Created != was.Created || now.Spec == nil {
+		t.Errorf("it is %s %q, want %s", now.State, now.Name, was.State)
+	}
+}

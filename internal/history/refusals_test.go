@@ -99,6 +99,9 @@ func TestRefusalsAreShown(t *testing.T) {
 	expectLine(t, page, `               write status: Invalid since 2026-03-14 09:00:00.000Z, 1 try, next at 09:00:01.000Z; record 10: status.failed: may not shrink`)
 	expectLine(t, x.says(t, 100*time.Second),
 		`Refused:       create pod #2 for index 1: Quota since 2026-03-14 09:00:00.000Z, 7 tries, next at 09:02:03.000Z; record 8: exceeded quota`)
+	if due := x.says(t, time.Second); strings.Contains(due, "1 try, next at 09:00:01.000Z; record 10") || !strings.Contains(due, "write status: Invalid") {
+		t.Errorf("a write that is being tried is to come:\n%s", due)
+	}
 	if strings.Contains(page, "Trouble:") {
 		t.Errorf("a refusal is told twice:\n%s", page)
 	}

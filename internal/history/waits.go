@@ -49,7 +49,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	if limit, start := j.Spec.ActiveDeadlineSeconds, j.StartTime(); limit != nil && start != 0 && !j.Spec.Suspend {
 		add(start.Add(time.Duration(min(*limit, 1<<31))*time.Second), "activeDeadlineSeconds")
 	}
-	if j.Lagging != 0 && j.Write() == nil {
+	if j.Write() == nil {
 		add(j.Lagging.Add(j.Settings.ProgressDelay), "a status write that shows progress")
 	}
 	if wake := decision.Wake; !slices.ContainsFunc(out, func(w Wait) bool { return w.Until == recordjson.Instant(wake) }) {

@@ -127,7 +127,7 @@ func (m *merge) pastCrons(found map[string]cronRow) {
 	}
 	slices.SortFunc(past, func(a, b cronRow) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID)) })
 	for i, r := range past {
-		r.key, r.First = events.Sequence(i+1), 0 // each has a record that is pruned, so these are less than the first that is kept
+		r.key, r.First = events.Sequence(i), 0 // each has a record that is pruned, so these are less than the first that is kept
 		found[r.UID] = r
 	}
 }
@@ -273,7 +273,7 @@ func (p *part) mergeCrons(states bool, add func(key, content []byte) error) erro
 		if err != nil {
 			return err
 		}
-		if states && p.whole {
+		if p.whole {
 			r.state, r.names = p.cronState(r.UID)
 		}
 		all[r.UID] = r
