@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/history/historytest"
+	"github.com/jobledger/jobledger/internal/ticks"
 )
 
 // TestChangesOfBeforeAreLookedBackFor: who reads from a stored state on, and looks back, has the changes that the whole has.
@@ -125,6 +128,11 @@ func TestTheNearestDueTimes(t *testing.T) {
 		if n, ok := c.Count(&e); n != 0 || ok {
 			t.Errorf("by nothing that is known it has %d due times, %t", n, ok)
 		}
+	}
+	early := &events.RunSeen{Job: "a", Name: "a", Due: e.First, Created: e.First - 5} // by another clock
+	c.firstSeen = map[types.UID]events.Time{"a": e.First - 3}
+	if got := c.entryOf(&timing{by: *every}, 0, &ticks.Entry{First: e.First.Go(), Last: e.First.Go(), Fate: ticks.Started}, early); got.Late != 0 || got.Seen != 0 || got.Job != "a" {
+		t.Errorf("it started %s late, and was seen after %s", got.Late, got.Seen)
 	}
 	c.Seen = &events.CronJobSeen{Schedule: "* * * * *"}
 	if zone := c.Location(); zone != nil {

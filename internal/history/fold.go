@@ -93,7 +93,7 @@ func (f *Fold) Apply(r *events.Record) {
 		a.job, a.summary = after, nil
 	case after == nil && before != nil && a.tells(before):
 		a.job = before
-	case a.job == nil && a.summary == nil:
+	default: // it is told only where nothing else is known
 		a.end(f.world.Retired(r.Stream), r)
 	}
 	a.mark(r)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"log/slog"
 	"maps"
@@ -285,7 +284,7 @@ func (k *Keeper) tidy(files []store.File) error {
 		if kept {
 			continue
 		}
-		if err := os.Remove(filepath.Join(k.config.Dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.RemoveAll(filepath.Join(k.config.Dir, e.Name())); err != nil {
 			return fmt.Errorf("remove a list of Jobs of a file that is gone: %w", err)
 		}
 	}

@@ -3,6 +3,7 @@ package joblist
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -64,6 +65,21 @@ func TestAKeeperThatRuns(t *testing.T) {
 			t.Error("it did not end")
 		}
 	})
+}
+
+// TestNobodyWaitsForAPage: who asked has gone, and the lists have all.
+func TestNobodyWaitsForAPage(t *testing.T) {
+	c, _ := lied(t)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, all := New(c).Page(ctx, history.ListQuery{})
+	_, one := New(c).Page(ctx, history.ListQuery{UID: "0"})
+	_, crons := New(c).CronJobs(ctx, history.CronListQuery{})
+	for _, err := range []error{all, one, crons} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the error is %v", err)
+		}
+	}
 }
 
 // TestListsOfFilesThatAreGone: they are removed, and nothing else is. Without a directory there are no lists.

@@ -114,9 +114,7 @@ func (m *merge) asKept(r *row) error {
 		fold.Apply(&rec)
 	}
 	if fold.World().Job(s) == nil && fold.Account(s).Projected() == nil {
-		kept := history.SummaryOf(a)
-		kept.Records = r.Records
-		r.Summary = kept
+		r.Summary = history.SummaryOf(a) // its records are counted
 	}
 	return nil
 }

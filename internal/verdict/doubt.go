@@ -37,8 +37,6 @@ func (c *account) doubt() string {
 		return ""
 	case c.end.Result == events.ResultComplete:
 		return c.doubtComplete()
-	case c.end.Result == events.ResultNone:
-		return ""
 	}
 	switch c.end.Reason {
 	case "BackoffLimitExceeded":

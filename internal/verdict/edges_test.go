@@ -60,6 +60,8 @@ func TestVerdictsAtTheirEdges(t *testing.T) {
 			"FAILED after 36 s: 2 tries failed in other ways, 1 not seen to end; backoffLimit is 2"},
 		{failed(limit, 2, tries(2, projector.TryUnseen, nil)), "FAILED after 36 s: both tries are gone, their ends were not seen; backoffLimit is 1"},
 		{failed(limit, 3, disrupted(2, "DeletionByPodGC"), exits(1, "main", 1, "")), "FAILED after 36 s: 2 tries were deleted by PodGC, 1 try exited 1; backoffLimit is 2"},
+		{failed(limit, 16, exits(9, "a", 1, ""), restarts(8, "b", 3), tries(7, projector.TryDeleted, nil)),
+			"FAILED after 36 s: 9 tries exited 1, restarted 8 times after exit 3, 7 deleted; backoffLimit is 2"},
 		{failed(limit, 1, disrupted(1, "")), "FAILED after 36 s: its only try was disrupted; backoffLimit is 0"},
 		{failed(limit, 1, tries(1, projector.TryFailed, func(w *projector.Way) {
 			w.Exits[0], w.Exits[1] = projector.TryExit{Container: "a", Code: 1, Kind: events.SidecarContainer}, projector.TryExit{Container: "b", Code: 2}
