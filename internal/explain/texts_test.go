@@ -282,7 +282,7 @@ func TestAListStandsInOrder(t *testing.T) {
 		t.Errorf("order %s, want %s", got, want)
 	}
 	for _, c := range all.Causes {
-		text := fmt.Sprintf("%s %d@%d %s-%s:", c.Sort, c.Jobs, c.Item, time.Duration(events.Time(c.First).Sub(sec(0))), time.Duration(events.Time(c.Last).Sub(sec(0))))
+		text := fmt.Sprintf("%s %d@%d %s-%s:", c.Sort, c.Jobs, c.Item, events.Time(c.First).Sub(sec(0)), events.Time(c.Last).Sub(sec(0)))
 		for _, w := range c.Works {
 			text += fmt.Sprintf(" %s/%s %d", w.Kind, w.Name, w.Jobs)
 		}
