@@ -28,9 +28,10 @@ func newAttempts(c *cli) *cobra.Command {
 		Long: `List the tries of a Job, by index: each pod that it had, deleted ones too, on which node it ran and for
 how long, who ended it, its exit codes, as what it counted, and when the next try could come.
 
-ENDED BY is "itself" when the pod's containers ended, "its own deadline" or "its own limit" when its own
-spec stopped it; otherwise it says who deleted or stopped the pod, or "unknown". RAN is by our own clock when both its beginning and its end were seen, otherwise
-by the node's, in whole seconds; ≤ says that it was no more than that.
+ENDED BY is "itself" when the pod's containers ended, "its own deadline" or "its own limit" when its
+own spec stopped it; otherwise it says who deleted or stopped the pod, or "unknown". RAN is by our own
+clock when both its beginning and its end were seen, otherwise by the node's, in whole seconds; ≤ says
+that it was no more than that.
 
 -o wide adds how it ended in words, UIDs, and between which records.`,
 		Example: `  jobledger attempts job/etl --log DIR -n prod

@@ -19,8 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// goldenDir holds logs as bytes, with what today's program says of them. Until proto/frozen.binpb is committed they are made again as it
-// suits. From then on none of them is changed any more: a directory of its own takes those that are written otherwise. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and little endian.
+// goldenDir holds logs as bytes, with what today's program says of them. Until proto/frozen.binpb is committed they are made
+// again as it suits. From then on none of them is changed any more: a directory of its own takes those that are written
+// otherwise. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and little endian.
 const goldenDir = "testdata/golden"
 
 // goldenLogs are the logs that are kept.

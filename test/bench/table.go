@@ -34,7 +34,8 @@ func (r *Report) Write(w io.Writer, base Baseline) error {
 		size = "quick"
 	}
 	_, err := fmt.Fprintf(w, "\n%s, Kubernetes %s, %s, %d × %s; %s, %d rounds, %s; the bench itself used %s of CPU.\n"+
-		"Medians over the rounds; ratio is %s ÷ %s within one round, and all that may be carried to another machine.\n",
+		"Medians over the rounds; ratio is %s ÷ %s within one round, and all that may be carried to another machine.\n"+
+		"RSS is without the pages of the program's own file, of which the kernel maps more or fewer.\n",
 		r.At.Format(time.RFC3339), r.Kubernetes, r.Go, r.CPUs, r.Processor, size, r.Rounds, r.Took.Round(time.Second),
 		r.Bench.Round(time.Second), Ours, Builtin)
 	return err

@@ -35,7 +35,7 @@ func (s *subscriber) passOver(h *nats.Head, place uint64) {
 		return
 	}
 	s.holes = append(s.holes, hole{s.place + 1, h.ID.Log, from.Sequence, h.ID.Sequence - 1})
-	if n := len(s.holes); n > maxHoles {
+	if n := len(s.holes); n > maxHoles && s.holes[n-2].log == s.holes[n-1].log {
 		s.holes[n-2].to = s.holes[n-1].to
 		s.holes = s.holes[:n-1]
 	}
@@ -91,6 +91,9 @@ func (s *subscriber) prove(ctx context.Context) error {
 func (s *subscriber) fell(h hole, oldest *nats.Head) {
 	if oldest.ID.Log == h.log {
 		h.to = min(h.to, oldest.ID.Sequence-1)
+	}
+	if h.from > h.to { // what stood in these places was no record of the log
+		return
 	}
 	s.lost = s.lost.with(Gap{Log: h.log, From: h.from, To: h.to, Floor: oldest.Floor})
 }

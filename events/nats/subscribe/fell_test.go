@@ -1,0 +1,47 @@
+package subscribe
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats"
+)
+
+// TestWhatFellOutOfAHole: places that held messages of others alone lack no record, and a record that the stream has is not missing.
+func TestWhatFellOutOfAHole(t *testing.T) {
+	log, other := events.Identity{LogID: "a", Epoch: 1}, events.Identity{LogID: "b", Epoch: 1}
+	at := func(of events.Identity, sequence events.Sequence) *nats.Head {
+		return &nats.Head{ID: nats.ID{Log: of, Sequence: sequence}}
+	}
+	for _, row := range []struct {
+		sentence string
+		oldest   *nats.Head
+		want     Gap
+	}{
+		{"all of it was purged", &nats.Head{}, Gap{Log: log, From: 5, To: 9}},
+		{"some of it is there", at(log, 8), Gap{Log: log, From: 5, To: 7}},
+		{"the first record of it is there: others' messages stood before it", at(log, 5), Gap{}},
+		{"a later one is the oldest", at(log, 20), Gap{Log: log, From: 5, To: 9}},
+		{"another log has begun", at(other, 2), Gap{Log: log, From: 5, To: 9}},
+	} {
+		s := &subscriber{}
+		s.fell(hole{place: 3, log: log, from: 5, to: 9}, row.oldest)
+		if s.lost != row.want {
+			t.Errorf("%s: %+v, want %+v", row.sentence, s.lost, row.want)
+		}
+	}
+}
+
+// TestGapsAreOne: from where the first begins to where the last one ends; of several streams it is of all.
+func TestGapsAreOne(t *testing.T) {
+	log := events.Identity{LogID: "a", Epoch: 1}
+	job := events.JobStream("j")
+	a, b := Gap{Log: log, From: 5, To: 7}, Gap{Log: log, Stream: job, From: 6, To: 9}
+	for i, row := range [][3]Gap{
+		{{}, a, a}, {a, {}, a}, {a, b, {Log: log, From: 5, To: 9}}, {b, b, b}, {b, a, {Log: log, From: 5, To: 9}},
+	} {
+		if got := row[0].with(row[1]); got != row[2] {
+			t.Errorf("row %d: %+v, want %+v", i+1, got, row[2])
+		}
+	}
+}
