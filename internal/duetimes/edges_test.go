@@ -12,6 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/history"
 	"github.com/jobledger/jobledger/internal/history/historytest"
 	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/store"
 )
 
 // TestChangesOfBeforeAreLookedBackFor: who reads from a stored state on, and looks back, has the changes that the whole has.
@@ -40,6 +41,18 @@ func TestChangesOfBeforeAreLookedBackFor(t *testing.T) {
 				t.Errorf("%s from %d on, looked back: %v\nwant %v, %v", x.s, r.Sequence, said(c), said(x.whole), err)
 			}
 			looked += missing
+			damaged := history.Local{Log: &historytest.Failing{Reader: log, Bad: func(n events.Sequence) error {
+				if n < r.Sequence && missing > 0 {
+					return &store.CorruptError{Path: "x", At: n}
+				}
+				return nil
+			}}}
+			if c, err = ReadSpan(t.Context(), src, x.s, Span{From: r.Sequence}); err == nil {
+				err = c.LookBack(t.Context(), damaged, x.s)
+			}
+			if err != nil || missing > 0 && len(c.Changes) != len(x.whole.Changes)-missing {
+				t.Errorf("%s from %d on, with damage before: %d changes, %v", x.s, r.Sequence, len(c.Changes), err)
+			}
 		}
 	}
 	if looked < 5 {
@@ -71,7 +84,7 @@ func TestHowLongSomethingKept(t *testing.T) {
 	}{
 		{[]Kept{span(2*s, 50*s)}, 60 * s, 1, true, 50 * s}, {[]Kept{span(2*s+1, 50*s)}, 60 * s, 1, false, 0}, {[]Kept{span(2*s, 50*s-1)}, 60 * s, 1, false, 50*s - 1},
 		{[]Kept{span(s, 2*s)}, 4 * s, 1, true, 2 * s}, {[]Kept{span(s+1, 2*s)}, 4 * s, 1, false, 2 * s}, {[]Kept{span(s, 2*s-1)}, 4 * s, 1, false, 2*s - 1},
-		{[]Kept{span(-9*s, -1)}, 60 * s, 0, false, 0}, {[]Kept{span(60*s, 90*s)}, 60 * s, 0, false, 0}, {[]Kept{span(-9*s, 1)}, 60 * s, 1, false, 1},
+		{[]Kept{span(-9*s, -1), {From: at(-9 * s), Until: at(0)}}, 60 * s, 0, false, 0}, {[]Kept{span(60*s, 90*s)}, 60 * s, 0, false, 0}, {[]Kept{span(-9*s, 1)}, 60 * s, 1, false, 1},
 		{[]Kept{span(-9*s, 0)}, 60 * s, 1, true, -1}, {[]Kept{span(-9*s, 30*s), span(30*s, 55*s)}, 60 * s, 2, true, 55 * s},
 		{[]Kept{span(-9*s, 30*s), span(30*s+1, 55*s)}, 60 * s, 2, false, 55 * s}, {[]Kept{span(-9*s, 55*s), span(-5*s, 10*s)}, 60 * s, 2, true, 55 * s},
 		{[]Kept{span(-5*s, 10*s), span(-9*s, 55*s)}, 60 * s, 2, true, 55 * s}, {nil, 60 * s, 0, false, 0}, {[]Kept{span(59*s, 0)}, 60 * s, 1, false, 0},

@@ -248,7 +248,7 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 		return err
 	}
 	timing := TimingOf(&c.Seen)
-	if c.Settings.CronJobs && !c.Ledger.Closed && c.Known() {
+	if c.Settings.CronJobs && !c.Ledger.Closed {
 		p := passing{
 			timing: timing, through: c.DueThrough(), deadline: c.Seen.Deadline, managed: !c.Observed(), state: j.State, reason: j.Reason, open: j.Due,
 		}

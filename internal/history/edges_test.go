@@ -16,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/recordjson"
 	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/zones"
 )
 
 // TestWhatAQueryWants: each bound at its edge.
@@ -239,5 +240,37 @@ func TestWhatListsWant(t *testing.T) {
 		if got := q.Wants(&cron); got != want {
 			t.Errorf("%+v wants it: %t", q, got)
 		}
+	}
+}
+
+// TestTheZoneOfASchedule: that which the schedule names comes before spec.timeZone (C-041), and else it is UTC.
+func TestTheZoneOfASchedule(t *testing.T) {
+	var rules ZoneRules
+	hashes := map[string]string{}
+	for _, name := range []string{"Europe/Berlin", "Asia/Tokyo"} {
+		found, ok := zones.Find(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		hashes[name] = found.Hash
+		if err := rules.Find(t.Context(), nil, events.ZoneName{Name: name, Hash: found.Hash}, events.ZoneName{Name: "Nowhere"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct {
+		schedule string
+		zone     *string
+		want     string
+	}{
+		{"0 0 * * *", nil, "UTC"}, {"0 0 * * *", new("Asia/Tokyo"), "Asia/Tokyo"}, {"TZ=Europe/Berlin 0 0 * * *", nil, "Europe/Berlin"},
+		{"TZ=Europe/Berlin 0 0 * * *", new("Asia/Tokyo"), "Europe/Berlin"}, {"0 0 * * *", new("Moon/Tycho"), ""},
+	} {
+		_, zone, err := rules.Schedule(row.schedule, row.zone, func(name string) string { return hashes[name] })
+		if err != nil && row.want != "" || err == nil && zone.String() != row.want {
+			t.Errorf("%s is in %s: %v", row.schedule, zone, err)
+		}
+	}
+	if openOf(&events.TickLedger{Open: 5, Closed: true}, Place{}) != nil || openOf(&events.TickLedger{}, Place{}) != nil || openOf(&events.TickLedger{Open: 5}, Place{}) == nil {
+		t.Error("what is open, or is not")
 	}
 }

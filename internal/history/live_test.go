@@ -268,3 +268,32 @@ func TestAStateBesideDamage(t *testing.T) {
 		t.Errorf("%d states beside damage, %d errors, %d whole states", partial, failed, whole)
 	}
 }
+
+// TestAJobIsReadOnce: what is kept of it is not read again with its next record.
+func TestAJobIsReadOnce(t *testing.T) {
+	f := &historytest.Failing{Reader: historytest.Hard(t, 4)}
+	l, first := history.LiveJobs(history.Local{Log: f}), events.Stream{}
+	reads := 0
+	for _, r := range historytest.Records(t, historytest.Hard(t, 4)) {
+		if r.Kind == events.KindJobAdded && first.ID == "" {
+			first = r.Stream
+		}
+		if r.Stream != first || r.Kind == events.KindJobDeleted || r.Kind == events.KindJobRetired {
+			continue
+		}
+		if _, err := l.Take(t.Context(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := l.Summary(first); !ok {
+			t.Error("it has no summary")
+		}
+		now := 0
+		for _, all := range f.Reads {
+			now += len(all)
+		}
+		if reads != 0 && now > reads {
+			t.Fatalf("record %d: it was read again", r.Sequence)
+		}
+		reads = now
+	}
+}

@@ -26,7 +26,7 @@ func (c *account) tries(columns int, whole bool) string {
 		return e.Kind != projector.TryRestarted && e.Kind != projector.TryStopped && e.Action != ignored
 	})
 	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
-	all := whole && told > 0 && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0 // no way but one, and each try is told
+	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0 // no way but one, and each try is told
 	switch {
 	case len(ends) == 0 && unknown > 0:
 		return fit(columns, "how "+count(unknown, "try")+" ended is unknown")
