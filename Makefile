@@ -6,16 +6,16 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # --- Tools ------------------------------------------------------------------------------------------------------------
-# Pinned by the modules under internal/tools and built on first use, each only when a target needs it. Their directory is
+# Pinned by the modules under internal/dev/tools and built on first use, each only when a target needs it. Their directory is
 # named by what goes into it (the module's two files, the Go that builds), so a changed pin is a new directory and no
 # tool is ever stale. golangci-lint and promtool have modules of their own: each is tested with its own versions of what the
 # others share.
 
 pins = $(shell (go version && cat $(1)/go.mod $(1)/go.sum) | git hash-object --stdin | cut -c1-12)
 tools_dir = bin/tools/$(or $(call pins,$(1)),$(error cannot tell the versions of $(1): are go and git installed?))
-tools := $(call tools_dir,internal/tools)
-linter := $(call tools_dir,internal/tools/golangci-lint)
-prometheus := $(call tools_dir,internal/tools/promtool)
+tools := $(call tools_dir,internal/dev/tools)
+linter := $(call tools_dir,internal/dev/tools/golangci-lint)
+prometheus := $(call tools_dir,internal/dev/tools/promtool)
 
 # Builds one tool: of which module, which package.
 define build_tool
@@ -24,17 +24,17 @@ define build_tool
 endef
 
 $(tools)/buf:
-	$(call build_tool,internal/tools,github.com/bufbuild/buf/cmd/buf)
+	$(call build_tool,internal/dev/tools,github.com/bufbuild/buf/cmd/buf)
 $(tools)/protoc-gen-go:
-	$(call build_tool,internal/tools,google.golang.org/protobuf/cmd/protoc-gen-go)
+	$(call build_tool,internal/dev/tools,google.golang.org/protobuf/cmd/protoc-gen-go)
 $(tools)/benchstat:
-	$(call build_tool,internal/tools,golang.org/x/perf/cmd/benchstat)
+	$(call build_tool,internal/dev/tools,golang.org/x/perf/cmd/benchstat)
 $(linter)/golangci-lint:
-	$(call build_tool,internal/tools/golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
+	$(call build_tool,internal/dev/tools/golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
 # Without the clients of the clouds in which Prometheus looks for targets, which are most of it.
 $(prometheus)/promtool: export GOFLAGS += -tags=remove_all_sd
 $(prometheus)/promtool:
-	$(call build_tool,internal/tools/promtool,github.com/prometheus/prometheus/cmd/promtool)
+	$(call build_tool,internal/dev/tools/promtool,github.com/prometheus/prometheus/cmd/promtool)
 
 buf := PATH="$(CURDIR)/$(tools):$$PATH" buf
 golangci := $(CURDIR)/$(linter)/golangci-lint
@@ -59,15 +59,15 @@ NAME ?= jobledger
 VERSION ?=
 .PHONY: image
 image: ## The container image into dist/, as an OCI archive, with SBOM and provenance (NAME=registry/jobledger VERSION=)
-	cd internal/image && go run . --source ../.. --out ../../dist --name '$(NAME)' --version '$(VERSION)'
+	cd internal/dev/image && go run . --source ../../.. --out ../../../dist --name '$(NAME)' --version '$(VERSION)'
 
 .PHONY: sbom
 sbom: ## What the program is made of, with licences, into dist/ (CycloneDX); 'make image' writes it, too (VERSION=)
-	cd internal/image && go run . --sbom --source ../.. --out ../../dist --version '$(VERSION)'
+	cd internal/dev/image && go run . --sbom --source ../../.. --out ../../../dist --version '$(VERSION)'
 
 .PHONY: manifests
 manifests: ## Write the manifests of deploy/ from the Helm chart deploy/chart
-	cd internal/manifests && go run . write ../../deploy
+	cd internal/dev/manifests && go run . write ../../../deploy
 
 .PHONY: generate
 generate: $(tools)/buf $(tools)/protoc-gen-go ## Write proto/gen from proto/**/*.proto
@@ -83,13 +83,13 @@ fmt: $(linter)/golangci-lint $(tools)/buf ## Lay out Go and proto files as 'make
 	$(golangci) fmt ./...
 	cd test && $(golangci) fmt -c ../.golangci.yml ./...
 	cd test/oracle && $(golangci) fmt -c ../../.golangci.yml ./...
-	cd internal/image && $(golangci) fmt -c ../../.golangci.yml ./...
-	cd internal/manifests && $(golangci) fmt -c ../../.golangci.yml ./...
+	cd internal/dev/image && $(golangci) fmt -c ../../../.golangci.yml ./...
+	cd internal/dev/manifests && $(golangci) fmt -c ../../../.golangci.yml ./...
 	$(buf) format -w
 
 .PHONY: tidy
 tidy: ## Make every go.mod and go.sum hold what is used, no more
-	@for m in . test test/oracle test/tools test/tools/containerd test/tools/coredns test/tools/kueue test/tools/jobset test/tools/helm test/tools/kustomize $(wildcard test/tools/kubernetes-*) internal/image internal/manifests internal/tools internal/tools/golangci-lint internal/tools/promtool; do \
+	@for m in . test test/oracle test/tools test/tools/containerd test/tools/coredns test/tools/kueue test/tools/jobset test/tools/helm test/tools/kustomize $(wildcard test/tools/kubernetes-*) internal/dev/image internal/dev/manifests internal/dev/tools internal/dev/tools/golangci-lint internal/dev/tools/promtool; do \
 		echo "go mod tidy: $$m" && (cd $$m && go mod tidy) || exit; done
 
 .PHONY: clean
@@ -106,8 +106,8 @@ lint-go: $(linter)/golangci-lint
 	$(golangci) run ./...
 	cd test && $(golangci) run -c ../.golangci.yml ./...
 	cd test/oracle && $(golangci) run -c ../../.golangci.yml ./...
-	cd internal/image && $(golangci) run -c ../../.golangci.yml ./...
-	cd internal/manifests && $(golangci) run -c ../../.golangci.yml ./...
+	cd internal/dev/image && $(golangci) run -c ../../../.golangci.yml ./...
+	cd internal/dev/manifests && $(golangci) run -c ../../../.golangci.yml ./...
 
 # Each alert is provoked once, and silent where nothing is wrong.
 .PHONY: lint-alerts
@@ -117,7 +117,7 @@ lint-alerts: $(prometheus)/promtool
 
 .PHONY: contract
 contract: ## Fail on a rule without a test, a citation of nothing, or a stale page of docs/conformance; UPDATE=1 writes them
-	go run ./internal/conformance $(if $(UPDATE),-write)
+	go run ./internal/dev/conformance $(if $(UPDATE),-write)
 
 # From the release that froze the schema on ('buf build -o proto/frozen.binpb', committed), no change may break its readers. Before it
 # there is nothing to break.
@@ -147,7 +147,7 @@ raced := $(if $(race),GORACE=atexit_sleep_ms=20)
 # Tests that have one goroutine, or measure memory, and take long under the race detector run plain.
 # So do those of a cluster of NATS servers, whose own time it is.
 lonely := ^(TestScriptsWithRestarts|TestScriptsDivided|TestFloods|TestDueFloods|TestPodsThatCannotGoDoNotFillTheLog|TestAStartAfterAKillAtEachMoment|TestAKillBetweenParts|TestAKillLosesNoCountInSilence|TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain|TestAFileHoldsTenTimesItsStates|TestSharedSpecsAreTheirOwn|TestWhatAPodSaysIsBounded|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestARecordThatSeveralServersKnewIsNotWaitedFor|TestAReplicatedStreamThatIsMadeTakesAtomicBatches|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
-# The packages of these tests; internal/archtest finds one that is left out.
+# The packages of these tests; internal/dev/archtest finds one that is left out.
 lonelies := ./reconciler/loop ./store/boltlog ./events/informer ./events/nats/embedded ./events/nats/publish
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer. The longest go
@@ -174,8 +174,8 @@ test: ## All that a change must not break: unit, race, integration (under 20 min
 
 .PHONY: test-units
 test-units: ## The part of make test that needs no cluster
-	cd internal/image && $(gotest) ./...
-	cd internal/manifests && $(gotest) ./...
+	cd internal/dev/image && $(gotest) ./...
+	cd internal/dev/manifests && $(gotest) ./...
 	$(gotest) -timeout 20m $$($(plain))
 	$(gotest) -timeout 20m -run '$(lonely)' $(lonelies)
 	$(raced) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
@@ -193,7 +193,7 @@ parted = $(if $(PART),$(CURDIR)/bin/test/testpart -part $(PART) -each '$(divided
 .PHONY: test-long
 test-long: export JOBLEDGER_LONG = 1
 test-long: ## The tests at length (JOBLEDGER_LONG=1): more seeds, crashes, bigger Jobs, the command under race; hours (PART=n/N: a part)
-	$(if $(PART),go build -o bin/test/testpart ./internal/testpart)
+	$(if $(PART),go build -o bin/test/testpart ./internal/dev/testpart)
 	$(parted)$(gotest) -timeout $(slice) ./...
 	$(raced) $(parted)$(gotest) -timeout $(slice) $(race) -skip '^(TestTheCommandUnderPowerCuts|TestDamageTable)$$$$' ./cmd/...
 	$(if $(filter-out 1/%,$(PART)),,go test -run '^$$' -fuzz '^FuzzValues$$' -fuzztime 10m ./cmd/jobledger)
@@ -210,7 +210,7 @@ test-race: ## All unit tests under the race detector (needs a C compiler)
 SEEDS ?= 10000
 .PHONY: sim
 sim: ## Simulate SEEDS=10000 seeds; one that fails prints how to repeat it
-	JOBLEDGER_SEEDS=$(SEEDS) go test -count=1 -timeout 4h ./internal/sim/...
+	JOBLEDGER_SEEDS=$(SEEDS) go test -count=1 -timeout 4h ./internal/dev/sim/...
 
 .PHONY: oracle
 oracle: export JOBLEDGER_SEEDS = $(SEEDS)
@@ -237,7 +237,7 @@ damage: ## The damage table in docs/format.md: what comes of each kind of damage
 ONLY ?=
 .PHONY: mutants
 mutants: ## Small changes in the rules (OF=answers: in answers) that no test notices; an hour and more (ONLY=regexp, SAMPLE=500, SEED=1, LEAST=90)
-	nice go run ./internal/mutants -of $(or $(OF),rules) $(if $(ONLY),-only '$(ONLY)') $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(LEAST),-least $(LEAST))
+	nice go run ./internal/dev/mutants -of $(or $(OF),rules) $(if $(ONLY),-only '$(ONLY)') $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(LEAST),-least $(LEAST))
 
 QUICK ?=
 ROUNDS ?=
@@ -254,11 +254,11 @@ bench: ## Ours and the built-in side by side; QUICK=1: 8 min (ROUNDS= WORKLOADS=
 bench-quick: ## Most of 'make bench QUICK=1', which fails on wrong outcomes and on counts that grew; no time is judged
 	$(MAKE) bench QUICK=1 WORKLOADS=w1,w2,w3,w3i,w4,w5,w6,w7,w8,w9,w10,w11
 
-# Each package whose benchmarks measure things beside each other takes rounds, the others time; see internal/sidebyside.
+# Each package whose benchmarks measure things beside each other takes rounds, the others time; see internal/dev/sidebyside.
 BENCH ?= .
 BASE ?=
 COUNT ?= 1
-beside := ./events ./events/nats/publish ./internal/history ./projector ./reconciler/loop ./reconciler/replay ./store/boltlog ./store/livetail
+beside := ./events ./events/nats/publish ./internal/read/history ./projector ./reconciler/loop ./reconciler/replay ./store/boltlog ./store/livetail
 alone := ./events/informer ./reconciler
 micro_file = bin/bench-$(shell git describe --always --dirty)$(if $(QUICK),-quick).txt
 micro = go test -p 1 -run '^$$' -bench '$(BENCH)' -count $(COUNT) -timeout 2h $(if $(QUICK),-short)
@@ -267,7 +267,7 @@ bench-micro: $(if $(BASE),$(tools)/benchstat) ## Benchmarks beside their floors,
 	@mkdir -p bin
 	@{ $(micro) -benchtime $(if $(QUICK),3x,9x) $(beside) && \
 	   $(micro) -benchtime $(if $(QUICK),0.1s,1s) -benchmem $(alone); } | tee $(micro_file)
-	@echo && awk -f internal/sidebyside/table.awk $(micro_file) | tee $(micro_file:.txt=-table.txt)
+	@echo && awk -f internal/dev/sidebyside/table.awk $(micro_file) | tee $(micro_file:.txt=-table.txt)
 	@echo "for benchstat: $(micro_file)"
 	$(if $(BASE),@$(tools)/benchstat $(BASE) $(micro_file))
 

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sidebyside"
-	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/internal/dev/sidebyside"
+	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 )
 
 func benchLog(b *testing.B) *joblog.Log {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/examples"
+	"github.com/jobledger/jobledger/internal/dev/examples"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 

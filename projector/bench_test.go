@@ -3,8 +3,8 @@ package projector_test
 import (
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/sidebyside"
-	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/internal/dev/sidebyside"
+	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/projector"
 )
 

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
 // Claiming (J-172 to J-182). A pod without an owner lives in the stream of the Job that is to adopt it, or of

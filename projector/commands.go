@@ -2,7 +2,7 @@ package projector
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
 // jobRows are what the commands of each kind mean to a Job.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
 // cronRows are what the commands of each kind mean to a CronJob.

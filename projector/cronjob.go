@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
-	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/internal/subject/commands"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
 // CronJob is a CronJob as the records of its stream tell of it. What the built-in controller does in one reconcile takes several

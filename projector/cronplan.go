@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
 // CronPlan is a schedule as it is read, with the rules of its zone.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
 // Expiry is all that a decision about the deletion of a finished Job reads, retired or not.

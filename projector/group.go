@@ -2,7 +2,7 @@ package projector
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 

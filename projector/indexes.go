@@ -3,8 +3,8 @@ package projector
 import (
 	"slices"
 
-	"github.com/jobledger/jobledger/internal/indexset"
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // indexes are the completion indexes of an Indexed Job: which are done, and who holds which. All of it follows from the published

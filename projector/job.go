@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/commands"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // Job is what the log says about one Job, and all that a decision reads. Before its object has been seen it is a

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/indexset"
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // perIndex is what a Job with a backoffLimit per index keeps of its indexes (J-116 to J-126).

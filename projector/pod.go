@@ -2,8 +2,8 @@ package projector
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/commands"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // Pod is what the log says about one pod.

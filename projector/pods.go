@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // pods are the pods of a stream: by UID, in the queues of their stages, in sets and in numbers. What is kept besides the pods and their

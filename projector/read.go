@@ -2,7 +2,7 @@ package projector
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
 // Reading is the live read in flight; nil for none.

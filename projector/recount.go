@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/indexset"
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // recount builds every tally again, after a change that concerns all pods: another spec, another published status that

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/indexset"
-	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
+	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
 // TestCountsThatAreKeptEqualCountsThatAreMadeAnew: what is kept pod by pod is what counting all pods gives, after every record

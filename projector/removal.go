@@ -2,7 +2,7 @@ package projector
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
 // The removal of a surplus pod (J-073) may are in backoff: a policy denies the patch that takes the finalizer off, or the

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // specs are the contents of Job specs by their hash: those that Jobs use, and those that the log's newest file stores, so

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // Stage says how far the accounting of a pod has come (design §6). A pod that is to be counted goes

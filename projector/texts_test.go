@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
 // TestTheTextsOfAStateAreReadAsTheyWereLeft: a stored state keeps its texts apart from its facts, in one list. The messages of the

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/examples"
+	"github.com/jobledger/jobledger/internal/dev/examples"
 	"github.com/jobledger/jobledger/projector"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/policy"
-	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/subject/policy"
+	"github.com/jobledger/jobledger/internal/subject/status"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 

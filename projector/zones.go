@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 

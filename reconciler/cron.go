@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
 	"github.com/jobledger/jobledger/projector"
 )
 

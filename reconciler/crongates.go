@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
 // gateDeleted: nothing starts of a CronJob that is being deleted (C-130).

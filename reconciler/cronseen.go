@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
 	"github.com/jobledger/jobledger/projector"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
 // The concurrency policies that differ from Allow.

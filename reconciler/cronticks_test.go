@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/ticks"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
 // TestFatesHaveOneNumber: what package ticks finds becomes a record by its number.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/schedule"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
 	"github.com/jobledger/jobledger/projector"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
 )
 

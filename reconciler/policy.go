@@ -3,7 +3,7 @@ package reconciler
 import (
 	"fmt"
 
-	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
 // failJob: a failed pod that is to be counted matched a FailJob rule of the podFailurePolicy (J-131, J-132, J-133).

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
 	"github.com/jobledger/jobledger/projector"
 )
 

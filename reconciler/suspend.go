@@ -2,7 +2,7 @@ package reconciler
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
 // suspension is the condition that a change of spec.suspend asks for; nil when the published one is right. A Job that ends

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
 // attemptsFlags choose tries of a Job.

@@ -6,7 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/zones"
+	"github.com/jobledger/jobledger/internal/subject/zones"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )

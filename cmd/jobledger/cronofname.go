@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // cronsOf finds the CronJobs that are meant, the newest first, and their name. A name alone is that of a CronJob, or else of a Job or a pod:

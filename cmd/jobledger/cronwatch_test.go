@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // TestGetWatchesCronJobs: `get -w` shows how CronJobs are, then what changes and nothing else, and ends well when it is interrupted.

@@ -18,11 +18,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/doctor"
-	"github.com/jobledger/jobledger/internal/regular"
-	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/run/doctor"
 	"github.com/jobledger/jobledger/store/open"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // doctorFlags are those of run, and how to look.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/controller"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/internal/run/controller"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // TestDrainedIsWhenNothingGoesOn: a drain waits for Jobs that run and for finalizers, and not for what is suspended.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // findElsewhere finds an object that is not in the namespace where it was looked for, if the user did not name that, and it is in one other

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
 // failuresFlags choose Jobs in trouble.

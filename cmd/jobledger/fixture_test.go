@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/recordjson"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // TestMorning keeps the fixture of the scripts the same every time.

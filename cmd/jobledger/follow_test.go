@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/joblist"
-	"github.com/jobledger/jobledger/internal/patience"
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/dev/patience"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // screen is what a command has written so far.

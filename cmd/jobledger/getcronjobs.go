@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/recordjson"
-	"github.com/jobledger/jobledger/internal/show"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // cronQuery says which CronJobs are wanted, but for the time of their records.

@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // usualJobs are on a page unless another number is asked for, as kubectl asks a server for them. When all are wanted, pages of manyJobs

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/recordjson"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // mostSorted are sorted at most: they are held in memory.

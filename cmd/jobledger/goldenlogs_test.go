@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/examples"
+	"github.com/jobledger/jobledger/internal/dev/examples"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
-	"github.com/jobledger/jobledger/store/memlog"
 	"github.com/jobledger/jobledger/store/storetest"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // written opens a log in a directory, lets fn write, and closes it.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/recordjson"
-	"github.com/jobledger/jobledger/internal/show"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // jobsOut writes a list of Jobs in one format, part by part.

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/explain"
-	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
 )
 
 // jobsWhy says of each Job of a list why, before it is written.

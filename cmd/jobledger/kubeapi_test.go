@@ -9,10 +9,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/httpapi"
-	"github.com/jobledger/jobledger/internal/sim/kubelet"
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/httpapi"
+	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
 // startKubeAPI serves a cluster with the objects of a file: kubeapi KUBECONFIG OBJECTS WRITES. It writes the kubeconfig, and to

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jobledger/jobledger/internal/controller"
-	"github.com/jobledger/jobledger/internal/lease"
+	"github.com/jobledger/jobledger/internal/run/controller"
+	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
 // electFlags say whether a Lease is held, and which.

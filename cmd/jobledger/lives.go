@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/jobledger/jobledger/internal/explain"
-	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
 )
 
 // mostLives is how many of the Jobs that bore a name are looked at: the newest.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // The exit codes.

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events/nats/dial"
-	"github.com/jobledger/jobledger/internal/controller"
-	"github.com/jobledger/jobledger/internal/regular"
+	"github.com/jobledger/jobledger/internal/run/controller"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // embeddedURL is where the NATS server answers that runs in the process of the controller with that log.

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
-	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
 // streamFlags are an operator's choices of what goes out on NATS, and how. Nothing does unless it is said where, or that

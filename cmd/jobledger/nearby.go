@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // unknown says that there is no such object, where it was looked for, and what may be written instead.

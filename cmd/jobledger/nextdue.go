@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobledger/jobledger/internal/duetimes"
-	"github.com/jobledger/jobledger/internal/explain"
-	"github.com/jobledger/jobledger/internal/show"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // mostDue is how many due times next shows at most.

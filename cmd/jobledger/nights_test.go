@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // nightslog writes the log of some nights: nightslog DIR. See nights.

@@ -64,9 +64,9 @@ func printed(t *testing.T) map[string]string {
 		"testdata/script/*.txtar": func() func(string) bool {
 			return func(line string) bool { return !strings.HasPrefix(line, "#") && !strings.Contains(line, "/nobody") }
 		},
-		"../../internal/recordjson/testdata/*": func() func(string) bool { return func(string) bool { return true } },
-		"../../README.md":                      inConsole,
-		"../../docs/*.md":                      inConsole,
+		"../../internal/say/recordjson/testdata/*": func() func(string) bool { return func(string) bool { return true } },
+		"../../README.md":                          inConsole,
+		"../../docs/*.md":                          inConsole,
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

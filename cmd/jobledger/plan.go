@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobledger/jobledger/internal/plan"
+	"github.com/jobledger/jobledger/internal/read/plan"
 )
 
 // planFlags choose the Jobs from which a plan is made.

@@ -24,11 +24,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/powercut"
-	"github.com/jobledger/jobledger/internal/powercut/cutlog"
-	"github.com/jobledger/jobledger/internal/sim/httpapi"
-	"github.com/jobledger/jobledger/internal/sim/kubelet"
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/dev/powercut"
+	"github.com/jobledger/jobledger/internal/dev/powercut/cutlog"
+	"github.com/jobledger/jobledger/internal/dev/sim/httpapi"
+	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )

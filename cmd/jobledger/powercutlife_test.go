@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
 // smallFilesCommand is "jobledger run" on a log whose files turn over often and are packed at once: smallFilesCommand DIR SERVER. It

@@ -82,11 +82,13 @@ func programSays(t *testing.T) string {
 			take(path)
 		}
 	}
-	for _, dir := range []string{"explain", "verdict", "words", "show", "history", "duetimes", "serve", "status"} {
+	for _, dir := range []string{
+		"read/explain", "say/verdict", "say/words", "read/show", "read/history", "read/duetimes", "read/serve", "subject/status",
+	} {
 		read(filepath.Join("../../internal", dir, "*.go"), func(path string) { literals(t, path, &out) })
 	}
 	read("*.go", func(path string) { literals(t, path, &out) })
-	for _, kept := range []string{"testdata/script/*.txtar", "../../internal/explain/testdata/*.txt"} {
+	for _, kept := range []string{"testdata/script/*.txtar", "../../internal/read/explain/testdata/*.txt"} {
 		read(kept, func(path string) {
 			text, err := os.ReadFile(path)
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/store"
 )
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jobledger/jobledger/internal/release"
-	"github.com/jobledger/jobledger/internal/show"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/run/release"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // releaseList shows objects that release works on, as they come, or as one document.

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 

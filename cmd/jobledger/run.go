@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/controller"
-	"github.com/jobledger/jobledger/internal/serve"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/reconciler/observe"
 	"github.com/jobledger/jobledger/store/open"
 )

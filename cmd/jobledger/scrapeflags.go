@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
 // scrapeFlags say where probes and scrapers of other machines are answered, and which.

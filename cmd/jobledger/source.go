@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/joblist"
-	"github.com/jobledger/jobledger/internal/regular"
-	"github.com/jobledger/jobledger/internal/serve"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // sourceFlags say where records are read from.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/controller"
+	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
 // TestAStopWhileTheLogIsReadIsNoFailure: a log of many records takes a while to be folded, and an operator may change their mind.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
 // TestStreamDocument runs the commands and the Go program of docs/stream.md, and compares what they print with what it says.

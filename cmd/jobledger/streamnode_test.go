@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
 // nodeModules installs what the example for Node needs, once, and gives the directory; the test is skipped where there is no Node,

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/recordjson"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // handler gives each event to a command.

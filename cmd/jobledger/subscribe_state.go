@@ -10,7 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // openState opens the file in which the last event taken is kept; nil when there is to be none. Where --state does not say the file, a

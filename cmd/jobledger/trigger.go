@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobledger/jobledger/internal/trigger"
-	"github.com/jobledger/jobledger/internal/trigger/ask"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/run/ask"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/internal/subject/trigger"
 )
 
 // triggerFlags say where the CronJob is.

@@ -16,16 +16,16 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/duetimes"
-	"github.com/jobledger/jobledger/internal/explain"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/joblist"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/say/words"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/reconciler/replay"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // FuzzValues puts another value into one field of one record, as whoever writes a log again with the right checksums can. What cannot be is

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
+	"github.com/jobledger/jobledger/internal/read/history"
 )
 
 // batchEnd is the end of a batch of records that changed what is watched.

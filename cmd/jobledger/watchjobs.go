@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/history"
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/show"
 )
 
 // jobsSeen remembers how the Jobs of a list were shown last.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/words"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // when is a time as people write it: a moment, so long ago, or a time of day. A time of day is that of the newest day on which the log

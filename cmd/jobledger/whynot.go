@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
 func newWhyNot(c *cli) *cobra.Command {

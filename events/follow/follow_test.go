@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // written is a log of many Jobs.

@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/trigger"
-	"github.com/jobledger/jobledger/internal/zones"
+	"github.com/jobledger/jobledger/internal/subject/trigger"
+	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
 // cronJobs says what is seen of CronJobs: all are told. Those that this controller runs are kept, too, to make Jobs of them.

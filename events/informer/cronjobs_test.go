@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/trigger"
-	"github.com/jobledger/jobledger/internal/zones"
+	"github.com/jobledger/jobledger/internal/subject/trigger"
+	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
 func testCronJob(name, schedule string) *batchv1.CronJob {

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // What lists and watches may say that is not believed.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // podFacts is what a Pod object says by itself. What depends on which Jobs are known is added by route.go each time

@@ -4,7 +4,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // ObserveJob is what a Job that was read live tells, also one that is not managed, which only a read can find out. It is

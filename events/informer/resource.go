@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/kubewire"
-	"github.com/jobledger/jobledger/internal/kubewire/request"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/kubewire/request"
 )
 
 // resource lists and watches the objects of one resource, each a pointer O, and keeps a K of each. It knows which version of an

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/randfill"
 
-	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // TestSharedSpecsAreTheirOwn: what a feed that has seen another Job makes of a spec is what one makes that has seen nothing. The Jobs of a

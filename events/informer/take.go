@@ -1,6 +1,6 @@
 package informer
 
-import "github.com/jobledger/jobledger/internal/kubewire"
+import "github.com/jobledger/jobledger/internal/wire/kubewire"
 
 // takesLocked reports whether this controller is to run the Job (design §9), or to observe it. One that drains takes no new Job. It
 // goes on with those that the log says it ran. It also takes those that have begun, because a log can be lost: their pods are to be

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/jobledger/jobledger/internal/kubewire"
-	"github.com/jobledger/jobledger/internal/kubewire/request"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/kubewire/request"
 )
 
 // api is what writing Events needs of the API server.

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/policy"
+	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
 // pod is what is remembered of a pod that has ended, is on its way out, or is matched by a rule. The zero pod is none.

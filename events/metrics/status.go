@@ -2,7 +2,7 @@ package metrics
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
 // confirmed counts what a stored status write of ours brought (J-198, J-199, J-202).

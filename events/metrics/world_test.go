@@ -19,12 +19,12 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/metrics"
-	"github.com/jobledger/jobledger/internal/indexset"
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/drive"
-	"github.com/jobledger/jobledger/internal/sim/kubelet"
-	"github.com/jobledger/jobledger/internal/sim/users"
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/drive"
+	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
+	"github.com/jobledger/jobledger/internal/dev/sim/users"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )

@@ -21,10 +21,10 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
-	"github.com/jobledger/jobledger/internal/natstest"
-	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
+	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")

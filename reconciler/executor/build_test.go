@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/kubewire"
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/clock"
-	"github.com/jobledger/jobledger/internal/sim/wholeapi"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/clock"
+	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 var (

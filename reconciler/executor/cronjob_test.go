@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/kubewire"
-	"github.com/jobledger/jobledger/internal/sim/wholeapi"
+	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // cronServer answers what is asked for CronJobs, and notes it.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/wholeapi"
+	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
 )
 
 // endedAPI answers a create when the caller has given it up, or after an hour.

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // TestPodsAreMadeAsOfTheWholeTemplate: the pod that is made of the bytes of a random Job is the one that is made of the whole Job.

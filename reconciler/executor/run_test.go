@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/wholeapi"
+	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
 )
 
 // slowAPI takes its time for each creation, and refuses more than bears at once. The other methods are not called.

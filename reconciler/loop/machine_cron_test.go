@@ -10,10 +10,10 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/kube"
-	"github.com/jobledger/jobledger/internal/schedule"
-	"github.com/jobledger/jobledger/internal/sim/notation"
-	"github.com/jobledger/jobledger/internal/trigger"
-	"github.com/jobledger/jobledger/internal/zones"
+	"github.com/jobledger/jobledger/internal/dev/sim/notation"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
+	"github.com/jobledger/jobledger/internal/subject/trigger"
+	"github.com/jobledger/jobledger/internal/subject/zones"
 	"github.com/jobledger/jobledger/projector"
 )
 

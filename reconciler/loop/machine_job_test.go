@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/notation"
-	"github.com/jobledger/jobledger/internal/status"
+	"github.com/jobledger/jobledger/internal/dev/sim/notation"
+	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
 // job observes a Job. A field that the line does not give keeps its value; in a new Job it has the default of the API.

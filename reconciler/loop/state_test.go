@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/commands"
-	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/subject/commands"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
 	"github.com/jobledger/jobledger/projector"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )

@@ -2,8 +2,8 @@ package loop
 
 import (
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/status"
-	"github.com/jobledger/jobledger/internal/verdict"
+	"github.com/jobledger/jobledger/internal/say/verdict"
+	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
 )
 

@@ -10,7 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/drive"
+	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 )
 
 // TestOthersAreObservedBesideOurs shows the Jobs that another controller ran to one that runs the delegated Jobs and observes the

@@ -17,15 +17,15 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
-	"github.com/jobledger/jobledger/internal/known"
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/drive"
-	"github.com/jobledger/jobledger/internal/sim/kubelet"
-	"github.com/jobledger/jobledger/internal/sim/users"
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/drive"
+	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
+	"github.com/jobledger/jobledger/internal/dev/sim/users"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
+	"github.com/jobledger/jobledger/internal/run/known"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/reconciler/replay"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // TestNoDifferenceFromAControllerThatDecidesAlike lets a controller work in simulated worlds, where its requests fail in all ways

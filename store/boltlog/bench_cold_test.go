@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 
-	"github.com/jobledger/jobledger/internal/sidebyside"
+	"github.com/jobledger/jobledger/internal/dev/sidebyside"
 	"github.com/jobledger/jobledger/store"
 )
 

@@ -19,9 +19,9 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // hashFile is the SHA-256 of a file's bytes, and how many they are.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // keyName is the file with the log's key: 32 random bytes. A copy of the log without it can be read, verified and replayed; a

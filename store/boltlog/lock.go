@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // lockName is the file whose flock is the fence. It is separate from the data, whose files turn over, and it is never

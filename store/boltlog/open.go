@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/commit"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // Open opens the log in that directory to write to it, and makes both if they do not exist. The error is ErrHeld when

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // Files are deleted oldest first, one at a time, and only after a record of that is durable (Pruned). So a crash at any moment leaves a

@@ -12,8 +12,8 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // A snapshot is a file of its own: 1 byte version and the least reader (as in the beginning of a file), identity, head, count of streams, then each stream, as-of sequence,

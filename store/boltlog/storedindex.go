@@ -13,9 +13,9 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // storedIndex is the index of a sealed file as it is stored. A question reads one block of it, or none: the filter, which is

@@ -13,9 +13,9 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // Verify reads a whole log and checks all that must hold: dense sequences, checksums, the chain from record to record and at the

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/regular"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/regular"
 )
 
 // A log that lost its end looks like one that never had it. What stands beside it tells: the head that is noted there every few

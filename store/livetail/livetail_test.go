@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/livetail"
-	"github.com/jobledger/jobledger/store/memlog"
 	"github.com/jobledger/jobledger/store/storetest"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 var (

@@ -15,8 +15,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/jobledger/jobledger/internal/patience"
-	"github.com/jobledger/jobledger/internal/port"
+	"github.com/jobledger/jobledger/internal/dev/patience"
+	"github.com/jobledger/jobledger/internal/dev/port"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/child"

@@ -93,7 +93,7 @@ func TestManifestsHaveTheReleasesOfTheTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	tools := filepath.Dir(filepath.Join(root, filepath.FromSlash(toolsMarker)))
-	manifests, err := requirements(filepath.Join(root, "internal", "manifests", "go.mod"))
+	manifests, err := requirements(filepath.Join(root, "internal", "dev", "manifests", "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestManifestsHaveTheReleasesOfTheTools(t *testing.T) {
 			t.Fatal(err)
 		}
 		if built[module] == "" || built[module] != manifests[module] {
-			t.Errorf("%s of test/tools has %s %q, internal/manifests has %q", name, module, built[module], manifests[module])
+			t.Errorf("%s of test/tools has %s %q, internal/dev/manifests has %q", name, module, built[module], manifests[module])
 		}
 	}
 }

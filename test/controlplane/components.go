@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/jobledger/jobledger/internal/port"
+	"github.com/jobledger/jobledger/internal/dev/port"
 	"github.com/jobledger/jobledger/test/binaries"
 )
 

@@ -2,7 +2,7 @@
 // control plane, and checks that nothing comes of it.
 //
 // A row of rows_test.go says where: at a failpoint of the binary (between append, durability, call and outcome; see
-// internal/failpoint), or at an instant that a seed chooses. The controller is then started again, with its log or, in
+// internal/run/failpoint), or at an instant that a seed chooses. The controller is then started again, with its log or, in
 // the same row once more, without. While a row runs, a watch notes every version of every pod and Job in its namespace;
 // package ledger says what must hold of them at all times, and what must hold at the end.
 //

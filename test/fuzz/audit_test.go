@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/test/internal/audit"
 	"github.com/jobledger/jobledger/test/internal/faults"

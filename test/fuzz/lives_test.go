@@ -3,7 +3,7 @@ package fuzz
 import (
 	"context"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/jobledger/jobledger/internal/indexset"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 

@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"

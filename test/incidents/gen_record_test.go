@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/internal/judge"
 )
 

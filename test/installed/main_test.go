@@ -108,7 +108,7 @@ func documentedImages() (name string, tags []string, err error) {
 func makeImage(ctx context.Context, root, dir, name, tag string) error {
 	image := exec.CommandContext(ctx, "go", "run", ".", "--source", root, "--out", dir, "--name", name, "--version", tag,
 		"--platform", "linux/"+runtime.GOARCH)
-	image.Dir = filepath.Join(root, "internal", "image")
+	image.Dir = filepath.Join(root, "internal", "dev", "image")
 	if out, err := image.CombinedOutput(); err != nil {
 		return errors.Join(err, errors.New(string(out)))
 	}

@@ -23,7 +23,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
 // TestTheAPIServerDecidesWhoReadsMetrics: with --metrics-authorize, by tokens of ServiceAccounts that the API server issued: one that may, one

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/deployed"
@@ -91,7 +91,7 @@ func TestDeployment(t *testing.T) {
 	newWorld(t).deploy(objects, true)
 }
 
-// TestOverlays does the same with each overlay of deploy/overlays, as the chart gives it; internal/manifests holds that against what
+// TestOverlays does the same with each overlay of deploy/overlays, as the chart gives it; internal/dev/manifests holds that against what
 // kustomize builds. An overlay that wants what this test does not have is applied only.
 func TestOverlays(t *testing.T) {
 	for _, row := range []struct {

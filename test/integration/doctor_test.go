@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 // TestTheDoctorTellsWellFromIll: beside a controller that works all is well; each thing that is then broken is found, and what

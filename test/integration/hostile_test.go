@@ -13,7 +13,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
 // TestReadersThatMeanHarmDoNotHarmJobs: while readers with the secret ask for all that they can, and others open connections without end to

@@ -197,7 +197,7 @@ func secondPodAfterTenSeconds(w *world, _ *batchv1.Job) {
 	end := first.Status.ContainerStatuses[0].State.Terminated.FinishedAt
 	wait := second.CreationTimestamp.Sub(end.Time) // both in whole seconds
 	w.t.Logf("the second pod was created %s after the first had failed", wait)
-	if wait < 9*time.Second { // how much later it may be is judged where time is virtual: internal/sim
+	if wait < 9*time.Second { // how much later it may be is judged where time is virtual: internal/dev/sim
 		w.t.Errorf("the second pod was created %s after the first had failed, want 10s", wait)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/jobledger/jobledger/events/nats"
-	"github.com/jobledger/jobledger/internal/natstest"
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )

@@ -412,7 +412,7 @@ func notBefore(deadline time.Duration) func(scene) string {
 }
 
 // madeTenSecondsAfter: the second pod is not made before ten seconds after the first has finished. How much later it may be is judged where
-// time is virtual: internal/sim.
+// time is virtual: internal/dev/sim.
 func madeTenSecondsAfter(finished func(*corev1.Pod) time.Time) func(scene) string {
 	return func(s scene) string {
 		if len(s.pods) < 2 {

@@ -46,7 +46,7 @@ func (i Image) Make(ctx context.Context, dir string) (archive string, err error)
 	if i.User != "" {
 		args = append(args, "--user", i.User)
 	}
-	return archive, runIn(ctx, filepath.Join(repository, "internal", "image"), "go", args...)
+	return archive, runIn(ctx, filepath.Join(repository, "internal", "dev", "image"), "go", args...)
 }
 
 // layOut lays the files of the image out below root.

@@ -10,8 +10,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
 // cluster is a simulated cluster in which a scenario is played, without the controller.

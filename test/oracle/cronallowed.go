@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
 // What the rules ask of ours, and upstream does not do. See cronmends.go.

@@ -15,7 +15,7 @@ import (
 	batchv1listers "k8s.io/client-go/listers/batch/v1"
 	"k8s.io/client-go/tools/reference"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
 // memory is what upstream knows of a CronJob beyond its cache, when it is mended: the object that it wrote or read last, and the status that

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
 // cronLines are what a picture has of CronJobs: their statuses, their Jobs, and all that the controller has done, each with the second

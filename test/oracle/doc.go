@@ -8,7 +8,7 @@
 //
 // What holds:
 //
-//   - Ours is watched at every write, by the referee that the simulation has too (internal/sim/invariants): a promise that it breaks
+//   - Ours is watched at every write, by the referee that the simulation has too (internal/dev/sim/invariants): a promise that it breaks
 //     on the way fails the seed, though both come to one end.
 //   - A scenario is text ([Parse], [Scenario.String]), and the same seed gives the same text.
 //   - A deed names pods by Job, index and age, never by name, so it hits the same pod in both clusters.

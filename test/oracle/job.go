@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/kubelet"
-	"github.com/jobledger/jobledger/internal/sim/notation"
+	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
+	"github.com/jobledger/jobledger/internal/dev/sim/notation"
 )
 
 const namespace = "default"

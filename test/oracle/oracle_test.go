@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
 // setting is the number that an environment variable says, or otherwise.

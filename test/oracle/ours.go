@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/invariants"
-	"github.com/jobledger/jobledger/internal/sim/process"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
+	"github.com/jobledger/jobledger/internal/dev/sim/process"
 	"github.com/jobledger/jobledger/reconciler/executor"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // ours is Jobledger in a cluster: the real loop and the real executor, step by step.

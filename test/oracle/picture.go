@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
 // Picture is what the outside sees of a cluster at rest: facts in lines, sorted. Names and UIDs stand for what they name ("pod of a:2"),

@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/kubelet"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
 )
 
 // podRef names a pod as a scenario does: "a:2.1" is the second of Job a's pods of index 2 that fit, by age; "a.1" the second of all, by

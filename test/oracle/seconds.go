@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
 // GenerateSeconds is the scenario of a seed in which pods that are deleted stop at once, or just before or after upstream looks, and in

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
 // stream is the body of a watch. Reading it waits until there is something to show.

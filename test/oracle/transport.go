@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
 // front serves a cluster to client-go: lists and watches of CronJobs, Jobs and Pods, and what their controllers write. Whoever holds its lock

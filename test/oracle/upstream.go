@@ -23,8 +23,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 
-	"github.com/jobledger/jobledger/internal/sim/apiserver"
-	"github.com/jobledger/jobledger/internal/sim/world"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
 func init() {

@@ -53,7 +53,7 @@ func watchAlerts(t *testing.T, ctx context.Context, target string) *alerts {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "alertwatch")
 	build := exec.CommandContext(ctx, "go", "build", "-tags=remove_all_sd", "-o", program, "./alertwatch")
-	build.Dir = filepath.Join(root, "internal", "tools", "promtool")
+	build.Dir = filepath.Join(root, "internal", "dev", "tools", "promtool")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build alertwatch: %v\n%s", err, out)
 	}

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/natstest"
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )

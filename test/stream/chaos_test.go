@@ -11,9 +11,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
-	"github.com/jobledger/jobledger/internal/natstest"
-	"github.com/jobledger/jobledger/internal/patience"
-	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
+	"github.com/jobledger/jobledger/internal/dev/patience"
+	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/test/internal/controller"

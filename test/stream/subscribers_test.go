@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/recordjson"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
 // A subscriber writes what it gets into a file, a line for each event. One that is killed may leave a line behind that is not

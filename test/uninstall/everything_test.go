@@ -74,7 +74,7 @@ func everything(t *testing.T, root string) (all []unstructured.Unstructured) {
 		overlay, isOverlay := strings.CutPrefix(dir, "overlays/")
 		switch {
 		case slices.Contains(parts, name), dir == "chart/templates/" && templates[base] != "":
-		case isOverlay && base == "values.yaml": // kustomize builds the same: internal/manifests
+		case isOverlay && base == "values.yaml": // kustomize builds the same: internal/dev/manifests
 			overlay = strings.TrimSuffix(overlay, "/")
 			add(deployed.Overlay(t.Context(), overlay, "overlay-"+overlay))
 		case isOverlay && (base == "kustomization.yaml" || name == "overlays/namespace/rights.yaml"):

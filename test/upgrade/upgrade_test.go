@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/patience"
-	"github.com/jobledger/jobledger/internal/pinned"
+	"github.com/jobledger/jobledger/internal/dev/patience"
+	"github.com/jobledger/jobledger/internal/dev/pinned"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/history"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/embedded"
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 // TestAFullDiskIsOverWhenThereIsRoom fills a real file system, then frees space. Nothing is restarted.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 // cutter is a proxy before a server. Each connection dies after some bytes in one direction or the other, often in the

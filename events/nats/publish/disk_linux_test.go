@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 // tmpfs mounts a file system of that size for one test.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/natstest"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // anotherLog is one that publishes to the same stream, with that many records.

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/publish"
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )

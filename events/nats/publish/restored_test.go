@@ -7,8 +7,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/publish"
-	"github.com/jobledger/jobledger/internal/natstest"
-	"github.com/jobledger/jobledger/store/memlog"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
 // copyOf is a log with the batches of another up to a sequence, as a restore makes it.

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 // TestADurableSubscriptionRemembersWhichRecordItBeginsWith: it ends before that record was published, and the next Run, which is

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 // TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded breaks connections in the middle of it, with messages delivered to

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 const jobC = "0e8b7a66-5544-4332-a110-ffeeddccbbc0" // nobody asks for it

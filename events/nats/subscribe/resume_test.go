@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events/nats"
-	"github.com/jobledger/jobledger/internal/natstest"
+	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 // TestATakeoverWhileTheStreamGrowsMissesNothing: between our look at the stream and our look at the subscription more was published, and

@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
-	"github.com/jobledger/jobledger/internal/kubewire"
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 

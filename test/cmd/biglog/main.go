@@ -14,8 +14,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/joblist"
-	"github.com/jobledger/jobledger/internal/sim/joblog"
+	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
+	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/jobledger/jobledger/internal/show"
+	"github.com/jobledger/jobledger/internal/read/show"
 )
 
 // source is who wrote a line.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 

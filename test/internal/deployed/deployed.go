@@ -73,7 +73,7 @@ func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructure
 		return nil, err
 	}
 	program := exec.CommandContext(ctx, "go", "run", ".", "render", filepath.Join(root, "deploy"), name, values)
-	program.Dir = filepath.Join(root, "internal", "manifests")
+	program.Dir = filepath.Join(root, "internal", "dev", "manifests")
 	var complaints bytes.Buffer
 	program.Stderr = &complaints
 	text, err := program.Output()

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jobledger/jobledger/internal/explain"
+	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
 // signatures are words that say that something was so. In an answer about a situation in which it was not, they are false.

@@ -9,7 +9,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/jobledger/jobledger/internal/jobstatus"
+	"github.com/jobledger/jobledger/internal/dev/jobstatus"
 )
 
 // entry is the place that a UID has, or had, in uncountedTerminatedPods.

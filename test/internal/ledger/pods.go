@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/sim/podfailure"
+	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
 // pod is what the history says of a pod.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/jobledger/jobledger/events"
-	inprocess "github.com/jobledger/jobledger/internal/controller"
+	inprocess "github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 )

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/patience"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/judge"
 	"github.com/jobledger/jobledger/test/node"

@@ -1,0 +1,77 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// switches are the files that may tell commands apart by their types, and how many switches each has.
+var switches = map[string]int{
+	"events/wire_command.go":            1, // the translator
+	"internal/dev/sim/joblog/answer.go": 1, // a cluster that knows no more than four kinds of them
+}
+
+// TestCommandsAreToldApartByTheirTraits: what a kind of command means is a row in the table of events, or in one of the package that
+// owns the meaning. A type switch over commands would be one more place that a new command has to be added to.
+func TestCommandsAreToldApartByTheirTraits(t *testing.T) {
+	commands := map[string]bool{}
+	for traits := range events.AllTraits() {
+		commands[traits.Name] = true
+	}
+	found := map[string]int{}
+	for _, name := range goFiles(t) {
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rel = filepath.ToSlash(rel)
+		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(rel, "proto/gen/") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.TypeSwitchStmt); ok && overCommands(s, file.Name.Name, commands) {
+				if found[rel]++; found[rel] > switches[rel] {
+					t.Errorf("%s: a type switch over commands: give them a trait, or a table by events.CommandKind", fset.Position(s.Pos()))
+				}
+			}
+			return true
+		})
+	}
+	for name, want := range switches {
+		if found[name] < want {
+			t.Errorf("%s has %d such switches, not %d: say so here", name, found[name], want)
+		}
+	}
+}
+
+// overCommands reports whether a type switch has a case for a type of command.
+func overCommands(s *ast.TypeSwitchStmt, in string, commands map[string]bool) bool {
+	over := false
+	for _, clause := range s.Body.List {
+		for _, expr := range clause.(*ast.CaseClause).List {
+			star, ok := expr.(*ast.StarExpr)
+			if !ok {
+				continue
+			}
+			switch x := star.X.(type) {
+			case *ast.Ident:
+				over = over || (in == "events" && commands[x.Name])
+			case *ast.SelectorExpr:
+				over = over || (fmt.Sprint(x.X) == "events" && commands[x.Sel.Name])
+			}
+		}
+	}
+	return over
+}

@@ -1,0 +1,354 @@
+package archtest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Libraries that only the packages named after their use may know.
+const (
+	clientGo = "k8s.io/client-go/..."
+	bbolt    = "go.etcd.io/bbolt/..."
+	natsGo   = "github.com/nats-io/nats.go/..."
+	natsd    = "github.com/nats-io/nats-server/v2/..."
+)
+
+// neverImports is the table of the design's section "Packages". A rule holds for all that a package imports, however
+// far down.
+var neverImports = []struct {
+	sentence string
+	packages []string
+	never    []string
+	except   []string
+}{
+	{
+		sentence: "the core knows no Kubernetes client, database or broker",
+		packages: []string{"./events", "./projector", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+		never:    []string{clientGo, bbolt, natsGo},
+	},
+	{
+		sentence: "events knows of this module only the wire format",
+		packages: []string{"./events"},
+		never:    []string{"./..."},
+		except:   []string{"./proto/gen/..."},
+	},
+	{
+		sentence: "commands in flight are kept without knowing whose they are",
+		packages: []string{"./internal/subject/commands"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./proto/gen/..."},
+	},
+	{
+		sentence: "sets of indexes are told from their text alone",
+		packages: []string{"./internal/subject/indexset"},
+		never:    []string{"./..."},
+	},
+	{
+		sentence: "a schedule's instants are found from its text and from rules of zones that it is given",
+		packages: []string{"./internal/subject/schedule"},
+		never:    []string{"./..."},
+	},
+	{
+		sentence: "the fates of due times follow from schedules and what is told",
+		packages: []string{"./internal/subject/ticks"},
+		never:    []string{"./..."},
+		except:   []string{"./internal/subject/schedule"},
+	},
+	{
+		sentence: "a request for a run is a text that who writes it and who reads it agree on",
+		packages: []string{"./internal/subject/trigger"},
+		never:    []string{"./...", clientGo},
+	},
+	{
+		sentence: "objects are read from bytes and written as bytes without a client",
+		packages: []string{"./internal/wire/kubewire"},
+		never:    []string{"./...", clientGo},
+		except:   []string{"./events", "./proto/gen/..."},
+	},
+	{
+		sentence: "a Job's status and its policies are values that know nothing of the Job",
+		packages: []string{"./internal/subject/status", "./internal/subject/policy"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./internal/subject/indexset", "./proto/gen/..."},
+	},
+	{
+		sentence: "projector folds records and knows of this module only events and the values that a Job consists of",
+		packages: []string{"./projector"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+	},
+	{
+		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
+		packages: []string{"./reconciler"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+	},
+	{
+		sentence: "the verdict on a Job is worded from its projection alone",
+		packages: []string{"./internal/say/verdict"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+	},
+	{
+		sentence: "events/informer observes and neither folds nor decides",
+		packages: []string{"./events/informer"},
+		never:    []string{"./projector/...", "./reconciler/..."},
+	},
+	{
+		sentence: "events/nats is the wire of publisher and subscribers and brings neither client, server, log nor controller along",
+		packages: []string{"./events/nats"},
+		never:    []string{"./...", natsGo, natsd, clientGo},
+		except:   []string{"./events", "./proto/gen/..."},
+	},
+	{
+		sentence: "a subscriber connects without bringing a server, a log or the controller along",
+		packages: []string{"./events/nats/dial"},
+		never:    []string{"./projector/...", "./reconciler/...", "./store/...", natsd, clientGo},
+	},
+	{
+		sentence: "events/nats/publish publishes records of any log and neither folds nor decides nor asks the cluster",
+		packages: []string{"./events/nats/publish"},
+		never:    []string{"./projector/...", "./reconciler/...", "./store/boltlog/...", "./store/storetest/memlog/...", natsd, clientGo, bbolt},
+	},
+	{
+		sentence: "a program that subscribes brings neither a server, a log nor the controller along",
+		packages: []string{"./events/nats/subscribe"},
+		never:    []string{"./projector/...", "./reconciler/...", "./store/...", "./internal/...", "./events/nats/publish", natsd, clientGo, bbolt},
+	},
+	{
+		sentence: "events/nats/embedded runs a server and knows nothing of records",
+		packages: []string{"./events/nats/embedded"},
+		never:    []string{"./projector/...", "./reconciler/...", "./store/...", clientGo, bbolt},
+	},
+	{
+		sentence: "events/follow reads records of any log and neither folds nor decides nor asks the cluster",
+		packages: []string{"./events/follow"},
+		never:    []string{"./projector/...", "./reconciler/...", "./internal/...", "./store/boltlog/...", "./store/storetest/memlog/...", clientGo, bbolt, natsGo},
+	},
+	{
+		sentence: "events/kube reads records from any store and does not fold",
+		packages: []string{"./events/kube"},
+		never:    []string{"./projector/...", "./store/boltlog/...", "./store/storetest/memlog/...", "./store/natslog/...", bbolt, natsGo},
+	},
+	{
+		sentence: "events/metrics counts what records say, by the fold's own reading of the rules; it neither decides nor asks the cluster",
+		packages: []string{"./events/metrics"},
+		never:    []string{"./reconciler/...", "./store/boltlog/...", "./store/storetest/memlog/...", "./store/natslog/...", clientGo, bbolt, natsGo},
+	},
+	{
+		sentence: "store is the contract of a log and knows no database",
+		packages: []string{"./store"},
+		never:    []string{bbolt, natsGo, "database/sql/..."},
+	},
+	{
+		sentence: "the backends do not know each other",
+		packages: []string{"./store/boltlog"},
+		never:    []string{"./store/storetest/memlog/..."},
+	},
+	{
+		sentence: "the log in memory does not know the one on disk",
+		packages: []string{"./store/storetest/memlog"},
+		never:    []string{"./store/boltlog/...", bbolt},
+	},
+	{
+		sentence: "the live tail wraps any log and knows no backend",
+		packages: []string{"./store/livetail"},
+		never:    []string{"./store/boltlog/...", "./store/storetest/memlog/...", bbolt, natsGo},
+	},
+	{
+		sentence: "the acceptance suite of logs knows no backend",
+		packages: []string{"./store/storetest"},
+		never:    []string{"./store/boltlog/...", "./store/storetest/memlog/...", "./store/natslog/...", bbolt, natsGo},
+	},
+	{
+		sentence: "observe compares decisions with what is seen, and knows neither the store nor a technology",
+		packages: []string{"./reconciler/observe"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+	},
+	{
+		sentence: "replay decides again from a log without doing I/O of its own",
+		packages: []string{"./reconciler/replay"},
+		never:    []string{"./store/boltlog/...", "./store/storetest/memlog/..."},
+	},
+	{
+		sentence: "the loop orders and decides and meets neither a technology nor the executor that carries out its commands",
+		packages: []string{"./reconciler/loop"},
+		never:    []string{"./reconciler/executor/...", clientGo, bbolt, natsGo},
+	},
+	{
+		sentence: "what a log tells of Jobs is known without how it is shown or served",
+		packages: []string{"./internal/read/history"},
+		never:    []string{"./internal/read/show", "./internal/read/serve", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
+	},
+	{
+		sentence: "what a log tells of due times is known without how it is shown or served",
+		packages: []string{"./internal/read/duetimes"},
+		never:    []string{"./internal/read/show", "./internal/read/serve", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
+	},
+	{
+		sentence: "the endpoint answers from the history and lays out nothing for people",
+		packages: []string{"./internal/read/serve"},
+		never:    []string{"./internal/read/show", "./store/boltlog/...", bbolt, clientGo, natsGo},
+	},
+	{
+		sentence: "what lays out for people reads no log",
+		packages: []string{"./internal/read/show"},
+		never:    []string{"./internal/read/serve", "./internal/read/joblist", "./store/boltlog/...", bbolt, clientGo, natsGo},
+	},
+	{
+		sentence: "the words for a record are found in records alone",
+		packages: []string{"./internal/say/words", "./internal/say/recordjson"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./proto/gen/...", "./internal/say/words", "./internal/say/recordjson"},
+	},
+	{
+		sentence: "the executor carries out commands and knows no rule, database or broker",
+		packages: []string{"./reconciler/executor"},
+		never:    []string{"./reconciler", bbolt, natsGo},
+	},
+}
+
+// later names packages of the table that the tree is to get; their row waits for them.
+var later = map[string]string{}
+
+func TestPackagesNeverImport(t *testing.T) {
+	g := packages(t)
+	for _, row := range neverImports {
+		t.Run(row.sentence, func(t *testing.T) {
+			for _, from := range row.packages {
+				if !g.has(t, from) {
+					continue
+				}
+				way := g.chain(path(from), func(p string) bool {
+					return matchesAny(row.never, p) && !matchesAny(row.except, p)
+				})
+				if way != nil {
+					t.Errorf("%s must not import %s:\n\t%s", from, way[len(way)-1], strings.Join(way, "\n\timports "))
+				}
+			}
+		})
+	}
+}
+
+// has reports whether a package of a table exists. Until the command ties all parts together some may be absent; from
+// then on a name that matches nothing is a rule that guards nothing, and fails.
+func (g graph) has(t *testing.T, name string) bool {
+	t.Helper()
+	_, exists := g[path(name)]
+	_, complete := g[path("./cmd/jobledger")]
+	reason, awaited := later[name]
+	switch {
+	case exists && awaited:
+		t.Errorf("%s exists: take it from the list of those that come later (%s)", name, reason)
+	case !exists && !awaited && complete:
+		t.Errorf("%s is in the table but not in the tree: was it renamed?", name)
+	}
+	return exists
+}
+
+// TestPurePackagesReadNothing looks at direct imports: what a package does not import it cannot call. Calls that need
+// only package time (the clock) are for the linter forbidigo.
+func TestPurePackagesReadNothing(t *testing.T) {
+	g := packages(t)
+	effects := []string{
+		"os/...", "io/fs", "syscall", "golang.org/x/sys/...", // files, processes, the environment
+		"net/...",                      // the network
+		"math/rand/...", "crypto/rand", // randomness
+		"log/...", // loggers
+		"testing/...",
+	}
+	rows := []struct {
+		sentence string
+		packages []string
+		never    []string
+	}{
+		{
+			"a pure package reads no file, environment, network or random source and writes no log",
+			[]string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+			effects,
+		},
+		{
+			"a fold and a decision do not wait, so they take no context",
+			[]string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict", "./reconciler", "./reconciler/observe"},
+			[]string{"context"},
+		},
+		{
+			"a fold and a decision have one goroutine, so they lock nothing",
+			[]string{"./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict", "./reconciler", "./reconciler/observe"},
+			[]string{"sync/...", "golang.org/x/sync/..."},
+		},
+	}
+	for _, row := range rows {
+		t.Run(row.sentence, func(t *testing.T) {
+			for _, name := range row.packages {
+				if !g.has(t, name) {
+					continue
+				}
+				for _, imported := range g[path(name)].Imports {
+					if matchesAny(row.never, imported) {
+						t.Errorf("%s must not import %s", name, imported)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestParentNeverImportsItsChild: design §2, invariant 11.
+func TestParentNeverImportsItsChild(t *testing.T) {
+	g := packages(t)
+	for _, parent := range g.sorted() {
+		way := g.chain(parent, func(p string) bool { return strings.HasPrefix(p, parent+"/") })
+		if way != nil {
+			t.Errorf("%s imports what is below it:\n\t%s", parent, strings.Join(way, "\n\timports "))
+		}
+	}
+}
+
+// TestNobodyImportsTheCommand: neither the simulated world nor a test has a part of the command; they tie the parts
+// themselves.
+func TestNobodyImportsTheCommand(t *testing.T) {
+	g := packages(t)
+	for _, from := range g.sorted() {
+		for _, imported := range g[from].Imports {
+			if matches("./cmd/...", imported) && !matches("./cmd/...", from) {
+				t.Errorf("%s imports the command package %s", from, imported)
+			}
+		}
+	}
+}
+
+// TestTheCommandIsFlagsAndWords looks at direct imports: the command chooses a controller and runs it, but makes no part of one.
+func TestTheCommandIsFlagsAndWords(t *testing.T) {
+	g := packages(t)
+	parts := []string{
+		"./events/informer/...", "./events/kube", "./events/metrics", "./reconciler/executor/...", "./store/livetail", "./internal/wire/httpport",
+		"k8s.io/client-go/kubernetes/...", "github.com/prometheus/...", "golang.org/x/sync/...",
+	}
+	for _, imported := range g[path("./cmd/jobledger")].Imports {
+		if matchesAny(parts, imported) {
+			t.Errorf("the command imports %s, a part of a controller", imported)
+		}
+	}
+	for _, name := range []string{"./internal/read/show", "github.com/spf13/..."} {
+		for _, imported := range g[path("./internal/run/controller")].Imports {
+			if matches(name, imported) {
+				t.Errorf("the controller imports %s, which is for the command", imported)
+			}
+		}
+	}
+}
+
+// sorted is the module's own packages in order of their paths.
+func (g graph) sorted() []string {
+	var own []string
+	for p := range g {
+		if ours(p) {
+			own = append(own, p)
+		}
+	}
+	slices.Sort(own)
+	return own
+}

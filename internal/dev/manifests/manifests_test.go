@@ -1,0 +1,243 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+const deploy = "../../../deploy"
+
+// TestTheManifestsAreThoseOfTheChart: what is written down is what the chart gives today.
+func TestTheManifestsAreThoseOfTheChart(t *testing.T) {
+	files, err := manifests(filepath.Join(deploy, "chart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		text, err := os.ReadFile(filepath.Join(deploy, name))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if diff := cmp.Diff(want, string(text)); diff != "" {
+			t.Errorf("deploy/%s is not what the chart gives; renew it with 'make manifests':\n%s", name, diff)
+		}
+	}
+}
+
+// TestTheBaseIsTheChart: 'kubectl apply -k deploy' and 'helm install' with the values of the chart make the same objects.
+func TestTheBaseIsTheChart(t *testing.T) {
+	compare(t, deploy, base)
+}
+
+// TestOverlays: each overlay, which kustomize builds, has the objects of the chart with the values beside it.
+func TestOverlays(t *testing.T) {
+	dirs, err := filepath.Glob(filepath.Join(deploy, "overlays", "*"))
+	if err != nil || len(dirs) < 6 {
+		t.Fatalf("%d overlays: %v", len(dirs), err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			values, err := os.ReadFile(filepath.Join(dir, "values.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, dir, base+string(values))
+		})
+	}
+}
+
+func compare(t *testing.T, dir, values string) {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := render(filepath.Join(deploy, "chart"), release, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := strings.Join(slices.Collect(maps.Values(rendered)), "---\n")
+	if diff := cmp.Diff(objects(t, joined), objects(t, string(text))); diff != "" {
+		t.Errorf("-chart +kustomize:\n%s", diff)
+	}
+}
+
+// objects of a text, by kind and name.
+func objects(t *testing.T, text string) map[string]any {
+	t.Helper()
+	all := map[string]any{}
+	for document := range strings.SplitSeq(text, "---\n") {
+		var o struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		var whole any
+		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
+			t.Fatalf("%v in\n%s", err, document)
+		}
+		if err := yaml.Unmarshal([]byte(document), &whole); err != nil {
+			t.Fatal(err)
+		}
+		if o.Kind != "" {
+			all[o.Kind+"/"+o.Metadata.Name] = whole
+		}
+	}
+	return all
+}
+
+// TestAlertsAndDashboard: the objects of the Prometheus operator and of Grafana have what the files of the chart have.
+func TestAlertsAndDashboard(t *testing.T) {
+	rendered, err := render(filepath.Join(deploy, "chart"), release, "{alerts: {enabled: true, labels: {release: a}}, dashboard: {enabled: true}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file, spec, rule, dashboard map[string]any
+	text, err := os.ReadFile(filepath.Join(deploy, "chart", "monitoring", "alerts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, into := range map[string]*map[string]any{
+		string(text): &file, rendered["prometheusrule.yaml"]: &rule, rendered["dashboard.yaml"]: &dashboard,
+	} {
+		if err := yaml.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec, _ = rule["spec"].(map[string]any)
+	if diff := cmp.Diff(file, spec); diff != "" {
+		t.Errorf("the PrometheusRule is not the file (-file +rule):\n%s", diff)
+	}
+	want, err := os.ReadFile(filepath.Join(deploy, "chart", "monitoring", "dashboard.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := dashboard["data"].(map[string]any)
+	if got := data["jobledger.json"]; got != strings.TrimRight(string(want), "\n") {
+		t.Errorf("the ConfigMap is not the file: %.200s", got)
+	}
+}
+
+// TestTheChartAsksForAnImage: there is no image of ours in a registry, so one without a name would be pulled from nowhere.
+func TestTheChartAsksForAnImage(t *testing.T) {
+	for _, values := range []common.Values{{}, {"image": map[string]any{"tag": "v1"}}, {"image": map[string]any{"repository": ""}}} {
+		if _, err := renderWith(filepath.Join(deploy, "chart"), release, values); err == nil || !strings.Contains(err.Error(), "image.repository: name the image") {
+			t.Errorf("with %v: %v", values, err)
+		}
+	}
+	for _, policy := range []string{"Always", "IfNotPresent", "Never"} {
+		files, err := renderWith(filepath.Join(deploy, "chart"), release, common.Values{"image": map[string]any{"repository": "r.example/j", "pullPolicy": policy}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := files["statefulset.yaml"]; !strings.Contains(text, "image: r.example/j\n") || !strings.Contains(text, "imagePullPolicy: "+policy+"\n") {
+			t.Errorf("with the policy %s:\n%s", policy, text)
+		}
+	}
+}
+
+// TestValuesAreChecked: a mistake in the values is refused, in words that name it.
+func TestValuesAreChecked(t *testing.T) {
+	for _, row := range []struct{ values, says string }{
+		{"manage: everything", "manage"},
+		{"mange: all", "mange"},
+		{"{manage: all, observeOthers: true}", "manage"},
+		{"{manage: observe, gangScheduling: true}", "manage"},
+		{"metrics: {authorize: true}", "tlsSecret"},
+		{"log: {maxSize: 8 GB}", "maxSize"},
+		{"log: {volume: {accessMode: ReadWriteMany}}", "accessMode"},
+		{"extraArgs: [--drain, drain]", "extraArgs"},
+		{"log: {maxSize: 10Gi}", "log.maxSize: 10Gi must be less than log.volume.size, which is 10Gi"},
+		{"log: {volume: {size: 8192Mi}}", "log.maxSize: 8Gi must be less than log.volume.size, which is 8192Mi"},
+		{"log: {maxSize: 2Ti, volume: {size: 900Gi}}", "log.maxSize: 2Ti must be less"},
+		{"log: {maxSize: 1Mi}", "log.maxSize: 1Mi is too small: give 16Mi or more"},
+		{"nats: {credsSecret: user}", "nats.credsSecret goes with nats.url"},
+		{"nats: {caSecret: ca}", "nats.caSecret goes with nats.url"},
+	} {
+		if _, err := render(filepath.Join(deploy, "chart"), release, row.values); err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v; want an error that says %s", row.values, err, row.says)
+		}
+	}
+	for _, values := range []string{
+		"log: {maxSize: 0Gi}", "log: {maxSize: 200Mi, volume: {size: 1Gi}}", "log: {maxSize: 1Ti, volume: {size: 1025Gi}}",
+		"nats: {url: 'nats://nats:4222', caSecret: ca, credsSecret: user}",
+	} {
+		if _, err := render(filepath.Join(deploy, "chart"), release, values); err != nil {
+			t.Errorf("%s: %v", values, err)
+		}
+	}
+}
+
+// TestEveryCombinationRenders: every mode with every feature is a set of objects that parse, and rights are there for what is on and
+// for nothing else.
+func TestEveryCombinationRenders(t *testing.T) {
+	rights := map[string]string{ // the feature, and what its rights have in them
+		"gangScheduling: true":                       "podgroups",
+		"metrics: {authorize: true, tlsSecret: any}": "tokenreviews",
+		"watchCluster: true":                         "nodes",
+	}
+	features := slices.Concat(slices.Sorted(maps.Keys(rights)), []string{
+		"watchNamespace: team-a", "ttlAfterFinished: false", "cronJobs: false", "networkPolicy: {enabled: true}", "serviceMonitor: {enabled: true}",
+		"alerts: {enabled: true}", "dashboard: {enabled: true}",
+		"nats: {url: 'nats://nats:4222'}", "podLabels: {a: b}", "serviceAccountAnnotations: {a: b}", "tolerations: [{operator: Exists}]",
+	})
+	for _, mode := range []string{"manage: delegated", "manage: all", "manage: observe"} {
+		for i := range features {
+			for j := i; j < len(features); j++ {
+				on := slices.Compact([]string{features[i], features[j]})
+				if mode == "manage: observe" && slices.Contains(on, "gangScheduling: true") {
+					continue
+				}
+				values := mode + "\n" + strings.Join(on, "\n") + "\n"
+				if !slices.Contains(on, "watchCluster: true") {
+					values += "watchCluster: false\n"
+				}
+				rendered, err := render(filepath.Join(deploy, "chart"), release, values)
+				if err != nil {
+					t.Fatalf("%s: %v", values, err)
+				}
+				text := strings.Join(slices.Collect(maps.Values(rendered)), "---\n")
+				all := objects(t, text)
+				given, err := yaml.Marshal(all)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for feature, right := range rights {
+					if got, want := strings.Contains(string(given), right), slices.Contains(on, feature); got != want {
+						t.Errorf("%s: the rights have %q: %v, want %v", values, right, got, want)
+					}
+				}
+				if got, want := strings.Contains(string(given), "- delete\n"), mode != "manage: observe"; got != want {
+					t.Errorf("%s: may delete: %v, want %v", values, got, want)
+				}
+				for right, want := range map[string]bool{
+					"- cronjobs\n": true, "- cronjobs/status\n": mode == "manage: all", "--cronjobs=false": false,
+				} {
+					if slices.Contains(on, "cronJobs: false") {
+						want = right == "--cronjobs=false"
+					}
+					if got := strings.Contains(string(given), right); got != want {
+						t.Errorf("%s: has %q: %v, want %v", values, right, got, want)
+					}
+				}
+				if _, cluster := all["ClusterRole/jobledger"]; cluster == slices.Contains(on, "watchNamespace: team-a") {
+					t.Errorf("%s: a ClusterRole: %v", values, cluster)
+				}
+			}
+		}
+	}
+}

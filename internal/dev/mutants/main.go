@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+)
+
+// order is what is asked for.
+type order struct {
+	of     string
+	only   string
+	by     string
+	list   bool
+	seeds  int
+	sample int
+	seed   uint64
+	least  int
+}
+
+func main() {
+	var o order
+	flag.StringVar(&o.of, "of", "rules", "whose mutants: rules, or answers")
+	flag.StringVar(&o.only, "only", "", "mutants whose name matches this expression; without it all")
+	flag.StringVar(&o.by, "by", "", "only suites whose name matches this expression: how much some of the tests notice")
+	flag.BoolVar(&o.list, "list", false, "name the mutants and run nothing")
+	flag.IntVar(&o.seeds, "seeds", 6, "simulated seeds for what the other tests of rules do not kill; 0 for none")
+	flag.IntVar(&o.sample, "sample", 0, "so many of the mutants, drawn by -seed; 0 for all")
+	flag.Uint64Var(&o.seed, "seed", 1, "by which the sample is drawn")
+	flag.IntVar(&o.least, "least", 100, "so many of a hundred must be killed or have a reason")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	clean, err := run(ctx, &o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	if !clean {
+		os.Exit(1)
+	}
+}
+
+const equivalentFile = "internal/dev/mutants/equivalent.txt"
+
+// run makes the mutants and tries them; clean is false when too many survive without a reason, or a reason has no survivor.
+func run(ctx context.Context, o *order) (clean bool, err error) {
+	scope, err := scopeOf(o.of)
+	if err != nil {
+		return false, err
+	}
+	matching, err := regexp.Compile(o.only)
+	if err != nil {
+		return false, err
+	}
+	judging, err := regexp.Compile(o.by)
+	if err != nil {
+		return false, err
+	}
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	mutants, overlay, err := mutate(ctx, dir, scope.packages)
+	if err != nil {
+		return false, err
+	}
+	reasons, err := readReasons(equivalentFile)
+	if err != nil {
+		return false, err
+	}
+	maps.DeleteFunc(reasons, func(name, _ string) bool { return !scope.holds(name) })
+	asked := mutants[:0:0]
+	for _, m := range drawn(mutants, o.sample, o.seed) {
+		if matching.MatchString(m.name()) {
+			asked = append(asked, m)
+		}
+	}
+	if o.list {
+		for _, m := range asked {
+			fmt.Println(m.name())
+		}
+		return true, nil
+	}
+	suites := slices.DeleteFunc(scope.suites(o.seeds), func(s *suite) bool { return !judging.MatchString(s.name) })
+	if err := build(ctx, dir, overlay, suites); err != nil {
+		return false, err
+	}
+	if err := try(ctx, suites, asked, reasons); err != nil {
+		return false, err
+	}
+	return report(asked, reasons, scope, o.only == "" && o.sample == 0, o.least), nil
+}

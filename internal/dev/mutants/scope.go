@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// scope is a part of the product, and the tests that judge it.
+type scope struct {
+	name     string
+	packages []string // from the repository's root
+	sections bool     // its code cites rules of the contract, and survivors are listed by their sections; else by package
+	suites   func(seeds int) []*suite
+}
+
+var scopes = []scope{
+	{"rules", []string{"./projector", "./reconciler"}, true, ruleSuites},
+	{"answers", answering, false, answerSuites},
+}
+
+// answering are the packages that decide what an answer says.
+var answering = []string{
+	"./internal/read/explain", "./internal/read/history", "./internal/read/joblist", "./internal/read/duetimes", "./internal/subject/ticks", "./internal/say/verdict",
+	"./internal/say/words", "./internal/read/plan", "./internal/read/show", "./internal/say/recordjson",
+}
+
+func scopeOf(name string) (*scope, error) {
+	i := slices.IndexFunc(scopes, func(s scope) bool { return s.name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("-of %s: there are only rules and answers", name)
+	}
+	return &scopes[i], nil
+}
+
+// holds reports whether a mutant of that name is of the scope.
+func (s *scope) holds(name string) bool {
+	pkg, _, _ := strings.Cut(name, " ")
+	return slices.Contains(s.packages, "./"+pkg)
+}
+
+// measuring are tests that count allocations: they take long, and a rule is not their subject.
+const measuring = "Allocations|Costs"
+
+// searching are tests that try many random histories.
+const searching = "^TestCountsThatAreKept|^TestAStateIsTheSame"
+
+func ruleSuites(seeds int) []*suite {
+	suites := []*suite{ // what is quick goes first
+		{name: "reconciler", dir: "reconciler", skip: measuring},
+		{name: "scripts", dir: "reconciler/loop", only: "^TestScripts$"},
+		{name: "tables", dir: "projector", skip: measuring + "|" + searching},
+		{name: "loop", dir: "reconciler/loop"},
+		{name: "projector", dir: "projector", skip: measuring},
+		{name: "observe", dir: "reconciler/observe"},
+		{name: "crons", dir: "internal/dev/sim/crons", skip: "^TestAYear"},
+	}
+	if seeds > 0 {
+		suites = append(suites, &suite{
+			name: "sim", dir: "internal/dev/sim/drive", only: "^TestSeeds", env: []string{fmt.Sprintf("JOBLEDGER_SEEDS=%d", seeds)},
+		})
+	}
+	return suites
+}
+
+// scripts are those of the command line that ask a log.
+var scripts = []string{"cronjobs", "events", "explain", "findjob", "get", "lists", "plan", "ticks", "times"}
+
+// asked are tests of the command line that ask logs of many files, damaged and pruned ones, and such as go on.
+const asked = "^Test(AnswersBesideDamage|PrunedAndDamaged|NoAnswerHidesDamage|CronJobsInManyFiles|ALogThatChangesItsMode|" +
+	"AJobThatIsNoLongerLookedAt|WhatWasPassedOver|Morning|Watch|GetWatches|EventsNameAGap|PointsInHistory|Times|Since|ASpanOfTimesOfDay|" +
+	"ATimeOfToday|HintsNameWhatExists|StreamDocument|Node)"
+
+// scenes are small histories of CronJobs that are played in both modes, and what is said of them.
+const scenes = "^Test(What|TwoLives|EditedSince|Runs|NotHealthy|OneClock|AnotherControllersFates|EachDueTime)"
+
+// incidents are the recorded logs, each with all that is told of it.
+var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed", "generated-run", "generated-observe"}
+
+func answerSuites(int) []*suite {
+	return []*suite{ // of a mutant those run first that are the quickest of those that reach it
+		{name: "told", dir: "internal/read/explain", only: "^TestAnswersAreAsKept$", rows: incidents},
+		{name: "lookalikes", dir: "internal/read/explain", only: "^TestLookalikesAreAsKept$"},
+		{name: "words", dir: "internal/say/words", apart: true},
+		{name: "recordjson", dir: "internal/say/recordjson", apart: true},
+		{name: "ticks", dir: "internal/subject/ticks", apart: true},
+		{name: "duetimes", dir: "internal/read/duetimes", apart: true},
+		{name: "plan", dir: "internal/read/plan", apart: true},
+		{name: "show", dir: "internal/read/show", apart: true},
+		{name: "explain", dir: "internal/read/explain", apart: true, skip: "AsKept$"},
+		{name: "history", dir: "internal/read/history", apart: true},
+		{name: "documents", dir: "cmd/jobledger", only: "^TestIncidentDocuments$|^TestCronJobDocument$", apart: true},
+		{name: "scripts", dir: "cmd/jobledger", only: "^TestScripts$", rows: scripts},
+		{name: "asked", dir: "cmd/jobledger", only: asked, apart: true},
+		{name: "scenes", dir: "internal/dev/sim/crons", only: scenes, apart: true},
+		{name: "serve", dir: "internal/read/serve", apart: true},
+		{name: "situations", dir: "test/incidents", only: "^TestRecordedSituations$", rows: []string{"run", "observe"}},
+		{name: "verdict", dir: "internal/say/verdict", apart: true},
+		{name: "joblist", dir: "internal/read/joblist", apart: true}, // what a page costs is counted there, and is an answer's own
+	}
+}
+
+// drawn are so many of the mutants, drawn by a seed, in their order.
+func drawn(all []*mutant, n int, seed uint64) []*mutant {
+	if n == 0 || n >= len(all) {
+		return all
+	}
+	picked := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n] //nolint:gosec // which are drawn is no secret
+	slices.Sort(picked)
+	out := make([]*mutant, 0, n)
+	for _, i := range picked {
+		out = append(out, all[i])
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package natstest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
+)
+
+// Life is that of a [Ledger]'s log.
+var Life = events.Identity{LogID: "5b9e0c1d2f3a44556677889900aabbcc", Epoch: 1}
+
+// Ledger is a log that grows by the batches of another.
+type Ledger struct {
+	Log  *memlog.Log
+	Left []events.Batch // not appended yet
+	T    testing.TB
+}
+
+// NewLedger is a log that is empty, and to get about n records.
+func NewLedger(t testing.TB, n int) *Ledger {
+	return &Ledger{T: t, Log: memlog.New(Life), Left: Source(t, n)}
+}
+
+// Source gives the first n records of a busy cluster, in whole batches. They are made once, unless more are wanted than any test
+// does.
+var Source = func() func(testing.TB, int) []events.Batch {
+	var mu sync.Mutex
+	var made []events.Batch
+	records := 0
+	return func(t testing.TB, n int) []events.Batch {
+		mu.Lock()
+		defer mu.Unlock()
+		if records < n {
+			records = max(n, 12_000)
+			log := memlog.New(Life)
+			if _, err := joblog.Write(log, joblog.Busy(records)); err != nil {
+				t.Fatal(err)
+			}
+			made = Batches(t, log)
+		}
+		for i, b := range made {
+			if int(b.Records[len(b.Records)-1].Sequence) >= n {
+				return made[:i+1]
+			}
+		}
+		return made
+	}
+}()
+
+// Batches are those of a log.
+func Batches(t testing.TB, log store.Reader) []events.Batch {
+	var all []events.Batch
+	var b events.Batch
+	for r, err := range log.Read(context.Background(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Records = append(b.Records, r); r.Last {
+			all, b = append(all, b), events.Batch{}
+		}
+	}
+	return all
+}
+
+// Grow appends whole batches until the log has n records, or all that there are when n is 0.
+func (l *Ledger) Grow(n int) *Ledger {
+	l.T.Helper()
+	for len(l.Left) > 0 && (n == 0 || int(l.Log.Head().Sequence) < n) {
+		l.Append(l.Left[0])
+		l.Left = l.Left[1:]
+	}
+	return l
+}
+
+// Append appends a batch, and returns when it is durable.
+func (l *Ledger) Append(b events.Batch) {
+	l.T.Helper()
+	commit := l.Log.Append(b, true)
+	<-commit.Done()
+	if err := commit.Err(); err != nil {
+		l.T.Fatal(err)
+	}
+}
+
+// Controller appends a record to the controller's stream.
+func (l *Ledger) Controller(kind events.Kind, facts events.Facts) {
+	l.T.Helper()
+	var previous events.Sequence
+	for r, err := range l.Log.ReadStream(context.Background(), events.Controller, 0, store.Backward) {
+		if err != nil {
+			l.T.Fatal(err)
+		}
+		previous = r.Sequence
+		break
+	}
+	head := l.Log.Head()
+	l.Append(events.Batch{Records: []events.Record{{
+		Header: events.Header{
+			Sequence: head.Sequence + 1, Time: head.Time + 1, Stream: events.Controller, Previous: previous, Kind: kind,
+			Critical: kind.Critical(), Last: true,
+		},
+		Facts: facts, FactsSalt: events.Salt{1},
+	}}})
+}

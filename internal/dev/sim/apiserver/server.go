@@ -1,0 +1,206 @@
+package apiserver
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/dev/sim/clock"
+)
+
+// Config is what a Server is made from; both fields are needed.
+type Config struct {
+	// Clock gives creation and deletion times, and holds calls that take effect late.
+	Clock *clock.Clock
+	// Rand gives UIDs and generated names. Nothing else may draw from it, or a change elsewhere moves all names.
+	Rand *rand.Rand
+}
+
+// Server is the model. See the package comment.
+type Server struct {
+	clock   *clock.Clock
+	rand    *rand.Rand
+	version uint64 // of the newest write
+	born    uint64 // objects created; keeps UIDs apart
+	touched uint64 // edits by [Server.Touch]
+	lives   uint64 // times that a backup was restored
+	changes uint64 // of what is stored: writes, and backups that were restored
+	tables  map[Kind]*table
+	writes  []Write
+	calls   []Answered
+}
+
+// table holds the objects of one kind and all that ever happened to them.
+type table struct {
+	live      map[Key]Object
+	order     []Object // the values of live, by namespace and name
+	events    []Event
+	compacted uint64 // a watch from before this version is refused
+}
+
+// New returns a server whose only object is the namespace "default".
+func New(cfg Config) *Server {
+	s := &Server{clock: cfg.Clock, rand: cfg.Rand, tables: map[Kind]*table{}}
+	for _, k := range kinds {
+		s.tables[k] = &table{live: map[Key]Object{}}
+	}
+	if _, err := s.createNamespace("kube-apiserver", metav1.NamespaceDefault); err != nil {
+		panic(err) // an empty server refuses no namespace
+	}
+	return s
+}
+
+// Version returns the resource version of the newest write.
+func (s *Server) Version() uint64 { return s.version }
+
+// Clock returns the clock that the server reads.
+func (s *Server) Clock() *clock.Clock { return s.clock }
+
+// now is the present instant as it is stored.
+func (s *Server) now() metav1.Time { return metav1.NewTime(s.clock.Now()).Rfc3339Copy() }
+
+// Job returns the stored Job, or nil.
+func (s *Server) Job(namespace, name string) *batchv1.Job {
+	return lookup[*batchv1.Job](s, Jobs, Key{namespace, name})
+}
+
+// Pod returns the stored Pod, or nil.
+func (s *Server) Pod(namespace, name string) *corev1.Pod {
+	return lookup[*corev1.Pod](s, Pods, Key{namespace, name})
+}
+
+// Namespace returns the stored Namespace, or nil.
+func (s *Server) Namespace(name string) *corev1.Namespace {
+	return lookup[*corev1.Namespace](s, Namespaces, Key{Name: name})
+}
+
+// AllJobs returns copies of all Jobs by namespace and name.
+func (s *Server) AllJobs() []*batchv1.Job { return all[*batchv1.Job](s, Jobs) }
+
+// AllPods returns copies of all Pods by namespace and name.
+func (s *Server) AllPods() []*corev1.Pod { return all[*corev1.Pod](s, Pods) }
+
+// StoredJobs returns the stored Jobs themselves, by namespace and name. They must not be changed.
+func (s *Server) StoredJobs() []*batchv1.Job { return stored[*batchv1.Job](s, Jobs) }
+
+// StoredPods returns the stored Pods themselves, by namespace and name. They must not be changed.
+func (s *Server) StoredPods() []*corev1.Pod { return stored[*corev1.Pod](s, Pods) }
+
+// PodsOf returns copies of the Pods whose controller owner has the given UID, by namespace and name.
+func (s *Server) PodsOf(job types.UID) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, o := range s.sorted(Pods) {
+		if ControllerOf(o) == job {
+			out = append(out, o.(*corev1.Pod).DeepCopy())
+		}
+	}
+	return out
+}
+
+func lookup[T Object](s *Server, k Kind, key Key) T {
+	var none T
+	o, ok := s.tables[k].live[key]
+	if !ok {
+		return none
+	}
+	return clone(o.(T))
+}
+
+func all[T Object](s *Server, k Kind) []T {
+	out := stored[T](s, k)
+	for i, o := range out {
+		out[i] = clone(o)
+	}
+	return out
+}
+
+func stored[T Object](s *Server, k Kind) []T {
+	objects := s.sorted(k)
+	out := make([]T, len(objects))
+	for i, o := range objects {
+		out[i] = o.(T)
+	}
+	return out
+}
+
+// sorted returns the stored objects themselves, by namespace and name. The slice is the table's own: it is good until the next write.
+func (s *Server) sorted(k Kind) []Object { return s.tables[k].order }
+
+// put stores an object under its key.
+func (t *table) put(o Object) {
+	key := keyOf(o)
+	t.live[key] = o
+	if at, there := t.find(key); there {
+		t.order[at] = o
+	} else {
+		t.order = slices.Insert(t.order, at, o)
+	}
+}
+
+func (t *table) remove(key Key) {
+	delete(t.live, key)
+	if at, there := t.find(key); there {
+		t.order = slices.Delete(t.order, at, at+1)
+	}
+}
+
+// find is the place of a key in the order.
+func (t *table) find(key Key) (at int, there bool) {
+	return slices.BinarySearchFunc(t.order, key, func(o Object, key Key) int { return compareKeys(keyOf(o), key) })
+}
+
+func sortObjects(objects []Object) {
+	slices.SortFunc(objects, func(a, b Object) int { return compareKeys(keyOf(a), keyOf(b)) })
+}
+
+func compareKeys(a, b Key) int {
+	switch {
+	case a == b:
+		return 0
+	case a.Namespace < b.Namespace, a.Namespace == b.Namespace && a.Name < b.Name:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// newUID draws a UID; the number of objects created so far is part of it, so that two never meet.
+func (s *Server) newUID() types.UID {
+	s.born++
+	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x",
+		s.born, s.rand.IntN(1<<16), s.rand.IntN(1<<12), s.rand.IntN(1<<12), s.rand.Int64N(1<<48)))
+}
+
+// Limits of generated names: the whole, and what the prefix may take of it.
+const (
+	maxNameLength       = 63
+	generatedNameSuffix = 5
+	maxGeneratedPrefix  = maxNameLength - generatedNameSuffix
+	nameAlphabet        = "bcdfghjklmnpqrstvwxz2456789"
+	generateNameRetries = 8
+)
+
+func (s *Server) generateName(prefix string) string {
+	if len(prefix) > maxGeneratedPrefix {
+		prefix = prefix[:maxGeneratedPrefix]
+	}
+	suffix := make([]byte, generatedNameSuffix)
+	for i := range suffix {
+		suffix[i] = nameAlphabet[s.rand.IntN(len(nameAlphabet))]
+	}
+	return prefix + string(suffix)
+}
+
+func (s *Server) get(k Kind, key Key) (Object, error) {
+	o, ok := s.tables[k].live[key]
+	if !ok {
+		return nil, apierrors.NewNotFound(k.resource(), key.Name)
+	}
+	return o, nil
+}

@@ -1,0 +1,431 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
+	"github.com/jobledger/jobledger/internal/dev/sim/process"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
+)
+
+// actor is the name under which the controller writes.
+const actor = "jobledger"
+
+// Config is one run.
+type Config struct {
+	World    world.Config
+	Settings events.Settings
+	Faults   apiserver.Rates
+	Crash    float64 // chance, for each step, that the process crashes
+	LoseLog  float64 // share of crashes that lose the log
+	LoseKey  float64 // share of crashes that lose the log's key, so that the next process has another one
+	Cut      float64 // chance, for each step, that a watch is cut
+	Stall    float64 // chance, for each step, that a watch is behind for some seconds
+	Stop     float64 // chance, for each step, that the process stops in good order and another one starts
+	Lapse    float64 // chance, for each step, that the Lease is not held for certain any more, or is again
+	HandOver float64 // chance, for each step, that the other controller takes over, with a log of its own
+	Protect  float64 // share of pods that a policy protects for ever, see policy
+	SetClock float64 // chance, for each step, that the controller's clock is set, an hour forward or back
+	Rewind   float64 // chance, for each step, that the cluster is restored from a backup, or that one is made
+	Files    int     // bytes of a log file; 0 for one file
+	Snapshot int     // records between snapshots, which are made a stream at a time; 0 for none while it runs
+}
+
+// Driver is one run in progress.
+type Driver struct {
+	World *world.World
+
+	cfg     Config
+	rng     *rand.Rand
+	client  *apiserver.Client
+	checker *invariants.Checker
+	history []string
+	lives   uint64             // logs so far
+	intents map[types.UID]wish // behind the newest finalizer removal of a pod
+	seen    map[string]uint64  // by the newest write of a Job of a CronJob: the version of the CronJob that it was decided on
+
+	offset   time.Duration // of the controller's clock from the world's
+	resting  *memlog.Log   // of the controller whose turn it is not; nil while there never was another
+	log      *memlog.Log
+	key      events.Key
+	process  *process.Process
+	flying   []*executor.Call // begun, and the request not yet at the server
+	answered []answer         // done at the server, and the answer on its way
+	lapsed   bool             // the Lease is not held for certain: nothing is sent
+	away     bool             // the server was away and nothing was listed since: nothing is sent
+	backup   *backup          // of the cluster; nil while there is none
+	rewinds  uint64           // times that it was restored
+	calm     bool             // nothing fails: each look is pending that should be
+
+	stalled map[events.Resource]events.Time // until when a watch is behind
+}
+
+type answer struct {
+	call   *executor.Call
+	result events.TaskResult
+}
+
+// New starts the controller in the world of the seed, and then a user creates the Jobs.
+func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
+	d := &Driver{
+		World: world.New(cfg.World), cfg: cfg, key: events.Key{1}, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
+		seen: map[string]uint64{}, stalled: map[events.Resource]events.Time{},
+	}
+	d.client = d.World.Server.Client(actor)
+	seeded := apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
+	d.client.Faults = func(c apiserver.Call) apiserver.Fault {
+		if f := d.policy(c); f.Kind != apiserver.NoFault {
+			return f
+		}
+		return seeded(c)
+	}
+	d.checker = invariants.New(invariants.Config{
+		Server: d.World.Server, Actor: actor, Manages: d.manages, DeletesExpired: cfg.Settings.DeleteExpired, HeldAtEnd: int(cfg.Settings.HeldAtEnd),
+		DeletedPodWait: cfg.Settings.DeletedPodWait, Intent: d.intent, CronSeen: d.cronSeen,
+	})
+	d.newLog()
+	if err := d.boot(); err != nil {
+		return nil, err
+	}
+	for _, job := range jobs {
+		if _, err := d.World.Users.Create(job); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *Driver) manages(j *batchv1.Job) bool {
+	by := ""
+	if j.Spec.ManagedBy != nil {
+		by = *j.Spec.ManagedBy
+	}
+	return d.cfg.Settings.Mode.Manages(by)
+}
+
+// intent tells the checker why a finalizer goes, and what the decision had seen of the pod.
+func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
+	wish, ok := d.intents[w.UID]
+	return wish.intent, ok
+}
+
+// wish is what is behind a command.
+type wish struct {
+	log     string
+	command events.CommandID
+	stream  events.Stream
+	intent  invariants.Intent
+}
+
+func (d *Driver) newLog() {
+	d.lives++
+	options := []memlog.Option{memlog.Manual()}
+	if d.cfg.Files > 0 {
+		options = append(options, memlog.ShortFiles(d.cfg.Files))
+	}
+	d.log = memlog.New(events.Identity{LogID: fmt.Sprintf("%016x%016x", d.cfg.World.Seed, d.lives), Epoch: 1}, options...)
+}
+
+// boot makes a new process on the log as it is.
+func (d *Driver) boot() error {
+	p, err := process.Start(process.Config{
+		Server: d.World.Server, API: d.client, Groups: d.client, Crons: d.client, Checker: d.checker, Log: d.log, Key: d.key, Settings: d.cfg.Settings,
+		Program: "sim", Seed: d.cfg.World.Seed, Snapshot: d.cfg.Snapshot,
+		May: func() bool { return !d.lapsed && !d.away }, Behind: d.behind,
+	}, d.now())
+	d.process, d.flying, d.answered = p, nil, nil
+	return err
+}
+
+// now is the time by the controller's clock. elapsed is the time of its executor, which cannot be set.
+func (d *Driver) now() events.Time     { return d.elapsed().Add(d.offset) }
+func (d *Driver) elapsed() events.Time { return events.At(d.World.Clock.Now()) }
+
+func (d *Driver) say(format string, args ...any) {
+	d.history = append(d.history, fmt.Sprintf("%s ", d.World.Clock.Now().Format("04:05"))+fmt.Sprintf(format, args...))
+}
+
+// History is what happened, the newest n steps.
+func (d *Driver) History(n int) string {
+	return strings.Join(d.history[max(0, len(d.history)-n):], "\n")
+}
+
+// Steps does n things, by the seed.
+func (d *Driver) Steps(n int) error {
+	for range n {
+		if err := d.Step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Step does one thing, by the seed.
+func (d *Driver) Step() error {
+	if d.away { // the restored cluster is listed before it comes past the versions that were seen (docs/design/0007, What is left)
+		if _, err := d.list(); err != nil {
+			return err
+		}
+		return d.checker.Check()
+	}
+	happen, draw := d.work, d.rng.Float64()
+	for _, x := range []struct {
+		chance float64
+		happen func() error
+	}{
+		{d.cfg.Crash, d.crash}, {d.cfg.Cut, d.cut}, {d.cfg.Stall, d.stall}, {d.cfg.Stop, d.stop}, {d.cfg.Lapse, d.lapse},
+		{d.cfg.HandOver, d.handOver}, {d.cfg.SetClock, d.setClock}, {d.cfg.Rewind, d.rewind},
+	} {
+		if draw < x.chance {
+			happen = x.happen
+			break
+		}
+		draw -= x.chance
+	}
+	if err := happen(); err != nil {
+		return err
+	}
+	return d.checker.Check()
+}
+
+// work does one of the controller's steps, or lets the world go on.
+func (d *Driver) work() error {
+	steps := []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer}
+	for _, i := range d.rng.Perm(len(steps) + 1) {
+		if i == len(steps) {
+			d.pass()
+			return nil
+		}
+		if did, err := steps[i](); did || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass lets the world go on, or time pass until the controller wants to look again.
+func (d *Driver) pass() {
+	if wake := d.wake(); wake != 0 && d.rng.IntN(3) == 0 {
+		if next := d.World.Clock.Next(); next == nil || events.At(next.Due) > wake {
+			d.World.Clock.AdvanceTo(wake.Go())
+			return
+		}
+	}
+	if what := d.World.Step(); what != "" {
+		d.say("world: %s", what)
+	}
+}
+
+// wake is when, by the world's clock, the controller looks again by itself; 0 for never.
+func (d *Driver) wake() events.Time {
+	wake := d.process.Loop.Wake().Add(-d.offset)
+	if pause := d.process.Executor.Wake(); pause > d.elapsed() && (wake == 0 || pause < wake) {
+		wake = pause
+	}
+	return wake
+}
+
+// list lists a resource that is not watched, as it is now, and begins to watch it.
+func (d *Driver) list() (bool, error) {
+	for _, r := range d.resources() {
+		if d.process.MustList(r) {
+			err := d.process.List(r)
+			d.say("list %s", r)
+			d.away = d.away && slices.ContainsFunc(d.resources(), d.process.MustList)
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// watch delivers one watch event.
+func (d *Driver) watch() (bool, error) {
+	all := d.resources()
+	first := d.rng.IntN(len(all)) + 1
+	for i := range all {
+		r := all[(first+i)%len(all)]
+		if d.elapsed() < d.stalled[r] && d.rng.IntN(20) > 0 {
+			continue
+		}
+		if did, err := d.process.Watch(r); did || err != nil {
+			return did, err
+		}
+	}
+	return false, nil
+}
+
+// take moves some observations to the loop's inputs.
+func (d *Driver) take() (bool, error) {
+	did := false
+	for range 1 + d.rng.IntN(8) {
+		if !d.process.Take() {
+			break
+		}
+		did = true
+	}
+	return did, nil
+}
+
+// turn makes a turn when there is something for it.
+func (d *Driver) turn() (bool, error) {
+	if !d.process.HasTurn(d.now()) {
+		return false, nil
+	}
+	n := len(d.process.Inputs)
+	if n > 0 {
+		n = 1 + d.rng.IntN(n)
+	}
+	return true, d.process.Turn(d.now(), n)
+}
+
+// commit makes a batch durable.
+func (d *Driver) commit() (bool, error) { return d.process.Commit() }
+
+// begin takes a call from the executor: its request is on its way.
+func (d *Driver) begin() (bool, error) {
+	call, ok := d.process.Executor.Next(d.elapsed())
+	if ok {
+		d.flying = append(d.flying, call)
+	}
+	return ok, nil
+}
+
+// land lets a request reach the server.
+func (d *Driver) land() (bool, error) {
+	if len(d.flying) == 0 {
+		return false, nil
+	}
+	call := pluck(d.rng, &d.flying)
+	d.note(call)
+	result := call.Do(context.Background())
+	d.say("%s %s/%s (%s): %s %s", events.Describe(call.Task.Command), call.Task.Job.Namespace, call.Task.Job.Name,
+		call.Task.Pod.Name, result.Ended.Ending, result.Ended.Class)
+	d.answered = append(d.answered, answer{call, result})
+	return true, nil
+}
+
+// note notes what is behind the removal of a finalizer, or a write of a Job of a CronJob.
+func (d *Driver) note(call *executor.Call) {
+	d.noteRun(call)
+	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
+		asked, log := d.intents[drop.Pod], d.log.Identity().LogID
+		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
+			intent := invariants.Intent{Surplus: drop.ThenDelete}
+			if j := d.process.Loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
+				intent.NeverCounted = j.Pod(drop.Pod).NeverCounted
+			}
+			d.intents[drop.Pod] = wish{log, call.Task.Name, call.Task.Stream, intent}
+		}
+	}
+}
+
+// answer brings an answer back.
+func (d *Driver) answer() (bool, error) {
+	if len(d.answered) == 0 {
+		return false, nil
+	}
+	a := pluck(d.rng, &d.answered)
+	d.process.Done(a.call, a.result, d.elapsed())
+	return true, nil
+}
+
+// pluck takes a random element.
+func pluck[T any](rng *rand.Rand, from *[]T) T {
+	i := rng.IntN(len(*from))
+	x := (*from)[i]
+	*from = append((*from)[:i], (*from)[i+1:]...)
+	return x
+}
+
+// errRestless: the world did not come to rest.
+var errRestless = errors.New("the world does not come to rest")
+
+// Settle ends the disturbances and lets everything run until nothing happens any more.
+func (d *Driver) Settle() error {
+	d.client.Faults, d.lapsed = d.policy, false
+	clear(d.stalled)
+	for range 200_000 {
+		busy, err := d.busy()
+		if err != nil {
+			return err
+		}
+		if err := d.checker.Check(); err != nil {
+			return err
+		}
+		if busy || d.World.Settle() {
+			continue
+		}
+		if !d.nextMoment() {
+			return d.checker.Settled()
+		}
+	}
+	return errRestless
+}
+
+// Pass lets everything run for that long, in the time that it takes: nothing waits but for a moment that something names.
+func (d *Driver) Pass(period time.Duration) error {
+	end := d.World.Clock.Now().Add(period)
+	for {
+		busy, err := d.busy()
+		if err != nil {
+			return err
+		}
+		if err := d.checker.Check(); err != nil {
+			return err
+		}
+		if busy || d.World.Settle() {
+			continue
+		}
+		if err := d.atRest(); err != nil {
+			return err
+		}
+		wake, next := d.wake(), d.World.Clock.Next()
+		if (wake == 0 || wake > events.At(end)) && (next == nil || next.Due.After(end)) {
+			d.World.Clock.AdvanceTo(end)
+			return nil
+		}
+		d.nextMoment()
+	}
+}
+
+// busy does all of the controller's steps that can be done without time passing.
+func (d *Driver) busy() (bool, error) {
+	for _, step := range []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer} {
+		if did, err := step(); did || err != nil {
+			return did, err
+		}
+	}
+	return false, nil
+}
+
+// nextMoment moves the clock to when something happens next; it reports whether anything does.
+func (d *Driver) nextMoment() bool {
+	wake, next := d.wake(), d.World.Clock.Next()
+	switch {
+	case wake == 0 && next == nil:
+		return false
+	case next == nil || (wake != 0 && wake < events.At(next.Due)):
+		d.World.Clock.AdvanceTo(wake.Go())
+		return true
+	}
+	if what := d.World.Tick(); what != "" {
+		d.say("world: %s", what)
+	}
+	return true
+}
+
+// Log is the controller's log as it is now.
+func (d *Driver) Log() *memlog.Log { return d.log }

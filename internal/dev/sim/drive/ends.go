@@ -1,0 +1,71 @@
+package drive
+
+import (
+	"context"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+)
+
+// cut ends a watch: the resource is listed again.
+func (d *Driver) cut() error {
+	all := d.resources()
+	r := all[d.rng.IntN(len(all))]
+	if cursor := d.process.Watches[r]; cursor != nil {
+		cursor.Cut()
+		d.say("the watch of %s is cut", r)
+	}
+	return nil
+}
+
+// stall has a watch show little, one event in twenty steps, for up to 20 s: what the controller reads and is answered meanwhile is newer than what it then shows.
+func (d *Driver) stall() error {
+	all := d.resources()
+	r := all[d.rng.IntN(len(all))]
+	until := d.World.Clock.Now().Add(time.Duration(1+d.rng.IntN(20)) * time.Second)
+	d.stalled[r] = events.At(until)
+	d.World.Clock.Schedule(until, "the watch of "+r.String()+" goes on", func() {})
+	d.say("the watch of %s stalls", r)
+	return nil
+}
+
+// lapse lets the Lease lapse, or be held again.
+func (d *Driver) lapse() error {
+	d.lapsed = !d.lapsed
+	d.say("the Lease has lapsed: %t", d.lapsed)
+	return nil
+}
+
+// crash ends the process, and another one starts on what is left of its log, or on none.
+func (d *Driver) crash() error {
+	if d.cfg.LoseKey > 0 && d.rng.Float64() < d.cfg.LoseKey {
+		d.say("the key is lost")
+		d.key[0]++
+	}
+	if d.rng.Float64() < d.cfg.LoseLog {
+		d.say("the log is lost")
+		d.checker.LogLost()
+		d.newLog()
+		return d.boot()
+	}
+	d.fall()
+	return d.boot()
+}
+
+// fall ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on. Of the requests that are
+// on their way some reach the server later.
+func (d *Driver) fall() {
+	for _, call := range d.flying {
+		if d.rng.IntN(2) == 0 && !call.Withdrawn {
+			d.note(call)
+			d.client.FailNext(apiserver.Fault{Kind: apiserver.TimeoutLate, Delay: time.Duration(d.rng.IntN(20)) * time.Second})
+			call.Do(context.Background())
+			d.say("on its way: %s %s/%s (%s)", events.Describe(call.Task.Command), call.Task.Job.Namespace, call.Task.Job.Name, call.Task.Pod.Name)
+		}
+	}
+	appended, durable := d.log.Batches()
+	keep := durable + d.rng.IntN(appended-durable+1)
+	d.say("crash; the log keeps %d of %d batches, %d were durable", keep, appended, durable)
+	d.log = d.log.Crash(keep)
+}

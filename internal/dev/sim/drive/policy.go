@@ -1,0 +1,22 @@
+package drive
+
+import (
+	"hash/fnv"
+
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+)
+
+// policy denies the controller the deletion of some pods for ever, and to patch them while they have not ended: as an admission
+// policy does that keeps what runs from being disturbed.
+func (d *Driver) policy(c apiserver.Call) apiserver.Fault {
+	if c.Kind != apiserver.Pods || (c.Verb != "delete" && c.Verb != "patch") {
+		return apiserver.Fault{}
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(c.UID))
+	pod := d.World.Server.Pod(c.Namespace, c.Name)
+	if pod == nil || float64(hash.Sum32()%1000) >= 1000*d.cfg.Protect || (c.Verb == "patch" && apiserver.PodTerminal(pod)) {
+		return apiserver.Fault{}
+	}
+	return apiserver.Fault{Kind: apiserver.WebhookDenied}
+}

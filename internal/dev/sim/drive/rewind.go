@@ -1,0 +1,87 @@
+package drive
+
+import (
+	"context"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
+)
+
+// backup is the cluster at one moment, and what the checker knew of it.
+type backup struct {
+	server  *apiserver.Backup
+	checker *invariants.Backup
+}
+
+// rewind makes a backup of the cluster, or restores the one that there is: all servers stop, what was on its way to them never
+// arrives, and they come back with what was stored at the time of the backup. The process lives through it, or is killed and
+// starts again before or afterwards.
+func (d *Driver) rewind() error {
+	if err := d.checker.Check(); err != nil {
+		return err
+	}
+	if d.backup == nil || d.rng.IntN(4) == 0 {
+		d.backup = &backup{d.World.Server.Backup(), d.checker.Backup()}
+		d.say("backup at %d", d.World.Server.Version())
+		return nil
+	}
+	d.say("the cluster at %d is restored from the backup at %d", d.World.Server.Version(), d.backup.server.Version())
+	unsent, cancel := context.WithCancel(context.Background())
+	cancel()
+	for len(d.flying) > 0 { // their answers are lost, and the sender cannot know that
+		call := pluck(d.rng, &d.flying)
+		result := call.Do(unsent)
+		if !call.Withdrawn {
+			result.Ended.Ending, result.Ended.Sent = events.OutcomeUnknown, true
+		}
+		d.answered = append(d.answered, answer{call, result})
+	}
+	d.rewinds++
+	known := d.World.Server.Version()
+	d.World.Server.Restore(d.backup.server)
+	if d.rng.IntN(3) == 0 && d.tells() { // it has passed what was known, by other objects, before anybody lists it
+		d.say("and comes to %d by other objects", known)
+		d.World.Server.Pass(known)
+	}
+	d.World.Kubelet.Rewound()
+	d.checker.Rewound(d.backup.checker, d.resting != nil)
+	clear(d.intents)
+	d.backup, d.away = nil, true
+	d.process.Watches = map[events.Resource]*apiserver.Cursor{}
+	if d.rng.IntN(3) == 0 {
+		d.fall()
+		return d.boot()
+	}
+	return nil
+}
+
+// tells reports whether the Jobs of the restored cluster tell that it went back, whatever version it is at: the log has a newer
+// version of one, or its end.
+func (d *Driver) tells() bool {
+	if appended, durable := d.Log().Batches(); appended != durable {
+		return false
+	}
+	w := d.process.Loop.World()
+	for _, o := range d.World.Server.List(apiserver.Jobs).Items {
+		j, listed := w.Job(events.JobStream(o.GetUID())), o.(*batchv1.Job)
+		if version, err := strconv.ParseUint(listed.ResourceVersion, 10, 64); err == nil && j != nil && j.Known() && (j.Gone || j.Version > version) {
+			return true
+		}
+	}
+	return false
+}
+
+// Rewinds is how often the cluster went back.
+func (d *Driver) Rewinds() uint64 { return d.rewinds }
+
+// behind takes the proof of a live read, or of a Job that had gone, that the cluster went back.
+func (d *Driver) behind(life events.Identity, proof events.Rewind) {
+	if d.process.Feed.Behind(life, proof) {
+		d.say("the cluster is found to be behind: %+v", proof)
+		d.process.Watches, d.away = map[events.Resource]*apiserver.Cursor{}, true
+	}
+}

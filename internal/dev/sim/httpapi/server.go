@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
+)
+
+// Config is what a Server is made from; only World is needed.
+type Config struct {
+	// World is served. It must not be used otherwise any more: see [Server.Do].
+	World *world.World
+	// MaxPage is the most objects on a page of a list for which the client set a limit; 0 is no bound but the client's.
+	MaxPage int
+	// Writes gets a line for each request that is no read, before it is carried out: METHOD PATH BODY, the body in JSON. Lines are
+	// written one at a time. Nil for none.
+	Writes io.Writer
+	// Forbid refuses everything but the version with 403, as to a user who has no role.
+	Forbid bool
+	// ForbidKind refuses one resource likewise; empty for none.
+	ForbidKind apiserver.Kind
+}
+
+// Server serves a world. Make it with New, and Close it.
+type Server struct {
+	URL string
+
+	cfg  Config
+	http *httptest.Server
+	stop chan struct{} // closed by Close
+	wake chan struct{} // something may be due earlier than it was
+
+	mu      sync.Mutex
+	world   *world.World
+	client  *apiserver.Client
+	version uint64        // the newest that watches were told of
+	changed chan struct{} // closed when the version grows
+}
+
+// New serves a world, whose clock is the wall clock from now on.
+func New(cfg Config) *Server {
+	s := &Server{
+		cfg: cfg, world: cfg.World, client: cfg.World.Server.Client(Actor),
+		stop: make(chan struct{}), wake: make(chan struct{}, 1), changed: make(chan struct{}),
+	}
+	s.client.Faults = cfg.World.Server.AnnotatedFaults()
+	s.http = httptest.NewServer(s)
+	s.URL = s.http.URL
+	go s.run() // ends with Close
+	return s
+}
+
+// Close ends all watches and the server.
+func (s *Server) Close() {
+	close(s.stop)
+	s.http.Close()
+}
+
+// Do calls fn with the world as it is now.
+func (s *Server) Do(fn func(*world.World)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
+	fn(s.world)
+	s.settle()
+	select {
+	case s.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// settle lets happen what is due, and tells watches.
+func (s *Server) settle() {
+	for now := time.Now(); ; {
+		ran := s.world.Clock.AdvanceTo(now)
+		if happened := s.world.Settle(); !happened && ran == 0 {
+			break
+		}
+	}
+	if v := s.world.Server.Version(); v != s.version {
+		s.version = v
+		close(s.changed)
+		s.changed = make(chan struct{})
+	}
+}
+
+// run lets time pass in the world.
+func (s *Server) run() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-s.wake:
+		case <-s.stop:
+			return
+		}
+		s.mu.Lock()
+		s.settle()
+		if next := s.world.Clock.Next(); next != nil {
+			timer.Reset(time.Until(next.Due))
+		}
+		s.mu.Unlock()
+	}
+}
+
+// Await waits until ok holds of the world, or ctx ends.
+func (s *Server) Await(ctx context.Context, ok func(*world.World) bool) error {
+	for {
+		s.mu.Lock()
+		s.settle()
+		done, changed := ok(s.world), s.changed
+		s.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+package invariants
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/dev/jobstatus"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
+)
+
+// checkJobWrite judges a write of the controller to a Job.
+func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv1.Job) {
+	switch {
+	case before == nil && c.cronOf(after) != nil:
+		return // see checkRunMade
+	case before != nil && w.Verb == "delete" && c.ran[j.uid] && !(c.cfg.DeletesExpired && expired(after)):
+		c.checkRunDeleted(w, c.cronOf(before), before, after)
+		return
+	case c.cfg.DeletesExpired && before != nil && w.Verb == "delete":
+		c.checkRemoval(w, j, before, after)
+		return
+	case before == nil || after == nil || w.Subresource != "status":
+		c.report("J-249", w.Version, j, nil, "the controller may only write statuses of Jobs, this is %s", w.Verb)
+		return
+	case !c.cfg.Manages(before):
+		c.report("J-005", w.Version, j, nil, "status of a Job that is somebody else's")
+		return
+	case apiserver.JobFinished(before):
+		c.report("J-008", w.Version, j, nil, "a finished Job was changed")
+		return
+	}
+	c.checkShape(w, j, before, after)
+	c.checkVerdict(w, j, before, after)
+	finishing := apiserver.JobFinished(after)
+	succeeded, failed := c.moveUIDs(w, j, before, after, finishing)
+	c.checkCounters(w, j, before, after, succeeded, failed)
+	if indexed(after) {
+		c.checkIndexes(w, j, before, after)
+		c.checkFailedIndexes(w, j, before, after)
+	}
+	if finishing {
+		c.checkFinish(w, j)
+	}
+}
+
+// checkShape: what every status has after the controller's first write, how one may follow another, and that conditions of others
+// stay as they are.
+func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.Job) {
+	s := &after.Status
+	if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil {
+		c.report("J-027, J-028, J-030", w.Version, j, nil, "ready, terminating and uncountedTerminatedPods should be there: %v, %v, %v", s.Ready, s.Terminating, s.UncountedTerminatedPods)
+	}
+	for _, breach := range jobstatus.Breaches(before, after) {
+		c.report(breach.Rule, w.Version, j, nil, "%s", breach.What)
+	}
+	for _, cond := range before.Status.Conditions {
+		if !slices.Contains(ownConditions, cond.Type) && !slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool { return equality.Semantic.DeepEqual(c, cond) }) {
+			c.report("J-044", w.Version, j, nil, "condition %s of somebody else is not as it was", cond.Type)
+		}
+	}
+}
+
+// ownConditions are the types that a Job controller sets.
+var ownConditions = []batchv1.JobConditionType{
+	batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, batchv1.JobFailed,
+}
+
+// moveUIDs follows the uncounted lists. It returns how many UIDs left each for its counter.
+func (c *Checker) moveUIDs(w apiserver.Write, j *job, before, after *batchv1.Job, finishing bool) (succeeded, failed int32) {
+	old, sent := lists(before), lists(after)
+	for _, uid := range old.Succeeded {
+		if !slices.Contains(sent.Succeeded, uid) {
+			c.leave(w, j, uid, countedSucceeded, finishing)
+			succeeded++
+		}
+	}
+	for _, uid := range old.Failed {
+		if !slices.Contains(sent.Failed, uid) {
+			c.leave(w, j, uid, countedFailed, finishing)
+			failed++
+		}
+	}
+	for _, uid := range sent.Succeeded {
+		if !slices.Contains(old.Succeeded, uid) {
+			c.enter(w, j, after, uid, inSucceeded)
+		}
+	}
+	for _, uid := range sent.Failed {
+		if !slices.Contains(old.Failed, uid) {
+			c.enter(w, j, after, uid, inFailed)
+			c.checkWaited(w, j, before, uid)
+		}
+	}
+	return succeeded, failed
+}
+
+func lists(j *batchv1.Job) batchv1.UncountedTerminatedPods {
+	if j.Status.UncountedTerminatedPods == nil {
+		return batchv1.UncountedTerminatedPods{}
+	}
+	return *j.Status.UncountedTerminatedPods
+}
+
+// leave: a UID leaves its list only when its pod can no longer be counted again (J-085, J-087).
+func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, finishing bool) {
+	p := c.pods[uid]
+	if p == nil {
+		return // another client put it there; nothing is known of it
+	}
+	if p.tracked && p.owned(j) && !p.relabelled && !finishing {
+		c.report("J-085", w.Version, j, p, "it moved to the counters while the pod still carries the finalizer")
+	}
+	p.account(j, to)
+}
+
+// enter: a UID enters a list once, of a pod that is the Job's and has ended in that way (J-031, J-034, J-085).
+func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types.UID, to entry) {
+	p := c.pods[uid]
+	switch {
+	case p == nil || j.pods[uid] == nil:
+		c.report("J-031", w.Version, j, p, "UID %s in an uncounted list is of no pod of the Job", uid)
+		return
+	case p.accounted(j) != unaccounted:
+		c.report("J-031, J-088", w.Version, j, p, "it was accounted for before, and is now again in an uncounted list")
+	case p.droppedBy == c.cfg.Actor:
+		c.report("J-031", w.Version, j, p, "it enters an uncounted list after the controller dropped its finalizer")
+	case to == inSucceeded && (p.now.Status.Phase != corev1.PodSucceeded || indexed(after)):
+		c.report("J-085", w.Version, j, p, "phase %s entered the list of succeeded pods", p.now.Status.Phase)
+	case to == inFailed && !p.failedBy(after):
+		c.report("J-022, J-038", w.Version, j, p, "phase %s entered the list of failed pods", p.now.Status.Phase)
+	case to == inFailed && podfailure.Judge(after, p.now).Action == batchv1.PodFailurePolicyActionFailJob && !isTrue(after, batchv1.JobFailureTarget) && !isTrue(after, batchv1.JobSuccessCriteriaMet):
+		c.report("J-096, J-131", w.Version, j, p, "a pod whose failure fails the Job entered the list, and the Job goes on")
+	case to == inFailed && podfailure.Ignored(after, p.now) && !isTrue(after, batchv1.JobFailureTarget):
+		c.report("J-114", w.Version, j, p, "a pod whose failure is ignored entered the list of failed pods")
+	case to == inFailed && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor && !p.failedBeforeDeletion():
+		c.report("J-142", w.Version, j, p, "a pod deleted because the Job succeeded is counted as failed")
+	}
+	if all, _ := p.indexes(after); len(all) == 0 {
+		c.report("J-035", w.Version, j, p, "a pod without a valid index is to be counted")
+	}
+	p.account(j, to)
+}
+
+// checkWaited: a pod that somebody deleted, and that has not ended, is given its time before it is listed as failed (J-022), unless its
+// Job fails or is being deleted.
+func (c *Checker) checkWaited(w apiserver.Write, j *job, before *batchv1.Job, uid types.UID) {
+	p := c.pods[uid]
+	if p == nil || p.now.Status.Phase == corev1.PodFailed || isTrue(before, batchv1.JobFailureTarget) || before.DeletionTimestamp != nil {
+		return
+	}
+	if waited := w.Time.Sub(p.deletedAt); p.deletedBy != "" && p.deletedBy != c.cfg.Actor && waited < c.cfg.DeletedPodWait {
+		c.report("J-022", w.Version, j, p, "it is listed as failed %s after its deletion was asked for, and it has not ended", waited)
+	}
+}
+
+// failedBy reports whether the pod may be recorded as failed (J-022, J-023, J-038).
+func (p *pod) failedBy(after *batchv1.Job) bool {
+	return p.now.Status.Phase == corev1.PodFailed ||
+		p.deletedBy != "" && !failedOnly(after) ||
+		isTrue(after, batchv1.JobFailureTarget)
+}
+
+// failedBeforeDeletion reports whether the pod had failed when its deletion was asked for.
+func (p *pod) failedBeforeDeletion() bool {
+	for _, v := range p.versions {
+		if v.DeletionTimestamp != nil {
+			return false
+		}
+		if v.Status.Phase == corev1.PodFailed {
+			return true
+		}
+	}
+	return false
+}
+
+// checkCounters: the counters move by what left the lists. The write that finishes the Job also counts the pods that are
+// still to be counted then, all of them and nothing else.
+func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv1.Job, succeeded, failed int32) {
+	least, most := bounds{}, bounds{}
+	if apiserver.JobFinished(after) {
+		least, most = c.toCount(j, after)
+	}
+	moved := after.Status.Failed - before.Status.Failed - failed
+	if moved < least.failed || moved > most.failed {
+		c.report("J-085, each pod is counted once", w.Version, j, nil,
+			"failed moved by %d beyond the %d pods that left the list, should be %d to %d", moved, failed, least.failed, most.failed)
+	}
+	if indexed(after) {
+		return
+	}
+	moved = after.Status.Succeeded - before.Status.Succeeded - succeeded
+	if moved < least.succeeded || moved > most.succeeded {
+		c.report("J-085, each pod is counted once", w.Version, j, nil,
+			"succeeded moved by %d beyond the %d pods that left the list, should be %d to %d", moved, succeeded, least.succeeded, most.succeeded)
+	}
+}
+
+// bounds of how many pods the finishing write counts by itself.
+type bounds struct{ succeeded, failed int32 }
+
+// toCount finds the pods of the Job that no stored status accounts for: those that the finishing write has to count, and
+// those that it may count. They are accounted for from then on.
+func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
+	for _, p := range j.sortedPods() {
+		if p.accounted(j) != unaccounted || p.droppedBy == c.cfg.Actor || p.job != j {
+			continue
+		}
+		all, sure := p.indexes(after)
+		if len(all) == 0 {
+			continue
+		}
+		must := sure && p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && apiserver.PodTerminal(p.now)
+		failing := isTrue(after, batchv1.JobFailureTarget) && (p.tracked || p.droppedBy != "")
+		if !must && !p.ended && !failing {
+			continue
+		}
+		failed := p.now.Status.Phase == corev1.PodFailed
+		deleted := isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy != "" && !p.failedBeforeDeletion() // by whomever
+		if must && failed && !podfailure.Ignored(after, p.now) && !deleted && !c.deletedInAnotherLife(after, p) {
+			least.failed++
+		}
+		if must && p.now.Status.Phase == corev1.PodSucceeded && p.deletedBy == "" {
+			least.succeeded++
+		}
+		if p.now.Status.Phase == corev1.PodSucceeded {
+			most.succeeded++
+		}
+		if (failed || p.failedBy(after)) && !c.deletedForSuccess(after, p) && !podfailure.Ignored(after, p.now) {
+			most.failed++
+		}
+		p.account(j, countedInTheEnd)
+	}
+	return least, most
+}
+
+// deletedForSuccess: such a pod is not counted as failed (J-142).
+func (c *Checker) deletedForSuccess(after *batchv1.Job, p *pod) bool {
+	return isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor && !p.failedBeforeDeletion()
+}
+
+// deletedInAnotherLife: with the log went whether the pod had failed when its deletion was decided. It may be counted.
+func (c *Checker) deletedInAnotherLife(after *batchv1.Job, p *pod) bool {
+	return c.forgotten && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor
+}
+
+// checkIndexes: the set of completed indexes grows by pods that succeeded, and its size is status.succeeded (J-039).
+func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1.Job) {
+	completions := *after.Spec.Completions
+	sent, err := apiserver.IndexSet(after.Status.CompletedIndexes, completions)
+	if err != nil {
+		c.report("J-233", w.Version, j, nil, "completedIndexes %q: %v", after.Status.CompletedIndexes, err)
+		return
+	}
+	held := j.resized && after.Status.Succeeded == before.Status.Succeeded && *after.Spec.Parallelism != completions // J-236
+	if n := int(after.Status.Succeeded); n != len(sent) && !(held && n > len(sent)) {
+		c.report("J-039", w.Version, j, nil, "succeeded is %d, completedIndexes %q", after.Status.Succeeded, after.Status.CompletedIndexes)
+	}
+	succeeded := map[int32]bool{}
+	for _, p := range j.sortedPods() {
+		all, sure := p.indexes(after)
+		if len(all) == 0 || p.now.Status.Phase != corev1.PodSucceeded {
+			continue
+		}
+		for _, i := range all {
+			succeeded[i] = succeeded[i] || p.ended && !p.surplus
+		}
+		due := sure && p.tracked && p.owned(j) && !p.relabelled && !p.late && !p.dropTried && p.accounted(j) != inFailed && p.accounted(j) != countedFailed && p.deletedBy == ""
+		if apiserver.JobFinished(after) && due && !sent[all[0]] && !failedSet(after)[all[0]] {
+			c.report("J-039, no pod is forgotten", w.Version, j, p, "it succeeded, but index %d is not in %q", all[0], after.Status.CompletedIndexes)
+		}
+	}
+	old, _ := apiserver.IndexSet(before.Status.CompletedIndexes, 1<<30)
+	for i := range completions {
+		if sent[i] && !old[i] && !succeeded[i] {
+			c.report("J-039", w.Version, j, nil, "index %d is completed, but no pod of it succeeded", i)
+		}
+		if old[i] && !sent[i] && !j.resized {
+			c.report("J-039", w.Version, j, nil, "index %d is no longer completed", i)
+		}
+	}
+}
+
+// checkFinish: a Job is finished when all of its pods have ended, and after its surplus pods were deleted.
+func (c *Checker) checkFinish(w apiserver.Write, j *job) {
+	held := 0
+	for _, p := range j.sortedPods() {
+		if p.tracked && p.owned(j) && !p.relabelled {
+			held++
+		}
+		if p.owned(j) && !p.relabelled && !p.late && !apiserver.PodTerminal(p.now) {
+			c.report("J-163, design §6", w.Version, j, p, "the Job is finished while this pod is %s", p.now.Status.Phase)
+		}
+		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // with its logs
+			c.report("J-073", w.Version, j, p, "the finalizer was dropped uncounted, and the pod never deleted")
+		}
+	}
+	if c.cfg.HeldAtEnd > 0 && held > c.cfg.HeldAtEnd {
+		c.report("J-085", w.Version, j, nil, "%d pods carry the finalizer when the Job is finished, and %d may", held, c.cfg.HeldAtEnd)
+	}
+}

@@ -1,0 +1,298 @@
+package invariants
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+)
+
+// Config is what a Checker is made from.
+type Config struct {
+	Server *apiserver.Server
+	// Actor is the name of the controller under test; all of its incarnations share it.
+	Actor string
+	// Manages says whether the controller is to run a Job. Nil: those whose managedBy is events.ManagedBy.
+	Manages func(*batchv1.Job) bool
+	// DeletesExpired says that the controller deletes finished Jobs whose TTL has passed.
+	DeletesExpired bool
+	// HeldAtEnd is how many pods may carry the finalizer when a Job is finished; 0 for any number.
+	HeldAtEnd int
+	// DeletedPodWait is how long a Pod that is being deleted may end by itself before it counts as failed (J-022); 0 for not at all.
+	DeletedPodWait time.Duration
+	// Intent, when set, tells what the controller wanted with a write of a Pod (a creation, or the removal of the
+	// finalizer), and what it had seen when it decided. Without it the checks that need it are weaker.
+	Intent func(apiserver.Write) (Intent, bool)
+	// CronSeen, when set, tells which version of its CronJob the controller had seen when it decided on a write of a Job; 0 when that is not
+	// known. Without it the checks that need it are left out.
+	CronSeen func(apiserver.Write) uint64
+}
+
+// Intent is what is behind a write of the controller.
+type Intent struct {
+	// Surplus: the finalizer is dropped in order to delete the Pod uncounted (J-073).
+	Surplus bool
+	// NeverCounted: the finalizer goes because the Pod is not to be counted, which was decided before it ended (J-091).
+	NeverCounted bool
+	// PodSeen and JobSeen are the resource versions of the Pod and of its Job that the decision was made on; 0 when not known.
+	PodSeen, JobSeen uint64
+}
+
+// Violation is a promise that was broken.
+type Violation struct {
+	Rule    string // where the promise is made
+	Version uint64 // of the write, or of the server when there was none
+	Job     string
+	Pod     string
+	CronJob string
+	What    string
+}
+
+func (v *Violation) Error() string {
+	text := fmt.Sprintf("%s broken at version %d", v.Rule, v.Version)
+	if v.Job != "" {
+		text += ", job " + v.Job
+	}
+	if v.Pod != "" {
+		text += ", pod " + v.Pod
+	}
+	if v.CronJob != "" {
+		text += ", CronJob " + v.CronJob
+	}
+	return text + ": " + v.What
+}
+
+// Checker follows one server. See the package comment.
+type Checker struct {
+	cfg    Config
+	writes int // read so far
+	calls  int // read so far
+	jobs   map[types.UID]*job
+	pods   map[types.UID]*pod
+	crons  map[types.UID]*cron
+	ran    map[types.UID]bool // Jobs that are or were one of a CronJob
+	names  map[types.UID]apiserver.Key
+	found  []error
+
+	forgotten bool // the controller lost its log at some time, or another one took over
+	clock     []setting
+}
+
+// New returns a Checker that has read nothing yet.
+func New(cfg Config) *Checker {
+	if cfg.Manages == nil {
+		cfg.Manages = func(j *batchv1.Job) bool { return j.Spec.ManagedBy != nil && *j.Spec.ManagedBy == events.ManagedBy }
+	}
+	return &Checker{cfg: cfg, jobs: map[types.UID]*job{}, pods: map[types.UID]*pod{}, crons: map[types.UID]*cron{}, ran: map[types.UID]bool{}, names: map[types.UID]apiserver.Key{}}
+}
+
+// LogLost tells that the controller's log is gone, or that another controller goes on, which knows what its own log says. From then on a call of it that takes effect after it was given up on is
+// forgiven: the controller cannot know that it was made. Nor can it know which pods it was about to delete.
+func (c *Checker) LogLost() {
+	c.forgotten = true
+	for _, p := range c.pods {
+		p.surplus = false
+	}
+}
+
+// Backup is what a Checker knew at one moment; [Checker.Rewound] goes back to it.
+type Backup struct {
+	jobs  map[types.UID]*job
+	pods  map[types.UID]*pod
+	crons map[types.UID]*cron
+	names map[types.UID]apiserver.Key
+}
+
+// Backup keeps what is known now, together with a backup of the server. Call Check before it.
+func (c *Checker) Backup() *Backup {
+	b := &Backup{names: maps.Clone(c.names), crons: copiedCrons(c.crons)}
+	b.jobs, b.pods = copied(c.jobs, c.pods)
+	return b
+}
+
+// Rewound tells that the server was restored from the backup that was made with this one: what was written since did not
+// happen, and the controller has forgotten it, as after the loss of its log. Another controller that is away, with a
+// log of its own, may remember it.
+func (c *Checker) Rewound(b *Backup, away bool) {
+	c.jobs, c.pods = copied(b.jobs, b.pods)
+	c.undo(b.crons, away)
+	c.names = maps.Clone(b.names)
+	c.writes, c.calls = len(c.cfg.Server.Writes(0)), len(c.cfg.Server.Calls(0))
+	c.LogLost()
+}
+
+// copied are Jobs and pods that share nothing with those that may change.
+func copied(jobs map[types.UID]*job, pods map[types.UID]*pod) (map[types.UID]*job, map[types.UID]*pod) {
+	twins, js, ps := map[*job]*job{}, map[types.UID]*job{}, map[types.UID]*pod{}
+	for uid, j := range jobs {
+		twin := *j
+		twin.versions, twin.pods = slices.Clone(j.versions), map[types.UID]*pod{}
+		twins[j], js[uid] = &twin, &twin
+	}
+	for uid, p := range pods {
+		twin := *p
+		twin.versions, twin.entries, twin.job = slices.Clone(p.versions), map[*job]entry{}, twins[p.job]
+		for j, e := range p.entries {
+			twin.entries[twins[j]] = e
+		}
+		ps[uid] = &twin
+	}
+	for uid, j := range jobs {
+		for pod := range j.pods {
+			js[uid].pods[pod] = ps[pod]
+		}
+	}
+	return js, ps
+}
+
+// MaySurplus tells that the finalizer of a pod is to be dropped as surplus, as a process found in the log that it starts on: whether
+// its forerunner has sent that it cannot know.
+func (c *Checker) MaySurplus(uid types.UID) {
+	if p := c.pods[uid]; p != nil && p.tracked && p.job != nil && !c.accounted(p.job, p) {
+		p.dropTried = true
+	}
+}
+
+// Check reads what was written and called since the last time. It returns the violations in it, each a *Violation, joined.
+func (c *Checker) Check() error {
+	c.found = nil
+	calls := c.cfg.Server.Calls(c.calls)
+	c.calls += len(calls)
+	writes := c.cfg.Server.Writes(c.writes)
+	c.writes += len(writes)
+	for _, w := range writes {
+		for len(calls) > 0 && calls[0].Version < w.Version {
+			c.called(calls[0])
+			calls = calls[1:]
+		}
+		c.wrote(w)
+	}
+	for _, call := range calls {
+		c.called(call)
+	}
+	return c.joined()
+}
+
+func (c *Checker) joined() error { return errors.Join(c.found...) }
+
+func (c *Checker) report(rule string, version uint64, j *job, p *pod, format string, args ...any) {
+	v := &Violation{Rule: rule, Version: version, What: fmt.Sprintf(format, args...)}
+	if j != nil {
+		v.Job = fmt.Sprintf("%s (%s)", j.key, j.uid)
+	}
+	if p != nil {
+		v.Pod = fmt.Sprintf("%s (%s)", p.key, p.uid)
+	}
+	c.found = append(c.found, v)
+}
+
+// wrote follows one write. The checks see the state before it.
+func (c *Checker) wrote(w apiserver.Write) {
+	if w.Before == nil {
+		if first, taken := c.names[w.UID]; taken {
+			c.report("UIDs are unique", w.Version, nil, nil, "%s has the UID of %s", w.Key, first)
+		}
+		c.names[w.UID] = w.Key
+	}
+	switch w.Kind {
+	case apiserver.Jobs:
+		c.wroteJob(w)
+	case apiserver.Pods:
+		c.wrotePod(w)
+	case apiserver.CronJobs:
+		c.wroteCron(w)
+	case apiserver.Namespaces:
+	}
+}
+
+func (c *Checker) wroteJob(w apiserver.Write) {
+	j := c.jobs[w.UID]
+	if j == nil {
+		j = &job{uid: w.UID, key: w.Key, pods: map[types.UID]*pod{}}
+		c.jobs[w.UID] = j
+	}
+	before, _ := w.Before.(*batchv1.Job)
+	after, _ := w.After.(*batchv1.Job)
+	if w.Actor == c.cfg.Actor {
+		c.checkJobWrite(w, j, before, after)
+	}
+	c.wroteRun(w, before, after)
+	j.follow(w.Actor, before, after)
+	j.stored = w.Time
+}
+
+func (c *Checker) wrotePod(w apiserver.Write) {
+	p := c.pods[w.UID]
+	if p == nil {
+		p = &pod{uid: w.UID, key: w.Key, createdBy: w.Actor, late: w.Late && c.forgotten, again: c.named(w.Key)}
+		c.pods[w.UID] = p
+	}
+	before, _ := w.Before.(*corev1.Pod)
+	after, _ := w.After.(*corev1.Pod)
+	if w.Actor == c.cfg.Actor {
+		c.checkPodWrite(w, p, before, after)
+	}
+	p.follow(c, w, before, after)
+	if before == nil && w.Actor == c.cfg.Actor {
+		c.checkRoom(w, p)
+	}
+}
+
+// named reports whether there was ever a pod of that name.
+func (c *Checker) named(key apiserver.Key) bool {
+	for _, p := range c.pods {
+		if p.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// called follows one call: what the controller asked for and was refused, and what it asked carelessly.
+func (c *Checker) called(a apiserver.Answered) {
+	if a.Actor != c.cfg.Actor {
+		return
+	}
+	if a.Kind == apiserver.Jobs && a.Subresource == "status" && apierrors.IsInvalid(a.Err) {
+		c.report("J-237, status writes are valid", a.Version, nil, nil, "status of %s/%s: %v", a.Namespace, a.Name, a.Err)
+	}
+	if a.Kind == apiserver.Jobs && a.Verb == "delete" && a.UID == "" {
+		c.report("T-071", a.Version, nil, nil, "%s without a UID", a.Call)
+	}
+	if a.Kind != apiserver.Pods {
+		return
+	}
+	if (a.Verb == "delete" || a.Verb == "patch") && a.UID == "" {
+		c.report("J-083, J-254", a.Version, nil, nil, "%s without a UID", a.Call)
+	}
+	denied := a.Fault.Kind == apiserver.WebhookDenied // for certain: if the pod ends so, it is to be counted
+	if p := c.pods[a.UID]; p != nil && a.Verb == "patch" && a.Err != nil && !denied && p.tracked && p.job != nil && !c.accounted(p.job, p) {
+		p.dropTried = true // as surplus, else the drop itself would break a promise; it may be given up or tried again
+	}
+	arrived := a.Err == nil || apierrors.IsNotFound(a.Err) || apierrors.IsConflict(a.Err) ||
+		a.Fault.Kind == apiserver.TimeoutAfter || a.Fault.Kind == apiserver.TimeoutLate || a.Fault.Kind == apiserver.ServerErrorAfter
+	if p := c.pods[a.UID]; p != nil && a.Verb == "delete" && arrived {
+		p.deleteSent = true
+	}
+}
+
+func failedOnly(j *batchv1.Job) bool {
+	return j.Spec.PodFailurePolicy != nil || j.Spec.PodReplacementPolicy != nil && *j.Spec.PodReplacementPolicy == batchv1.Failed
+}
+
+func indexed(j *batchv1.Job) bool {
+	return j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
+}
+
+func isTrue(j *batchv1.Job, kind batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
+}

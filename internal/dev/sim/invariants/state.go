@@ -1,0 +1,243 @@
+package invariants
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+)
+
+// job is what is known of one Job, by UID.
+type job struct {
+	uid      types.UID
+	key      apiserver.Key
+	now      *batchv1.Job // as stored; the last state when it is gone
+	gone     bool
+	stored   time.Time // of its newest version
+	versions []*batchv1.Job
+	finisher string // who finished it; empty while it is unfinished
+	starter  string // who published its start time
+	rescaled bool   // a user changed its parallelism
+	resized  bool   // a user changed its completions
+	replaced bool   // a user changed when its pods are replaced
+	fewest   int32  // the fewest completions that it ever had
+	pods     map[types.UID]*pod
+}
+
+func (j *job) follow(actor string, before, after *batchv1.Job) {
+	if after == nil {
+		j.gone = true
+		return
+	}
+	if before != nil {
+		j.rescaled = j.rescaled || deref(before.Spec.Parallelism) != deref(after.Spec.Parallelism)
+		j.resized = j.resized || deref(before.Spec.Completions) != deref(after.Spec.Completions)
+		if apiserver.JobFinished(after) && !apiserver.JobFinished(before) {
+			j.finisher = actor
+		}
+	}
+	if after.Status.StartTime != nil && (before == nil || !after.Status.StartTime.Equal(before.Status.StartTime)) {
+		j.starter = actor
+	}
+	if n := after.Spec.Completions; n != nil && (before == nil || *n < j.fewest) {
+		j.fewest = *n
+	}
+	j.now = after
+	j.versions = append(j.versions, after)
+	if before != nil && failedOnly(before) != failedOnly(after) {
+		j.replaced = true
+		for _, p := range j.pods {
+			p.noteEnd()
+		}
+	}
+}
+
+// at returns the Job as of a resource version, nil when it did not exist yet.
+func (j *job) at(version uint64) *batchv1.Job {
+	var found *batchv1.Job
+	for _, v := range j.versions {
+		if apiserver.VersionOf(v) > version {
+			break
+		}
+		found = v
+	}
+	return found
+}
+
+// sortedPods walks the pods in a fixed order, so that the first violation named is always the same.
+func (j *job) sortedPods() []*pod {
+	return slices.SortedFunc(maps.Values(j.pods), func(a, b *pod) int {
+		if a.uid < b.uid {
+			return -1
+		}
+		return 1
+	})
+}
+
+// entry says how a stored status accounts for a pod.
+type entry uint8
+
+const (
+	unaccounted      entry = iota
+	inSucceeded            // in uncountedTerminatedPods.succeeded
+	inFailed               // in uncountedTerminatedPods.failed
+	countedSucceeded       // in the counter
+	countedFailed          // in the counter
+	countedInTheEnd        // by the write that finished the Job; which counter is not known of a single pod
+)
+
+// pod is what is known of one Pod, by UID.
+type pod struct {
+	uid       types.UID
+	key       apiserver.Key
+	createdBy string
+	late      bool        // its creation took effect after its caller gave up and forgot it
+	again     bool        // another try of a create made it, after its first pod had gone: it is removed once it is seen (docs/design/0001)
+	now       *corev1.Pod // as stored; the last state when it is gone
+	gone      bool
+	versions  []*corev1.Pod
+	job       *job // its controller now, or the last it had
+
+	entries    map[*job]entry // how each Job that it ever was accounts for it
+	tracked    bool           // carries the finalizer
+	droppedBy  string         // who took the finalizer away from a Job's pod, as often as it got one
+	ended      bool           // it ended, by J-023, while it was tracked
+	deletedBy  string         // who asked for its deletion first
+	deletedAt  time.Time      // when
+	relabelled bool           // a user changed its labels or owner since the controller adopted it: whether it is the Job's is a race
+	adopted    bool           // a Job adopted it, on top of the pods that it was making
+	surplus    bool           // the controller dropped the finalizer uncounted: it has to delete the pod
+	deleteSent bool           // the controller sent a delete
+	dropTried  bool           // a drop of the finalizer failed before any status accounted for the pod: it may be surplus
+}
+
+func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
+	if before != nil && after != nil && !maps.Equal(before.Labels, after.Labels) && w.Actor != c.cfg.Actor {
+		p.relabelled = true
+	}
+	if before != nil && after != nil && apiserver.ControllerOf(before) != apiserver.ControllerOf(after) && w.Actor != c.cfg.Actor {
+		p.relabelled = true
+	}
+	if before != nil && after != nil && adopted(before, after) && w.Actor == c.cfg.Actor {
+		p.relabelled, p.adopted = false, true // it names the version that it was decided on
+		if p.job != nil && apiserver.ControllerOf(after) != p.job.uid {
+			p.surplus = false // the other Job has it
+		}
+		p.late = p.late || w.Late && c.forgotten
+	}
+	wasTracked := p.tracked
+	if after == nil {
+		p.gone, p.tracked = true, false
+	} else {
+		p.now = after
+		p.versions = append(p.versions, after)
+		if j := c.jobs[apiserver.ControllerOf(after)]; j != nil {
+			p.job = j
+			j.pods[p.uid] = p
+		}
+		p.tracked = hasFinalizer(after)
+		if after.DeletionTimestamp != nil && p.deletedBy == "" {
+			p.deletedBy, p.deletedAt = w.Actor, w.Time
+		}
+	}
+	switch {
+	case wasTracked && w.Late && c.forgotten: // nobody knows that it was asked for
+	case wasTracked && !p.tracked && p.job != nil && apiserver.ControllerOf(before) == p.job.uid && apiserver.Selects(p.job.now, before.Labels):
+		p.droppedBy = w.Actor
+	case !wasTracked && p.tracked:
+		p.droppedBy, p.dropTried = "", false
+	}
+	p.noteEnd()
+}
+
+// stripped reports whether another client removed the finalizer. While a status write that lists the pod is of unknown end, nobody
+// knows whether it counts.
+func (p *pod) stripped(actor string) bool { return p.droppedBy != "" && p.droppedBy != actor }
+
+// adopted reports whether a write gave a pod without an owner to a Job.
+func adopted(before, after *corev1.Pod) bool {
+	return apiserver.ControllerOf(before) == "" && apiserver.ControllerOf(after) != ""
+}
+
+// accounted says how the Job accounts for the pod, and account sets it.
+func (p *pod) accounted(j *job) entry { return p.entries[j] }
+
+func (p *pod) account(j *job, e entry) {
+	if p.entries == nil {
+		p.entries = map[*job]entry{}
+	}
+	p.entries[j] = e
+}
+
+// noteEnd notes that the pod has ended, by J-023, while it carried the finalizer.
+func (p *pod) noteEnd() {
+	if !p.tracked || p.job == nil {
+		return
+	}
+	terminating := p.now.DeletionTimestamp != nil && !failedOnly(p.job.now)
+	if apiserver.PodTerminal(p.now) || terminating {
+		p.ended = true
+	}
+}
+
+func hasFinalizer(p *corev1.Pod) bool {
+	return slices.Contains(p.Finalizers, events.TrackingFinalizer) || slices.Contains(p.Finalizers, events.BuiltinTrackingFinalizer)
+}
+
+// at returns the Pod as of a resource version, nil when it did not exist yet.
+func (p *pod) at(version uint64) *corev1.Pod {
+	var found *corev1.Pod
+	for _, v := range p.versions {
+		if apiserver.VersionOf(v) > version {
+			break
+		}
+		found = v
+	}
+	return found
+}
+
+// owned reports whether the pod exists and is controlled by the Job and selected by it.
+func (p *pod) owned(j *job) bool {
+	return !p.gone && p.job == j && apiserver.ControllerOf(p.now) == j.uid && apiserver.Selects(j.now, p.now.Labels)
+}
+
+// live reports whether the pod exists, has not ended and is not being deleted.
+func (p *pod) live() bool {
+	return !p.gone && !apiserver.PodTerminal(p.now) && p.now.DeletionTimestamp == nil
+}
+
+// index returns the pod's completion index; ok is false when it is none of the Job's (J-035). A pod of a NonIndexed Job has
+// none, and is fine.
+func (p *pod) index(j *batchv1.Job) (i int32, ok bool) { return indexOf(p.now, j) }
+
+// indexes are all that the pod ever had, as users may change it; sure is false if that was ever more than one, or one that is none of the
+// Job's: which of them was known when something was decided is a race.
+func (p *pod) indexes(j *batchv1.Job) (all []int32, sure bool) {
+	valid := true
+	for _, v := range p.versions {
+		i, ok := indexOf(v, j)
+		valid = valid && ok
+		if ok && !slices.Contains(all, i) {
+			all = append(all, i)
+		}
+	}
+	return all, valid && len(all) == 1
+}
+
+func indexOf(p *corev1.Pod, j *batchv1.Job) (i int32, ok bool) {
+	if !indexed(j) {
+		return -1, true
+	}
+	n, err := strconv.ParseInt(p.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
+	if err != nil || n < 0 || j.Spec.Completions == nil || n >= int64(*j.Spec.Completions) {
+		return -1, false
+	}
+	return int32(n), true
+}

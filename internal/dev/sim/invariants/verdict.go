@@ -1,0 +1,300 @@
+package invariants
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
+)
+
+// A status write names the version of the Job that it was decided on, and the server takes it only while that is the newest. So how a
+// Job ends can be held against its very spec, and against what the write itself publishes.
+
+// checkVerdict: a Job ends for a reason that the evidence bears out (J-159), and goes on only while nothing published says that
+// it has failed. It is to be called before the write's pods are accounted for.
+func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1.Job) {
+	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
+		if cond := condition(after, kind); cond != nil && !isTrue(before, kind) {
+			if wrong := c.unproven(j, before, after, cond); wrong != "" {
+				c.report("J-159", w.Version, j, nil, "it ends for the reason %s: %s", cond.Reason, wrong)
+			}
+			if wrong := overdue(after); wrong != "" && kind == batchv1.JobSuccessCriteriaMet {
+				c.report("J-143", w.Version, j, nil, "it succeeds, though %s", wrong)
+			}
+			return
+		}
+	}
+	if isTrue(after, batchv1.JobSuccessCriteriaMet) || isTrue(after, batchv1.JobFailureTarget) {
+		return // J-143: the first verdict stands
+	}
+	if wrong := overdue(after); wrong != "" && !c.adopting(j) { // J-018: none is found while it is not certain which pods are the Job's
+		c.report("J-159", w.Version, j, nil, "it goes on, though %s", wrong)
+	}
+}
+
+// overdue says why a Job must have failed by what is published; empty when nothing says so.
+func overdue(after *batchv1.Job) string {
+	failed, most := failedSet(after), after.Spec.MaxFailedIndexes
+	switch n := after.Status.Failed + int32(len(lists(after).Failed)); {
+	case n > backoffLimit(after):
+		return fmt.Sprintf("%d pods have failed, and the limit is %d (J-112)", n, backoffLimit(after))
+	case most != nil && len(failed) > int(*most):
+		return fmt.Sprintf("%d indexes have failed, and the limit is %d (J-123)", len(failed), *most)
+	case len(failed) > 0 && len(failed)+len(completedSet(after)) >= int(*after.Spec.Completions):
+		return fmt.Sprintf("no index is left to run and %q have failed (J-124)", *after.Status.FailedIndexes)
+	}
+	return ""
+}
+
+// unproven says what a reason lacks; empty for a good one.
+func (c *Checker) unproven(j *job, before, after *batchv1.Job, cond *batchv1.JobCondition) string {
+	spec, s := &after.Spec, &after.Status
+	completed, failed := completedSet(after), failedSet(after)
+	switch cond.Reason {
+	case batchv1.JobReasonBackoffLimitExceeded:
+		limit, restarts := backoffLimit(after), restarts(j)
+		if n := c.mostFailed(j, before); n <= limit && !(restarts > 0 && restarts >= limit) {
+			return fmt.Sprintf("only %d pods have failed, with %d restarts, the limit is %d (J-112, J-113)", n, restarts, limit)
+		}
+	case batchv1.JobReasonDeadlineExceeded:
+		if spec.ActiveDeadlineSeconds == nil || s.StartTime == nil || spec.Suspend != nil && *spec.Suspend ||
+			c.elapsed(j, s.StartTime.Time, cond.LastTransitionTime.Time) < time.Duration(*spec.ActiveDeadlineSeconds)*time.Second {
+			return fmt.Sprintf("it began at %s and it is %s (J-146)", s.StartTime, cond.LastTransitionTime)
+		}
+	case batchv1.JobReasonPodFailurePolicy:
+		for _, p := range j.pods {
+			if v := podfailure.Judge(after, p.now); p.now.Status.Phase == corev1.PodFailed && v.Action == batchv1.PodFailurePolicyActionFailJob && v.Message == cond.Message {
+				if p.droppedBy == c.cfg.Actor && p.accounted(j) == unaccounted {
+					return fmt.Sprintf("the controller had removed the pod uncounted, whose end is %q (J-133)", cond.Message)
+				}
+				return ""
+			}
+		}
+		return fmt.Sprintf("no pod failed so that %q (J-132)", cond.Message)
+	case batchv1.JobReasonMaxFailedIndexesExceeded:
+		if spec.MaxFailedIndexes == nil || len(failed) <= int(*spec.MaxFailedIndexes) {
+			return fmt.Sprintf("%d indexes have failed (J-123)", len(failed))
+		}
+	case batchv1.JobReasonFailedIndexes:
+		if len(failed) == 0 || len(failed)+len(completed) < int(*spec.Completions) {
+			return fmt.Sprintf("%d indexes have failed, %d completed, of %d (J-124)", len(failed), len(completed), *spec.Completions)
+		}
+	case batchv1.JobReasonSuccessPolicy:
+		return successUnproven(after, cond)
+	case batchv1.JobReasonCompletionsReached:
+		return completionUnproven(j, after)
+	default:
+		return "there is no such reason"
+	}
+	return ""
+}
+
+// maxListed is how many pods the lists of one status write have at most (J-092).
+const maxListed = 500
+
+// completionUnproven: J-160. Where the lists are full, pods that have succeeded wait for the next write (J-162).
+func completionUnproven(j *job, after *batchv1.Job) string {
+	s, l := &after.Status, lists(after)
+	succeeded := s.Succeeded + int32(len(l.Succeeded))
+	if len(l.Succeeded)+len(l.Failed) >= maxListed {
+		succeeded += unlisted(j, l.Succeeded)
+	}
+	if indexed(after) {
+		succeeded = int32(len(completedSet(after)))
+	}
+	switch wanted := after.Spec.Completions; {
+	case s.Active > 0:
+		return fmt.Sprintf("%d pods are active (J-160)", s.Active)
+	case wanted == nil && succeeded == 0:
+		return "no pod has succeeded (J-160)"
+	case wanted != nil && succeeded < *wanted:
+		return fmt.Sprintf("%d of %d have succeeded (J-160)", succeeded, *wanted)
+	}
+	return ""
+}
+
+// unlisted is how many pods of a Job have succeeded and are neither counted nor in a list.
+func unlisted(j *job, list []types.UID) (n int32) {
+	listed := map[types.UID]bool{}
+	for _, uid := range list {
+		listed[uid] = true
+	}
+	for _, p := range j.pods {
+		if p.now.Status.Phase == corev1.PodSucceeded && p.tracked && p.accounted(j) == unaccounted && !listed[p.uid] {
+			n++
+		}
+	}
+	return n
+}
+
+// successUnproven: the message names the first rule that the completed indexes meet (J-139, J-140).
+func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
+	if after.Spec.SuccessPolicy == nil {
+		return "it has no success policy"
+	}
+	completed := completedSet(after)
+	for i, r := range after.Spec.SuccessPolicy.Rules {
+		met, required := len(completed), -1
+		if r.SucceededIndexes != nil {
+			set, err := apiserver.IndexSet(*r.SucceededIndexes, 1<<30) // completions may have been lowered since
+			if err != nil {
+				continue
+			}
+			met, required = 0, len(set)
+			for k := range set {
+				if completed[k] {
+					met++
+				}
+			}
+		}
+		if met == required || r.SucceededCount != nil && met >= int(*r.SucceededCount) {
+			if want := fmt.Sprintf("Matched rules at index %d", i); cond.Message != want {
+				return fmt.Sprintf("it says %q, but %s (J-140)", cond.Message, want)
+			}
+			return ""
+		}
+	}
+	return fmt.Sprintf("no rule is met by %q (J-139)", after.Status.CompletedIndexes)
+}
+
+// mostFailed is how many pods can be known to have failed: those that the status counts or lists, and those that it does not yet
+// account for.
+func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
+	n := before.Status.Failed + int32(len(lists(before).Failed))
+	for _, p := range j.pods {
+		failed := p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(before)
+		if p.accounted(j) == unaccounted && failed && (p.ended || p.tracked) && !podfailure.Ignored(before, p.now) {
+			n++
+		}
+	}
+	return n
+}
+
+// restarts are how often, at most, the containers of pods that run are known to have been restarted (J-113): those of a pod whose
+// end the status does not account for may be known as they were before it.
+func restarts(j *job) int32 {
+	if j.now.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return 0
+	}
+	sum := int32(0)
+	for _, p := range j.pods {
+		if p.accounted(j) != unaccounted {
+			continue
+		}
+		most := int32(0)
+		for _, v := range p.versions {
+			if n := restartsOf(v); !apiserver.PodTerminal(v) {
+				most = max(most, n)
+			}
+		}
+		sum += most
+	}
+	return sum
+}
+
+func restartsOf(p *corev1.Pod) (n int32) {
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for i := range statuses {
+			n += statuses[i].RestartCount
+		}
+	}
+	return n
+}
+
+// adopting reports whether there were ever pods that the Job selects and that had no owner: it may be about to adopt one, for all
+// that it has seen.
+func (c *Checker) adopting(j *job) bool {
+	for _, p := range c.pods {
+		if p.key.Namespace == j.key.Namespace && slices.ContainsFunc(p.versions, func(v *corev1.Pod) bool {
+			return apiserver.ControllerOf(v) == "" && apiserver.Selects(j.now, v.Labels)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkFailedIndexes: an index fails by a pod of it that exhausts its limit, stays failed (J-116, J-117), and none whose pod is
+// accounted for is forgotten.
+func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *batchv1.Job) {
+	was, is, completed := failedSet(before), failedSet(after), completedSet(after)
+	exhausted := map[int32]bool{}
+	for _, p := range j.sortedPods() {
+		all, sure := p.indexes(after)
+		if len(all) == 0 || !podfailure.Exhausts(after, p.now) {
+			continue
+		}
+		failed := p.ended && (p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(after))
+		if isTrue(before, batchv1.JobFailureTarget) {
+			failed = failed && p.failedBeforeDeletion() // what is deleted because the Job fails fails no index
+		}
+		for _, i := range all {
+			exhausted[i] = exhausted[i] || failed || was[i]
+		}
+		i := all[0]
+		if e := p.accounted(j); sure && (e == inFailed || e == countedFailed) && !is[i] && !completed[i] && !j.resized && !isTrue(after, batchv1.JobFailureTarget) {
+			c.report("J-116", w.Version, j, p, "it is accounted for and the last that index %d may lose, but failedIndexes is %q", i, *after.Status.FailedIndexes)
+		}
+	}
+	for i := range is {
+		if completed[i] {
+			c.report("J-126", w.Version, j, nil, "index %d is both completed and failed", i)
+		}
+		if !was[i] && !exhausted[i] {
+			c.report("J-116", w.Version, j, nil, "index %d is failed, but no pod of it has exhausted its limit", i)
+		}
+	}
+	for i := range was {
+		if !is[i] && !j.resized {
+			c.report("J-117", w.Version, j, nil, "index %d is no longer failed", i)
+		}
+	}
+}
+
+func condition(j *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range j.Status.Conditions {
+		if c := &j.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+func backoffLimit(j *batchv1.Job) int32 {
+	if j.Spec.BackoffLimit == nil {
+		return 6
+	}
+	return *j.Spec.BackoffLimit
+}
+
+// completedSet and failedSet are the published sets below completions; empty for a Job that has none, or text that cannot be read.
+func completedSet(j *batchv1.Job) map[int32]bool { return publishedSet(j, j.Status.CompletedIndexes) }
+
+func failedSet(j *batchv1.Job) map[int32]bool {
+	if j.Status.FailedIndexes == nil {
+		return nil
+	}
+	return publishedSet(j, *j.Status.FailedIndexes)
+}
+
+func publishedSet(j *batchv1.Job, text string) map[int32]bool {
+	if j.Spec.Completions == nil {
+		return nil
+	}
+	all, err := apiserver.IndexSet(text, 1<<30)
+	if err != nil {
+		return nil
+	}
+	for i := range all {
+		if i >= *j.Spec.Completions {
+			delete(all, i)
+		}
+	}
+	return all
+}

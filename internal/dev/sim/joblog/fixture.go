@@ -1,0 +1,151 @@
+package joblog
+
+import (
+	"crypto/sha256"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
+)
+
+// Log is a log of a busy cluster in memory, in stored form and decoded.
+type Log struct {
+	*memlog.Log
+	Loop    *loop.Loop // that wrote it
+	Stored  [][]byte
+	Records []events.Record
+}
+
+// New makes a log for a benchmark or a test.
+func New(t testing.TB, cfg Config) *Log {
+	t.Helper()
+	l := &Log{Log: memlog.New(events.Identity{LogID: "0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f", Epoch: 1})}
+	var err error
+	if l.Loop, err = Write(l.Log, cfg); err != nil {
+		t.Fatal(err)
+	}
+	var all []byte // in one piece: the garbage collector passes over it
+	var ends []int
+	for rec, err := range l.Read(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err = events.AppendRecord(all, &rec); err != nil {
+			t.Fatal(err)
+		}
+		l.Records, ends = append(l.Records, rec), append(ends, len(all))
+	}
+	start := 0
+	for _, end := range ends {
+		l.Stored = append(l.Stored, all[start:end:end])
+		start = end
+	}
+	return l
+}
+
+// Forget drops all but the stored form, so that the garbage collector does not look through it all the time.
+func (l *Log) Forget() { l.Log, l.Loop, l.Records = nil, nil, nil }
+
+// Len is the number of records.
+func (l *Log) Len() int { return len(l.Stored) }
+
+// Bytes is their size in stored form.
+func (l *Log) Bytes() (n int) {
+	for _, stored := range l.Stored {
+		n += len(stored)
+	}
+	return n
+}
+
+// Hash is the floor of verifying: SHA-256 of each record and of the value before it, in one go.
+func (l *Log) Hash() {
+	var block []byte
+	var hash [sha256.Size]byte
+	for _, stored := range l.Stored {
+		block = append(append(block[:0], hash[:]...), stored...)
+		hash = sha256.Sum256(block)
+	}
+}
+
+// Messages are the encoded protobuf messages of records: header, facts and evidence.
+type Messages struct {
+	types []protoreflect.MessageType
+	bytes []byte // of all, one after the other
+	ends  []int
+}
+
+// Messages takes every record apart.
+func (l *Log) Messages(t testing.TB) *Messages {
+	t.Helper()
+	m := &Messages{}
+	add := func(message proto.Message, encoded []byte) {
+		m.types, m.bytes = append(m.types, message.ProtoReflect().Type()), append(m.bytes, encoded...)
+		m.ends = append(m.ends, len(m.bytes))
+	}
+	for _, stored := range l.Stored {
+		var w pb.Record
+		if err := proto.Unmarshal(stored, &w); err != nil {
+			t.Fatal(err)
+		}
+		var h pb.Header
+		if err := proto.Unmarshal(w.GetHeader(), &h); err != nil {
+			t.Fatal(err)
+		}
+		add(&h, w.GetHeader())
+		add(&pb.Evidence{}, w.GetEvidence())
+		if facts := message(events.Kind(h.GetKind())); facts != nil {
+			add(facts, w.GetFacts())
+		}
+	}
+	return m
+}
+
+// Unmarshal decodes all of them, each into a message of its own, and gives them to fn, if not nil. It is what the protobuf
+// library takes: the floor of decoding.
+func (m *Messages) Unmarshal(fn func(proto.Message)) {
+	start := 0
+	for i, end := range m.ends {
+		message := m.types[i].New().Interface()
+		if err := proto.Unmarshal(m.bytes[start:end], message); err != nil {
+			panic(err) // AppendRecord made them
+		}
+		if start = end; fn != nil {
+			fn(message)
+		}
+	}
+}
+
+// Decoded are the messages themselves.
+func (m *Messages) Decoded() (all []proto.Message) {
+	m.Unmarshal(func(message proto.Message) { all = append(all, message) })
+	return all
+}
+
+// message is an empty message for the facts of that kind; nil for kinds that hold none, or that are rare.
+func message(kind events.Kind) proto.Message {
+	switch kind {
+	case events.KindJobAdded, events.KindJobChanged:
+		return &pb.JobSeen{}
+	case events.KindJobDeleted:
+		return &pb.JobGone{}
+	case events.KindSpecStored:
+		return &pb.JobSpec{}
+	case events.KindTemplateStored:
+		return &pb.JobTemplate{}
+	case events.KindPodAdded, events.KindPodChanged:
+		return &pb.PodSeen{}
+	case events.KindPodDeleted:
+		return &pb.PodGone{}
+	case events.KindDecided:
+		return &pb.Decision{}
+	case events.KindCommandEnded:
+		return &pb.CommandEnded{}
+	default:
+		return nil
+	}
+}

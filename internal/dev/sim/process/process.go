@@ -1,0 +1,241 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/informer"
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
+	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
+	"github.com/jobledger/jobledger/internal/dev/sim/world"
+	"github.com/jobledger/jobledger/internal/run/known"
+	"github.com/jobledger/jobledger/reconciler/executor"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store/livetail"
+	"github.com/jobledger/jobledger/store/storetest/memlog"
+)
+
+// Config says what a process works on. All but Crons, Snapshot, May and Behind is required.
+type Config struct {
+	Server   *apiserver.Server
+	API      wholeapi.Server
+	Groups   executor.GroupAPI
+	Crons    executor.CronAPI    // required where CronJobs are run
+	Checker  *invariants.Checker // watches the server; is told what the process finds in its log
+	Log      *memlog.Log
+	Key      events.Key
+	Settings events.Settings
+	Program  string
+	Seed     uint64 // of the salts
+	Snapshot int    // records between snapshots, which are made a stream at a time; 0 for none while it runs
+
+	May    func() bool                          // see [executor.Config]
+	Behind func(events.Identity, events.Rewind) // see [executor.Config]
+}
+
+// Process is a process that runs.
+type Process struct {
+	Loop     *loop.Loop
+	Executor *executor.Executor // nil in observe mode, in which nothing is carried out
+	Feed     *informer.Feed
+	Tail     *livetail.Log // what this process has appended to its log
+
+	Watches map[events.Resource]*apiserver.Cursor // nil while the resource is to be listed
+	Inputs  []loop.Input                          // that the loop has not taken
+
+	server *apiserver.Server
+	log    *memlog.Log
+	behind func(events.Identity, events.Rewind)
+}
+
+// Start makes a process at time now on the log as it is.
+func Start(cfg Config, now events.Time) (*Process, error) {
+	recovered, err := loop.Recover(context.Background(), cfg.Log)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range recovered.Holders() {
+		for _, p := range j.Pods() {
+			if p.Surplus {
+				cfg.Checker.MaySurplus(p.UID)
+			}
+		}
+	}
+	p := &Process{
+		Tail: livetail.New(cfg.Log, 0), Watches: map[events.Resource]*apiserver.Cursor{}, server: cfg.Server, log: cfg.Log, behind: cfg.Behind,
+	}
+	salts := world.Rand(cfg.Seed, 2)
+	p.Loop = loop.New(loop.Config{
+		Log: p.Tail, World: recovered, Settings: cfg.Settings, Program: cfg.Program, Key: cfg.Key.ID(),
+		SnapshotEvery: events.Sequence(cfg.Snapshot), SnapshotStep: 1, RestateBytes: 2 << 10,
+		Salt: func() (s events.Salt) {
+			for i := range s {
+				s[i] = byte(salts.Uint32())
+			}
+			return s
+		},
+	})
+	objects := executor.NewObjects(informer.TemplateHash(cfg.Key)).WithCronJobs(informer.CronTemplateHash(cfg.Key))
+	p.Feed = informer.NewFeed(informer.Config{
+		Mode: cfg.Settings.Mode, Others: cfg.Settings.ObserveOthers, CronJobs: cfg.Settings.CronJobs, Identity: cfg.Log.Identity(), Key: cfg.Key, Keeper: objects, Known: known.Of(recovered),
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if cfg.Settings.Mode == events.ModeObserve {
+		return p, p.Loop.Start(now)
+	}
+	p.Executor, err = executor.New(executor.Config{
+		Seal: cfg.Key.Seal, API: wholeapi.Of(cfg.API), Groups: cfg.Groups, Crons: cfg.Crons, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
+		Observe: p.Feed.ObserveJob, ObservePod: p.Feed.ObservePod, ObserveCronJob: p.Feed.ObserveCronJob, ObserveRun: p.Feed.ObserveRun, Wrote: p.Feed.Wrote, May: cfg.May, Behind: cfg.Behind,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Loop.Start(now)
+}
+
+// List lists a resource as it is now and begins to watch it.
+func (p *Process) List(r events.Resource) error {
+	kind := kindOf(r)
+	listed := p.server.List(kind)
+	version := strconv.FormatUint(listed.Version, 10)
+	var err error
+	switch r {
+	case events.CronJobs:
+		err = p.Feed.ListCronJobs(typed[*batchv1.CronJob](listed.Items), version)
+	case events.Jobs:
+		err = p.Feed.ListJobs(typed[*batchv1.Job](listed.Items), version)
+	default:
+		err = p.Feed.ListPods(typed[*corev1.Pod](listed.Items), version)
+	}
+	if err != nil {
+		return err
+	}
+	p.Watches[r], err = p.server.Watch(kind, listed.Version)
+	return err
+}
+
+func kindOf(r events.Resource) apiserver.Kind {
+	switch r {
+	case events.CronJobs:
+		return apiserver.CronJobs
+	case events.Jobs:
+		return apiserver.Jobs
+	default:
+		return apiserver.Pods
+	}
+}
+
+func typed[T any](items []apiserver.Object) []T {
+	out := make([]T, len(items))
+	for i, o := range items {
+		out[i] = o.(T)
+	}
+	return out
+}
+
+// MustList reports whether the resource is to be listed.
+func (p *Process) MustList(r events.Resource) bool { return p.Watches[r] == nil || p.Feed.MustList(r) }
+
+// Watch shows the next event of a watch. It reports whether there was any, or the watch has ended: then the resource is to be listed.
+func (p *Process) Watch(r events.Resource) (bool, error) {
+	cursor := p.Watches[r]
+	if cursor == nil {
+		return false, nil
+	}
+	e, ok, err := cursor.Next()
+	switch {
+	case err != nil:
+		p.Watches[r] = nil
+		return true, nil //nolint:nilerr // 410: the end of a watch
+	case !ok:
+		return false, nil
+	}
+	return true, p.show(e)
+}
+
+func (p *Process) show(e apiserver.Event) error {
+	switch o := e.Object.(type) {
+	case *batchv1.CronJob:
+		if e.Type == watch.Deleted {
+			return p.Feed.CronJobDeleted(o)
+		}
+		return p.Feed.CronJobChanged(o)
+	case *batchv1.Job:
+		if e.Type == watch.Deleted {
+			return p.Feed.JobDeleted(o)
+		}
+		return p.Feed.JobChanged(o)
+	case *corev1.Pod:
+		if e.Type == watch.Deleted {
+			return p.Feed.PodDeleted(o)
+		}
+		return p.Feed.PodChanged(o)
+	}
+	return fmt.Errorf("an event of a %T", e.Object)
+}
+
+// Take makes the oldest observation an input of the loop; it reports whether there was any.
+func (p *Process) Take() bool {
+	seen, ok := p.Feed.Take()
+	if ok {
+		p.Inputs = append(p.Inputs, loop.Input{Observation: &seen})
+	}
+	return ok
+}
+
+// HasTurn reports whether there is something for a turn.
+func (p *Process) HasTurn(now events.Time) bool {
+	wake := p.Loop.Wake()
+	return len(p.Inputs) > 0 || wake != 0 && wake <= now
+}
+
+// Turn makes a turn with the first n inputs.
+func (p *Process) Turn(now events.Time, n int) error {
+	taken, err := p.Loop.Turn(now, p.Inputs[:n])
+	p.Inputs = p.Inputs[taken:]
+	p.Hand(p.Loop.Asks())
+	if hastened := p.Loop.Hastened(); p.Executor != nil {
+		p.Executor.Hasten(hastened...)
+	}
+	if life, proof, ok := p.Loop.Returned(); ok && p.behind != nil {
+		p.behind(life, proof)
+	}
+	return err
+}
+
+// Commit makes the next batch durable, and stores a snapshot that is ready; it reports whether there was a batch.
+func (p *Process) Commit() (bool, error) {
+	if p.log.Commit(1) == 0 {
+		return false, nil
+	}
+	if snapshot, ok := p.Loop.TakeSnapshot(); ok {
+		if err := p.log.SaveSnapshot(context.Background(), snapshot); err != nil {
+			return true, err
+		}
+	}
+	p.Hand(p.Loop.Durable(p.log.Head().Sequence))
+	return true, nil
+}
+
+// Hand gives the executor what the loop hands out, and takes back.
+func (p *Process) Hand(tasks, back []events.Task) {
+	if p.Executor == nil {
+		return
+	}
+	p.Executor.Submit(tasks...)
+	p.Executor.TakeBack(back...)
+}
+
+// Done brings the answer of a call back at time now, by the executor's clock.
+func (p *Process) Done(call *executor.Call, result events.TaskResult, now events.Time) {
+	p.Executor.Done(call, result, now)
+	p.Inputs = append(p.Inputs, loop.Input{Result: &result})
+}

@@ -1,0 +1,150 @@
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/dev/sim/clock"
+	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
+	"github.com/jobledger/jobledger/internal/dev/sim/users"
+)
+
+// Start is when every world begins.
+var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Config is what a World is made from; the zero value gives pods that take no time and never fail, and users who may do
+// anything but appear only when their chance is set.
+type Config struct {
+	Seed uint64
+	// Kubelet: its Server and Rand are set here.
+	Kubelet kubelet.Config
+	// UserChance is the probability that a step is a user's.
+	UserChance float64
+	// UsersOff are deeds that no user does.
+	UsersOff []users.Deed
+	// NodeLossChance is the probability that a step takes a node away; the last one stays.
+	NodeLossChance float64
+}
+
+// World is a simulated cluster. Its parts may be used directly.
+type World struct {
+	Clock      *clock.Clock
+	Server     *apiserver.Server
+	Kubelet    *kubelet.Kubelet
+	GC         *apiserver.GarbageCollector
+	PodGC      *apiserver.PodGC
+	Namespaces *apiserver.NamespaceController
+	Users      *users.Users
+
+	cfg  Config
+	rand *rand.Rand // for Step
+}
+
+// Random streams; each part has its own.
+const (
+	streamServer = iota + 1
+	streamKubelet
+	streamUsers
+	streamWorld
+	firstFreeStream
+)
+
+// Rand returns a random stream of the seed for the caller's own use; equal n gives equal streams, and none of them is a stream
+// of the World's own.
+func Rand(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, firstFreeStream+n)) }
+
+// New returns the world of a seed.
+func New(cfg Config) *World {
+	own := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(cfg.Seed, stream)) }
+	w := &World{Clock: clock.New(Start), cfg: cfg, rand: own(streamWorld)}
+	w.Server = apiserver.New(apiserver.Config{Clock: w.Clock, Rand: own(streamServer)})
+	cfg.Kubelet.Server, cfg.Kubelet.Rand = w.Server, own(streamKubelet)
+	w.Kubelet = kubelet.New(cfg.Kubelet)
+	w.GC, w.PodGC, w.Namespaces = w.Server.GarbageCollector(), w.Server.PodGC(), w.Server.NamespaceController()
+	w.Users = users.New(users.Config{Server: w.Server, Rand: own(streamUsers), Off: cfg.UsersOff})
+	return w
+}
+
+// Step lets one thing happen, by the seed: a user's deed, the loss of a node, a step of a garbage collector or of the namespace
+// controller, or the next thing that is due, for which the clock moves. It returns what happened in words, empty when
+// nothing is left to happen.
+func (w *World) Step() string {
+	w.Kubelet.Sync()
+	draw := w.rand.Float64()
+	if draw < w.cfg.UserChance {
+		if what := w.Users.Step(); what != "" {
+			return what
+		}
+	} else if draw < w.cfg.UserChance+w.cfg.NodeLossChance {
+		if what := w.loseNode(); what != "" {
+			return what
+		}
+	}
+	parts := w.parts()
+	for _, i := range w.rand.Perm(len(parts)) {
+		if what := parts[i](); what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
+// parts are the things that go on without users.
+func (w *World) parts() []func() string {
+	named := func(name string, step func() bool) func() string {
+		return func() string {
+			if !step() {
+				return ""
+			}
+			return name
+		}
+	}
+	return []func() string{
+		named("garbage collector", w.GC.Step),
+		named("pod garbage collector", w.PodGC.Step),
+		named("namespace controller", w.Namespaces.Step),
+		w.Tick,
+	}
+}
+
+// Tick moves the clock to what is due next, and lets it happen. It returns what it was, empty when nothing is due.
+func (w *World) Tick() string {
+	w.Kubelet.Sync()
+	next := w.Clock.Next()
+	if next == nil {
+		return ""
+	}
+	w.Clock.Step()
+	w.Kubelet.Sync()
+	return next.Name
+}
+
+// Settle lets everything happen that happens without time passing: the garbage collectors and the namespace controller run
+// until they have nothing to do. It reports whether anything happened.
+func (w *World) Settle() bool {
+	happened := false
+	for w.GC.Step() || w.PodGC.Step() || w.Namespaces.Step() {
+		happened = true
+	}
+	w.Kubelet.Sync()
+	return happened
+}
+
+// Quiet reports whether nothing will happen by itself any more, apart from the controller under test.
+func (w *World) Quiet() bool {
+	return !w.Settle() && w.Clock.Next() == nil
+}
+
+// loseNode takes a node away, unless it is the last.
+func (w *World) loseNode() string {
+	nodes := w.Kubelet.Nodes()
+	if len(nodes) < 2 {
+		return ""
+	}
+	node := nodes[w.rand.IntN(len(nodes))]
+	w.Kubelet.LoseNode(node)
+	w.PodGC.LoseNode(node)
+	return fmt.Sprintf("lose %s", node)
+}

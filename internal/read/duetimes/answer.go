@@ -1,0 +1,307 @@
+package duetimes
+
+import (
+	"errors"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
+)
+
+// ErrUnseen: the log does not have the CronJob's object any more, or not yet.
+var ErrUnseen = errors.New("the log does not say what the CronJob's schedule is")
+
+// mostCounted bounds how many due times of a range are counted: those of each minute of a year, 527,040, and some more. It takes half a second.
+// Due times that are further apart take longer each: they are counted where the range is no longer than longestCounted.
+const (
+	mostCounted    = 600_000
+	longestCounted = 10 * 366 * 24 * time.Hour
+)
+
+// Count is how many due times the entry is about; ok is false where that cannot be counted.
+func (c *CronJob) Count(e *Entry) (n int, ok bool) {
+	if e.First == e.Last {
+		return 1, true
+	}
+	key := dueRange{e.Record, e.First}
+	if n, counted := c.counts[key]; counted {
+		return n, n > 0 && n < mostCounted
+	}
+	if c.counts == nil {
+		c.counts = map[dueRange]int{}
+	}
+	n = c.count(e)
+	c.counts[key] = n
+	return n, n > 0 && n < mostCounted
+}
+
+// dueRange is a range of due times, as a record tells of it.
+type dueRange struct {
+	record events.Sequence
+	first  events.Time
+}
+
+// count is how many due times there are from the first to the last of an entry, up to the most that are counted; 0 where that cannot be told.
+func (c *CronJob) count(e *Entry) (n int) {
+	s, err := c.of(e.by)
+	if err != nil {
+		return 0
+	}
+	if e.Last.Sub(e.First) > longestCounted {
+		return mostCounted
+	}
+	n = 1
+	for range s.Between(e.First.Go(), e.Last.Go()) { // @every counts from the first of them
+		if n++; n == mostCounted {
+			break
+		}
+	}
+	return n
+}
+
+// Location is the zone in which the schedule is written; nil where it is not known, and for UTC.
+func (c *CronJob) Location() *time.Location {
+	if c.Seen == nil {
+		return nil
+	}
+	t := history.TimingOf(c.Seen)
+	_, zone, err := c.rules.Schedule(t.Schedule, t.TimeZone, t.Hash)
+	if err != nil || zone == time.UTC {
+		return nil
+	}
+	return zone
+}
+
+// Between counts the due times by the newest schedule after an instant and through another one, up to 100; more says that there are more.
+func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
+	const most = 100
+	if c.Seen == nil {
+		return 0, false
+	}
+	t := history.TimingOf(c.Seen)
+	s, _, err := c.rules.Schedule(t.Schedule, t.TimeZone, t.Hash)
+	if err != nil {
+		return 0, false
+	}
+	for range s.Between(from, to) {
+		if n == most {
+			return n, true
+		}
+		n++
+	}
+	return n, false
+}
+
+// of is the schedule of a ledger.
+func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
+	if by == nil {
+		return schedule.Schedule{}, ErrUnseen
+	}
+	s, _, err := c.rules.Schedule(by.Schedule, by.TimeZone, func(string) string { return by.Zone })
+	return s, err
+}
+
+// Open is the due time that has no fate yet, with what holds it back; nil for none.
+func (c *CronJob) Open() *history.OpenDue {
+	if e := c.Unstarted(); e != nil && c.Blind == 0 && (c.Elsewhere || c.Ledger == nil || c.Ledger.Open == 0) {
+		return c.waiting(e)
+	}
+	l := c.Ledger
+	if l == nil || l.Open == 0 || l.Closed || c.Elsewhere || c.Gone != 0 {
+		return nil
+	}
+	out := &history.OpenDue{At: recordjson.Instant(l.Open), Hold: l.Hold.String(), Says: words.HoldText(l.Hold)}
+	for i := range c.Holds {
+		if h := &c.Holds[i]; h.Due == l.Open && h.By == l.Hold {
+			out.Since, out.Record = recordjson.Instant(h.At), uint64(h.Record)
+		}
+	}
+	return out
+}
+
+// waiting is what another controller has not started so far.
+func (c *CronJob) waiting(e *Entry) *history.OpenDue {
+	hold, kept := events.NotHeld, c.keptNow()
+	if kept != nil {
+		hold = kept.By
+	}
+	out := &history.OpenDue{At: recordjson.Instant(e.Last), Hold: hold.String(), Says: words.WaitText(hold)}
+	if !e.Observed && hold == events.NotHeld {
+		out.Says = words.Undecided
+	}
+	if kept != nil {
+		out.Since, out.Record = recordjson.Instant(kept.First.At), uint64(kept.First.Record)
+	}
+	if e.First != e.Last {
+		out.First = recordjson.Instant(e.First)
+	}
+	return out
+}
+
+// Next are the first due times after an instant, by the newest schedule, and the zone in which that is written.
+func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Location, err error) {
+	if c.Seen == nil {
+		return nil, nil, ErrUnseen
+	}
+	return c.rules.Next(history.TimingOf(c.Seen), after, n)
+}
+
+// DueAfter is the instant after which the CronJob is due next, at a time: that time, or a later due time that has started. One starts before
+// its time where another controller's clock is ahead.
+func (c *CronJob) DueAfter(now time.Time) time.Time {
+	after := max(events.At(now), c.kept.since)
+	if c.Seen != nil {
+		after = max(after, c.Seen.LastSchedule)
+	}
+	for i := range c.seenRuns {
+		after = max(after, c.seenRuns[i].Due)
+	}
+	return after.Go()
+}
+
+// Verdict is what there is to say of an instant.
+type Verdict struct {
+	Entry  *Entry // that has it; nil for none. One without a record is of those that another controller has not started so far
+	Open   bool   // it is the open one: Hold says what holds it back; it may yet start, if it has an entry
+	Hold   events.TickHold
+	Future bool // it is due by the newest schedule, and was not decided about yet
+	// Passed: it is such a one, and over by now. The controller looks at those of a minute in which nothing starts together (C-085): Hold
+	// says what holds them back, and Run is the entry of the run whose Job has their name; nil for none.
+	Passed bool
+	Run    *Entry
+	// Unseen: it was due before the CronJob was seen first, by the schedule that it had then. What became of it is not known (CronJob.Before).
+	Unseen bool
+	// Before and After are the nearest due times of an instant that is none; zero where there is none.
+	Before, After time.Time
+}
+
+// Due reports whether the instant is a due time.
+func (v *Verdict) Due() bool { return v.Entry != nil || v.Open || v.Future || v.Unseen }
+
+// At says what became of an instant. It looks for the newest entry that has it. A run that was made by hand at the instant of a due time is no
+// answer about that.
+func (c *CronJob) At(t time.Time) (v Verdict) {
+	if v = c.at(t); v.Due() {
+		return v
+	}
+	at := events.At(t)
+	for i := len(c.Entries) - 1; i >= 0; i-- {
+		if e := &c.Entries[i]; e.First == at {
+			return Verdict{Entry: e}
+		}
+	}
+	return v
+}
+
+// Asked reports whether an entry is a run that somebody made by hand, or asked for, and no due time.
+func (e *Entry) Asked() bool {
+	return e.By != "" || e.Fate == events.TickManual || e.Fate == events.TickTriggered
+}
+
+func (c *CronJob) at(t time.Time) (v Verdict) {
+	at := events.At(t)
+	for i := len(c.Entries) - 1; i >= 0; i-- {
+		e := &c.Entries[i]
+		if e.First <= at && at <= e.Last && !e.Asked() && c.has(e, t) {
+			return Verdict{Entry: e}
+		}
+	}
+	all := c.Untold()
+	for i := range all {
+		e := &all[i]
+		if e.Fate == 0 && !c.Elsewhere && c.Ledger != nil && !c.Seen.Suspend {
+			continue // ours to start: what is known of it is said below
+		}
+		if e.First <= at && at <= e.Last && c.has(e, t) {
+			return Verdict{Entry: e, Open: e.Fate == 0 && at == e.Last}
+		}
+	}
+	if l := c.Ledger; l != nil && l.Open == at && at != 0 && !c.Elsewhere && !l.Closed && c.Gone == 0 {
+		return Verdict{Open: true, Hold: l.Hold}
+	}
+	if c.unlooked(at) {
+		return Verdict{Future: true, Passed: true, Hold: c.Ledger.Hold, Run: c.namesake(at)}
+	}
+	if c.dueBefore(at) {
+		return Verdict{Unseen: true}
+	}
+	if c.Gone == 0 {
+		if next, _, err := c.Next(t.Add(-time.Second), 1); err == nil && len(next) > 0 && next[0].Equal(t) && at > c.now {
+			return Verdict{Future: true}
+		}
+		v.After = c.nextAfter(t)
+	}
+	for i := range c.Entries {
+		c.nearest(&v, &c.Entries[i], t)
+	}
+	if l := c.Ledger; l != nil && l.Open != 0 {
+		v.near(l.Open.Go(), t)
+	}
+	for i := range all {
+		c.nearest(&v, &all[i], t)
+	}
+	return v
+}
+
+// unlooked reports whether an instant was due by now, and later than all that were looked at.
+func (c *CronJob) unlooked(at events.Time) bool {
+	l := c.Ledger
+	if l == nil || l.Closed || c.Elsewhere || c.Cut || c.Gone != 0 || at > c.now {
+		return false
+	}
+	looked := max(l.Through, l.Open)
+	if at <= looked || looked == 0 {
+		return false
+	}
+	by := l
+	for i := range c.timings { // the ledger has the one of before until it is looked at again
+		if t := &c.timings[i]; t.from <= at && !t.same(l) {
+			by, looked = &t.by, max(looked, t.from)
+		}
+	}
+	s, err := c.of(by)
+	return err == nil && s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
+}
+
+// namesake is the entry of the run whose Job was made in the minute of an instant, and so has the name that its Job would have (C-152).
+func (c *CronJob) namesake(at events.Time) *Entry {
+	for i := len(c.Entries) - 1; i >= 0; i-- {
+		if e := &c.Entries[i]; e.Job != "" && e.Last.Go().Unix()/60 == at.Go().Unix()/60 {
+			return e
+		}
+	}
+	return nil
+}
+
+// has reports whether an instant within a range is one of its due times.
+func (c *CronJob) has(e *Entry, t time.Time) bool {
+	if e.First == e.Last || e.First.Go().Equal(t) || e.Last.Go().Equal(t) {
+		return true
+	}
+	s, err := c.of(e.by)
+	return err == nil && s.Next(s.Base(e.First.Go(), t.Add(-time.Second))).Equal(t)
+}
+
+// nearest takes the due times of an entry that are nearest to the instant.
+func (c *CronJob) nearest(v *Verdict, e *Entry, t time.Time) {
+	v.near(e.First.Go(), t)
+	v.near(e.Last.Go(), t)
+	if s, err := c.of(e.by); err == nil && e.First.Go().Before(t) && t.Before(e.Last.Go()) {
+		v.near(s.Next(s.Base(e.First.Go(), t)), t)
+		if last := s.Last(e.First.Go(), t); !last.IsZero() {
+			v.near(last, t)
+		}
+	}
+}
+
+func (v *Verdict) near(due, t time.Time) {
+	switch {
+	case due.Before(t) && (v.Before.IsZero() || due.After(v.Before)):
+		v.Before = due
+	case due.After(t) && (v.After.IsZero() || due.Before(v.After)):
+		v.After = due
+	}
+}

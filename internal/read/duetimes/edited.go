@@ -1,0 +1,127 @@
+package duetimes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Reschedules reports whether a change is one of the schedule or of its zone.
+func (ch *Change) Reschedules() bool {
+	by := countsBy(ch.After)
+	return !(&timing{by: countsBy(ch.Before)}).same(&by)
+}
+
+// Retemplates reports whether a change is one of the Jobs that are made.
+func (ch *Change) Retemplates() bool {
+	return ch.Before.Template != ch.After.Template || ch.Before.Redacted != ch.After.Redacted
+}
+
+// SeenAt is the CronJob as it was at an instant, as far as what was read tells; nil where it was not seen.
+func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
+	seen, through := c.Seen, c.now
+	if c.then != nil && t <= c.thenAt {
+		seen, through = c.then, c.thenAt
+	}
+	for i := len(c.Changes) - 1; i >= 0 && c.Changes[i].At > t; i-- {
+		if through == 0 || c.Changes[i].At <= through {
+			seen = c.Changes[i].Before
+		}
+	}
+	return seen
+}
+
+// nextAfter is the first due time after an instant, by the schedules that were in force from then on; zero for none that is known. Those of an
+// @every of before are known from its runs alone.
+func (c *CronJob) nextAfter(t time.Time) time.Time {
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		if ch.At <= events.At(t) || !ch.Reschedules() {
+			continue
+		}
+		by := countsBy(c.SeenAt(events.At(t)))
+		if s, err := c.of(&by); err == nil && !s.Every() {
+			if next := s.Next(t); !next.IsZero() && events.At(next) <= ch.At {
+				return next
+			}
+		}
+		t = ch.At.Go()
+	}
+	next, _, err := c.Next(t, 1)
+	if err != nil || len(next) == 0 {
+		return time.Time{}
+	}
+	return next[0]
+}
+
+// WasOne is the change since which an instant is no due time, though by the schedule before it would be one; nil for none.
+func (c *CronJob) WasOne(t time.Time) *Change {
+	at := events.At(t)
+	for i := len(c.Changes) - 1; i >= 0; i-- {
+		if ch := &c.Changes[i]; ch.At <= at && ch.Reschedules() && c.dueBy(ch.Before, t) {
+			return ch
+		}
+	}
+	return nil
+}
+
+// BecameOne is the change by which an instant before it would be a due time; nil for none.
+func (c *CronJob) BecameOne(t time.Time) *Change {
+	at := events.At(t)
+	for i := range c.Changes {
+		if ch := &c.Changes[i]; ch.At > at && ch.Reschedules() && c.dueBy(ch.After, t) {
+			return ch
+		}
+	}
+	return nil
+}
+
+// dueBy reports whether an instant is a due time of the CronJob as it was. Those of @every depend on when it started.
+func (c *CronJob) dueBy(seen *events.CronJobSeen, t time.Time) bool {
+	by := countsBy(seen)
+	s, err := c.of(&by)
+	return err == nil && !s.Every() && s.Next(t.Add(-time.Second)).Equal(t)
+}
+
+// mostBack is how many records before those that were read are looked at for changes of the spec.
+const mostBack = 512
+
+// LookBack reads changes of the spec that were made before what was read. Where the log is damaged there, it looks no further.
+func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Stream) error {
+	after := c.firstSeenAs
+	if c.first == 0 || after == nil {
+		return nil
+	}
+	var found []Change
+	n := 0
+	var newer *events.Record
+	for r, err := range src.ReadStream(ctx, s, c.first, store.Backward) {
+		if n++; errors.Is(err, store.ErrPruned) || src.Beside(err) || n > mostBack {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		f, ok := r.Facts.(*events.CronJobSeen)
+		if !ok || r.Sequence >= c.first {
+			continue
+		}
+		was := Place{r.Sequence, r.Time}
+		switch differs := len(f.Differs(after)) > 0; {
+		case newer != nil && differs:
+			found = append(found, Change{Before: f, After: after, By: newer.Evidence.Edit, Record: newer.Sequence, At: newer.Time, Was: was})
+		case newer == nil && !differs && len(c.Changes) > 0 && c.Changes[0].Was == Place{}:
+			c.Changes[0].Was = was // reading began with a stored state
+		}
+		kept := r
+		after, newer = f, &kept
+	}
+	slices.Reverse(found)
+	c.Changes = append(found, c.Changes...)
+	return c.findRules(ctx, src)
+}

@@ -1,0 +1,237 @@
+package duetimes
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// Due times that have passed, and of which no record tells yet, are computed: by the schedules that were in force, and by what was seen.
+// Their entries have no record. Examples: another controller starts nothing at all; a CronJob was deleted a second ago, and a create of the
+// other controller may be on its way for another minute; the log ends.
+
+// timing is a schedule, from when on it was in force.
+type timing struct {
+	by    events.TickLedger // its Schedule, TimeZone and Zone
+	from  events.Time       // when it was seen first
+	found bool              // a listing showed it: it was changed while nobody watched
+}
+
+// countsBy is by what due times are counted of a CronJob as it was seen.
+func countsBy(f *events.CronJobSeen) events.TickLedger {
+	by := events.TickLedger{Schedule: f.Schedule, TimeZone: f.TimeZone}
+	of := history.TimingOf(f)
+	for _, name := range schedule.Named(f.Schedule, f.TimeZone) {
+		if hash := of.Hash(name); hash != "" && (f.TimeZone == nil || name == *f.TimeZone || schedule.NamesZone(f.Schedule)) {
+			by.Zone = hash
+		}
+	}
+	return by
+}
+
+func (t *timing) same(by *events.TickLedger) bool {
+	a, b := t.by.TimeZone, by.TimeZone
+	return t.by.Schedule == by.Schedule && t.by.Zone == by.Zone && (a == nil) == (b == nil) && (a == nil || *a == *b)
+}
+
+// timed takes in by what the CronJob is due from a time on.
+func (c *CronJob) timed(by *events.TickLedger, from events.Time, found bool) {
+	if n := len(c.timings); n == 0 || !c.timings[n-1].same(by) {
+		c.timings = append(c.timings, timing{events.TickLedger{Schedule: by.Schedule, TimeZone: by.TimeZone, Zone: by.Zone}, from, found})
+	}
+}
+
+// timedBefore takes in schedules of before, of which a stored state says that the ledger does not have all due times yet.
+func (c *CronJob) timedBefore(w *pb.CronJobState) {
+	from := events.Time(0)
+	for _, p := range w.GetPast() {
+		c.timed(&events.TickLedger{Schedule: p.GetSchedule(), TimeZone: p.TimeZone, Zone: p.GetZone()}, from, false)
+		from = events.Time(p.GetUntil())
+	}
+	by := countsBy(c.Seen)
+	c.timed(&by, from, false)
+}
+
+// Untold are the due times that have passed and of which no record tells: their fates follow from what was seen, or are 0 where one may yet
+// start, which is the last one alone.
+func (c *CronJob) Untold() []Entry {
+	by := c.ledger()
+	if by == nil || by.Closed || c.partial || c.Cut {
+		return nil
+	}
+	if c.untold == nil {
+		c.untold = c.compute(by)
+	}
+	return c.untold
+}
+
+func (c *CronJob) compute(by *events.TickLedger) []Entry {
+	out := []Entry{}
+	l := ticks.Begin(max(by.Through, by.Open).Go())
+	end := c.now
+	if c.Gone != 0 {
+		end = min(c.Gone, c.now)
+	}
+	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere { // it went with the CronJob
+		open := ticks.Entry{First: by.Open.Go(), Last: by.Open.Go(), Fate: ticks.Deleted}
+		out = append(out, c.entryOf(&c.timings[0], c.kept.since, &open, nil))
+	}
+	starts := c.startsAfter(max(by.Through, by.Open))
+	since := c.kept.since
+	for i := range c.timings {
+		t, last := &c.timings[i], i == len(c.timings)-1
+		until := end
+		if !last {
+			until = min(c.timings[i+1].from, end)
+		}
+		s, err := c.of(&t.by)
+		v := &ticks.View{Schedule: s, None: err != nil, Anchor: since.Go(), Gaps: c.gaps}
+		add := func(all []ticks.Entry, run *events.RunSeen) {
+			for j := range all {
+				if e := &all[j]; e.Fate == ticks.Skipped && !c.Elsewhere { // it would have been for the last of them
+					e.Into = all[len(all)-1].Last
+				}
+				out = append(out, c.entryOf(t, since, &all[j], run))
+			}
+		}
+		for ; len(starts) > 0 && (last || starts[0].Due <= until); starts = starts[1:] {
+			add(l.See(v, starts[0].Due.Go()), &starts[0])
+			since = max(since, starts[0].Due) // @every counts from it now
+			v.Anchor = since.Go()
+		}
+		switch {
+		case !last:
+			add(l.Drop(v, until.Go(), ticks.Replaced), nil)
+		case c.Gone != 0:
+			add(l.Drop(v, until.Go(), ticks.Deleted), nil)
+		case c.unlisted != nil && c.Elsewhere: // what was started since it was watched last is not listed yet
+			add(l.Drop(v, until.Go(), ticks.Unknown), nil)
+		case c.Blind != 0:
+			v.Gaps = append(slices.Clone(v.Gaps), ticks.Gap{From: c.Blind.Go(), Until: until.Go()})
+			all := l.Drop(v, until.Go(), ticks.Unknown)
+			for j := range all {
+				if all[j].Fate == ticks.Skipped && !c.Elsewhere {
+					all[j].Fate = 0 // nothing was decided of it
+				}
+			}
+			add(all, nil)
+		default:
+			if first, newest := l.Unstarted(v, until.Go()); !newest.IsZero() {
+				out = append(out, c.entryOf(t, since, &ticks.Entry{First: first, Last: newest}, nil))
+			}
+		}
+	}
+	return out
+}
+
+// entryOf is an entry without a record. since is the due time that was started last before it.
+func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *events.RunSeen) Entry {
+	tick := events.Tick{
+		First: events.At(e.First), Last: events.At(e.Last), Fate: events.TickFate(e.Fate), Into: events.At(e.Into), Zone: t.by.Zone,
+		Observed: c.Elsewhere,
+	}
+	switch {
+	case e.Fate == ticks.Unknown:
+		tick.Observed = true
+		if tick.UnwatchedFrom = events.At(e.Gap.From); events.At(e.Gap.Until) != c.now || c.unlisted == nil {
+			tick.UnwatchedUntil = events.At(e.Gap.Until)
+		}
+	case e.Fate == ticks.Skipped && !c.Elsewhere:
+		tick.Fate = events.TickMerged
+	case e.Fate == ticks.Started && run != nil && run.Job != "":
+		tick.Job, tick.Name = run.Job, run.Name
+		tick.Late, tick.Seen = max(0, run.Created.Sub(run.Due)), max(0, c.firstSeen[run.Job].Sub(run.Due))
+	}
+	return Entry{Tick: tick, by: &t.by, since: since}
+}
+
+// startsAfter are the starts that were seen and of which no record tells as yet, by due time.
+func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
+	if !c.Elsewhere {
+		return nil // ours are told with what shows them
+	}
+	for i := range c.seenRuns {
+		if r := c.seenRuns[i]; r.Due > through && !r.Manual {
+			all = append(all, r)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b events.RunSeen) int { return cmp.Compare(a.Due, b.Due) })
+	all = slices.CompactFunc(all, func(a, b events.RunSeen) bool { return a.Due == b.Due })
+	newest := through
+	if n := len(all); n > 0 {
+		newest = all[n-1].Due
+	}
+	if c.Seen != nil && c.Seen.LastSchedule > newest && c.isInstant(c.Seen.LastSchedule) {
+		all = append(all, events.RunSeen{Due: c.Seen.LastSchedule}) // the status alone says so
+	}
+	return all
+}
+
+// isInstant reports whether a due time is one by the schedule that is in force, or by one of before.
+func (c *CronJob) isInstant(at events.Time) bool {
+	return slices.ContainsFunc(c.timings, func(t timing) bool {
+		s, err := c.of(&t.by)
+		v := ticks.View{Schedule: s, None: err != nil}
+		return v.Has(at.Go())
+	})
+}
+
+// All are the entries that were told, and those that are computed.
+func (c *CronJob) All() []Entry { return slices.Concat(c.Entries, c.Untold()) }
+
+// EndBy bounds a CronJob whose deletion was not seen: another one was created under its name then.
+func (c *CronJob) EndBy(next events.Time) {
+	if c.Gone == 0 && next != 0 {
+		c.Gone, c.EndUnseen, c.missed, c.untold = next, true, true, nil
+		c.gaps = append(c.gaps, ticks.Gap{From: c.lastAt.Go(), Until: next.Go()})
+	}
+}
+
+// Unstarted are the due times that have passed and none of which has started: an entry without a record. Only the last of them may still
+// start. nil for none.
+func (c *CronJob) Unstarted() *Entry {
+	all := c.Untold()
+	if n := len(all); n > 0 && all[n-1].Fate == 0 {
+		return &all[n-1]
+	}
+	return nil
+}
+
+// findGaps finds when nobody watched, through a record, where that is needed: for what was found at the end of such a time.
+func (c *CronJob) findGaps(ctx context.Context, src history.Source, through events.Sequence) error {
+	by := c.ledger()
+	if c.unlisted != nil {
+		c.gaps = append(c.gaps, ticks.Gap{From: goTime(c.unlisted.LastSeen), Until: c.now.Go()})
+	}
+	found := c.missed || slices.ContainsFunc(c.timings, func(t timing) bool { return t.found })
+	if by == nil || by.Closed || c.partial || !found {
+		return nil
+	}
+	gaps, err := history.AllGaps(ctx, src)
+	if err != nil && !src.Beside(err) {
+		return err
+	}
+	open := c.gaps
+	c.gaps = nil
+	for _, g := range gaps {
+		if g.Until != 0 && (through == 0 || events.Sequence(g.Synced) <= through) {
+			c.gaps = append(c.gaps, ticks.Gap{From: goTime(events.Time(g.From)), Until: events.Time(g.Until).Go()})
+		}
+	}
+	c.gaps = append(c.gaps, open...) // in order
+	return nil
+}
+
+func goTime(t events.Time) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return t.Go()
+}

@@ -1,0 +1,170 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+)
+
+// becameElsewhere is what another controller made of due times of an entry, and why, as far as records tell.
+func (f *fates) becameElsewhere(e *duetimes.Entry, first, last events.Time) (text string, from []Mark) {
+	told := marks(Mark{Record: e.Record, At: e.At})
+	switch e.Fate {
+	case events.TickStarted, events.TickAgain:
+		return f.startedElsewhere(e, told)
+	case events.TickUnknown:
+		return f.notWatched(e, told)
+	case events.TickReplaced:
+		text = "dropped: the schedule was changed before it was started"
+	case events.TickDeleted:
+		text = "dropped: the CronJob was deleted before it was started"
+	case 0:
+		text = "another controller has not started it so far"
+	default:
+		text = "not started by the controller that runs it"
+	}
+	why, from := f.whySkipped(e, first)
+	if other, more := f.whySkipped(e, last); other != why {
+		why, from = why+", for the first of them; for the last: "+other, append(from, more...)
+	}
+	text += ": " + why
+	if e.Into != 0 {
+		text += "; " + f.in(e.Into) + " was started"
+	}
+	return text, append(from, told...)
+}
+
+// startedElsewhere is how another controller started a due time, and what held it back before, if it was late.
+func (f *fates) startedElsewhere(e *duetimes.Entry, from []Mark) (string, []Mark) {
+	text := f.started(e)
+	if e.Seen == 0 {
+		text += ": status.lastScheduleTime says so, and its Job was not seen"
+	}
+	if why, more := f.heldBefore(e); why != "" {
+		text, from = text+": "+why, append(more, from...)
+	}
+	return text, from
+}
+
+// notWatched is the answer for a due time of which it is not known what became of it.
+func (f *fates) notWatched(e *duetimes.Entry, from []Mark) (string, []Mark) {
+	text := "unknown: it was not watched"
+	if e.UnwatchedFrom != 0 {
+		text += " from " + f.seen(e.UnwatchedFrom)
+	}
+	switch {
+	case e.UnwatchedUntil != 0:
+		text += " to " + f.seen(e.UnwatchedUntil)
+	case e.UnwatchedFrom != 0:
+		text += " on"
+	}
+	if g := f.gapAt(e.First); g != nil {
+		if from = append(from, record(events.Sequence(g.Listing))); g.From != 0 {
+			text += ", " + gapWhy(g)
+		}
+	}
+	return text + "; it may have been started, and its Job deleted", from
+}
+
+// unknownWhy begins what is said of a due time where nothing in the records explains what became of it.
+const unknownWhy = "why is not known"
+
+// whySkipped says why another controller did not start a due time, if what was recorded explains it by the rules of the built-in one.
+func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from []Mark) {
+	until, late := f.due.Until(e, due), ""
+	if e.Record == 0 && due == e.Last {
+		until = f.due.Now()
+	}
+	if d := f.deadlineAt(due); d != nil {
+		if end := due.Add(seconds(*d)); end < until {
+			until, late = end, fmt.Sprintf("; by %s startingDeadlineSeconds %d was over", f.seen(end), *d)
+		}
+	}
+	until = f.droppedAt(e, due, until)
+	if d := f.due.Seen; d != nil && d.Deleted != 0 && due >= d.Deleted {
+		return "the CronJob was being deleted since " + f.seen(d.Deleted), marks(f.deleting)
+	}
+	all, whole := f.due.Kept(due, until)
+	switch {
+	case whole:
+		why, from = f.keptText(all)
+		return why + late, from
+	case due == e.Last && f.due.Lost(e, due):
+		return "lost: of a schedule whose due times are not evenly apart, the estimate of the built-in controller may find none of those that have passed", nil
+	case late != "":
+		return unknownWhy + late, nil
+	}
+	return unknownWhy + ": in the records nothing kept it from starting", nil
+}
+
+// droppedAt is until when a due time could be started that could be until then, if nothing happened to the CronJob.
+func (f *fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time {
+	ends := []events.Time{f.due.Gone}
+	if f.due.Seen != nil {
+		ends = append(ends, f.due.Seen.Deleted)
+	}
+	if e.Fate == events.TickReplaced {
+		if ch := f.droppedBy(e); ch != nil {
+			ends = append(ends, ch.At)
+		}
+	}
+	for _, end := range ends {
+		if end > due {
+			until = min(until, end)
+		}
+	}
+	return until
+}
+
+// keptText says what kept a CronJob from starting.
+func (f *fates) keptText(all []duetimes.Kept) (why string, from []Mark) {
+	var parts, jobs []string
+	for i := range all {
+		k := &all[i]
+		from = append(from, Mark{k.First.Record, k.First.At})
+		if k.Until != 0 {
+			from = append(from, Mark{k.Last.Record, k.Last.At})
+		}
+		if k.By == events.HeldForbid {
+			if !slices.Contains(jobs, k.Job) {
+				jobs = append(jobs, k.Job)
+			}
+			continue
+		}
+		parts = append(parts, "the CronJob was suspended from "+f.seen(k.From)+f.by(k.First.Record)+until(f, k))
+	}
+	if len(jobs) > 0 {
+		parts = append(parts, f.holdText(events.HeldForbid, jobs))
+	}
+	return strings.Join(parts, "; "), from
+}
+
+// keptBack says what keeps another controller from starting a due time, as far as records tell.
+func (c *CronCase) keptBack(at events.Time) []Sentence {
+	all, whole := c.due.Kept(at, c.now())
+	if !whole {
+		return nil
+	}
+	why, from := c.keptText(all)
+	return []Sentence{say(from, "due %s, and held back: %s", c.at(at), why)}
+}
+
+// by says with which field manager the spec was changed in a record.
+func (f *fates) by(changed events.Sequence) string {
+	for i := range f.due.Changes {
+		if ch := &f.due.Changes[i]; ch.Record == changed {
+			return byManager(ch.By)
+		}
+	}
+	return ""
+}
+
+func until(f *fates, k *duetimes.Kept) string {
+	if k.Until == 0 {
+		return " on"
+	}
+	return " to " + f.seen(k.Until)
+}

@@ -1,0 +1,147 @@
+package explain
+
+import (
+	"cmp"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// mayStart are the states of CronJobs that are to start Jobs.
+var mayStart = []history.CronState{history.CronInvalid, history.CronHeld, history.CronOverdue, history.CronRunning, history.CronWaiting}
+
+// cronJobs looks at all CronJobs that are to start Jobs: which are held, do not start, or starve. The log keeps no labels of CronJobs, so none
+// is looked for by labels.
+func (f *finding) cronJobs() error {
+	if f.q.Labels != nil {
+		return nil
+	}
+	q := history.CronJobsQuery{Namespace: f.q.Namespace, States: mayStart, Limit: jobsAtOnce}
+	if f.q.Until != 0 { // one that is suspended or deleted now was perhaps to start Jobs then
+		q.States = nil
+	}
+	for {
+		page, err := f.src.CronJobs(f.ctx, q)
+		if f.src.Beside(err) {
+			f.unread = err
+		} else if err != nil {
+			return err
+		}
+		for i := range page.Items {
+			f.CronJobs++
+			if err := f.lookAtCron(&page.Items[i]); err != nil {
+				return err
+			}
+		}
+		if q.Continue = page.Continue; q.Continue == "" {
+			return nil
+		}
+	}
+}
+
+func (f *finding) lookAtCron(s *history.CronSummary) error {
+	c, err := ReadCron(f.ctx, f.src, events.CronJobStream(types.UID(s.UID)), history.Point{Time: f.q.Until})
+	switch {
+	case errors.Is(err, history.ErrNoCronJob):
+		return nil
+	case f.src.Beside(err):
+		f.unread = err
+	case err != nil:
+		return err
+	}
+	if c == nil {
+		return nil
+	}
+	c.In(f.q.Zone)
+	if t, is := c.trouble(); is {
+		f.take(t)
+	}
+	return c.Unread()
+}
+
+// trouble is what keeps the CronJob from starting Jobs, or its Jobs from coming to an end, if something does. That its Jobs fail is told of them.
+func (c *CronCase) trouble() (t Trouble, is bool) {
+	j := &c.State
+	since, is := c.troubleSince()
+	if !is || c.damage != 0 {
+		return t, false
+	}
+	v := c.verdict()
+	return Trouble{
+		Sort: SortStuck, Kind: kindCronJob, Since: recordjson.Instant(since), Namespace: j.Namespace, Name: j.Name, UID: j.UID,
+		Why: v.Text, Whole: v.Whole, Cause: liken(v.Text, j.Name) + " of " + j.Namespace + "/" + j.Name, Records: v.Records, Work: j.Namespace + "/CronJob/" + j.Name,
+	}, true
+}
+
+// troubleSince is since when no Job of a due time started, or none came to an end.
+func (c *CronCase) troubleSince() (since events.Time, is bool) {
+	s := &c.State
+	switch s.State {
+	case history.CronInvalid:
+		return c.newestSpec(), true
+	case history.CronHeld:
+		return c.open(), c.now().Sub(c.open()) >= history.Grace(s.Spec.Deadline)
+	case history.CronOverdue, history.CronRunning, history.CronWaiting:
+	case history.CronUnseen, history.CronSuspended, history.CronDeleting, history.CronDeleted:
+		return 0, false
+	}
+	if s.Next == 0 {
+		return c.newestSpec(), true
+	}
+	if n, newest := c.missed(); n > 0 {
+		return c.missedSince(), true
+	} else if newest != nil {
+		return 0, false // nobody knows what became of it
+	}
+	if _, is := c.unfinishedVerdict(); is {
+		return c.oldestRun(), true
+	}
+	if starved := c.starved(); len(starved) >= leastStarved {
+		return starved[len(starved)-1].Created, true
+	}
+	return 0, false
+}
+
+// oldestRun is when the oldest of its Jobs that run was made.
+func (c *CronCase) oldestRun() (oldest events.Time) {
+	for i := range c.State.Runs {
+		if r := &c.State.Runs[i]; r.State == history.StateRunning && (oldest == 0 || events.Time(r.Created) < oldest) {
+			oldest = events.Time(r.Created)
+		}
+	}
+	return oldest
+}
+
+// newestSpec is since when its spec is as it is.
+func (c *CronCase) newestSpec() events.Time {
+	if n := len(c.due.Changes); n > 0 {
+		return c.due.Changes[n-1].At
+	}
+	return cmp.Or(events.Time(c.State.Created), c.added.At)
+}
+
+// missedSince is the first of the newest due times in a row that did not start.
+func (c *CronCase) missedSince() (first events.Time) {
+	all := c.dues()
+	for i := len(all) - 1; i >= 0; i-- {
+		e := &all[i]
+		switch {
+		case e.Fate == 0 && c.young(e):
+			continue
+		case started(e):
+			return first
+		}
+		first = e.First
+	}
+	return first
+}
+
+// started reports whether a Job was started for a due time, or whether that is not known.
+func started(e *duetimes.Entry) bool {
+	return e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted || e.Fate == events.TickUnknown
+}

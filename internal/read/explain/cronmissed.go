@@ -1,0 +1,77 @@
+package explain
+
+import (
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// missedRun is due times in a row that did not start and of which the same is to say.
+type missedRun struct {
+	first, last duetimes.Entry
+	n           int    // due times
+	text        string // of the last
+	from        []Mark
+	alike       string // that text without its numbers
+	same        bool   // the text is that of all
+}
+
+// missedText says which due times did not start, and why, the newest first. Those in a row of which the same is to say are one sentence.
+func (c *CronCase) missedText() (out []Sentence) {
+	var runs []*missedRun
+	row := false // the entry before did not start either
+	for _, e := range c.dues() {
+		young := e.Fate == 0 && c.young(&e)
+		held := e.Fate == 0 && (e.First == c.open() || young) && c.State.State == history.CronHeld
+		if e.Job != "" || e.Fate == events.TickStarted || held || young {
+			row = false
+			continue
+		}
+		x := c.missedRun(&e)
+		if n := len(runs); row && n > 0 && runs[n-1].joins(x) {
+			runs[n-1].join(x)
+		} else {
+			runs = append(runs, x)
+		}
+		row = true
+	}
+	for _, x := range slices.Backward(runs) {
+		out = append(out, c.missedSentence(x))
+	}
+	return fewer(out, 4)
+}
+
+func (c *CronCase) missedRun(e *duetimes.Entry) *missedRun {
+	text, from := c.became(e)
+	n, known := c.due.Count(e)
+	if !known {
+		n = 0
+	}
+	return &missedRun{first: *e, last: *e, n: n, text: text, from: from, alike: liken(text, ""), same: true}
+}
+
+// joins reports whether the same is to say of what follows.
+func (x *missedRun) joins(next *missedRun) bool {
+	return x.n > 0 && next.n > 0 && x.alike == next.alike
+}
+
+func (x *missedRun) join(next *missedRun) {
+	x.same = x.same && x.text == next.text
+	x.n += next.n
+	x.from = append(slices.Clone(next.from), x.from[:min(len(x.from), 1)]...)
+	x.last, x.text = next.last, next.text
+}
+
+func (c *CronCase) missedSentence(x *missedRun) Sentence {
+	if x.first.Last == x.last.Last {
+		return c.fate(&x.last)
+	}
+	newest := ": "
+	if !x.same {
+		newest = "; the newest: "
+	}
+	return say(x.from[:min(len(x.from), mostCited)], "%s from %s to %s%s%s", words.Count(x.n, "due time"), c.short(x.first.First), c.at(x.last.Last), newest, x.text)
+}

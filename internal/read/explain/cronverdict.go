@@ -1,0 +1,359 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// verdict is the answer in one line: is it healthy, and if not, why.
+func (c *CronCase) verdict() Sentence {
+	v := c.readVerdict()
+	if c.damage != 0 && c.gone.Record == 0 {
+		v.after("UNKNOWN since " + c.seen(c.now()) + ", as the log is damaged; until then ")
+	}
+	return v
+}
+
+func (c *CronCase) readVerdict() Sentence {
+	s := &c.State
+	switch s.State {
+	case history.CronDeleted:
+		return say(marks(c.gone), "DELETED, seen at %s", c.seen(c.gone.At))
+	case history.CronDeleting:
+		return say(marks(c.deleting), "BEING DELETED since %s: it is due no more", c.seen(events.Time(s.Deleted)))
+	case history.CronUnseen:
+		if len(c.runs) == 0 { // the template of its Jobs is stored before the first version that has it
+			return say([]Mark{record(events.Sequence(s.Last))}, "NOT SEEN YET: the log has the template of its Jobs alone, and no version of it so far")
+		}
+		return say(nil, "UNSEEN: the log knows it only from Jobs that name it")
+	case history.CronInvalid:
+		return say(c.specMarks(), "NEVER DUE: %s", s.Reason)
+	case history.CronSuspended:
+		return c.suspendedVerdict()
+	case history.CronHeld:
+		return c.heldVerdict()
+	case history.CronOverdue, history.CronRunning, history.CronWaiting:
+	}
+	if s.Next == 0 {
+		return say(c.specMarks(), "NEVER DUE: the schedule %q has no due time in the next five years", s.Spec.Schedule)
+	}
+	missed, newest := c.missed()
+	switch {
+	case missed > 0 && c.heldByStranger():
+		text, from := c.strangers()
+		return say(from, "HELD BACK: %s, the newest due %s, and %s (policy Forbid)", c.inARow(missed), c.in(newest.Last), text)
+	case missed > 0:
+		text, from := c.shortFate(newest)
+		return say(from, "NOT STARTING: %s; the newest, %s: %s", c.inARow(missed), c.in(newest.Last), text)
+	case newest != nil:
+		return c.unknownVerdict(newest)
+	}
+	for _, verdict := range []func() (Sentence, bool){c.unfinishedVerdict, c.starvingVerdict, c.failing, c.editedVerdict} {
+		if v, ok := verdict(); ok {
+			return v
+		}
+	}
+	return c.healthyVerdict()
+}
+
+func (c *CronCase) failing() (v Sentence, ok bool) {
+	failed, last := c.failedRuns()
+	if failed == 0 {
+		return v, false
+	}
+	return c.failingVerdict(failed, last), true
+}
+
+// unknownVerdict says that nobody knows what became of the newest due times.
+func (c *CronCase) unknownVerdict(e *duetimes.Entry) Sentence {
+	n, _ := c.due.Count(e)
+	text, from := c.became(e)
+	if e.First != e.Last {
+		return say(from, "UNKNOWN what became of its last %s, from %s to %s: %s", words.Count(max(n, 2), "due time"), c.in(e.First), c.in(e.Last),
+			strings.TrimPrefix(text, "unknown: "))
+	}
+	return say(from, "UNKNOWN what became of its last due time, %s: %s%s", c.in(e.Last), strings.TrimPrefix(text, "unknown: "), c.unlooked())
+}
+
+func lastRuns(n int) string {
+	if n == 1 {
+		return "its last run"
+	}
+	return fmt.Sprintf("its last %d runs", n)
+}
+
+// inARow says how many due times in a row did not start, as far as they were looked at.
+func (c *CronCase) inARow(n int) string {
+	looked, since := "", c.unlooked()
+	if since != "" {
+		looked = " that " + was(n) + " looked at"
+	}
+	if n == 1 {
+		return "its last due time" + looked + " did not start" + since
+	}
+	return fmt.Sprintf("its last %d due times%s did not start%s", n, looked, since)
+}
+
+// unlooked says how many due times have passed that are ours to start and that are looked at together, a while later (C-085); empty for none.
+func (c *CronCase) unlooked() string {
+	e := c.due.Unstarted()
+	if e == nil || e.Observed || e.First == e.Last || !c.young(e) {
+		return ""
+	}
+	if n, ok := c.due.Count(e); ok {
+		return fmt.Sprintf("; %d due times since then were not looked at yet", n)
+	}
+	return "; those since then were not looked at yet"
+}
+
+// shortFate is what became of a due time, without why.
+func (c *CronCase) shortFate(e *duetimes.Entry) (text string, from []Mark) {
+	text, from = c.became(e)
+	if e.Fate == 0 && !e.Observed {
+		return text, from
+	}
+	text, _, _ = strings.Cut(text, ": ")
+	return text, from
+}
+
+// suspendedVerdict says since when, by whom, and how many due times have passed meanwhile.
+func (c *CronCase) suspendedVerdict() Sentence {
+	is, by := c.suspendedAt(c.now())
+	since, who, m := events.Time(c.State.Created), "", c.added
+	if is && by != nil {
+		since, who, m = by.At, byManager(by.By), Mark{by.Record, by.At}
+	}
+	text := fmt.Sprintf("SUSPENDED for %s, since %s%s", words.Span(c.now().Sub(since)), c.seen(since), who)
+	if n, more := c.due.Between(since.Go(), c.now().Go()); n > 0 {
+		text += ": " + words.Count(n, "due time")
+		if more {
+			text = strings.TrimSuffix(text, "s") + "s or more"
+		}
+		text += " passed"
+	}
+	return say(marks(m), "%s", text)
+}
+
+// heldVerdict says what holds the open due time back, and for how long.
+func (c *CronCase) heldVerdict() Sentence {
+	open := c.State.Due
+	at := events.Time(open.At)
+	held := words.Span(c.now().Sub(at))
+	missed, _ := c.missed()
+	also := c.unlooked()
+	if missed > 1 {
+		also = fmt.Sprintf("; %s", c.inARow(missed))
+	}
+	if late := c.tooLate(); late != 0 {
+		also += fmt.Sprintf("; by %s startingDeadlineSeconds %d was over", c.seen(late), *c.State.Spec.Deadline)
+	}
+	m := marks(Mark{events.Sequence(open.Record), events.Time(open.Since)})
+	switch open.Hold {
+	case events.HeldForbid.String():
+		blockers, from := c.blockers()
+		return say(append(m, from...), "HELD BACK for %s: due %s, and %s (policy Forbid)%s", held, c.in(at), blockers, also)
+	case events.HeldNoCreate.String():
+		x := c.refusal(at)
+		class := "it does not say why"
+		if x != nil {
+			class, m = x.Class.String(), append(m, Mark{x.First, x.From}, Mark{x.Last, x.Until})
+		}
+		return say(m, "STUCK for %s: due %s, and the API server refuses its Job (%s)%s", held, c.in(at), class, also)
+	}
+	return say(m, "HELD BACK for %s: due %s: %s%s", held, c.in(at), strings.TrimPrefix(open.Says, "held back: "), also)
+}
+
+// blockers names the Jobs that keep the next one from starting, and since when the oldest runs.
+func (c *CronCase) blockers() (text string, from []Mark) {
+	var names []string
+	var oldest *cronRun
+	for _, r := range c.running() {
+		names, from = append(names, r.Name), append(from, r.First)
+		if oldest == nil || r.Created < oldest.Created {
+			oldest = r
+		}
+	}
+	if oldest == nil {
+		return c.strangers()
+	}
+	text = strings.Join(names[:min(len(names), 3)], ", ")
+	if len(names) > 3 {
+		text += fmt.Sprintf(" and %d more", len(names)-3)
+	}
+	return text + " has run for " + words.Span(c.now().Sub(oldest.Created)), from
+}
+
+// strangers names the Jobs of status.active that keep the next one from starting, where none of them is known to run. Of one that was the
+// CronJob's own and is so no longer the end is not seen: it holds the next one back until it leaves the list (C-109).
+func (c *CronCase) strangers() (text string, from []Mark) {
+	if n, r := c.stranger(); r != nil {
+		return fmt.Sprintf("%s, in status.active, is not its own since %s", n.Name, c.seen(r.Gone.At)), marks(r.First, r.Gone)
+	}
+	active := c.State.Published.Active
+	if len(active) == 0 {
+		return "a Job of before runs", nil
+	}
+	if n := len(active) - 1; n > 0 {
+		return fmt.Sprintf("%s and %d more are in status.active", active[0].Name, n), nil
+	}
+	return active[0].Name + " is in status.active", nil
+}
+
+// stranger is the first Job of status.active that was the CronJob's own and is so no longer; nil for none. Of one that began before what was
+// read of the CronJob nothing is known.
+func (c *CronCase) stranger() (history.RunName, *cronRun) {
+	for _, n := range c.State.Published.Active {
+		if r := c.run(types.UID(n.UID)); r != nil && r.Left {
+			return n, r
+		}
+	}
+	return history.RunName{}, nil
+}
+
+// heldByStranger reports whether a Job that is the CronJob's own no longer is all that keeps the next one from starting.
+func (c *CronCase) heldByStranger() bool {
+	_, r := c.stranger()
+	return r != nil && c.State.Spec.Policy == "Forbid" && len(c.running()) == 0
+}
+
+// running are its Jobs that have not ended.
+func (c *CronCase) running() (out []*cronRun) {
+	for _, r := range c.runs {
+		if r.Ended.Record == 0 && r.Gone.Record == 0 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// refusal is the newest refusal of the Job of a due time; nil for none.
+func (c *CronCase) refusal(due events.Time) *duetimes.Refusal {
+	for i := len(c.due.Refusals) - 1; i >= 0; i-- {
+		if x := &c.due.Refusals[i]; x.Due == due {
+			return x
+		}
+	}
+	return nil
+}
+
+// missed is how many of the newest due times in a row did not start, with the one that is open, and the newest of them. Where it is not known
+// what became of the newest, n is 0.
+func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
+	all := c.dues()
+	for i := len(all) - 1; i >= 0; i-- {
+		e := &all[i]
+		switch {
+		case e.Fate == 0 && c.young(e):
+			continue
+		case e.Fate == events.TickUnknown && newest == nil:
+			return 0, e
+		case started(e):
+			return n, newest
+		}
+		count, _ := c.due.Count(e)
+		if n += max(count, 1); newest == nil {
+			newest = e
+		}
+	}
+	return n, newest
+}
+
+// dues are its due times that have passed, in order: those with a fate, the one that is open, and those of which no record tells.
+func (c *CronCase) dues() []duetimes.Entry {
+	all := slices.DeleteFunc(slices.Clone(c.due.Entries), func(e duetimes.Entry) bool { return !isDue(&e) })
+	if l := c.due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.due.Elsewhere && c.due.Gone == 0 {
+		all = append(all, duetimes.Entry{Tick: events.Tick{First: l.Open, Last: l.Open}})
+	}
+	return append(all, c.due.Untold()...)
+}
+
+// young reports whether a due time may have had no time to start as yet.
+func (c *CronCase) young(e *duetimes.Entry) bool {
+	if l := c.due.Ledger; !e.Observed && !(l != nil && l.Open == e.Last) {
+		return c.now().Sub(e.First) < history.GraceUndecided(c.State.Spec.Deadline)
+	}
+	return e.First == e.Last && c.now().Sub(e.Last) < history.Grace(c.State.Spec.Deadline)
+}
+
+// startedInARow is how many of the newest due times started, how late at most, and the record of the newest.
+func (c *CronCase) startedInARow() (n int, late time.Duration, from []Mark) {
+	all := c.dues()
+	for i := len(all) - 1; i >= 0; i-- {
+		e := &all[i]
+		if e.Fate == 0 || e.Fate == events.TickReplaced && n == 0 || e.Fate == events.TickAgain {
+			continue // it is due now, was dropped when the schedule was changed, or is an older one that has another entry
+		}
+		if e.Job == "" && e.Fate != events.TickStarted {
+			break
+		}
+		if n++; len(from) == 0 {
+			from = marks(Mark{e.Record, e.At})
+		}
+		late = max(late, e.Late)
+	}
+	return n, late, from
+}
+
+// healthyVerdict says how many due times started, and how late.
+func (c *CronCase) healthyVerdict() Sentence {
+	n, late, from := c.startedInARow()
+	its, looked, next := "its", "", c.nextText()
+	if since := c.unlooked(); since != "" {
+		its, looked, next = "the", " that "+was(n)+" looked at", since+next
+	}
+	if still := c.stillText(); still != "" {
+		next += still
+	}
+	hand, marked := c.handSince(nil)
+	next, from = next+hand, append(from, marked...)
+	switch {
+	case n == 0 && c.due.Seen != nil && c.due.Told == 0 && len(c.dues()) == 0:
+		return say(marks(c.added), "HEALTHY: it was not due yet since its creation%s", next)
+	case n == 0:
+		return say(marks(c.added), "HEALTHY: no due time is known that did not start%s", next)
+	case n == 1:
+		return say(from, "HEALTHY: %s last due time%s started %s late%s", its, looked, words.Span(late), next)
+	}
+	return say(from, "HEALTHY: %s last %d due times%s started, at most %s late%s", its, n, looked, words.Span(late), next)
+}
+
+// stillText says how many of its Jobs run, and that the newest that is over was replaced.
+func (c *CronCase) stillText() (text string) {
+	if n := len(c.running()); n > 1 {
+		text = fmt.Sprintf("; %d of its Jobs run", n)
+	}
+	if runs := c.scheduledRuns(); len(runs) > 1 && c.replaced(runs[1], runs[0]) {
+		text += "; " + runs[1].Name + " was replaced by " + runs[0].Name + " before it ended"
+	}
+	return text
+}
+
+// specMarks is the record that shows the spec as it is.
+func (c *CronCase) specMarks() []Mark {
+	if n := len(c.due.Changes); n > 0 {
+		ch := &c.due.Changes[n-1]
+		return []Mark{{ch.Record, ch.At}}
+	}
+	return marks(c.added)
+}
+
+// tooLate is when the starting deadline of the open due time was over; 0 where it is not, or none is set.
+func (c *CronCase) tooLate() events.Time {
+	d := c.State.Spec.Deadline
+	if d == nil || c.open() == 0 {
+		return 0
+	}
+	if late := c.open().Add(seconds(*d)); late < c.now() {
+		return late
+	}
+	return 0
+}

@@ -1,0 +1,169 @@
+package explaintest
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// lists are what the lists of a log say, by UID: `get jobs`, `get cronjobs` and `failures`.
+type lists struct {
+	jobs     map[string]*history.Summary
+	cronJobs map[string]*history.CronSummary
+	trouble  map[string]*explain.Trouble
+}
+
+func readLists(ctx context.Context, src history.Source) (*lists, error) {
+	l := &lists{map[string]*history.Summary{}, map[string]*history.CronSummary{}, map[string]*explain.Trouble{}}
+	jobs, err := src.Jobs(ctx, history.JobsQuery{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range jobs.Items {
+		l.jobs[jobs.Items[i].UID] = &jobs.Items[i]
+	}
+	crons, err := src.CronJobs(ctx, history.CronJobsQuery{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range crons.Items {
+		l.cronJobs[crons.Items[i].UID] = &crons.Items[i]
+	}
+	failures, err := explain.FindFailures(ctx, src, explain.FailuresQuery{Survived: true})
+	if err != nil {
+		return nil, err
+	}
+	for i := range failures.Items {
+		l.trouble[failures.Items[i].UID] = &failures.Items[i]
+	}
+	return l, nil
+}
+
+var sumCounts = regexp.MustCompile(`^(\d+) tr(?:y|ies)\b.* · (\d+) succeeded, (\d+) failed`)
+
+// job holds what lists say of a Job against the answer about it, and its tries.
+func (l *lists) job(a *explain.Answer, rows []explain.Attempt, sum string) (out []claim) {
+	says := a.State + " " + a.Verdict.Text
+	row := l.jobs[a.UID]
+	switch {
+	case row == nil:
+		out = append(out, claim{says, "`get jobs` does not list it"})
+	case string(row.State) != a.State:
+		out = append(out, claim{says, "`get jobs` says " + string(row.State)})
+	}
+	if t := l.trouble[a.UID]; t != nil {
+		if t.Tries != len(rows) {
+			out = append(out, claim{fmt.Sprintf("failures: %d tries", t.Tries), fmt.Sprintf("attempts has %d", len(rows))})
+		}
+		if t.Sort == explain.SortFailed && !strings.Contains(a.Verdict.Text, t.Why) {
+			out = append(out, claim{"failures: " + t.Why, "explain says " + says})
+		}
+		if failed := a.State == "Failed" || a.State == "Failing"; failed != (t.Sort == explain.SortFailed) {
+			out = append(out, claim{"failures: " + t.Sort, "explain says " + says})
+		}
+	} else if a.State == "Failed" {
+		out = append(out, claim{says, "`failures` does not list it"})
+	}
+	if m := sumCounts.FindStringSubmatch(sum); m != nil {
+		counted := map[explain.Counted]int{}
+		for i := range rows {
+			counted[rows[i].Counted]++
+		}
+		if number(m[1]) != len(rows) || number(m[2]) != counted[explain.CountedSucceeded] || number(m[3]) != counted[explain.CountedFailed] {
+			out = append(out, claim{"attempts: " + sum, fmt.Sprintf("its rows are %d: %v", len(rows), counted)})
+		}
+	}
+	return out
+}
+
+// cronJob holds what the list of CronJobs says against the answer about one.
+func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim) {
+	row := l.cronJobs[a.UID]
+	switch {
+	case row == nil:
+		return []claim{{a.Verdict.Text, "`get cronjobs` does not list it"}}
+	case string(row.State) != a.State:
+		out = append(out, claim{a.State + " " + a.Verdict.Text, "`get cronjobs` says " + string(row.State)})
+	}
+	if (row.Due == nil) != (state.Due == nil) && state.Managed {
+		out = append(out, claim{fmt.Sprintf("get cronjobs: due %+v", row.Due), fmt.Sprintf("explain: due %+v", state.Due)})
+	}
+	active := 0
+	for i := range state.Runs {
+		if state.Runs[i].State == history.StateRunning {
+			active++
+		}
+	}
+	for i := range state.Runs {
+		r := &state.Runs[i]
+		if job := l.jobs[r.UID]; state.Gone && r.State == history.StateRunning && job != nil && job.State != r.State {
+			out = append(out, claim{fmt.Sprintf("get cronjob: %s %s", r.Name, r.State), "`get jobs` says " + string(job.State)})
+		}
+	}
+	if row.LastRun != "" && row.LastRun == "Complete" && strings.HasPrefix(a.Verdict.Text, "FAILING: its last run failed") {
+		out = append(out, claim{a.Verdict.Text, "`get cronjobs` says of its last run " + row.LastRun})
+	}
+	if a.State == string(history.CronWaiting) && active > 0 {
+		out = append(out, claim{a.State, fmt.Sprintf("%d of its Jobs run", active)})
+	}
+	return out
+}
+
+// attemptsAsSeen: the times of a try are those of the pod, and its records are about it.
+func attemptsAsSeen(rows []explain.Attempt, f *facts) (out []claim) {
+	for i := range rows {
+		a := &rows[i]
+		var own []events.Time
+		for _, r := range f.records {
+			if f.isAbout(r, types.UID(a.UID)) {
+				own = append(own, timesOf(r)...)
+			}
+		}
+		for name, t := range map[string]recordjson.Instant{"created": a.Created, "started": a.Started, "deletionAsked": a.Deleted} {
+			if t != 0 && len(own) > 0 && !slices.Contains(own, events.Time(t)) {
+				out = append(out, claim{fmt.Sprintf("attempts: %s %s %s", a.Pod, name, recordjson.Stamp(events.Time(t))), "no record of the pod holds that"})
+			}
+		}
+		for name, n := range a.Records {
+			if r := f.all.at[events.Sequence(n)]; r == nil || name != "ordered" && name != "counted" && !f.isAbout(r, types.UID(a.UID)) {
+				out = append(out, claim{fmt.Sprintf("attempts: %s %s in record %d", a.Pod, name, n), "that record is of something else"})
+			}
+		}
+	}
+	return out
+}
+
+// isAbout reports whether a record is about a pod.
+func (f *facts) isAbout(r *events.Record, pod types.UID) bool {
+	switch x := r.Facts.(type) {
+	case *events.PodSeen:
+		return x.UID == pod
+	case *events.PodGone:
+		return x.UID == pod
+	case *events.CommandEnded:
+		return x.UID == pod || slices.ContainsFunc(f.all.commandsOf(x.Command.Decided), func(c events.Command) bool { return events.PodOf(c) == pod })
+	case *events.Decision:
+		return slices.ContainsFunc(x.Commands(), func(c events.Command) bool { return events.PodOf(c) == pod })
+	case *events.StoredState:
+		return true
+	}
+	return false
+}
+
+func (e *everything) commandsOf(decided events.Sequence) []events.Command {
+	if r := e.at[decided]; r != nil {
+		if d, ok := r.Facts.(*events.Decision); ok {
+			return d.Commands()
+		}
+	}
+	return nil
+}

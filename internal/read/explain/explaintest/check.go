@@ -1,0 +1,158 @@
+package explaintest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// Finding is a sentence that is not so.
+type Finding struct {
+	Rule   string // the checker
+	Of     string // whose answer: "job prod/etl as of 120"
+	Says   string // the sentence
+	But    string // what contradicts it
+	Answer *explain.Answer
+}
+
+func (f Finding) String() string {
+	return fmt.Sprintf("%s: %s says %q, but %s", f.Rule, f.Of, f.Says, f.But)
+}
+
+// Report is what came of a log.
+type Report struct {
+	Answers   int
+	Sentences int
+	Findings  []Finding
+}
+
+// checker looks at one answer about a Job or a pod of it.
+type checker struct {
+	rule  string
+	check func(a *explain.Answer, f *facts) []claim
+}
+
+// claim is a sentence and what contradicts it.
+type claim struct{ says, but string }
+
+var checkers = []checker{
+	{"rules out what it says", ruledOut},
+	{"counts other than the status", counts},
+	{"lays our deeds on others", deeds},
+	{"ends other than its status", endsAsSaid},
+	{"waits for what will not come", waits},
+	{"a time or duration that is none", times},
+	{"gives a pod another time to stop", graces},
+}
+
+// most is as of how many points a Job is asked for.
+const most = 12
+
+// Check asks for the answers of all Jobs of a log, of their pods, and of all CronJobs.
+func Check(ctx context.Context, src history.Source) (*Report, error) {
+	all, err := readAll(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	if all.lists, err = readLists(ctx, src); err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	for _, s := range all.crons {
+		for _, at := range all.points(s) {
+			if err := r.cronJob(ctx, src, all, s, at); err != nil {
+				return nil, fmt.Errorf("%s as of %d: %w", s, at, err)
+			}
+		}
+	}
+	for _, s := range all.jobs {
+		for _, at := range all.points(s) {
+			if err := r.job(ctx, src, all, s, at); err != nil {
+				return nil, fmt.Errorf("%s as of %d: %w", s, at, err)
+			}
+		}
+	}
+	return r, nil
+}
+
+func (r *Report) job(ctx context.Context, src history.Source, all *everything, s events.Stream, at events.Sequence) error {
+	c, err := explain.Read(ctx, src, s, history.Point{Sequence: at})
+	if errors.Is(err, history.ErrNoJob) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := all.factsOf(s, at, &c.Job)
+	if err != nil {
+		return err
+	}
+	answer := c.Answer()
+	r.look(&answer, f)
+	rows, _ := c.Attempts(false, 0, 0)
+	r.claims("counts other than the status", &answer, at, tries(rows, f))
+	r.claims("spends time on what was not", &answer, at, took(&answer, rows, f))
+	r.claims("a try other than its records", &answer, at, attemptsAsSeen(rows, f))
+	if at == 0 {
+		r.claims("two answers differ", &answer, at, all.lists.job(&answer, rows, c.Sum()))
+	}
+	for _, t := range c.Tries {
+		if pod, err := c.PodAnswer(string(t.UID)); err == nil {
+			r.look(&pod, f)
+		}
+	}
+	return nil
+}
+
+func (r *Report) look(a *explain.Answer, f *facts) {
+	r.Answers++
+	r.Sentences += len(sentences(a))
+	for _, c := range checkers {
+		r.claims(c.rule, a, f.at, c.check(a, f))
+	}
+}
+
+func (r *Report) claims(rule string, a *explain.Answer, at events.Sequence, claims []claim) {
+	for _, x := range claims {
+		r.Findings = append(r.Findings, Finding{
+			Rule: rule, Of: fmt.Sprintf("%s %s/%s as of %d", a.Kind, a.Namespace, a.Name, at), Says: x.says, But: x.but, Answer: a,
+		})
+	}
+}
+
+// points are the end of the log, which is the zero point, and records of a stream, so many at most.
+func (e *everything) points(s events.Stream) []events.Sequence {
+	own := e.of[s]
+	out := []events.Sequence{0}
+	for i := range min(len(own), most) {
+		out = append(out, own[i*len(own)/min(len(own), most)].Sequence)
+	}
+	return slices.Compact(out)
+}
+
+// section are the sentences under a head; none when the answer has no such section.
+func section(a *explain.Answer, head string) []explain.Sentence {
+	for _, s := range a.Sections {
+		if s.Head == head {
+			return s.Sentences
+		}
+	}
+	return nil
+}
+
+// sentences are all of an answer.
+func sentences(a *explain.Answer) []explain.Sentence {
+	out := []explain.Sentence{a.Verdict}
+	if a.Deleted != nil {
+		out = append(out, *a.Deleted)
+	}
+	for _, s := range a.Sections {
+		out = append(out, s.Sentences...)
+	}
+	return out
+}

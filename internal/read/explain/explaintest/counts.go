@@ -1,0 +1,76 @@
+package explaintest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+)
+
+var (
+	closeCount   = regexp.MustCompile(`^(\d+) failures? (?:= backoffLimit|of the)`)
+	verdictCount = regexp.MustCompile(`(\d+) failures? > backoffLimit (\d+)`)
+	doneCount    = regexp.MustCompile(`(\d+) of (\d+) completions (?:had )?succeeded`)
+)
+
+// ended is the type of the condition with which a Job ended; empty for none.
+func (f *facts) ended() string {
+	for _, c := range f.status.Conditions {
+		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed") {
+			return c.Type
+		}
+	}
+	return ""
+}
+
+// counts: what an answer counts of a Job that has ended is what the Job's status counts.
+func counts(a *explain.Answer, f *facts) (out []claim) {
+	if a.Kind != "job" || f.ended() == "" {
+		return nil
+	}
+	failed, succeeded := int(f.status.Failed), int(f.status.Succeeded)
+	for _, s := range section(a, "CLOSE") {
+		if m := closeCount.FindStringSubmatch(s.Text); m != nil && number(m[1]) != failed {
+			out = append(out, claim{"CLOSE " + s.Text, fmt.Sprintf("status.failed is %d", failed)})
+		}
+	}
+	for _, s := range sentences(a) {
+		if m := verdictCount.FindStringSubmatch(s.Text); m != nil && (number(m[1]) > failed || number(m[1]) <= number(m[2])) {
+			out = append(out, claim{s.Text, fmt.Sprintf("status.failed is %d", failed)})
+		}
+		if m := doneCount.FindStringSubmatch(s.Text); m != nil && number(m[1]) != succeeded {
+			out = append(out, claim{s.Text, fmt.Sprintf("status.succeeded is %d", succeeded)})
+		}
+	}
+	return out
+}
+
+// tries: those that count as failures, or as successes, are as many as the status of a Job that ended says.
+func tries(rows []explain.Attempt, f *facts) (out []claim) {
+	if f.ended() == "" || !f.whole {
+		return nil
+	}
+	counted := map[explain.Counted]int{}
+	for i := range rows {
+		if rows[i].EndedBy == explain.ByNobody {
+			return nil // its end is not seen yet: nobody watched, and the listing has come to the Job alone
+		}
+		counted[rows[i].Counted]++
+	}
+	if n := counted[explain.CountedFailed]; n != int(f.status.Failed) {
+		out = append(out, claim{fmt.Sprintf("%d tries count as failed", n), fmt.Sprintf("status.failed is %d", f.status.Failed)})
+	}
+	if n := counted[explain.CountedSucceeded]; n != int(f.status.Succeeded) {
+		out = append(out, claim{fmt.Sprintf("%d tries count as succeeded", n), fmt.Sprintf("status.succeeded is %d", f.status.Succeeded)})
+	}
+	return out
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err) // a regular expression took no digits
+	}
+	return n
+}

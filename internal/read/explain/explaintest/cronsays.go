@@ -1,0 +1,296 @@
+package explaintest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// cronExcluded is what an answer about a CronJob may rule out, and where else it would say that it was so.
+var cronExcluded = []struct {
+	what, head string
+	said       *regexp.Regexp
+}{
+	{"suspension", "", regexp.MustCompile(`(?i)\bsuspended (at|for|since)|was suspended|suspend false → true`)},
+	{"a starting deadline", "", regexp.MustCompile(`startingDeadlineSeconds (is )?\d|too late`)},
+	{"a refusal", "REFUSED", regexp.MustCompile(`API server refuse`)},
+	{"an edit", "EDITED", regexp.MustCompile(`suspended at [^;]*field manager|→`)},
+	{"a gap", "", regexp.MustCompile(`\bGAP\b|no controller watched|it was not watched`)},
+}
+
+// cronRuledOut: nothing stands under RULED OUT that another section says.
+func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
+	rules := section(a, "RULED OUT")
+	if len(rules) == 0 {
+		return nil
+	}
+	listed := strings.Split(rules[0].Text, ", ")
+	for _, x := range cronExcluded {
+		if !slices.Contains(listed, x.what) {
+			continue
+		}
+		for _, s := range append([]explain.Section{{Head: "VERDICT", Sentences: []explain.Sentence{a.Verdict}}}, a.Sections...) {
+			for _, y := range s.Sentences {
+				if s.Head != "RULED OUT" && (s.Head == x.head || x.said.MatchString(y.Text)) {
+					out = append(out, claim{"RULED OUT " + x.what, s.Head + " " + y.Text})
+				}
+			}
+		}
+	}
+	return out
+}
+
+var notWatched = regexp.MustCompile(`not watched from|no controller watched`)
+
+// wholeHistory: an answer without gaps says of no moment that nobody watched.
+func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
+	if len(a.Gaps) > 0 || a.Begun != "" || a.Truncated || a.Damaged != 0 {
+		return nil
+	}
+	for _, s := range a.Sections {
+		for _, x := range s.Sentences {
+			if notWatched.MatchString(x.Text) {
+				out = append(out, claim{"no gaps", s.Head + " " + x.Text})
+			}
+		}
+	}
+	return out
+}
+
+// patient is how long after it was due a Job may come, where no startingDeadlineSeconds says how long: the built-in controller looks again
+// within some seconds, and one that starts anew within a minute or two.
+const patient = 2 * time.Minute
+
+// healthy: no CronJob is called healthy of which a due time has no fate, no Job, and nothing that held it back for longer than its deadline.
+func healthy(a *explain.Answer, f *cronFacts) []claim {
+	if !strings.HasPrefix(a.Verdict.Text, "HEALTHY") || f.gone || len(f.specs) == 0 {
+		return nil
+	}
+	last := &f.specs[len(f.specs)-1]
+	since := max(last.Created, last.from) // what was due before was due by another spec
+	wait := patient
+	if d := last.Deadline; d != nil {
+		wait = max(wait, time.Duration(min(*d, 1<<31))*time.Second)
+	}
+	for _, due := range f.due(since, f.now.Add(-min(wait, patient))) {
+		if f.fateOf(due) == nil && !f.started(due) {
+			return []claim{{a.Verdict.Text, fmt.Sprintf("%s was due, and %s later nothing says what became of it", due.Go().UTC().Format(time.DateTime), f.now.Sub(due))}}
+		}
+	}
+	return nil
+}
+
+// started reports whether a Job is known that was made for the due time.
+func (f *cronFacts) started(due events.Time) bool {
+	return slices.ContainsFunc(f.runs, func(r *runFacts) bool { return r.Due == due })
+}
+
+var (
+	byAnother = regexp.MustCompile(`started by another controller`)
+	handMade  = regexp.MustCompile(`made by hand|triggered by`)
+)
+
+// cronDeeds: no Job that we made for a due time is laid on others, and none that another made is said to be ours.
+func cronDeeds(a *explain.Answer, f *cronFacts) (out []claim) {
+	for _, s := range a.Sections {
+		for _, x := range s.Sentences {
+			for i := range f.told {
+				t := &f.told[i]
+				if t.Name == "" || !named(x.Text, t.Name) {
+					continue
+				}
+				switch {
+				case byAnother.MatchString(x.Text) && !t.Observed && !t.asksFor():
+					out = append(out, claim{s.Head + " " + x.Text, fmt.Sprintf("record %d says that we made %s", t.at, t.Name)})
+				case s.Head == "BY HAND" && handMade.MatchString(x.Text) && !t.asksFor():
+					out = append(out, claim{s.Head + " " + x.Text, fmt.Sprintf("record %d says that %s was made for a due time", t.at, t.Name)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// named reports whether a text has a name as a whole word.
+func named(text, name string) bool {
+	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;:()", r) }), name)
+}
+
+var (
+	rangeCount   = regexp.MustCompile(`(\d+) due times? from `)
+	startedCount = regexp.MustCompile(`its last (\d+) due times started`)
+	failedCount  = regexp.MustCompile(`its last (\d+) runs failed`)
+)
+
+// cronCounts: how many due times, and runs, an answer counts is how many the records tell.
+func cronCounts(a *explain.Answer, f *cronFacts) (out []claim) {
+	if m := startedCount.FindStringSubmatch(a.Verdict.Text); m != nil && f.whole {
+		if n := f.startedInARow(); n < number(m[1]) {
+			out = append(out, claim{a.Verdict.Text, fmt.Sprintf("the records tell of %d in a row", n)})
+		}
+	}
+	if m := failedCount.FindStringSubmatch(a.Verdict.Text); m != nil && number(m[1]) > f.failed() {
+		out = append(out, claim{a.Verdict.Text, fmt.Sprintf("%d of its Jobs were seen to fail", f.failed())})
+	}
+	for _, s := range a.Sections {
+		for _, x := range s.Sentences {
+			m := rangeCount.FindStringSubmatch(x.Text)
+			if m == nil {
+				continue
+			}
+			if n := f.ranged(&x); n != 0 && n != number(m[1]) {
+				out = append(out, claim{s.Head + " " + x.Text, fmt.Sprintf("its schedule has %d", n)})
+			}
+		}
+	}
+	return out
+}
+
+// ranged is how many due times a sentence is about, where it cites one range of them and tells of no others: a sentence may join the fates of
+// several records, and a record may have several. 0 for another sentence, and where it may count by another schedule.
+func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
+	if len(f.specs) != 1 {
+		return 0
+	}
+	cited := 0
+	for i := range f.told {
+		if t := &f.told[i]; slices.Contains(x.Records, uint64(t.at)) && !t.asksFor() {
+			n = len(f.due(t.First.Add(-1), t.Last))
+			if cited++; cited > 1 || t.First == t.Last {
+				return 0
+			}
+		}
+	}
+	return n
+}
+
+// startedInARow is how many of the newest due times in a row have a Job: those of which a record tells, and behind them those of Jobs that
+// were seen.
+func (f *cronFacts) startedInARow() (n int) {
+	told := events.Time(0)
+	for i := range f.told {
+		if t := &f.told[i]; !t.asksFor() {
+			told = max(told, t.Last)
+		}
+	}
+	for _, r := range f.runs {
+		if r.Due > told && !r.Manual {
+			n++
+		}
+	}
+	for _, t := range slices.Backward(f.told) {
+		if t.asksFor() || t.Fate == events.TickAgain { // the latter is an older one, which has an entry
+			continue
+		}
+		if t.Fate != events.TickStarted {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func (f *cronFacts) failed() (n int) {
+	for _, r := range f.runs {
+		if r.Result == events.ResultFailed {
+			n++
+		}
+	}
+	return n
+}
+
+var ends = regexp.MustCompile(`; (COMPLETE|FAILED|it has not ended|deleted before it ended)`)
+
+// runsAsSeen: how a Job of the CronJob ended is what its stream says.
+func runsAsSeen(a *explain.Answer, f *cronFacts) (out []claim) {
+	for _, x := range section(a, "RUNS") {
+		m := ends.FindStringSubmatch(x.Text)
+		if m == nil {
+			continue
+		}
+		for _, r := range f.runs {
+			if !named(x.Text, r.Name) {
+				continue
+			}
+			want := map[events.JobResult]string{events.ResultComplete: "COMPLETE", events.ResultFailed: "FAILED"}[r.Result]
+			if is := m[1]; want != "" && is != want || want == "" && (is == "COMPLETE" || is == "FAILED") && !r.gone {
+				out = append(out, claim{"RUNS " + x.Text, fmt.Sprintf("it was seen as %s", r.Result)})
+			}
+		}
+	}
+	return out
+}
+
+// ticksAsTold: what `ticks` lists is each due time that a record tells, in their order, and nothing else.
+func ticksAsTold(due *duetimes.CronJob, f *cronFacts) (out []claim) {
+	if len(due.Entries) != len(f.told) {
+		return []claim{{fmt.Sprintf("%d entries", len(due.Entries)), fmt.Sprintf("the records tell of %d", len(f.told))}}
+	}
+	for i := range due.Entries {
+		e, t := &due.Entries[i], &f.told[i]
+		if e.Record != t.at || e.Tick != t.Tick {
+			out = append(out, claim{fmt.Sprintf("%+v", e.Tick), fmt.Sprintf("record %d says %+v", t.at, t.Tick)})
+		}
+	}
+	return out
+}
+
+// openAlike: which due time is open is the same for `ticks` and for `explain`, and so is what holds it back.
+func openAlike(due *duetimes.CronJob, state *history.CronJob) []claim {
+	a, b := due.Open(), state.Due
+	switch {
+	case a == nil && b == nil:
+	case a == nil || b == nil:
+		return []claim{{fmt.Sprintf("ticks: %+v", a), fmt.Sprintf("explain: %+v", b)}}
+	case a.At != b.At || a.First != b.First || a.Hold != b.Hold:
+		return []claim{{fmt.Sprintf("ticks: %+v", *a), fmt.Sprintf("explain: %+v", *b)}}
+	}
+	return nil
+}
+
+// whyNotAsTold: an instant with a fate is a due time, with that fate, by that record; one that no record tells and no schedule has is none.
+func whyNotAsTold(w *explain.WhyNot, f *cronFacts) (out []claim) {
+	at := events.Time(w.At)
+	told := f.fateOf(at)
+	if told != nil && told.First != told.Last && at != told.First && at != told.Last {
+		return nil // which instants of a range are due is for the schedule of then
+	}
+	says := ""
+	for _, s := range w.Sentences {
+		says += s.Text + ". "
+	}
+	switch {
+	case told == nil && w.Tick != nil && w.Due:
+		out = append(out, claim{says, "no record tells of it"})
+	case told != nil && !w.Due:
+		out = append(out, claim{says, fmt.Sprintf("record %d says %s", told.at, told.Fate)})
+	case told != nil && (w.Tick == nil || w.Tick.Fate != told.Fate.String() || w.Tick.Record != uint64(told.at) || w.Tick.JobUID != string(told.Job)):
+		out = append(out, claim{fmt.Sprintf("%s%+v", says, w.Tick), fmt.Sprintf("record %d says %+v", told.at, told.Tick)})
+	case told == nil && w.Due && !slices.Contains(f.due(at-1, at), at) && f.timingOf(at) == nil:
+		out = append(out, claim{says, "its schedule has no such due time"})
+	}
+	for _, n := range w.Nearest {
+		if w.Due || events.Time(n) == at {
+			out = append(out, claim{"the nearest due time is " + recordjson.Stamp(events.Time(n)), says})
+		}
+	}
+	return out
+}
+
+// timingOf is a run that was made by hand, or asked for, at that time; nil for none.
+func (f *cronFacts) timingOf(at events.Time) *told {
+	for i := range f.told {
+		if t := &f.told[i]; t.asksFor() && t.First == at {
+			return t
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package explaintest
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// cronClock is a time in an answer about a CronJob: due times without their seconds, where these are none.
+var cronClock = regexp.MustCompile(`(?:(\d{1,2} [A-Z][a-z]{2}) |\()(\d\d:\d\d(?::\d\d)?)\b`)
+
+// lookedBack is how long before an answer due times of a schedule may be said that no record holds: nobody watched, or nothing was started.
+const lookedBack = 12 * time.Hour
+
+// cronTimes: no duration is less than none; each time is a due time of a schedule that it has or had, or one that a record of its stream, of
+// its Jobs' or of a gap holds.
+func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
+	seen := map[string]bool{}
+	for _, x := range append([]explain.Section{{Sentences: []explain.Sentence{a.Verdict}}}, a.Sections...) {
+		for _, s := range x.Sentences {
+			text := quoted.ReplaceAllString(s.Text, "")
+			if m := negative.FindString(text); m != "" {
+				out = append(out, claim{x.Head + " " + s.Text, "a duration is negative:" + m})
+			}
+			for _, m := range cronClock.FindAllStringSubmatch(text, -1) {
+				if len(seen) == 0 {
+					f.see(seen, a)
+				}
+				if at := cmp.Or(m[1], "UTC") + " " + m[2]; !seen[at] && !f.cites(&s, at) && !f.follows(&s, at) {
+					out = append(out, claim{x.Head + " " + s.Text, "nothing is known of " + at})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// see marks all times that an answer may say without a citation.
+func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
+	for _, r := range f.records {
+		for _, t := range timesOf(r) {
+			f.mark(seen, t)
+		}
+	}
+	f.mark(seen, f.now)
+	for _, g := range a.Gaps {
+		f.mark(seen, events.Time(g.From))
+		f.mark(seen, events.Time(g.Until))
+	}
+	for i := range f.specs { // due times by a schedule of before, too
+		for _, t := range f.specs[i].due(max(f.created, f.now.Add(-lookedBack)), f.now) {
+			f.mark(seen, t)
+		}
+	}
+	f.seeDeadlines(seen)
+	if n := len(f.specs); n > 0 {
+		last := f.specs[n-1]
+		begin := max(last.Created, f.now.Add(-lookedBack))
+		due := f.due(begin, f.now.Add(400*24*time.Hour))
+		if due == nil {
+			due = f.due(begin, f.now.Add(2*24*time.Hour))
+		}
+		for _, t := range due[:min(len(due), 200)] {
+			f.mark(seen, t)
+		}
+		due = f.due(max(last.LastSchedule, last.Created), f.now.Add(2*24*time.Hour)) // which are others where half an hour is put back
+		for _, t := range due[max(0, len(due)-200):] {
+			f.mark(seen, t)
+		}
+	}
+}
+
+// seeDeadlines marks when due times were too late: by each deadline that the CronJob had.
+func (f *cronFacts) seeDeadlines(seen map[string]bool) {
+	for i := range f.specs {
+		d := f.specs[i].Deadline
+		if d == nil || i > 0 && f.specs[i-1].Deadline != nil && *f.specs[i-1].Deadline == *d {
+			continue
+		}
+		late := time.Duration(min(*d, 1<<31)) * time.Second
+		for _, t := range f.due(max(f.created, f.now.Add(-late)), f.now) {
+			f.mark(seen, t.Add(late))
+		}
+		for j := range f.specs {
+			for _, t := range f.specs[j].due(max(f.created, f.now.Add(-lookedBack)), f.now) {
+				f.mark(seen, t.Add(late))
+			}
+		}
+		for j := range f.told {
+			f.mark(seen, f.told[j].First.Add(late))
+			f.mark(seen, f.told[j].Last.Add(late))
+		}
+	}
+}
+
+// mark marks a time as it may be written: in UTC and in the zones of the schedules, with its seconds or without.
+func (f *cronFacts) mark(seen map[string]bool, t events.Time) {
+	if t == 0 {
+		return
+	}
+	zones := []*time.Location{time.UTC}
+	for i := range f.specs {
+		if in := f.specs[i].in; in != nil && !slices.Contains(zones, in) {
+			zones = append(zones, in)
+		}
+	}
+	for _, in := range zones {
+		layouts := []string{dayAndClock, "UTC 15:04:05"}
+		if t.Go().Second() == 0 {
+			layouts = append(layouts, "2 Jan 15:04", "UTC 15:04")
+		}
+		for _, l := range layouts {
+			seen[t.Go().In(in).Format(l)] = true
+		}
+	}
+}
+
+// backsOff is how an answer says when the next try is.
+var backsOff = regexp.MustCompile(`(\d+) failures? in a row\), at (\d{1,2} [A-Z][a-z]{2} [0-9:]{8}), a backoff of (\S+) after (\d{1,2} [A-Z][a-z]{2} [0-9:]{8})$`)
+
+// The waits between tries of a CronJob's pass begin with the first and double up to the longest, as docs/conformance has it (C-190).
+const (
+	firstTry   = 5 * time.Millisecond
+	longestTry = 1000 * time.Second
+)
+
+// follows reports whether a time is when the next try is, by the failure that a sentence cites: at its time a wait began that as many failures
+// in a row lead to, or fewer, where the wait of one of before goes on, or one that the API server asked for.
+func (f *cronFacts) follows(s *explain.Sentence, at string) bool {
+	m := backsOff.FindStringSubmatch(s.Text)
+	if m == nil || m[2] != at || len(s.Records) != 1 {
+		return false
+	}
+	r := f.all.at[events.Sequence(s.Records[0])]
+	if r == nil || r.Time.Go().UTC().Format(dayAndClock) != m[4] {
+		return false
+	}
+	ended, ok := r.Facts.(*events.CommandEnded)
+	if !ok {
+		return false
+	}
+	waits := []time.Duration{ended.RetryAfter}
+	for wait, n := firstTry, 0; n < number(m[1]); n++ {
+		waits, wait = append(waits, wait), min(2*wait, longestTry)
+	}
+	return slices.ContainsFunc(waits, func(d time.Duration) bool {
+		return words.Span(d) == m[3] && r.Time.Add(d).Go().UTC().Format(dayAndClock) == at
+	})
+}
+
+// cites reports whether a record that a sentence cites holds a time. It may be of a Job.
+func (f *cronFacts) cites(s *explain.Sentence, at string) bool {
+	own := map[string]bool{}
+	for _, n := range s.Records {
+		if r := f.all.at[events.Sequence(n)]; r != nil {
+			for _, t := range timesOf(r) {
+				f.mark(own, t)
+			}
+		}
+	}
+	return own[at]
+}

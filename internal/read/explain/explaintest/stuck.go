@@ -1,0 +1,140 @@
+package explaintest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// stuckFor is for how long a pod may wait, or a create be refused, before `failures` must name the Job. The bound is longer than that of the answers
+// themselves: a word of the scheduler may change and come back meanwhile.
+const stuckFor = 30 * time.Second
+
+// endless are the words of the scheduler and the kubelet after which nothing goes on by itself.
+var endless = []string{
+	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError",
+	"CreateContainerError", "RunContainerError",
+}
+
+// Stuck looks at all Jobs and CronJobs as of the end of a log: what is stuck must be named by `failures`, whether the answers find it stuck, or
+// the records show it. It also says how many are stuck.
+func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int, err error) {
+	all, err := readAll(ctx, src)
+	if err != nil {
+		return nil, 0, err
+	}
+	if all.lists, err = readLists(ctx, src); err != nil {
+		return nil, 0, err
+	}
+	now, err := history.NowOf(ctx, src)
+	if err != nil {
+		return nil, 0, err
+	}
+	look := func(a *explain.Answer, why string) {
+		if why == "" {
+			return
+		}
+		stuck++
+		if t := all.lists.trouble[a.UID]; t == nil || t.Sort != explain.SortStuck {
+			found = append(found, Finding{
+				Rule: "stuck, and failures does not name it", Of: fmt.Sprintf("%s %s/%s", a.Kind, a.Namespace, a.Name), Says: a.Verdict.Text, But: why, Answer: a,
+			})
+		}
+	}
+	for _, s := range all.jobs {
+		c, err := explain.Read(ctx, src, s, history.Point{})
+		if err != nil {
+			return nil, 0, err
+		}
+		a := c.Answer()
+		look(&a, all.stuckJob(&a, s, now))
+	}
+	for _, s := range all.crons {
+		c, err := explain.ReadCron(ctx, src, s, history.Point{})
+		if err != nil {
+			return nil, 0, err
+		}
+		a := c.Answer()
+		look(&a, all.stuckCron(&a, now))
+	}
+	return found, stuck, nil
+}
+
+// stuckJob says why a Job is stuck: by its answer, or by its records; empty for one that is not.
+func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Time) string {
+	if strings.HasPrefix(a.Verdict.Text, "STUCK") {
+		return "the answer finds it stuck"
+	}
+	if a.State != string(history.StateWaiting) && a.State != string(history.StateRunning) || strings.HasPrefix(a.Verdict.Text, "UNKNOWN") {
+		return ""
+	}
+	type pod struct {
+		waits string
+		since events.Time
+	}
+	pods := map[types.UID]*pod{}
+	var refused *events.Record
+	for _, r := range e.of[s] {
+		switch f := r.Facts.(type) {
+		case *events.PodSeen:
+			switch p := pods[f.UID]; {
+			case f.Phase.Terminal() || f.Deleted != 0:
+				delete(pods, f.UID)
+			case p == nil || p.waits != f.Waiting:
+				pods[f.UID] = &pod{f.Waiting, r.Time}
+			}
+		case *events.PodGone:
+			delete(pods, f.UID)
+		case *events.CommandEnded:
+			if f.Type == events.CommandCreatePod {
+				if refused = nil; f.Ending == events.Refused && f.Class.Passing() && f.Class != events.RefusedConflict {
+					refused = r
+				}
+			}
+		case *events.StoredState:
+			return "" // what it holds is not looked at
+		}
+	}
+	why := ""
+	for _, p := range pods {
+		if p.waits == "" || !slices.Contains(endless, p.waits) {
+			return "" // a pod runs, or may do so
+		}
+		if now.Sub(p.since) > stuckFor {
+			why = "a pod waits since long: " + p.waits
+		}
+	}
+	if len(pods) == 0 && refused != nil && now.Sub(refused.Time) > stuckFor {
+		why = fmt.Sprintf("its pods are refused, in record %d", refused.Sequence)
+	}
+	return why
+}
+
+// cronTrouble are how verdicts about CronJobs begin that start no Jobs, or of which none comes to an end.
+var cronTrouble = []string{"STUCK", "HELD BACK", "NOT STARTING", "STARVING", "UNFINISHED", "NEVER DUE"}
+
+// stuckCron likewise of a CronJob.
+func (e *everything) stuckCron(a *explain.Answer, now events.Time) string {
+	row := e.lists.cronJobs[a.UID]
+	if row == nil {
+		return ""
+	}
+	late := row.Due != nil && now.Sub(events.Time(row.Due.At)) > time.Minute+stuckFor
+	switch {
+	case (row.State == history.CronHeld || row.State == history.CronOverdue) && late:
+		return "`get cronjobs` says " + string(row.State)
+	case row.State == history.CronHeld: // a moment ago
+		return ""
+	case slices.ContainsFunc(cronTrouble, func(begins string) bool { return strings.HasPrefix(a.Verdict.Text, begins) }):
+		return "the answer finds that it starts no Jobs, or that none ends"
+	}
+	return ""
+}

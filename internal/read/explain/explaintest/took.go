@@ -1,0 +1,49 @@
+package explaintest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+)
+
+var decided = regexp.MustCompile(`^on index (\d+), which decided it: `)
+
+// took: where an answer says that the Job's time went there was such a time: pods between which there was one, containers that ran, an index
+// that succeeded where the success policy ended the Job.
+func took(a *explain.Answer, rows []explain.Attempt, f *facts) (out []claim) {
+	for _, s := range section(a, "TIME") {
+		of := rows
+		if m := decided.FindStringSubmatch(s.Text); m != nil {
+			of = slices.DeleteFunc(slices.Clone(rows), func(r explain.Attempt) bool { return r.Index == nil || fmt.Sprint(*r.Index) != m[1] })
+			succeeded := slices.ContainsFunc(of, func(r explain.Attempt) bool { return r.Counted == explain.CountedSucceeded })
+			if !succeeded && f.metPolicy() {
+				out = append(out, claim{"TIME " + s.Text, "no pod of that index succeeded"})
+			}
+		}
+		ran := slices.ContainsFunc(of, func(r explain.Attempt) bool { return r.Started != 0 })
+		switch phases := strings.Split(decided.ReplaceAllString(s.Text, ""), " · "); {
+		case has(phases, "between two pods") && len(of) < 2:
+			out = append(out, claim{"TIME " + s.Text, fmt.Sprintf("it had %d pods", len(of))})
+		case has(phases, "running") && !ran:
+			out = append(out, claim{"TIME " + s.Text, "no container ran"})
+		}
+	}
+	return out
+}
+
+func has(phases []string, phase string) bool {
+	return slices.ContainsFunc(phases, func(p string) bool { return strings.HasPrefix(p, phase+" ") })
+}
+
+// metPolicy reports whether the Job completed by its success policy.
+func (f *facts) metPolicy() bool {
+	for _, c := range f.status.Conditions {
+		if c.Type == "SuccessCriteriaMet" && c.Status == "True" && c.Reason == "SuccessPolicy" {
+			return f.ended() == "Complete"
+		}
+	}
+	return false
+}

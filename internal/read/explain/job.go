@@ -1,0 +1,315 @@
+package explain
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Answer explains the Job.
+func (c *Case) Answer() Answer {
+	j := &c.Job
+	a := Answer{
+		Kind: "job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, Clock: j.Clock, LastRecord: j.LastRecord, State: string(j.State),
+		Created: j.Created, Finished: j.Finished, Lives: c.Lives, InPart: j.InPart(), Truncated: c.Truncated(), Damaged: uint64(c.damage), Resumed: uint64(c.resumed),
+		Sections: []Section{},
+	}
+	for _, g := range c.touching() {
+		a.Gaps = append(a.Gaps, *g)
+	}
+	a.PassedOver, a.Unrecorded = c.passedOver(), c.unrecorded.versions
+	a.Verdict, a.Begun = c.verdict(), c.begunBefore()
+	if s, ok := c.removal(); ok {
+		a.Deleted = &s
+	}
+	a.add(headTick, c.tick()...)
+	a.add(headWhy, c.why()...)
+	if !c.over() {
+		a.add(headWaits, c.waitsFor()...)
+	}
+	a.add(headWaited, append(c.lacked(false), c.waited()...)...)
+	a.add(headFirst, c.first()...)
+	a.add(headAlike, c.alike()...)
+	a.add(headPods, c.removedPods()...)
+	a.add(headAdmitted, c.admission()...)
+	a.add(headEdits, c.edited()...)
+	a.add(headRefused, c.refusedText()...)
+	a.add(headChanged, c.changed()...)
+	a.add(headAlso, c.also()...)
+	a.add(headTime, append(c.took(), c.late()...)...)
+	a.add(headClose, c.close()...)
+	a.add(headRuledOut, c.ruledOut()...)
+	a.add(headHistory, c.history()...)
+	a.putFirst(c.leads()...)
+	return a
+}
+
+// finished reports whether the Job has come to its end.
+func (c *Case) finished() bool {
+	return c.Job.State == history.StateComplete || c.Job.State == history.StateFailed
+}
+
+// over reports whether nothing more is to come of the Job.
+func (c *Case) over() bool {
+	return c.finished() || c.Job.State == history.StateFinished || c.gone.Record != 0
+}
+
+// start is when the Job's time began, for what it took: its creation.
+func (c *Case) start() events.Time {
+	if c.added.At != 0 && c.added.At.Sub(events.Time(c.Job.Created)) < 2*time.Second {
+		return c.added.At // we saw it at once, and know that better than to the second
+	}
+	if c.Job.Created == 0 && len(c.Tries) > 0 { // the records that say so are pruned
+		return c.Tries[0].Seen.At
+	}
+	return events.Time(c.Job.Created)
+}
+
+// end is when it was found to have ended, or the point that is asked for.
+func (c *Case) end() events.Time {
+	switch {
+	case c.settled != nil && c.settled.Over.At != 0 && c.finished():
+		return c.settled.Over.At
+	case c.settled != nil && c.settled.Stored.At != 0 && c.finished():
+		return c.settled.Stored.At
+	case c.gone.At != 0:
+		return c.gone.At
+	}
+	if m, is := c.unseen(); is {
+		return m.At
+	}
+	if c.Job.Gap != nil {
+		return events.Time(c.Job.Gap.From)
+	}
+	return events.Time(c.Job.AsOf.Time)
+}
+
+// touching are the gaps within the time that matters: from the Job's creation to its end.
+func (c *Case) touching() []*history.Gap {
+	var out []*history.Gap
+	all := c.Gaps
+	if g := c.Job.Gap; g != nil && !c.over() { // the point that is asked for lies in it
+		if all = slices.DeleteFunc(slices.Clone(all), func(x *history.Gap) bool { return x.Listing == g.Listing }); g.From != 0 {
+			out = append(out, g)
+		}
+	}
+	for _, g := range all {
+		until := events.Time(g.Until)
+		if g.From == 0 && c.start() == c.added.At {
+			continue // nobody ever watched before that listing, and it found the Job at once
+		}
+		if events.Time(g.From) < c.end() && (until == 0 || until > c.start()) && !instant(g) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// instant reports whether a gap is so short that nothing is lost by it: a relist that followed at once.
+func instant(g *history.Gap) bool {
+	return g.Until != 0 && events.Time(g.Until).Sub(events.Time(g.From)) < 50*time.Millisecond
+}
+
+// removal says when the Job's object was deleted, and by whom.
+func (c *Case) removal() (Sentence, bool) {
+	m := c.deletion()
+	if m.Record == 0 {
+		return Sentence{}, false
+	}
+	at, when := m.At, "deleted"
+	if c.jobDeleted != 0 {
+		at = c.jobDeleted
+	}
+	if c.gone.Record == 0 {
+		when = "being deleted since"
+	}
+	by, from := c.removedBy(m, at)
+	if g := c.goneUnseen(m); g != nil {
+		return say(marks(m), "found gone %s, who deleted it is unknown: it was not watched from %s on", c.clock(m.At), c.clock(events.Time(g.From))), true
+	}
+	return say(marks(append([]Mark{c.ttl, m, c.gone}, from...)...), "%s %s %s", when, c.clock(at), by), true
+}
+
+// goneUnseen is the time without a watch in which the Job went; nil for none, and where the log has it that it was to go.
+func (c *Case) goneUnseen(m Mark) *history.Gap {
+	if c.jobDeleted != 0 || c.ttl.Record != 0 {
+		return nil
+	}
+	if w := c.ownerSaid(m); w != nil && w.ordered.Record != 0 {
+		return nil
+	}
+	return c.gapBefore(nil, m)
+}
+
+// removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time.
+func (c *Case) removedBy(m Mark, at events.Time) (by string, from []Mark) {
+	namespace, going := c.namespaceRemoval()
+	switch {
+	case c.ttl.Record != 0:
+		return "by Jobledger, as its ttlSecondsAfterFinished had passed", nil
+	case going:
+		return "with its namespace, whose deletion was asked for at " + c.clock(namespace.seen.Deleted), marks(namespace.Mark)
+	case c.namespaceGoing.Record != 0:
+		return "with its namespace", nil
+	}
+	w := c.ownerSaid(m)
+	if w != nil {
+		if by, from = w.removedBy(c.origin.Name, m); by != "" {
+			return by, from
+		}
+	}
+	switch {
+	case c.expiredBefore(at):
+		return "after its ttlSecondsAfterFinished had passed", nil
+	case c.origin != nil && c.origin.Kind != "" && (w == nil || w.deleted.Record != 0):
+		return "by an API client or with its " + c.origin.Kind + " " + c.origin.Name + c.orNamespace(m), nil
+	case w != nil && !w.ours:
+		return "by an API client, or by the CronJob's own controller" + c.orNamespace(m), nil
+	}
+	return "by an API client" + c.orNamespace(m), nil
+}
+
+// orNamespace says that the Job may have gone with its namespace, where nobody would have seen that.
+func (c *Case) orNamespace(m Mark) string {
+	if c.look(m).Namespaces == events.WatchingOn {
+		return ""
+	}
+	return " or with its namespace (namespaces are not watched)"
+}
+
+// expiredBefore reports whether the Job's TTL had passed at a time.
+func (c *Case) expiredBefore(at events.Time) bool {
+	if !c.finished() || c.Spec == nil || c.Spec.TTLSecondsAfterFinished == nil {
+		return false
+	}
+	return at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second)
+}
+
+// edited says what was changed of the spec, and by whom.
+func (c *Case) edited() []Sentence {
+	var out []Sentence
+	for i := range c.edits {
+		e := &c.edits[i]
+		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + byManager(e.By)
+		out = append(out, say(marks(e.Was, e.At), "%s %s", c.clock(e.At.At), text))
+	}
+	return fewer(out, 3)
+}
+
+// fewer makes sentences behind the first ones details.
+func fewer(s []Sentence, most int) []Sentence {
+	for i := most; i < len(s); i++ {
+		s[i].Detail = true
+	}
+	return s
+}
+
+// refusedText says what the API server refused.
+func (c *Case) refusedText() []Sentence {
+	var out []Sentence
+	for _, x := range c.refusals {
+		if !x.Class.Passing() || x.Class == events.RefusedConflict {
+			continue // a second try under other terms followed
+		}
+		to, then, over := "", "; still refused", x.Over
+		switch {
+		case x.Over.Record != 0:
+			to, then = " to "+c.clock(x.Over.At), "; then accepted"
+		case x.Then != nil:
+			to, then, over = " to "+c.clock(x.Last.At), fmt.Sprintf("; then refused (%s)", x.Then.Class), x.Then.Last
+		case c.gone.Record != 0: // nothing is asked any more
+			then, over = "; not accepted before the Job was deleted", c.gone
+		case c.finished() && x.Kind == events.CommandCreatePod && c.settled != nil:
+			then, over = "; not accepted before the Job ended", c.settled.stored()
+		}
+		out = append(out, say(marks(x.First, x.Last, over), "%s refused (%s) from %s%s: %s%s",
+			x.Kind.Traits().Verb, x.Class, c.clock(x.First.At), to, says(x.Says), then))
+	}
+	return fewer(out, 2)
+}
+
+func says(text string) string {
+	if text == "" {
+		return "the log has no words of the server"
+	}
+	return forbidden.ReplaceAllString(text, "")
+}
+
+// forbidden is how the API server begins to say that it refuses an object of admission: the class says so, too.
+var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+
+func (c *Case) clock(t events.Time) string {
+	if t == 0 {
+		return "an unknown time"
+	}
+	return c.zone.In(t).Format(c.day(t) + "15:04:05")
+}
+
+// history says what of its time nobody watched, and what is no longer kept.
+func (c *Case) history() []Sentence {
+	var out []Sentence
+	switch {
+	case c.added.Record == 0 && c.resumed != 0:
+		out = append(out, say(nil, "its first records are damaged, or before damage, so what happened before record %d is not told", c.resumed))
+	case c.added.Record == 0:
+		out = append(out, say([]Mark{record(events.Sequence(c.Job.First))}, "its first records are no longer in the log, so what happened before is not told"))
+	}
+	if had := c.begunBefore(); had != "" {
+		out = append(out, say(marks(c.added), "when it was first seen %s: what came before was not seen", had))
+	}
+	out = append(out, c.changedHands()...)
+	for _, g := range c.touching() {
+		from, until := events.Time(g.From), events.Time(g.Until)
+		end := "and it is not watched yet"
+		if until != 0 {
+			end = "to " + c.moment(until)
+		}
+		if g.From == 0 {
+			out = append(out, say(gapMarks(g),
+				"GAP to %s: this log begins there, and the Job is older. What had happened was found then", c.moment(until)))
+			continue
+		}
+		why := "the controller was not running: it had not stopped in good order"
+		switch {
+		case g.Reason == events.ListingGap.String():
+			why = "the log had no room"
+		case g.Reason == events.ListingRelisted.String():
+			why = "the watch was lost"
+		case g.Orderly:
+			why = "the controller had been stopped"
+		}
+		out = append(out, say(gapMarks(g),
+			"GAP %s %s: %s. What happened in it was found at its end", c.moment(from), end, why))
+	}
+	for _, p := range c.passedOver() {
+		out = append(out, passedText(&p, c.moment))
+	}
+	return append(out, c.unrecorded.sentences("the Job and its pods")...)
+}
+
+// gapMarks are the records between which nobody watched.
+func gapMarks(g *history.Gap) []Mark {
+	return marks(Mark{events.Sequence(g.Listing), events.Time(g.Until)}, Mark{events.Sequence(g.Synced), events.Time(g.Until)})
+}
+
+func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format(c.day(t) + "15:04:05.000") }
+
+// day is the layout of a date before a time of day: none where all that is told of the Job is of one day.
+func (c *Case) day(t events.Time) string {
+	const of = "2006-01-02"
+	first, last := c.start(), c.newest
+	if !c.over() {
+		last = max(last, events.Time(c.Job.AsOf.Time))
+	}
+	day := c.zone.In(first).Format(of)
+	if day == c.zone.In(last).Format(of) && day == c.zone.In(t).Format(of) {
+		return ""
+	}
+	return "2 Jan "
+}

@@ -1,0 +1,99 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// observed is the recorded log of the Jobs of the built-in controller.
+func observed(t *testing.T) *recorded {
+	t.Helper()
+	for _, dir := range logs(t) {
+		if strings.HasSuffix(dir, "observed") {
+			return openRecorded(t, dir)
+		}
+	}
+	t.Fatal("no log of observed Jobs")
+	return nil
+}
+
+// TestPodsThatDoNotCome: a quota refuses the pods of a Job of the built-in controller for 15 s. Who observes is not told, and says so: since
+// when no pod came, and what is missing to know why. At first it is too early to say anything.
+func TestPodsThatDoNotCome(t *testing.T) {
+	src := observed(t)
+	s := src.job(t, "quota/invoice")
+	var created, came events.Time
+	for i := range src.records {
+		switch r := &src.records[i]; {
+		case r.Stream != s:
+		case r.Kind == events.KindJobAdded:
+			created = r.Time
+		case r.Kind == events.KindPodAdded && came == 0:
+			came = r.Time
+		}
+	}
+	if came.Sub(created) < 12*time.Second {
+		t.Fatalf("its first pod came after %s", came.Sub(created))
+	}
+	const missing = "why is unknown; missing: what the API server answered the built-in controller"
+	for _, row := range []struct {
+		name string
+		at   events.Time
+		says []string
+	}{
+		{"after a second", created.Add(time.Second), []string{"WAITING for 1"}},
+		{"after six", created.Add(6 * time.Second), []string{"WAITING for 6", "no pod came, though 2 were wanted", missing}},
+		{"after twelve", created.Add(12 * time.Second), []string{"STUCK for 12", "no pod came, though 2 were wanted", missing}},
+		{"when they are there", came.Add(time.Second), []string{"RUNNING for", "no pod came, though 2 were wanted, from ", missing}},
+		{"at the end", 0, []string{"COMPLETE", "no pod came, though 2 were wanted, from ", missing, "no pod came 1"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c, err := explain.Read(t.Context(), src, s, history.Point{Time: row.at})
+			if err != nil {
+				t.Fatal(err)
+			}
+			keepJob(t, src, s, history.Point{Time: row.at})
+			a := c.Answer()
+			var text strings.Builder
+			for _, x := range all(&a) {
+				text.WriteString(x.Text + "\n")
+			}
+			for _, words := range row.says {
+				if !strings.Contains(text.String(), words) {
+					t.Errorf("it does not say %q:\n%s", words, &text)
+				}
+			}
+			if got := strings.Contains(text.String(), "no pod came"); got != (len(row.says) > 1) {
+				t.Errorf("it says that no pod came: %v\n%s", got, &text)
+			}
+		})
+	}
+}
+
+// TestOnlyPodsThatAreWantedAreMissed: of all recorded Jobs of the built-in controller two waited for pods that were refused. The others waited
+// for a backoff, a resume, a node, or not at all.
+func TestOnlyPodsThatAreWantedAreMissed(t *testing.T) {
+	src := observed(t)
+	said := map[events.Stream]bool{}
+	for _, s := range src.jobs() {
+		c, err := explain.Read(t.Context(), src, s, history.Point{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := c.Answer()
+		for _, x := range all(&a) {
+			said[s] = said[s] || strings.Contains(x.Text, "no pod came")
+		}
+	}
+	refused := map[events.Stream]bool{src.job(t, "quota/invoice"): true, src.job(t, "webhook-down/billing"): true}
+	for s, says := range said {
+		if says != refused[s] {
+			t.Errorf("%s: it says that no pod came: %v", s, says)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package explain
+
+import (
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// putFirst moves the first section there is of some to the front: it stands with the verdict.
+func (a *Answer) putFirst(heads ...string) {
+	for _, head := range heads {
+		i := slices.IndexFunc(a.Sections, func(s Section) bool { return s.Head == head && !s.Sentences[0].Detail })
+		if i < 0 {
+			continue
+		}
+		s := a.Sections[i]
+		a.Sections = slices.Insert(slices.Delete(a.Sections, i, i+1), 0, s)
+		a.Lead = head
+		return
+	}
+}
+
+// leads are the sections that tell the cause of what the verdict says, the likeliest first; none where the verdict tells it.
+func (c *Case) leads() []string {
+	switch c.Job.State {
+	case history.StateFailed, history.StateFailing:
+		if held, _ := c.meanwhile(); held.cut != "" {
+			return nil
+		}
+		if failed := c.failedTries(); len(failed) > 1 && c.ending(failed[0]).By.own() && !c.ending(failed[len(failed)-1]).By.own() {
+			return []string{headPods, headFirst} // the verdict tells exit codes, and not who ended the last
+		}
+		return []string{headFirst, headWaited, headRefused, headPods}
+	case history.StateComplete, history.StateFinishing, history.StateFinished:
+		return []string{headFirst, headWaited, headRefused, headEdits}
+	case history.StateDeleted, history.StateDeleting:
+		return []string{headFirst, headWaited, headRefused, headWaits}
+	case history.StateSuspended, history.StateUnmanaged, history.StateUnseen:
+		return nil
+	case history.StateWaiting, history.StateRunning:
+	}
+	switch {
+	case c.refusedNow(events.CommandCreatePod) != nil:
+		return []string{headRefused}
+	case slices.ContainsFunc(c.Tries, func(t *Try) bool { return !t.over() && t.Crashed != nil }):
+		return []string{headFirst}
+	case c.runningNow() == 0:
+		return []string{headWaits, headFirst}
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// stuckWords are the words of the scheduler and the kubelet with which nothing goes on by itself.
+var stuckWords = []string{
+	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CrashLoopBackOff",
+	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+}
+
+// stuckFrom is since when the try is stuck: an image that cannot be pulled is waited for under two words in turn, and a container that
+// crashes runs in between.
+func (t *Try) stuckFrom() Mark {
+	if t.CrashedAt.Record != 0 {
+		return t.CrashedAt
+	}
+	from := t.wait0().From
+	for i := len(t.Waits) - 2; i >= 0 && t.Waits[i].Until == from && slices.Contains(stuckWords, t.Waits[i].Reason); i-- {
+		from = t.Waits[i].From
+	}
+	return from
+}
+
+// said is the record that has the message; none where nothing was said.
+func (w *Waiting) said() Mark {
+	if w.Message == "" {
+		return Mark{}
+	}
+	return w.Said
+}
+
+// wait0 is what the try waits for.
+func (t *Try) wait0() *Waiting { return &t.Waits[len(t.Waits)-1] }
+
+// livingVerdict is the verdict about a Job that goes on.
+func (c *Case) livingVerdict() Sentence {
+	now := c.end()
+	running := c.runningNow()
+	done := fmt.Sprintf("%d of %d done", c.Job.Counts.Succeeded, c.Job.Counts.Completions)
+	if c.Job.Counts.Completions == 0 {
+		done = fmt.Sprintf("%d succeeded", c.Job.Counts.Succeeded)
+	}
+	if x := c.stuck(running); x != nil {
+		return say(x.from, "STUCK for %s: %s", words.Span(now.Sub(x.from[0].At)), x.text)
+	}
+	switch {
+	case running > 0:
+		what := words.Count(running, "pod") + " running"
+		if all := c.halves(); len(all) > 0 && len(all) == running {
+			return say(append(marks(c.added), all[0].from...), "RUNNING for %s: %s; %s", words.Span(now.Sub(c.start())), all[0].text, done)
+		}
+		return say(marks(c.added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.start())), what, done)
+	case c.none():
+		return say(marks(c.added, c.parallelismSet()), "WAITING for %s: no pod is wanted, as parallelism is 0", words.Span(now.Sub(c.start())))
+	}
+	if until := c.backoffUntil(); until > now {
+		n, _ := c.folded.Failures()
+		text := fmt.Sprintf("WAITING until %s: backoff after %s", c.clock(until), words.Count(n, "failed pod"))
+		return say(cite(c.backedOff(n), (*Try).end), "%s; %s", text, done)
+	}
+	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
+}
+
+// none reports whether the Job, which goes on, has no pod and wants none, because its parallelism is 0.
+func (c *Case) none() bool {
+	there := func(t *Try) bool { return !t.over() }
+	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && !c.Spec.Suspend && !slices.ContainsFunc(c.Tries, there)
+}
+
+// backoffUntil is when the next pod may come, if one is to come, and only the backoff after failures keeps it from coming; else 0.
+func (c *Case) backoffUntil() events.Time {
+	if c.folded == nil {
+		return 0
+	}
+	until := c.folded.PodBackoffUntil()
+	if !slices.ContainsFunc(c.Job.Waits, func(w history.Wait) bool { return w.Until == recordjson.Instant(until) }) {
+		return 0 // no pod is to come
+	}
+	return until
+}
+
+// backedOff are the newest tries that ended and did not succeed, so many: after them the next pod waits.
+func (c *Case) backedOff(n int) (out []*Try) {
+	for _, t := range c.Tries {
+		if t.Phase != events.PodSucceeded && t.end().Record != 0 {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Try) int { return cmp.Compare(a.end().Record, b.end().Record) })
+	return out[max(0, len(out)-n):]
+}
+
+// stuckness is why nothing of a Job goes on by itself.
+type stuckness struct {
+	text  string
+	cause string // what is alike in others that are stuck so; empty where that is what their pods wait for
+	from  []Mark // what shows it: the first since when
+}
+
+// stuck says why nothing of the Job goes on by itself, if so many of its pods run; nil when something may.
+func (c *Case) stuck(running int) *stuckness {
+	if running > 0 {
+		return nil
+	}
+	for _, g := range c.waiting() {
+		if c.tooLong(g[0].wait0()) {
+			return &stuckness{podsText(g) + ": " + g[0].waitWord(), "", marks(g[0].stuckFrom())}
+		}
+	}
+	if x := c.refusedNow(events.CommandCreatePod); x != nil {
+		return &stuckness{fmt.Sprintf("the API server refuses its pods (%s)", x.Class), "", marks(x.First, x.Last)}
+	}
+	if x := c.lackNow(); x != nil {
+		return &stuckness{x.noPods(), "", []Mark{x.From}}
+	}
+	if all := onOneNode(c.silent()); len(all) > 0 {
+		text := fmt.Sprintf("nothing is heard of %s, bound to %s", podsText(all), all[0].Node)
+		return &stuckness{text, "nothing is heard from " + all[0].Node, []Mark{all[0].Placed}}
+	}
+	if all := c.hanging(); len(all) > 0 {
+		return &stuckness{hangWord(all), "pods do not stop" + on(all[0].Node), []Mark{all[0].AskedSeen}}
+	}
+	if x := c.refusedNow(events.CommandDropFinalizer); x != nil {
+		text := fmt.Sprintf("the API server refuses to take the finalizer off its pods (%s)", x.Class)
+		return &stuckness{text, "finalizer: " + x.Class.String(), marks(x.First, x.Last)}
+	}
+	return nil
+}
+
+// refusedNow is the refusal of such commands that lasts; nil for none.
+func (c *Case) refusedNow(kind events.CommandKind) *refusal {
+	for _, x := range c.refusals {
+		if x.Over.Record == 0 && x.Then == nil && x.Kind == kind {
+			return x
+		}
+	}
+	return nil
+}
+
+// runningNow is how many of its pods run.
+func (c *Case) runningNow() int {
+	n, hanging := 0, c.hanging()
+	for _, t := range c.Tries {
+		if !t.over() && t.Started.Record != 0 && t.waitText() == "" && !slices.Contains(hanging, t) {
+			n++
+		}
+	}
+	return n
+}
+
+func podsText(g []*Try) string {
+	if len(g) == 1 {
+		return g[0].Pod
+	}
+	return fmt.Sprintf("%s and %s", g[0].Pod, words.Count(len(g)-1, "other pod"))
+}
+
+// waitWord is what the try waits for, for people: a gate by its name.
+func (t *Try) waitWord() string {
+	if w := t.wait0(); len(w.By) > 0 {
+		return list(w.By, "(scheduling gate) holds it", "(scheduling gates) hold it")
+	}
+	return waitWord(t.wait0().Reason)
+}
+
+// waitWord is a word of the scheduler's or the kubelet's for people.
+func waitWord(reason string) string {
+	switch reason {
+	case "Unschedulable":
+		return "cannot be scheduled"
+	case "SchedulingGated":
+		return "a scheduling gate holds it"
+	case "ImagePullBackOff", "ErrImagePull":
+		return "the image cannot be pulled (" + reason + ")"
+	case "PodInitializing":
+		return "its init containers have not ended, or an image behind them is not there (PodInitializing)"
+	case "CrashLoopBackOff":
+		return "its container crashes again and again (CrashLoopBackOff)"
+	}
+	return reason
+}
+
+// waitsFor says what a Job that goes on waits for, since when, and until when if that is known.
+func (c *Case) waitsFor() []Sentence {
+	if _, is := c.unseen(); is {
+		return nil
+	}
+	out := c.keptBy()
+	for _, w := range c.Job.Waits {
+		out = append(out, c.timer(&w))
+	}
+	if len(out) > 0 && c.folded != nil && c.ours() && c.nothingEndsIt() {
+		out = append(out, say(nil, "Jobledger has nothing to do: %d wanted, %d exist. Nothing in its spec ends the wait: activeDeadlineSeconds is not set",
+			c.wanted(), c.Job.Counts.Active))
+	}
+	return fewer(out, 5)
+}
+
+// keptBy says what keeps it, as far as no time is set for that: pods that cannot run, finalizers, refusals.
+func (c *Case) keptBy() (out []Sentence) {
+	groups := c.waiting()
+	for _, g := range groups {
+		out = append(out, c.waitsOf(g, len(groups) == 1)...)
+	}
+	for _, t := range c.Tries {
+		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {
+			out = append(out, say(marks(t.AskedSeen, t.Newest), "%s is being deleted since %s, and kept by finalizer %s",
+				t.Pod, c.clock(t.Asked), t.Finalizers[0]))
+		}
+	}
+	for _, t := range c.hanging() {
+		if len(t.Finalizers) == 0 {
+			out = append(out, c.hangs(t))
+		}
+	}
+	for _, t := range c.silent() {
+		out = append(out, c.silentText(t))
+	}
+	for _, h := range c.halves() {
+		out = append(out, say(h.from, "the end of %s: %s", h.try.Pod, h.text))
+	}
+	out = append(out, c.freedText()...)
+	out = append(out, c.lacked(true)...)
+	if c.none() {
+		out = append(out, say(marks(c.parallelismSet()), "parallelism is 0, so no pod is wanted"))
+	}
+	return out
+}
+
+// timer says what comes at a known time.
+func (c *Case) timer(w *history.Wait) Sentence {
+	var from []Mark
+	if w.For == "activeDeadlineSeconds" {
+		from = marks(c.startSeen)
+	}
+	return say(from, "%s, until %s", w.For, c.clock(events.Time(w.Until)))
+}
+
+// nothingEndsIt reports whether the Job's spec sets no end to a wait for its pods.
+func (c *Case) nothingEndsIt() bool {
+	return c.Spec != nil && c.Spec.ActiveDeadlineSeconds == nil && len(c.Job.InFlight) == 0 && len(c.Job.Waits) == 0 &&
+		int32(c.wanted()) <= c.Job.Counts.Active
+}
+
+// wanted is how many pods are to be active.
+func (c *Case) wanted() int {
+	n := int(number(c.Spec.Parallelism))
+	if c.folded.WorkQueue {
+		return n
+	}
+	return min(n, int(c.Job.Counts.Completions-c.Job.Counts.Succeeded))
+}

@@ -1,0 +1,95 @@
+package explain
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/status"
+)
+
+// settling is how it was settled that the Job ends.
+type settling struct {
+	Rule    string
+	Reason  string
+	Message string // of the condition
+	Failure bool
+
+	Decided Mark // our decision; none for a Job of another controller
+	Causes  []events.Sequence
+	Stored  Mark // the API server stored the verdict
+	Seen    Mark // the status shows it
+	Over    Mark // the status shows that it has finished
+
+	// Same: the Job is another controller's, and by the records before it, of which Evidence is the last that mattered, our rules come
+	// to the same end.
+	Same     bool
+	Evidence Mark
+}
+
+// ends are the conditions with which a Job ends, or is about to: is it a failure?
+var ends = map[string]bool{
+	status.SuccessCriteriaMet: false, status.Complete: false,
+	status.FailureTarget: true, status.Failed: true,
+}
+
+// settlingOf finds in a decision the step that says how the Job ends; nil when there is none.
+func settlingOf(steps []events.Step, at Mark) *settling {
+	for i := range steps {
+		for _, command := range steps[i].Commands {
+			write, ok := command.(*events.WriteStatus)
+			if !ok {
+				continue
+			}
+			for _, k := range write.Change.Conditions {
+				if failure, isEnd := ends[k.Type]; isEnd && k.Status == "True" {
+					return &settling{Rule: steps[i].Rule, Reason: k.Reason, Message: k.Message, Failure: failure, Decided: at}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// seeStatus takes in what an observation shows of how the Job ends.
+func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
+	j := c.folded
+	if j == nil {
+		return
+	}
+	var shown *events.JobCondition
+	for i, k := range j.Base.Conditions {
+		if _, isEnd := ends[k.Type]; isEnd && k.Status == "True" {
+			shown = &j.Base.Conditions[i]
+			break
+		}
+	}
+	if shown == nil {
+		c.settled = c.unstored(r)
+		return
+	}
+	failure := ends[shown.Type]
+	if c.settled == nil || c.settled.Failure != failure || c.settled.Reason != shown.Reason { // it is not our decision
+		c.settled = &settling{Reason: shown.Reason, Message: shown.Message, Failure: failure}
+		if s := c.spare; s != nil && s.Failure == failure && s.Reason == shown.Reason {
+			c.settled.Rule, c.settled.Same, c.settled.Evidence = s.Rule, true, s.Evidence
+		}
+	}
+	if c.settled.Message == "" {
+		c.settled.Message = shown.Message
+	}
+	if c.settled.Seen.Record == 0 {
+		c.settled.Seen = markOf(r)
+		if c.settled.Stored.Record == 0 {
+			c.settled.Stored = c.settled.Seen
+		}
+	}
+	if c.settled.Over.Record == 0 && j.Finished() {
+		c.settled.Over = markOf(r)
+	}
+}
+
+// unstored is a decision of ours that the status does not show yet. A newer version without it overtook it, if the write was refused.
+func (c *Case) unstored(r *events.Record) *settling {
+	if c.settled != nil && c.settled.Seen.Record == 0 && c.folded.Write() != nil {
+		return c.settled
+	}
+	return nil
+}

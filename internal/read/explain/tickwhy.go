@@ -1,0 +1,60 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// TickWhy says what kept a due time from starting, or from starting in time, in a phrase for a list; empty where the log does not prove it. Gaps
+// are the times in which no controller watched.
+func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone words.Zone) string {
+	f := &fates{due: due, gaps: gaps, zone: zone, location: due.Location(), dates: true}
+	switch {
+	case e.Fate == events.TickStarted:
+		return f.startedLate(e)
+	case e.Asked() || e.Fate == events.TickAgain || e.Fate == 0:
+		return ""
+	case e.Fate == events.TickUnknown || e.Fate == events.TickUnwatched:
+		if g := f.gapAt(e.First); g != nil {
+			return strings.TrimPrefix(gapWhy(g), "because ")
+		}
+		return ""
+	case e.Observed:
+		return f.skippedWhy(e)
+	}
+	why, _ := f.cause(e)
+	if d := f.deadlineAt(max(e.First, e.At)); d != nil && e.Fate == events.TickTooLate {
+		why = strings.TrimSuffix(fmt.Sprintf("startingDeadlineSeconds is %d; %s", *d, why), "; ")
+	}
+	return why
+}
+
+// startedLate says what held a due time back that was started late.
+func (f *fates) startedLate(e *duetimes.Entry) string {
+	if e.Late < lateStart {
+		return ""
+	}
+	why, from := f.heldBefore(e)
+	if len(from) == 0 {
+		return "" // nothing proves it
+	}
+	return why
+}
+
+// skippedWhy says what kept another controller from starting due times, where it is the same for the first and the last of them.
+func (f *fates) skippedWhy(e *duetimes.Entry) string {
+	why, from := f.whySkipped(e, e.First)
+	if last, _ := f.whySkipped(e, e.Last); last != why {
+		return ""
+	}
+	if len(from) == 0 { // nothing that was seen kept it
+		_, late, _ := strings.Cut(why, unknownWhy+"; ")
+		return late
+	}
+	return why
+}

@@ -1,0 +1,141 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// Timeline is when a Job's tries did what. Its JSON changes only by growing.
+type Timeline struct {
+	From  recordjson.Instant `json:"from,omitzero"` // absent where the log has no tries
+	To    recordjson.Instant `json:"to,omitzero"`
+	Watch []Span             `json:"notWatched,omitempty"`
+	// Passed are times in which not every pod and change was recorded, as the namespace was over its budget of log.
+	Passed []history.Passed `json:"passedOver,omitempty"`
+	Rows   []Lane           `json:"rows"`
+	More   int              `json:"more,omitempty"` // rows that are left out
+	// Truncated: the Job's first records are no longer kept, and tries may be missing.
+	Truncated bool `json:"truncated,omitempty"`
+	// Unrecorded are versions of the Job and its pods that were seen and not recorded, as its records tell.
+	Unrecorded uint64 `json:"unrecorded,omitempty"`
+}
+
+// Lane is what one index, or one pod of a Job without indexes, did.
+type Lane struct {
+	Name  string `json:"name"`
+	Spans []Span `json:"spans"`
+	Ends  []End  `json:"ends,omitempty"` // of its tries
+}
+
+// Span is a time and what it was spent on.
+type Span struct {
+	// What is "running", "starting", "scheduling", "stopping", "backoff" or "not watched".
+	What string             `json:"what"`
+	From recordjson.Instant `json:"from"`
+	To   recordjson.Instant `json:"to"`
+}
+
+// End is when a try ended, and how.
+type End struct {
+	At        recordjson.Instant `json:"at"`
+	Succeeded bool               `json:"succeeded,omitempty"`
+	By        By                 `json:"by"`
+	How       string             `json:"how,omitempty"`
+}
+
+// Timeline is that of the Job, with so many lanes at most: those that failed first.
+func (c *Case) Timeline(most int) Timeline {
+	end := c.end()
+	if len(c.Tries) == 0 {
+		return Timeline{Rows: []Lane{}, Truncated: c.Truncated(), Passed: c.passedOver(), Unrecorded: c.unrecorded.versions}
+	}
+	out := Timeline{From: recordjson.Instant(c.start()), To: recordjson.Instant(end), Rows: []Lane{}, Truncated: c.Truncated()}
+	out.Passed, out.Unrecorded = c.passedOver(), c.unrecorded.versions
+	for _, g := range c.touching() {
+		out.Watch = append(out.Watch, gapSpan(g, end))
+	}
+	lanes := map[string]*Lane{}
+	var order []*Lane
+	failed := map[*Lane]bool{}
+	for _, t := range c.byIndex() {
+		name := t.Pod
+		if t.Index != events.NoIndex {
+			name = fmt.Sprintf("index %d", t.Index)
+		}
+		lane := lanes[name]
+		if lane == nil {
+			lane = &Lane{Name: name}
+			lanes[name] = lane
+			order = append(order, lane)
+		}
+		for _, s := range t.stretches(end) {
+			lane.Spans = append(lane.Spans, spanOf(s.phase, s.from, s.to))
+		}
+		if until := c.heldUntil(t); until != 0 && t.CountAt.At != 0 {
+			lane.Spans = append(lane.Spans, spanOf(phaseBackoff, t.CountAt.At, min(until, end)))
+		}
+		if t.over() {
+			e := c.ending(t)
+			lane.Ends = append(lane.Ends, End{At: recordjson.Instant(t.end().At), Succeeded: t.Phase == events.PodSucceeded, By: e.By, How: e.Why})
+		}
+		failed[lane] = failed[lane] || t.failed()
+	}
+	if most > 0 && len(order) > most {
+		slices.SortStableFunc(order, func(a, b *Lane) int { return cmp.Compare(rank(failed[a]), rank(failed[b])) })
+		out.More = len(order) - most
+		order = order[:most]
+	}
+	for _, lane := range order {
+		out.Rows = append(out.Rows, *lane)
+	}
+	return out
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+func gapSpan(g *history.Gap, to events.Time) Span {
+	if g.Until != 0 {
+		to = events.Time(g.Until)
+	}
+	return spanOf(phaseUnwatched, events.Time(g.From), to)
+}
+
+func spanOf(p phase, from, to events.Time) Span {
+	return Span{phaseNames[p], recordjson.Instant(from), recordjson.Instant(to)}
+}
+
+// byIndex are the tries by index, and those of an index in their order.
+func (c *Case) byIndex() []*Try {
+	tries := slices.Clone(c.Tries)
+	slices.SortStableFunc(tries, func(a, b *Try) int { return cmp.Compare(a.Index, b.Index) })
+	return tries
+}
+
+// Column is how long one of n columns is, a round time.
+func (t *Timeline) Column(n int) time.Duration {
+	whole := events.Time(t.To).Sub(events.Time(t.From))
+	for _, d := range []time.Duration{
+		10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
+		500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+		time.Hour, 2 * time.Hour, 4 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+	} {
+		if whole <= d*time.Duration(n) {
+			return d
+		}
+	}
+	const day = 24 * time.Hour
+	each := whole / time.Duration(n)
+	return each - each%day + day
+}

@@ -1,0 +1,123 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// waitTold is the shortest wait that is told of a word with which things mostly go on by themselves, such as ContainerCreating.
+const waitTold = 5 * time.Second
+
+// waited says what pods of a Job that is over had waited for: before they started, if they did. Pods that waited for the same are
+// told as one, by the longest of their waits. Each took longer than told: words of a pod are recorded when they have held for a while.
+func (c *Case) waited() []Sentence {
+	if !c.over() {
+		return nil
+	}
+	if c.begun != "" && len(c.Tries) == 0 { // what it waited for until then was not seen
+		return nil
+	}
+	if len(c.Tries) == 0 && c.Spec != nil && c.Spec.Suspend {
+		return []Sentence{say(marks(c.suspendedFrom()), "no pod was wanted: the Job was suspended")}
+	}
+	if c.noPodWanted() {
+		return []Sentence{say(marks(c.parallelismSet()), "no pod was wanted: parallelism is 0")}
+	}
+	if out := c.unwanted(); len(out) > 0 {
+		return out
+	}
+	var groups [][]pastWait
+	for _, t := range c.Tries {
+		for i := range t.Waits {
+			w, told := c.pastWait(t, &t.Waits[i])
+			if !told {
+				continue
+			}
+			g := slices.IndexFunc(groups, func(g []pastWait) bool { return g[0].Reason == w.Reason && g[0].Message == w.Message })
+			if g < 0 {
+				g, groups = len(groups), append(groups, nil)
+			}
+			groups[g] = append(groups[g], w)
+		}
+	}
+	var out []Sentence
+	for i, g := range groups {
+		longest := slices.MaxFunc(g, func(a, b pastWait) int { return cmp.Compare(a.took(), b.took()) })
+		who := longest.try.Pod
+		if len(g) > 1 {
+			who += fmt.Sprintf(" and %s", words.Count(len(g)-1, "other pod"))
+		}
+		from := marks(longest.From, longest.said(), longest.until)
+		text := fmt.Sprintf("%s waited for at least %s: %s", who, words.Span(longest.took()), longest.word())
+		told := []Sentence{say(from, "%s%s", text, colon(longest.Message))}
+		if u, is := parseUnschedulable(longest.Message); is {
+			told = c.reasons(longest.try, &u, longest.said(), from, text+": ")
+		}
+		if i >= mostWaited {
+			told = fewer(told, 0)
+		}
+		out = append(out, told...)
+	}
+	return out
+}
+
+// mostWaited is of how many things that pods waited for an answer tells on a terminal.
+const mostWaited = 3
+
+// pastWait is a wait of a pod that is over.
+type pastWait struct {
+	*Waiting
+	try   *Try
+	until Mark
+}
+
+func (w *pastWait) took() time.Duration { return w.until.At.Sub(w.From.At) }
+
+// pastWait is a wait that is over, and whether there is something to tell of it. A container that waits to be started again is told as a
+// try that failed.
+func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
+	out := pastWait{Waiting: w, try: t, until: w.Until}
+	if w.Until.Record == 0 { // it waited to the end
+		out.until = Mark{At: c.end(), Record: c.deletion().Record}
+		if c.finished() && c.settled != nil {
+			out.until.Record = c.settled.stored().Record
+		}
+	}
+	switch stuck := slices.Contains(stuckWords, w.Reason); {
+	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record: // a kubelet clears up behind a deletion
+		return out, false
+	case t.Started.Record == 0:
+		return out, stuck || out.until.At.Sub(t.Seen.At) >= waitTold
+	default:
+		return out, stuck && out.until.Record <= t.Started.Record
+	}
+}
+
+// noPodWanted reports whether the Job had no pod because its parallelism is 0.
+func (c *Case) noPodWanted() bool {
+	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && len(c.Tries) == 0 && !c.Spec.Suspend
+}
+
+// suspendedFrom is the record from which on the Job was suspended.
+func (c *Case) suspendedFrom() Mark {
+	for _, e := range slices.Backward(c.edits) {
+		if e.Before != nil && e.After.Suspend && !e.Before.Suspend {
+			return e.At
+		}
+	}
+	return c.added
+}
+
+// parallelismSet is the record from which on the parallelism is as it is.
+func (c *Case) parallelismSet() Mark {
+	for _, e := range slices.Backward(c.edits) {
+		if e.Before != nil && number(e.Before.Parallelism) != number(e.After.Parallelism) {
+			return e.At
+		}
+	}
+	return c.added
+}

@@ -1,0 +1,224 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// CronJob is what `get cronjob/NAME` says: the projected state as of one record of the log. Its JSON changes only by growing.
+// Times are RFC 3339 with nanoseconds, UTC; what is unset or empty is left out.
+type CronJob struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+
+	AsOf Place `json:"asOf"` // the newest record that was looked at, of any stream
+	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the newest record, as no
+	// controller was asked. It is left out where another time was asked for.
+	Clock      string             `json:"clock,omitempty"`
+	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
+	First      uint64             `json:"first,omitempty"`     // the CronJob's first record; left out where it is no longer kept
+	Last       uint64             `json:"last"`                // its newest one
+
+	State   CronState `json:"state"`
+	Reason  string    `json:"reason,omitempty"` // why it is so, where that is not plain
+	Gone    bool      `json:"gone,omitempty"`   // its object was deleted
+	Managed bool      `json:"managed"`          // its Jobs are made here; another controller makes them else
+	// PassedOver: the CronJob's namespace is over its budget of log, and what is shown may be older than it says.
+	PassedOver []Passed `json:"passedOver,omitempty"`
+	Gap        *Gap     `json:"gap,omitempty"` // of a state as of a time: nobody watched then, and this is how it was seen last
+	Listing    bool     `json:"listing,omitempty"`
+
+	Created recordjson.Instant `json:"created,omitzero"`
+	Deleted recordjson.Instant `json:"deleted,omitzero"` // since when it is being deleted
+
+	Spec      CronSpec           `json:"spec"`
+	Published CronStatus         `json:"status"`            // the newest status that the API server is known to hold
+	Due       *OpenDue           `json:"due,omitempty"`     // the due time that has no fate yet
+	LastDue   *Tick              `json:"lastDue,omitempty"` // the newest one that has
+	Next      recordjson.Instant `json:"next,omitzero"`     // when it is due next; left out where it is not, as while it is suspended
+	Zone      string             `json:"zone,omitempty"`    // in which its schedule is written
+	Runs      []Run              `json:"runs,omitempty"`    // its Jobs that exist, the newest first
+
+	InFlight     []Command `json:"inFlight,omitempty"`
+	Waits        []Wait    `json:"waits,omitempty"`
+	Notes        []string  `json:"notes,omitempty"`
+	Trouble      []Failure `json:"trouble,omitempty"` // the newest failure of each sort of command, if none succeeded since
+	LastDecision *Decision `json:"lastDecision,omitempty"`
+
+	zone *time.Location
+}
+
+// InPart is Job.InPart of a CronJob.
+func (j *CronJob) InPart() bool { return j.Listing && !j.Gone }
+
+// Location is the zone in which the schedule is written, by the rules that the log has; nil where it has none, and for UTC.
+func (j *CronJob) Location() *time.Location { return j.zone }
+
+// CronSpec is the CronJob's spec, but for its template.
+type CronSpec struct {
+	Schedule      string  `json:"schedule"`
+	TimeZone      *string `json:"timeZone,omitempty"`
+	Policy        string  `json:"concurrencyPolicy,omitempty"`
+	Suspend       bool    `json:"suspend,omitempty"`
+	Deadline      *int64  `json:"startingDeadlineSeconds,omitempty"`
+	KeepSucceeded *int32  `json:"successfulJobsHistoryLimit,omitempty"`
+	KeepFailed    *int32  `json:"failedJobsHistoryLimit,omitempty"`
+}
+
+// CronStatus is the CronJob's status.
+type CronStatus struct {
+	Active       []RunName          `json:"active,omitempty"`
+	LastSchedule recordjson.Instant `json:"lastScheduleTime,omitzero"`
+	LastSuccess  recordjson.Instant `json:"lastSuccessfulTime,omitzero"`
+}
+
+// RunName names a Job of a CronJob.
+type RunName struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+}
+
+// Run is a Job of a CronJob.
+type Run struct {
+	Name     string             `json:"name"`
+	UID      string             `json:"uid"`
+	State    State              `json:"state"`          // Running, Complete, Failed or Deleting
+	Due      recordjson.Instant `json:"due,omitzero"`   // for which it was made; unset for one that no due time asked for
+	Made     string             `json:"made,omitempty"` // MadeByHand or Triggered
+	By       string             `json:"by,omitempty"`   // who made it by hand, or asked for it
+	Created  recordjson.Instant `json:"created,omitzero"`
+	Started  recordjson.Instant `json:"started,omitzero"`
+	Finished recordjson.Instant `json:"finished,omitzero"`
+}
+
+// cronJobOf is the state of an account as of a record and a time, which is not before its newest record.
+func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) CronJob {
+	v := CronJob{
+		UID: a.Stream.ID, AsOf: Place{Sequence: uint64(asOf), Time: recordjson.Instant(now)}, First: uint64(a.First), Last: uint64(a.Last),
+		Listing: f.World().Listing, State: CronUnseen,
+	}
+	c := a.job
+	if c == nil {
+		return v
+	}
+	v.Namespace, v.Name = c.Ref.Namespace, c.Ref.Name
+	v.State, v.Reason = cronStateOf(a)
+	v.Gone, v.Managed = a.Deleted != 0 || c.Gone, !c.Observed()
+	s := &c.Seen
+	v.Created, v.Deleted = recordjson.Instant(s.Created), recordjson.Instant(s.Deleted)
+	v.Spec = CronSpec{
+		Schedule: s.Schedule, TimeZone: s.TimeZone, Policy: s.Policy, Suspend: s.Suspend, Deadline: s.Deadline,
+		KeepSucceeded: s.KeepSucceeded, KeepFailed: s.KeepFailed,
+	}
+	v.Published = CronStatus{LastSchedule: recordjson.Instant(s.LastSchedule), LastSuccess: recordjson.Instant(s.LastSuccess)}
+	for _, r := range s.Active {
+		v.Published.Active = append(v.Published.Active, RunName{r.Name, string(r.UID)})
+	}
+	v.LastDue, v.Due, v.Runs = a.Tick, openOf(&c.Ledger, a.Held), a.runs()
+	if c.Sight.Observing {
+		v.Due = nil // setNext finds it
+	}
+	if a.Rewound != 0 {
+		v.Notes = []string{fmt.Sprintf(
+			"the cluster was restored from a backup (record %d), and the CronJob has not been seen since: this is how it was before", a.Rewound)}
+	} else if !v.Gone {
+		v.InFlight, v.Waits = a.inFlight(), a.waits(c, now)
+	}
+	for _, t := range a.Trouble {
+		if t != nil {
+			v.Trouble = append(v.Trouble, *t)
+		}
+	}
+	v.LastDecision = decisionOf(a.Decision, a.Stream, &a.names)
+	return v
+}
+
+// runs are the CronJob's Jobs, the newest first.
+func (a *CronAccount) runs() []Run {
+	all := a.job.SortedRuns()
+	slices.SortStableFunc(all, func(a, b *projector.Run) int { return cmp.Compare(b.Created, a.Created) })
+	var out []Run
+	for _, r := range all {
+		v := Run{
+			Name: r.Name, UID: string(r.Job), State: runState(r), Due: recordjson.Instant(r.Due), Created: recordjson.Instant(r.Created),
+			Started: recordjson.Instant(r.Started), Finished: recordjson.Instant(r.Completed),
+		}
+		if r.Manual {
+			v.Made, v.By = events.TickManual.String(), r.By
+		}
+		if t, ok := a.made[r.Job]; ok {
+			v.Made, v.By = t.Fate, t.By
+		}
+		if v.Made != "" {
+			v.Due = 0
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func runState(r *projector.Run) State {
+	switch {
+	case r.Result == events.ResultComplete:
+		return StateComplete
+	case r.Finished():
+		return StateFailed
+	case r.Deleting():
+		return StateDeleting
+	}
+	return StateRunning
+}
+
+func (a *CronAccount) inFlight() []Command {
+	var out []Command
+	for _, f := range a.job.Flights() {
+		out = append(out, Command{Command: recordjson.CommandText(f.Name()), Does: a.names.Phrase(a.Stream, f.Command), Since: recordjson.Instant(f.Since)})
+	}
+	if s := a.job.Start; s != nil && s.Stage == projector.StartUnknown {
+		out = append(out, Command{Does: a.names.Phrase(a.Stream, &s.CreateJob), Doubt: true})
+	}
+	return out
+}
+
+// waits is what the CronJob waits for at time now beside its next due time.
+func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
+	var out []Wait
+	if r := c.Retry(); r.Until > now {
+		w := Wait{For: "the next try: " + retried(*r), Until: recordjson.Instant(r.Until)}
+		out = append(out, w.since(a.Backoff))
+	}
+	if l := &c.Ledger; l.Open != 0 && !l.Closed && c.Seen.Deadline != nil {
+		if late := l.Open.Add(deadline(*c.Seen.Deadline)); late > now {
+			out = append(out, Wait{For: "the end of startingDeadlineSeconds: the due time is too late then", Until: recordjson.Instant(late)})
+		}
+	}
+	return out
+}
+
+// decisionOf is what a record says that was decided; nil for none.
+func decisionOf(r *events.Record, stream events.Stream, names *words.Names) *Decision {
+	if r == nil {
+		return nil
+	}
+	d, ok := r.Facts.(*events.Decision)
+	if !ok {
+		return nil
+	}
+	v := &Decision{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}
+	for _, s := range d.Steps {
+		step := Step{Stage: s.Stage, Rule: s.Rule, Reason: string(s.Reason), Sentence: s.Sentence, Commands: []string{}}
+		for _, c := range s.Commands {
+			step.Commands = append(step.Commands, names.Phrase(stream, c))
+		}
+		v.Steps = append(v.Steps, step)
+	}
+	return v
+}

@@ -1,0 +1,287 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
+)
+
+// ErrNoCronJob: the log has no records of the CronJob, or none up to that point.
+var ErrNoCronJob = errors.New("the log knows no such CronJob")
+
+// FindCronJobs gives the streams of the CronJobs that bore that name, newest first.
+func FindCronJobs(ctx context.Context, src Source, namespace, name string) ([]events.Stream, error) {
+	return findKind(ctx, src, namespace, name, events.StreamCronJob)
+}
+
+// FindJobs gives the streams of the Jobs that bore that name, newest first.
+func FindJobs(ctx context.Context, src Source, namespace, name string) ([]events.Stream, error) {
+	return findKind(ctx, src, namespace, name, events.StreamJob)
+}
+
+func findKind(ctx context.Context, src Source, namespace, name string, kind events.StreamKind) (out []events.Stream, err error) {
+	all, err := src.Find(ctx, namespace, name)
+	for _, s := range all {
+		if s.Kind == kind {
+			out = append(out, s)
+		}
+	}
+	return out, err
+}
+
+// Stated is a record with which a reader of a stream may begin who wants to know how things stood at another one, or at the end (0): the
+// newest stored state up to there, or the first record that is kept. A CronJob's stream goes on for years, and each file of the log has
+// such a state, so the cost is that of one file. It is 0 when the stream has no record up to there.
+func Stated(ctx context.Context, src Source, s events.Stream, through events.Sequence) (at events.Sequence, err error) {
+	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			break
+		}
+		if err != nil {
+			return at, err
+		}
+		at = r.Sequence
+		if r.Kind == events.KindStateStored {
+			break
+		}
+	}
+	return at, nil
+}
+
+// FirstAt is the first record at or after a time; 0 when all are older. With an error that is ErrCorrupt it is the first damaged one, which
+// may be of that time.
+func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, error) {
+	for r, err := range src.Records(ctx, Query{Since: t, Limit: 1}) {
+		return place(&r, err), err
+	}
+	return 0, nil
+}
+
+// CronJobAt is the state of a CronJob as of a point. Where the log is damaged, it gives with the error the state as of the last record
+// before, if there is one.
+func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job CronJob, err error) {
+	view, err := settle(ctx, src, at)
+	if err != nil {
+		return CronJob{}, err
+	}
+	asOf, now := events.Sequence(view.Sequence), events.Time(view.Time)
+	through := asOf
+	if through == 0 && at.Time != 0 {
+		if through, err = FirstAt(ctx, src, at.Time); err != nil && !src.Beside(err) {
+			return CronJob{}, err
+		}
+	}
+	from, failed := Stated(ctx, src, s, through)
+	var bad *store.CorruptError
+	if errors.As(failed, &bad) && bad.At > 1 { // how it stood before that can be told
+		if from, err = Stated(ctx, src, s, bad.At-1); err != nil {
+			return CronJob{}, failed
+		}
+	} else if failed != nil {
+		return CronJob{}, failed
+	}
+	if from == 0 {
+		return CronJob{}, noCronJob(s, failed)
+	}
+	fold, last, unread, err := foldCron(ctx, src, s, from, at, asOf)
+	failed = errors.Join(failed, unread)
+	if err != nil {
+		return CronJob{}, err
+	}
+	account := fold.CronAccount(s)
+	if account == nil {
+		return CronJob{}, noCronJob(s, failed)
+	}
+	if asOf == 0 || failed != nil {
+		asOf = last.Sequence
+	}
+	if failed != nil {
+		now, view = last.Time, Moment{}
+	}
+	if err := firstOf(ctx, src, account); err != nil {
+		return CronJob{}, err
+	}
+	job = cronJobOf(fold, account, asOf, max(now, account.LastAt))
+	job.Clock, job.LastRecord = view.Clock, view.LastRecord
+	if at.Time != 0 && at.Sequence == 0 && failed == nil {
+		job.Gap, failed = cronGapAt(ctx, src, last.Sequence+1, at.Time)
+	}
+	if job.Gone {
+		if failed != nil {
+			at = Point{Sequence: asOf}
+		}
+		failed = errors.Join(failed, job.runsSince(ctx, src, at))
+	}
+	var passed error
+	if job.PassedOver, passed = PassedAt(ctx, src, job.AsOf, job.Namespace, false); failed == nil {
+		failed = passed
+	}
+	return job, errors.Join(failed, job.setNext(ctx, src, account.job))
+}
+
+// noCronJob is why there is no state: damage may hide the CronJob, and else the log does not know it.
+func noCronJob(s events.Stream, damage error) error {
+	if damage != nil {
+		return damage
+	}
+	return fmt.Errorf("%s: %w", s, ErrNoCronJob)
+}
+
+// runsSince finds what became of the Jobs that had not ended when the CronJob went: with it its own records ended, and theirs tell. Of a Job
+// that the log does not have nothing is known.
+func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed error) {
+	for i := range j.Runs {
+		r := &j.Runs[i]
+		if r.State != StateRunning && r.State != StateDeleting {
+			continue
+		}
+		job, err := JobAt(ctx, src, events.JobStream(types.UID(r.UID)), at)
+		switch {
+		case errors.Is(err, ErrNoJob):
+			r.State = StateUnseen
+		case err != nil && !src.Beside(err):
+			return err
+		case job.UID != "":
+			r.State, r.Finished = job.State, job.Finished
+		}
+		if err != nil && !errors.Is(err, ErrNoJob) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
+
+// OfCronJob gives the records of a CronJob's stream and of the controller's, in the order of the log, from states on that are at or before
+// one record: all that its state is made of from there on.
+func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Sequence) (iter.Seq2[events.Record, error], error) {
+	from, err := Stated(ctx, src, s, at)
+	if err != nil {
+		return nil, err
+	}
+	begin, err := Stated(ctx, src, events.Controller, from)
+	if err != nil && !src.Beside(err) {
+		return nil, err
+	}
+	return merged(src.ReadStream(ctx, events.Controller, begin, store.Forward), src.ReadStream(ctx, s, from, store.Forward)), nil
+}
+
+// foldCron folds the records of a CronJob from one on up to a point. What cannot be read is told beside what was folded before it.
+func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence) (
+	fold *Fold, last events.Record, unread, err error,
+) {
+	records, err := OfCronJob(ctx, src, s, from)
+	if err != nil {
+		return nil, last, nil, err
+	}
+	fold = NewFold()
+	for r, err := range records {
+		if last.Sequence != 0 && src.Beside(err) {
+			return fold, last, err, nil
+		}
+		if err != nil {
+			return fold, last, nil, err
+		}
+		if at.passed(&r) || asOf != 0 && r.Sequence > asOf {
+			break
+		}
+		if err := readable(&r); err != nil {
+			return fold, last, nil, err
+		}
+		fold.Apply(&r)
+		last = r
+	}
+	return fold, last, nil, nil
+}
+
+// firstOf finds the CronJob's first record, where the account began with a stored state.
+func firstOf(ctx context.Context, src Source, a *CronAccount) error {
+	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
+		if src.Beside(err) {
+			break // it is not told then
+		}
+		if err != nil {
+			return fmt.Errorf("read the CronJob's first record: %w", err)
+		}
+		if a.First = 0; r.Previous == 0 {
+			a.First = r.Sequence
+		}
+		break
+	}
+	return nil
+}
+
+// cronGapAt is the gap in which a time lies, by the controller's stream; nil for none.
+func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.Time) (*Gap, error) {
+	begin, err := Stated(ctx, src, events.Controller, from-1)
+	if err != nil {
+		return nil, err
+	}
+	var g Gaps
+	for r, err := range src.ReadStream(ctx, events.Controller, begin, store.Forward) {
+		if src.Beside(err) || r.Sequence >= from {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		g.Learn(&r)
+	}
+	return gapAt(ctx, src, &g, from, t)
+}
+
+// setNext finds when the CronJob is due next.
+func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob) error {
+	if c == nil {
+		return nil
+	}
+	var rules ZoneRules
+	if err := rules.Find(ctx, src, c.Seen.Zones...); err != nil {
+		return err
+	}
+	timing := TimingOf(&c.Seen)
+	if c.Settings.CronJobs && !c.Ledger.Closed {
+		p := passing{
+			timing: timing, through: c.DueThrough(), deadline: c.Seen.Deadline, managed: !c.Observed(), state: j.State, reason: j.Reason, open: j.Due,
+		}
+		if !p.managed {
+			p.hold = c.Kept()
+		}
+		j.State, j.Reason, j.Due = p.at(&rules, events.Time(j.AsOf.Time))
+	}
+	timing.Anchor = max(timing.Anchor, c.DueAfter())
+	due, zone, err := rules.Next(timing, max(events.Time(j.AsOf.Time), timing.Anchor).Go(), 1)
+	if err != nil {
+		return nil //nolint:nilerr // the state says why it is never due
+	}
+	if j.Zone = zone.String(); zone != time.UTC {
+		j.zone = zone
+	}
+	if len(due) > 0 && idleState(j.State) == "" {
+		j.Next = recordjson.Instant(events.At(due[0]))
+	}
+	return nil
+}
+
+// idleState says why a CronJob of that state is not due any more; empty when it is.
+func idleState(s CronState) string {
+	switch s {
+	case CronSuspended, CronDeleting, CronDeleted, CronUnseen, CronInvalid:
+		return string(s)
+	case CronHeld, CronOverdue, CronRunning, CronWaiting:
+	}
+	return ""
+}
+
+// deadline is startingDeadlineSeconds, as far as a duration can be.
+func deadline(seconds int64) time.Duration {
+	return time.Duration(min(seconds, int64(1<<33))) * time.Second
+}

@@ -1,0 +1,304 @@
+package historytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// ErrRead is how a read fails that may succeed next time.
+var ErrRead = errors.New("the disk does not answer")
+
+// Failing is a log whose reads fail: those that come to a bad record, or the n-th read that the product makes from one place in its code.
+type Failing struct {
+	store.Reader
+	Bad   func(at events.Sequence) error // what is wrong with a record; nil for nothing
+	Where string                         // the calls of the product that lead to the read that fails; empty for none
+	Nth   int                            // of the reads from there, from 1
+	After int                            // how many records that read gives before
+	With  func(at events.Sequence) error // how it fails instead of giving a record; 0 is behind the last, or no record's read
+
+	Reads  map[string][]*Taken // those that were made, by their places
+	Failed bool
+}
+
+// Taken is how many records a read gave, and whether there were no more.
+type Taken struct {
+	Records int
+	All     bool
+}
+
+// place is the calls of the product that led to a read.
+func place() string {
+	var pcs [48]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
+	var calls []string
+	for {
+		frame, more := frames.Next()
+		_, name, ours := strings.Cut(frame.Function, "jobledger/jobledger/internal/")
+		if ours && !strings.Contains(name, "historytest") && !strings.Contains(frame.File, "_test.go") {
+			calls = append(calls, fmt.Sprintf("%s:%d", name, frame.Line))
+		}
+		if !more {
+			return strings.Join(calls, " < ")
+		}
+	}
+}
+
+// begin notes a read, and reports whether it is the one that fails.
+func (f *Failing) begin() (taken *Taken, fails bool) {
+	if f.Reads == nil {
+		f.Reads = map[string][]*Taken{}
+	}
+	where := place()
+	taken = &Taken{}
+	f.Reads[where] = append(f.Reads[where], taken)
+	return taken, where == f.Where && len(f.Reads[where]) == f.Nth
+}
+
+// single is a read of no records.
+func (f *Failing) single() error {
+	if _, fails := f.begin(); fails {
+		if err := f.With(0); !errors.Is(err, events.ErrNewer) && !errors.Is(err, store.ErrPruned) {
+			f.Failed = true
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Failing) records(all iter.Seq2[events.Record, error], forward bool) iter.Seq2[events.Record, error] {
+	taken, fails := f.begin()
+	fail := func(r *events.Record) error {
+		if f.Bad != nil && r.Sequence != 0 {
+			return f.Bad(r.Sequence)
+		}
+		if !fails || taken.Records != f.After {
+			return nil
+		}
+		switch err := f.With(r.Sequence); {
+		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0): // that is no failure: older records are no longer kept
+			return nil
+		case !errors.Is(err, events.ErrNewer):
+			f.Failed = true
+			return err
+		case r.Sequence != 0: // the record says so itself
+			f.Failed, r.Kind, r.Critical, r.Facts = true, 0xffff, true, &events.Unknown{}
+		}
+		return nil
+	}
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range all {
+			if err == nil {
+				err = fail(&r)
+			}
+			if err != nil {
+				yield(events.Record{}, err)
+				return
+			}
+			if taken.Records++; !yield(r, nil) {
+				return
+			}
+		}
+		taken.All = true
+		if err := fail(&events.Record{}); err != nil {
+			yield(events.Record{}, err)
+		}
+	}
+}
+
+// Read is described by store.Reader.
+func (f *Failing) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return f.records(f.Reader.Read(ctx, from), true)
+}
+
+// ReadStream is described by store.Reader.
+func (f *Failing) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
+	return f.records(f.Reader.ReadStream(ctx, s, from, d), d == store.Forward)
+}
+
+// Find is described by store.Reader.
+func (f *Failing) Find(namespace, name string) ([]events.Stream, error) {
+	if err := f.single(); err != nil {
+		return nil, err
+	}
+	return f.Reader.Find(namespace, name)
+}
+
+// Chain is described by store.Reader.
+func (f *Failing) Chain(at events.Sequence) (events.Hash, error) {
+	if err := f.single(); err != nil {
+		return events.Hash{}, err
+	}
+	return f.Reader.Chain(at)
+}
+
+// Files gives the files of the log, and fails likewise.
+func (f *Failing) Files(of func() ([]store.File, error)) func() ([]store.File, error) {
+	return func() ([]store.File, error) {
+		if err := f.single(); err != nil {
+			return nil, err
+		}
+		return of()
+	}
+}
+
+// source is a Local of a log that fails, whose questions of the controller fail too: that of another process may not answer.
+type source struct {
+	history.Local
+	f *Failing
+}
+
+// Source is the source of the log. Lists may be nil.
+func (f *Failing) Source(lists history.Lists, d *store.Damage) history.Source {
+	return source{history.Local{Log: f, Lists: lists, Damage: d}, f}
+}
+
+func (s source) Head(ctx context.Context) (id events.Identity, head store.Head, err error) {
+	if err := s.f.single(); err != nil {
+		return id, head, err
+	}
+	return s.Local.Head(ctx)
+}
+
+func (s source) Now(ctx context.Context) (events.Time, error) {
+	if err := s.f.single(); err != nil {
+		return 0, err
+	}
+	return s.Local.Now(ctx)
+}
+
+// Question is something that is asked of a log.
+type Question struct {
+	Name string
+	Ask  func(ctx context.Context, f *Failing, d *store.Damage) (answer string, err error)
+	// Noted is in the places from which damage is noted only: the answer goes on beside it, and whoever shows the answer names what was noted.
+	Noted string
+	Folds bool // a record that only a newer program can read is refused
+}
+
+// failures are how a read may fail: this time, by damage behind which the log goes on, as the file that it reads is pruned meanwhile, by damage of
+// which it is not known where it ends, and at a record of a newer program.
+var failures = []func(at events.Sequence) error{
+	func(events.Sequence) error { return ErrRead },
+	func(at events.Sequence) error { return &store.CorruptError{Path: "a.db", At: at, Next: at + 1} },
+	func(events.Sequence) error { return store.ErrPruned },
+	func(at events.Sequence) error { return &store.CorruptError{Path: "a.db", At: at} },
+	func(events.Sequence) error { return events.ErrNewer },
+}
+
+// ways are how a read is made to fail: the first from a place in all ways, later and at its end in fewer, as a question costs time.
+func (f *Failing) ways() int {
+	switch {
+	case f.Nth > 1:
+		return 1
+	case f.After > 0:
+		return 3
+	}
+	return len(failures)
+}
+
+// EachReadFails asks each question once for each place from which the product reads, while the first read from there fails, or the last: at its
+// beginning, midway, or behind its last record. The answer is then whole, or there is the error: never less without a word. Damage is told
+// likewise, or noted where the question says that. Of questions with one name a place is tried once. It returns how often a read failed.
+func EachReadFails(t *testing.T, log store.Reader, all ...Question) (n int) {
+	t.Helper()
+	tried := map[string]bool{}
+	for _, q := range all {
+		sound := &Failing{Reader: log}
+		whole, err := q.Ask(t.Context(), sound, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", q.Name, err)
+		}
+		for _, where := range slices.Sorted(maps.Keys(sound.Reads)) {
+			for _, f := range fallible(where, sound.Reads[where]) {
+				for i, with := range failures[:f.ways()] {
+					this := fmt.Sprint(q.Name, where, f.Nth > 1, f.After > 0, f.After == sound.Reads[where][f.Nth-1].Records, i)
+					if tried[this] || !q.Folds && errors.Is(with(0), events.ErrNewer) {
+						continue
+					}
+					f := &Failing{Reader: log, Where: where, Nth: f.Nth, After: f.After, With: with}
+					q.fails(t, f, whole)
+					if f.Failed {
+						n, tried[this] = n+1, true
+					}
+				}
+			}
+		}
+	}
+	return n
+}
+
+// fallible are the reads from a place that are made to fail, and after how many records.
+func fallible(where string, reads []*Taken) (all []Failing) {
+	for _, nth := range slices.Compact([]int{1, len(reads)}) {
+		of := reads[nth-1]
+		after := []int{0, of.Records / 2}
+		if of.All {
+			after = append(after, of.Records)
+		}
+		for _, k := range slices.Compact(after) {
+			all = append(all, Failing{Where: where, Nth: nth, After: k})
+		}
+	}
+	return all
+}
+
+// fails asks while a read fails.
+func (q *Question) fails(t *testing.T, f *Failing, whole string) {
+	t.Helper()
+	var d store.Damage
+	answer, err := q.Ask(t.Context(), f, &d)
+	noted := q.Noted != "" && strings.Contains(f.Where, q.Noted) && len(d.Met()) > 0
+	what := fmt.Sprintf("%s: read %d from %s fails after %d records with %v", q.Name, f.Nth, f.Where, f.After, f.With(7))
+	told := slices.ContainsFunc([]error{ErrRead, store.ErrCorrupt, store.ErrPruned, events.ErrNewer}, func(is error) bool { return errors.Is(err, is) })
+	switch {
+	case !f.Failed, told, noted:
+	case err != nil:
+		t.Errorf("%s, and the error is %v", what, err)
+	case answer != whole:
+		t.Errorf("%s, and without a word the answer is\n%.2000s\nwant\n%.2000s", what, answer, whole)
+	}
+}
+
+// Pruned is a log whose records before one are no longer kept.
+type Pruned struct {
+	store.Reader
+	First events.Sequence
+}
+
+// Read is described by store.Reader.
+func (p Pruned) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	if from != 0 && from < p.First {
+		return func(yield func(events.Record, error) bool) { yield(events.Record{}, store.ErrPruned) }
+	}
+	return p.Reader.Read(ctx, max(from, p.First))
+}
+
+// ReadStream is described by store.Reader.
+func (p Pruned) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
+	if d == store.Forward {
+		return p.Reader.ReadStream(ctx, s, max(from, p.First), d)
+	}
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range p.Reader.ReadStream(ctx, s, from, d) {
+			if err == nil && r.Sequence < p.First {
+				yield(events.Record{}, store.ErrPruned)
+				return
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}

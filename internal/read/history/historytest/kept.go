@@ -1,0 +1,52 @@
+package historytest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// Recorded opens a copy of the log of a recorded incident in examples/incidents, for a package two directories below the root: opening a log
+// may write beside it.
+func Recorded(t *testing.T, incident string) store.Archive {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "..", "examples", "incidents", incident, "log"))); err != nil {
+		t.Fatal(err)
+	}
+	log, err := open.Archive(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() }) // it was only read
+	return log
+}
+
+// Keep compares a text with the one that is kept in a file, or writes the file.
+func Keep(t *testing.T, update bool, name, text string) {
+	t.Helper()
+	if update {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	kept, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text == string(kept) {
+		return
+	}
+	want, got := strings.Split(string(kept), "\n"), strings.Split(text, "\n")
+	for i := range want {
+		if i >= len(got) || want[i] != got[i] {
+			t.Fatalf("line %d of %s is\n%s\nwant\n%s", i+1, name, strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), want[i])
+		}
+	}
+	t.Fatalf("%s has %d lines, want %d", name, len(got), len(want))
+}

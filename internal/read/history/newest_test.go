@@ -1,0 +1,62 @@
+package history_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/history/historytest"
+)
+
+// TestNewestIsTheEndOfAll: what is read back from the end is the end of what a look at every record finds.
+func TestNewestIsTheEndOfAll(t *testing.T) {
+	log := historytest.Hard(t, 2)
+	src := history.Local{Log: log}
+	head := log.Head()
+	stream, err := log.Find("default", "job-1")
+	if err != nil || len(stream) == 0 {
+		t.Fatal(stream, err)
+	}
+	for what, q := range map[string]history.Query{
+		"all": {}, "from a record": {From: head.Sequence - 7}, "of a kind": {Kinds: []events.Kind{events.KindJobAdded}},
+		"of a namespace": {Namespace: "default"}, "of none": {Namespace: "nowhere"}, "of a Job": {Stream: &stream[0]},
+		"of a Job and a kind": {Stream: &stream[0], Kinds: []events.Kind{events.KindPodAdded}},
+		"of a Job from on":    {Stream: &stream[0], From: head.Sequence / 2},
+		"until a time":        {Until: head.Time - 20e9}, "since a time": {Since: head.Time - 20e9},
+	} {
+		for _, through := range []events.Sequence{head.Sequence, head.Sequence - 100} {
+			var all []events.Sequence
+			for r, err := range src.Records(t.Context(), q) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Sequence <= through {
+					all = append(all, r.Sequence)
+				}
+			}
+			for _, n := range []int{1, 3, 500, 5000} {
+				records, err := history.Newest(t.Context(), src, q, n, through)
+				var got []events.Sequence
+				for _, r := range records {
+					got = append(got, r.Sequence)
+				}
+				if want := all[max(0, len(all)-n):]; err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s, the last %d through %d: %d records, want %d, error %v", what, n, through, len(got), len(want), err)
+				}
+			}
+		}
+	}
+	f := &historytest.Failing{Reader: log}
+	if _, err := history.Newest(t.Context(), history.Local{Log: f}, history.Query{}, 1, head.Sequence); err != nil {
+		t.Fatal(err)
+	}
+	for where, reads := range f.Reads {
+		if reads[0].Records > 256 {
+			t.Errorf("%d records are read from %s for the last one", reads[0].Records, where)
+		}
+	}
+	if head.Sequence < 300 {
+		t.Errorf("the log has only %d records: one look takes them in", head.Sequence)
+	}
+}

@@ -1,0 +1,191 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Passed is a time in which a namespace was over its budget of log, so that not every version of its objects was recorded. Its JSON
+// changes only by growing.
+type Passed struct {
+	Namespace string             `json:"namespace,omitempty"` // absent for nodes and namespaces
+	From      recordjson.Instant `json:"from"`
+	Until     recordjson.Instant `json:"until,omitzero"` // unset while it goes on
+	// Went are the objects that came and went without a record of their own.
+	Went []Went `json:"went,omitempty"`
+	// Versions were seen, and are counted by no record of their object: those of the objects that went, and a few others.
+	Versions uint64 `json:"versions,omitempty"`
+	// Uncounted: what was passed over from then on is not counted, or not yet.
+	Uncounted recordjson.Instant `json:"uncountedSince,omitzero"`
+	Records   []uint64           `json:"records"` // the first and the last that tell of it
+}
+
+// Went is how many objects of one resource came and went.
+type Went struct {
+	Resource string `json:"resource"`
+	Objects  uint64 `json:"objects"`
+}
+
+// PassedOver follows the controller's stream. The zero PassedOver has seen none of it.
+type PassedOver struct {
+	All  []*Passed // in the order in which they began
+	open map[string]*Passed
+}
+
+// Learn takes in the next record of the controller's stream.
+func (p *PassedOver) Learn(r *events.Record) {
+	switch f := r.Facts.(type) {
+	case *events.PassedOver:
+		p.count(r, f)
+	case *events.ControllerStarted: // it counts anew: what the process before had not counted yet is lost
+		for _, x := range p.open {
+			x.Until = recordjson.Instant(r.Time)
+		}
+		clear(p.open)
+	}
+}
+
+func (p *PassedOver) count(r *events.Record, f *events.PassedOver) {
+	namespace := r.Evidence.Namespace
+	x := p.open[namespace]
+	if x == nil {
+		x = &Passed{Namespace: namespace, From: recordjson.Instant(f.Since), Records: []uint64{uint64(r.Sequence)}}
+		p.All = append(p.All, x)
+	}
+	for _, g := range f.Went {
+		at := slices.IndexFunc(x.Went, func(w Went) bool { return w.Resource == g.Resource.String() })
+		if at < 0 {
+			at = len(x.Went)
+			x.Went = append(x.Went, Went{Resource: g.Resource.String()})
+		}
+		x.Went[at].Objects += g.Objects
+	}
+	x.Versions += f.Versions
+	if x.Records[len(x.Records)-1] != uint64(r.Sequence) {
+		x.Records = append(x.Records[:1], uint64(r.Sequence))
+	}
+	if f.Open {
+		x.Uncounted = recordjson.Instant(r.Time)
+		if p.open == nil {
+			p.open = map[string]*Passed{}
+		}
+		p.open[namespace] = x
+		return
+	}
+	x.Until, x.Uncounted = recordjson.Instant(r.Time), 0
+	delete(p.open, namespace)
+}
+
+// Touching are the times that touch those from one moment to another (0 for no bound), of a namespace and of nodes and namespaces; of all if
+// all is set. One in which nothing was passed over is not among them.
+func (p *PassedOver) Touching(namespace string, all bool, from, until events.Time) (out []Passed) {
+	for _, x := range p.All {
+		switch {
+		case !all && x.Namespace != namespace && x.Namespace != "":
+		case until != 0 && events.Time(x.From) > until, x.Until != 0 && events.Time(x.Until) < from:
+		case len(x.Went) == 0 && x.Versions == 0 && x.Uncounted == 0:
+		default:
+			out = append(out, *x)
+		}
+	}
+	return out
+}
+
+// Text says what was passed over: "namespace ci was over its budget of log. 3012 pods came and went without a record (3013 versions)".
+func (p *Passed) Text(moment func(events.Time) string) string {
+	text := "nodes and namespaces were over their budget of log."
+	if p.Namespace != "" {
+		text = "namespace " + p.Namespace + " was over its budget of log."
+	}
+	for i, w := range p.Went {
+		switch {
+		case i == 0:
+			text += " "
+		case i == len(p.Went)-1:
+			text += " and "
+		default:
+			text += ", "
+		}
+		text += words.Count(int(w.Objects), w.Resource)
+	}
+	switch {
+	case len(p.Went) > 0:
+		text += fmt.Sprintf(" came and went without a record (%s)", words.Count(int(p.Versions), "version"))
+	case p.Versions > 0:
+		text += " " + words.Count(int(p.Versions), "version") + " passed over"
+	default:
+		text += " Nothing is counted"
+	}
+	switch {
+	case p.Uncounted != 0 && p.Until == 0:
+		text += "; what was passed over since " + moment(events.Time(p.Uncounted)) + " is not counted yet"
+	case p.Uncounted != 0:
+		text += "; what was passed over since " + moment(events.Time(p.Uncounted)) + " is counted nowhere, as the controller ended before"
+	}
+	return text
+}
+
+// passedWithin is more than the time between two records of a namespace that is over its budget: a minute, and what a busy turn takes.
+const passedWithin = 5 * time.Minute
+
+// PassedSince are those that touch the time since then: 0 for all. Where the log is damaged, it gives with the error those that can be read.
+func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOver, error) {
+	from := events.Sequence(0)
+	if since != 0 {
+		var err error
+		if from, err = FirstAt(ctx, src, since.Add(-passedWithin)); err != nil && !src.Beside(err) {
+			return nil, err
+		}
+	}
+	var p PassedOver
+	var unread error
+	for r, err := range PastDamage(ctx, src, events.Controller, from) {
+		if src.Beside(err) {
+			unread = err
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.Learn(&r)
+	}
+	return &p, unread
+}
+
+// PassedAt are the times that go on with a record, of a namespace and of nodes and namespaces; of all if all is set. Only the records of
+// the minutes before are read: while a time lasts, each minute has a record of it. Where the log is damaged, it gives with the error what
+// can be told.
+func PassedAt(ctx context.Context, src Source, at Place, namespace string, all bool) (now []Passed, err error) {
+	var recent []events.Record
+	for r, bad := range src.ReadStream(ctx, events.Controller, events.Sequence(at.Sequence), store.Backward) {
+		if errors.Is(bad, store.ErrPruned) {
+			break
+		}
+		if src.Beside(bad) {
+			err = bad
+			break
+		}
+		if bad != nil {
+			return nil, bad
+		}
+		if events.Time(at.Time).Sub(r.Time) > passedWithin {
+			break
+		}
+		if recent = append(recent, r); r.Kind == events.KindControllerStarted {
+			break
+		}
+	}
+	var p PassedOver
+	for i := range slices.Backward(recent) {
+		p.Learn(&recent[i])
+	}
+	return slices.DeleteFunc(p.Touching(namespace, all, 0, 0), func(x Passed) bool { return x.Until != 0 }), err
+}

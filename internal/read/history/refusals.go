@@ -1,0 +1,70 @@
+package history
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/subject/commands"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Refusal is a command that the API server refuses, or whose tries end unknown, and that is tried again.
+type Refusal struct {
+	Does   string             `json:"does"`
+	Class  string             `json:"class,omitempty"` // of the newest refusal; absent when the outcome of the newest try is unknown
+	Since  recordjson.Instant `json:"since,omitzero"`
+	Tries  uint32             `json:"tries"`            // in a row, as often as it was due
+	Record uint64             `json:"record,omitempty"` // the newest that tells of it
+	Says   string             `json:"says,omitempty"`   // the API server's words there
+	Next   recordjson.Instant `json:"next,omitzero"`
+}
+
+// said is the newest record of a command that failed.
+type said struct {
+	at   events.Sequence
+	text string
+}
+
+// refusals are the commands that are refused at time now, in the order in which they were decided; status writes last.
+func refusals(a *Account, now events.Time) []Refusal {
+	j := a.job
+	var out []Refusal
+	for _, name := range j.AllRetrying() {
+		f, retry := j.Retrying(name)
+		next, due := retry.Next(j.Settings, now)
+		r := refusal(a.names.Phrase(a.Stream, f.Command), retry, a.said[name])
+		r.Tries, r.Next = r.Tries+due, recordjson.Instant(next)
+		out = append(out, r)
+	}
+	if w := j.Writing(); w.Count > 0 && j.Known() && !j.Gone && !j.Finished() {
+		r := refusal("write status", w, a.writing)
+		if r.Next = recordjson.Instant(w.Until); w.Until <= now {
+			r.Next = 0 // it is being tried
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func refusal(does string, retry *commands.Retry, s said) Refusal {
+	r := Refusal{Does: does, Since: recordjson.Instant(retry.Since), Tries: retry.Count, Record: uint64(s.at), Says: s.text}
+	if retry.Class != 0 {
+		r.Class = retry.Class.String()
+	}
+	return r
+}
+
+// notes are situations that the published status cannot show.
+func notes(j *projector.Job) []string {
+	var out []string
+	if n := j.Completed().Len(); j.Indexed && !j.Finished() && n < j.Base.Succeeded && j.Completions != j.Parallelism {
+		indexes := fmt.Sprintf("%d indexes have", n)
+		if n == 1 {
+			indexes = "1 index has"
+		}
+		out = append(out, fmt.Sprintf("status.succeeded stays at %d, though %s succeeded: the API server lets it go down only while "+
+			"completions and parallelism are equal", j.Base.Succeeded, indexes))
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/store"
+)
+
+// span is consecutive records, both ends included.
+type span struct{ from, through events.Sequence }
+
+// spans are the parts of the log, from a record on, that hold all its records of a time that is not before since and not behind until;
+// 0 is no bound. The times of records only grow, but where the clock was set back, which a ClockStepped record says. So each part
+// between two of these is searched by halves. A damaged part is among them unless the records around it say that it is of another time.
+func (l Local) spans(ctx context.Context, from events.Sequence, since, until events.Time) ([]span, error) {
+	head := l.Log.Head().Sequence
+	first, err := l.firstKept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if from = max(from, first); first == 0 || from > head {
+		return nil, nil
+	}
+	begins, err := l.setBack(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	var out []span
+	for i, at := range begins {
+		s := span{at, head}
+		if i+1 < len(begins) {
+			s.through = begins[i+1] - 1
+		}
+		parts, err := l.narrow(ctx, s, since, until)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, parts...)
+	}
+	return out, nil
+}
+
+// firstKept is the first record; 0 when there is none.
+func (l Local) firstKept(ctx context.Context) (events.Sequence, error) {
+	for r, err := range l.noted().Read(ctx, 0) {
+		var bad *store.CorruptError
+		if errors.As(err, &bad) {
+			return max(bad.At, 1), nil
+		}
+		return r.Sequence, err
+	}
+	return 0, nil
+}
+
+// PrunedBefore is the first record of a log whose first ones are no longer kept; nil for a log that has them, and for one that begins
+// with damage.
+func PrunedBefore(ctx context.Context, src Source) (*Place, error) {
+	for r, err := range src.Read(ctx, 0) {
+		switch {
+		case src.Beside(err):
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("read where the log begins: %w", err)
+		case r.Sequence > 1:
+			return &Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}, nil
+		}
+		break
+	}
+	return nil, nil
+}
+
+// setBack gives where parts begin in which times only grow: at from, behind damage, and where the clock was set back after.
+func (l Local) setBack(ctx context.Context, from events.Sequence) ([]events.Sequence, error) {
+	begins := []events.Sequence{from}
+	for r, err := range PastDamage(ctx, l, events.Controller, from) {
+		var bad *store.CorruptError
+		if errors.As(err, &bad) && bad.Next > from {
+			begins = append(begins, bad.Next) // the clock may have been set back in between
+		}
+		if l.Beside(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		f, ok := r.Facts.(*events.ClockStepped)
+		if !ok || f.Step >= 0 || r.Sequence == from {
+			continue
+		}
+		at := r.Sequence
+		before, err := Record(ctx, l, at-1)
+		if err != nil && !l.Beside(err) && !errors.Is(err, store.ErrPruned) && !errors.Is(err, ErrNoRecord) {
+			return nil, err
+		}
+		if err == nil && before.Sequence >= from && before.Time == r.Time {
+			at-- // a file begins there: the controller's state stands before it, in the same batch
+		}
+		begins = append(begins, at)
+	}
+	return slices.Compact(begins), nil
+}
+
+// narrow leaves out of a part in which times only grow what is before since and behind until.
+func (l Local) narrow(ctx context.Context, s span, since, until events.Time) ([]span, error) {
+	n := int(s.through - s.from + 1)
+	if n <= 0 {
+		return nil, nil
+	}
+	var failed error
+	unread := events.Sequence(0)
+	at := func(i int) events.Time {
+		r, err := Record(ctx, l, s.from+events.Sequence(i))
+		if err != nil && failed == nil {
+			failed, unread = err, s.from+events.Sequence(i)
+		}
+		return r.Time
+	}
+	from, behind := 0, n
+	if since != 0 {
+		from = sort.Search(n, func(i int) bool { return failed != nil || at(i) >= since })
+	}
+	if until != 0 {
+		behind = sort.Search(n, func(i int) bool { return failed != nil || at(i) > until })
+	}
+	switch {
+	case l.Beside(failed):
+		return l.besideDamage(ctx, s, unread, failed, since, until)
+	case failed != nil:
+		return nil, failed
+	case from >= behind:
+		return nil, nil
+	}
+	return []span{{s.from + events.Sequence(from), s.from + events.Sequence(behind) - 1}}, nil
+}
+
+// besideDamage is narrow for a part of which a record cannot be read: what is before it and behind the damage is narrowed by itself.
+func (l Local) besideDamage(ctx context.Context, s span, unread events.Sequence, failed error, since, until events.Time) ([]span, error) {
+	damage := span{unread, s.through}
+	if bad := (*store.CorruptError)(nil); errors.As(failed, &bad) && bad.Next > unread {
+		damage.through = min(damage.through, bad.Next-1)
+	}
+	out, err := l.narrow(ctx, span{s.from, unread - 1}, since, until)
+	if err != nil {
+		return nil, err
+	}
+	if !l.older(ctx, damage, since, s) && !l.newer(ctx, damage, until, s) {
+		out = append(out, damage)
+	}
+	behind, err := l.narrow(ctx, span{damage.through + 1, s.through}, since, until)
+	return append(out, behind...), err
+}
+
+// older reports whether all records of a damaged part are before a time: the one behind it is.
+func (l Local) older(ctx context.Context, damage span, since events.Time, in span) bool {
+	if since == 0 || damage.through >= in.through {
+		return false
+	}
+	r, err := Record(ctx, l, damage.through+1)
+	return err == nil && r.Time < since
+}
+
+// newer reports whether all records of a damaged part are behind a time: the one before it is.
+func (l Local) newer(ctx context.Context, damage span, until events.Time, in span) bool {
+	if until == 0 || damage.from <= in.from {
+		return false
+	}
+	r, _ := Record(ctx, l, damage.from-1) // one that cannot be read has no time
+	return r.Time > until
+}

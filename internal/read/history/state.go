@@ -1,0 +1,143 @@
+package history
+
+import (
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/subject/status"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// State is a Job's state in one word.
+type State string
+
+// The states.
+const (
+	StateUnseen    State = "Unseen"    // the log knows the Job only from pods that name it, or has its spec alone so far
+	StateUnmanaged State = "Unmanaged" // it is not ours
+	StateWaiting   State = "Waiting"   // it goes on, and none of its pods runs
+	StateRunning   State = "Running"
+	StateSuspended State = "Suspended"
+	StateFailing   State = "Failing"   // it will be Failed: its pods are being deleted
+	StateFinishing State = "Finishing" // it will be Complete: its pods are on their way out
+	StateComplete  State = "Complete"
+	StateFailed    State = "Failed"
+	StateFinished  State = "Finished" // it is Complete or Failed, and the records that say which are pruned
+	StateDeleting  State = "Deleting"
+	StateDeleted   State = "Deleted" // its object is gone, and it had not finished
+)
+
+// States are all of them.
+var States = []State{
+	StateUnseen, StateUnmanaged, StateWaiting, StateRunning, StateSuspended, StateFailing, StateFinishing, StateComplete, StateFailed, StateFinished,
+	StateDeleting, StateDeleted,
+}
+
+// stateOf is the state and the reason and message of the condition that says so.
+func stateOf(a *Account) (state State, reason, message string) {
+	j := a.job
+	for _, row := range []struct {
+		condition string
+		state     State
+	}{
+		{status.Complete, StateComplete}, {status.Failed, StateFailed},
+		{status.FailureTarget, StateFailing}, {status.SuccessCriteriaMet, StateFinishing},
+		{status.Suspended, StateSuspended},
+	} {
+		if j.Base.True(row.condition) {
+			c := j.Base.Condition(row.condition)
+			state, reason, message = row.state, c.Reason, c.Message
+			break
+		}
+	}
+	switch {
+	case j.Finished():
+		return state, reason, message
+	case a.Deleted != 0 || j.Gone:
+		return StateDeleted, reason, message
+	case !j.Known():
+		return StateUnseen, "", ""
+	case !j.Managed:
+		return StateUnmanaged, reason, message
+	case j.Deleted != 0:
+		return StateDeleting, reason, message
+	case state != "":
+		return state, reason, message
+	case j.Spec != nil && j.Spec.Suspend:
+		return StateSuspended, "", ""
+	case anyRuns(j):
+		return StateRunning, "", ""
+	}
+	return StateWaiting, "", ""
+}
+
+// anyRuns reports whether a pod of the Job was seen to run, and not to end.
+func anyRuns(j *projector.Job) bool {
+	t := j.Tally()
+	return t.Ready > 0 || t.Active+t.Terminating > 0 && slices.ContainsFunc(j.Pods(), func(p *projector.Pod) bool { return p.Phase == events.PodRunning && !p.Gone })
+}
+
+// finished is when the Job became Complete or Failed, as its condition says; 0 while it has not.
+func finished(j *projector.Job) events.Time {
+	for _, kind := range []string{status.Complete, status.Failed} {
+		if j.Base.True(kind) {
+			return j.Base.Condition(kind).Since
+		}
+	}
+	return 0
+}
+
+// Summary is one line of `get jobs`. Its JSON changes only by growing.
+type Summary struct {
+	Namespace string             `json:"namespace"`
+	Name      string             `json:"name"`
+	UID       string             `json:"uid"`
+	State     State              `json:"state"`
+	Reason    string             `json:"reason,omitempty"`
+	Gone      bool               `json:"gone,omitempty"` // its object was deleted
+	Counts    Counts             `json:"counts"`
+	Created   recordjson.Instant `json:"created,omitzero"`
+	Started   recordjson.Instant `json:"started,omitzero"`
+	Finished  recordjson.Instant `json:"finished,omitzero"`
+	First     uint64             `json:"first,omitempty"`
+	Last      uint64             `json:"last"`
+	Records   uint64             `json:"records"`
+
+	Labels map[string]string `json:"labels,omitempty"` // those that were kept (--keep-labels)
+	Why    *Why              `json:"why,omitempty"`    // where that was asked for; package explain says it
+}
+
+// Why is one line on why a Job ended so, or what it waits for.
+type Why struct {
+	Text    string   `json:"text"`
+	Whole   string   `json:"whole,omitempty"`   // with all of the texts of others that are cut in Text
+	Records []uint64 `json:"records,omitempty"` // that it follows from
+}
+
+// SummaryOf is the summary of an account.
+func SummaryOf(a *Account) Summary {
+	if a.summary != nil {
+		s := *a.summary
+		s.Last, s.Records, s.Gone = uint64(a.Last), a.Records, a.Deleted != 0
+		return s
+	}
+	s := Summary{UID: a.Stream.ID, State: StateUnseen, First: uint64(a.First), Last: uint64(a.Last), Records: a.Records}
+	j := a.job
+	if j == nil {
+		s.Namespace, s.Name, s.Gone = a.ended.ref.Namespace, a.ended.ref.Name, a.Deleted != 0
+		if a.ended.finished != 0 {
+			s.State, s.Finished = StateFinished, recordjson.Instant(a.ended.finished)
+		}
+		return s
+	}
+	s.Namespace, s.Name = j.Ref.Namespace, j.Ref.Name
+	s.State, s.Reason, _ = stateOf(a)
+	s.Gone = a.Deleted != 0
+	s.Counts = countsOf(j)
+	s.Created, s.Started, s.Finished = recordjson.Instant(j.Created), recordjson.Instant(j.StartTime()), recordjson.Instant(finished(j))
+	if o := originOf(j.Origin); o != nil {
+		s.Labels = o.Labels
+	}
+	return s
+}

@@ -1,0 +1,117 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/schedule"
+	"github.com/jobledger/jobledger/internal/subject/zones"
+)
+
+// ZoneRules are rules of time zones by their hash, as a log names them. The zero ZoneRules has none.
+type ZoneRules struct{ tzif map[string][]byte }
+
+// Find finds rules: in the database of this program where it has the same, else in the log. What neither has is left out.
+func (z *ZoneRules) Find(ctx context.Context, src Source, wanted ...events.ZoneName) error {
+	if z.tzif == nil {
+		z.tzif = map[string][]byte{}
+	}
+	missing := map[string]bool{}
+	for _, name := range wanted {
+		if name.Hash == "" || z.tzif[name.Hash] != nil {
+			continue
+		}
+		if rules, ok := zones.Find(name.Name); ok && rules.Hash == name.Hash {
+			z.tzif[name.Hash] = rules.TZif
+		} else {
+			missing[name.Hash] = true
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	for r, err := range src.Records(ctx, Query{Kinds: []events.Kind{events.KindZoneStored}}) {
+		if err != nil {
+			return err
+		}
+		if f, ok := r.Facts.(*events.ZoneRules); ok && missing[f.Hash] {
+			z.tzif[f.Hash] = f.TZif
+			if delete(missing, f.Hash); len(missing) == 0 {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// Schedule reads a schedule, which is of that spec.timeZone, by the rules that a name has a hash of. The zone is the one in which it is
+// written.
+func (z *ZoneRules) Schedule(text string, timeZone *string, hash func(name string) string) (schedule.Schedule, *time.Location, error) {
+	locate := func(name string) (*time.Location, error) {
+		tzif := z.tzif[hash(name)]
+		if tzif == nil {
+			return nil, schedule.UnknownZone(name)
+		}
+		return time.LoadLocationFromTZData(name, tzif)
+	}
+	in := time.UTC
+	var given *time.Location
+	named := schedule.NamesZone(text) // then spec.timeZone has no say (C-041)
+	if timeZone != nil && !named {
+		var err error
+		if in, err = schedule.Locate(*timeZone, locate); err != nil {
+			return schedule.Schedule{}, nil, err
+		}
+		given = in
+	}
+	if named {
+		for _, name := range schedule.Named(text, nil) {
+			if zone, err := locate(name); err == nil {
+				in = zone
+			}
+		}
+	}
+	s, err := schedule.Parse(text, given, locate)
+	return s, in, err
+}
+
+// Timing says by what a CronJob is due.
+type Timing struct {
+	Schedule string
+	TimeZone *string             // spec.timeZone
+	Hash     func(string) string // of the rules of a zone, by its name
+	Anchor   events.Time         // the newest due time that started, else the creation: @every counts from it (C-033)
+}
+
+// TimingOf is that of a CronJob as it was seen.
+func TimingOf(seen *events.CronJobSeen) Timing {
+	t := Timing{Schedule: seen.Schedule, TimeZone: seen.TimeZone, Anchor: seen.LastSchedule, Hash: func(name string) string {
+		for _, z := range seen.Zones {
+			if z.Name == name {
+				return z.Hash
+			}
+		}
+		return ""
+	}}
+	if t.Anchor == 0 {
+		t.Anchor = seen.Created
+	}
+	return t
+}
+
+// Next are the first due times after an instant, and the zone in which the schedule is written. They are counted from the anchor, as a
+// controller does; those of cron before the anchor from the instant.
+func (z *ZoneRules) Next(t Timing, after time.Time, n int) (due []time.Time, zone *time.Location, err error) {
+	s, zone, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	if anchor := t.Anchor.Go(); s.Every() || !after.Before(anchor) {
+		after = s.Counted(anchor, after)
+	}
+	for at := s.Next(after); !at.IsZero() && len(due) < n; at = s.Next(at) {
+		due = append(due, at)
+	}
+	return due, zone, nil
+}

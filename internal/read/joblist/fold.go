@@ -1,0 +1,233 @@
+package joblist
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
+)
+
+// part is a fold of the records of one file that its list does not know yet. Each file stands alone, so it needs nothing of the files
+// before but what they say of Jobs that are over.
+type part struct {
+	log     store.Reader
+	file    store.File
+	base    *list                                   // of the file, as far as it goes; nil for none
+	earlier func(at events.Sequence) (*list, error) // the list of the file that holds a record, when it is complete; nil for none
+
+	fold    *history.Fold
+	through events.Sequence
+	keys    map[events.Stream]events.Sequence
+	whole   bool // all states of base are in the fold, or of a cluster that is no more
+}
+
+// newPart goes on from the list of a file, or begins at the beginning of the file when it cannot.
+func newPart(log store.Reader, file store.File, base *list, earlier func(events.Sequence) (*list, error)) *part {
+	p := &part{
+		log: log, file: file, earlier: earlier, fold: history.NewFold(), through: file.First - 1,
+		keys: map[events.Stream]events.Sequence{},
+	}
+	if base.goesOn() {
+		world, _, err := projector.Restore([]projector.StreamAt{
+			{Stream: events.Controller, AsOf: base.through.Sequence, Facts: base.controller},
+		})
+		if err == nil {
+			world.Recovered()
+			p.base, p.fold, p.through = base, history.FoldOn(world), base.through.Sequence
+		}
+	}
+	p.fold.Brief = true
+	return p
+}
+
+// advance folds the records through that one. After an error it has those before.
+func (p *part) advance(ctx context.Context, through events.Sequence) error {
+	if p.through >= through {
+		return nil
+	}
+	for r, err := range p.log.Read(ctx, p.through+1) {
+		if err != nil {
+			return err
+		}
+		if err := p.take(ctx, &r); err != nil {
+			return err
+		}
+		if p.through = r.Sequence; p.through >= through {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (p *part) take(ctx context.Context, r *events.Record) error {
+	if err := projector.Readable(r); err != nil {
+		return err
+	}
+	if r.Stream == events.Controller {
+		if err := p.spread(r); err != nil {
+			return err
+		}
+	}
+	if r.Stream.Kind == events.StreamJob && p.fold.Account(r.Stream) == nil {
+		if err := p.recall(ctx, r); err != nil {
+			return err
+		}
+	}
+	if r.Stream.Kind == events.StreamCronJob && p.fold.CronAccount(r.Stream) == nil {
+		if err := p.recallCron(ctx, r); err != nil {
+			return err
+		}
+	}
+	return apply(ctx, p.log, p.fold, r)
+}
+
+// apply folds a record, and before it the spec that it refers to, if that was stored before the fold began.
+func apply(ctx context.Context, log store.Reader, fold *history.Fold, r *events.Record) error {
+	err := history.Learn(fold.World(), r, func(at events.Sequence) (events.Record, error) { return one(ctx, log, at) })
+	fold.Apply(r)
+	return err
+}
+
+// spread makes ready for a record that concerns every Job.
+func (p *part) spread(r *events.Record) error {
+	switch r.Facts.(type) {
+	case *events.ControllerStarted, *events.ClockStepped:
+		return p.restoreAll()
+	case *events.EpochChanged:
+		p.whole = true // what is kept is of another past
+	}
+	return nil
+}
+
+// restoreAll takes in the states of all Jobs that the list keeps and for which no record was folded.
+func (p *part) restoreAll() error {
+	if p.base == nil || p.whole {
+		return nil
+	}
+	p.whole = true
+	for it, err := range p.base.streams.all {
+		if err != nil {
+			return err
+		}
+		d := decoder{rest: it.content}
+		d.bytes(8)
+		state, names := d.text(), d.text()
+		s := events.Stream{Kind: events.StreamJob, ID: string(it.key)}
+		if d.bad {
+			return errMalformed
+		}
+		if len(state) > 0 && p.fold.Account(s) == nil {
+			if err := p.fold.World().RestoreStream(s, state, names); err != nil {
+				return err
+			}
+		}
+	}
+	return p.restoreCrons()
+}
+
+// recall finds what was known of a Job before its first record in the fold.
+func (p *part) recall(ctx context.Context, r *events.Record) error {
+	p.keys[r.Stream] = cmp.Or(r.Previous, r.Sequence)
+	if r.Previous == 0 {
+		return nil
+	}
+	k, ok, err := p.before(r)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		if k.row, ok, err = p.history(ctx, r); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		return nil // it was pruned
+	}
+	p.keys[r.Stream] = k.row.key
+	p.fold.Recall(k.row.Summary)
+	if len(k.state) > 0 && !p.whole {
+		return p.fold.World().RestoreStream(r.Stream, k.state, k.names)
+	}
+	return nil
+}
+
+// before asks the list of the file that holds the record before.
+func (p *part) before(r *events.Record) (known, bool, error) {
+	if p.base != nil && r.Previous >= p.file.First {
+		return p.base.job(r.Stream)
+	}
+	l, err := p.earlier(r.Previous)
+	if l == nil || err != nil {
+		return known{}, false, err
+	}
+	k, ok, err := l.job(r.Stream)
+	if errors.Is(err, errMalformed) {
+		return known{}, false, nil // that list is damaged: the Job's own records tell
+	}
+	k.state, k.names = nil, nil // the file begins with a state of its own
+	return k, ok, err
+}
+
+// history folds the Job's own records, where no list knows of them, and those of the controller beside them: a start ends what was in
+// flight. Its cost is that of the Job.
+func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error) {
+	past, first, key := history.NewFold(), events.Sequence(0), events.Sequence(0)
+	past.Brief = true
+	for old, err := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
+		if failed := failedRead(err); failed != nil {
+			return row{}, false, failed
+		}
+		if err != nil {
+			break // it is met again
+		}
+		first, key = old.Sequence, cmp.Or(old.Previous, old.Sequence)
+		break
+	}
+	local := history.Local{Log: p.log}
+	for old, err := range history.OfJob(ctx, local, r.Stream, first) {
+		if local.Beside(err) {
+			break // what can be read is what is shown, beside the damage
+		}
+		if err != nil {
+			return row{}, false, err
+		}
+		if old.Sequence > r.Previous {
+			break
+		}
+		if err := projector.Readable(&old); err != nil {
+			return row{}, false, err
+		}
+		if err := apply(ctx, p.log, past, &old); err != nil {
+			return row{}, false, err
+		}
+	}
+	a := past.Account(r.Stream)
+	if a == nil {
+		return row{}, false, nil
+	}
+	return row{key: key, Summary: history.SummaryOf(a)}, true, nil
+}
+
+// one reads a record.
+func one(ctx context.Context, log store.Reader, at events.Sequence) (events.Record, error) {
+	for r, err := range log.Read(ctx, at) {
+		return r, err
+	}
+	return events.Record{}, store.ErrPruned // it is not even there
+}
+
+// rows are those of the Jobs that were folded, in their order.
+func (p *part) rows() []row {
+	accounts := p.fold.Accounts()
+	out := make([]row, len(accounts))
+	for i, a := range accounts {
+		out[i] = row{key: p.keys[a.Stream], Summary: history.SummaryOf(a)}
+	}
+	slices.SortFunc(out, func(a, b row) int { return cmp.Compare(a.key, b.key) })
+	return out
+}

@@ -1,0 +1,135 @@
+package joblist
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// A prune takes the first records of Jobs that go on. A list of before has such a Job with the key that it had, one that is made since with
+// the record before the first that is kept: both are less than any record, and no two Jobs share one. So Jobs whose keys are pruned come
+// behind all others. They are put together by their UIDs, and say what the records that are kept say: whichever lists there are, a page is
+// the same.
+
+// pastRow is the next row of those Jobs.
+func (m *merge) pastRow() (r stored, ok bool, err error) {
+	if !m.gathered {
+		if err := m.gather(); err != nil {
+			return r, false, err
+		}
+	}
+	n := len(m.past) - 1
+	if n < 0 {
+		return r, false, nil
+	}
+	r, m.past = freshRow(&m.past[n]), m.past[:n]
+	return r, true, nil
+}
+
+// gather takes what is left of all lists: all of it is of those Jobs. The list of the newest file that has a Job counts.
+func (m *merge) gather() error {
+	m.gathered = true
+	known := map[string]bool{}
+	for _, s := range m.sources { // of the newest file first
+		for s.ok {
+			key := s.row.key
+			summary, err := s.row.summary()
+			if err == nil && !known[summary.UID] {
+				known[summary.UID] = true
+				m.past = append(m.past, row{key: key, Summary: summary})
+			}
+			if err == nil {
+				err = s.step()
+			}
+			if err == nil {
+				continue
+			}
+			if err := m.replace(s, key+1); err != nil { // the row too, of which the UID may not be known
+				return err
+			}
+		}
+	}
+	for i := range m.past {
+		if err := m.asKept(&m.past[i]); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(m.past, func(a, b row) int { return comparePast(pastOf(&a.Summary), pastOf(&b.Summary)) })
+	if m.after != nil {
+		n, _ := slices.BinarySearchFunc(m.past, m.after, func(r row, p *history.PastJob) int { return comparePast(pastOf(&r.Summary), p) })
+		m.past = m.past[:n]
+	}
+	return nil
+}
+
+// pastOf is the place of a Job among them. Of one that was over before the first record, the end stands for the creation.
+func pastOf(s *history.Summary) *history.PastJob {
+	return &history.PastJob{Created: events.Time(cmp.Or(s.Created, s.Finished)), UID: s.UID}
+}
+
+func comparePast(a, b *history.PastJob) int {
+	return cmp.Or(cmp.Compare(a.Created, b.Created), strings.Compare(a.UID, b.UID))
+}
+
+// asKept takes from a row what only pruned records say: with which record the Job began, and how it ended, if it was over by then.
+func (m *merge) asKept(r *row) error {
+	r.First = 0
+	switch r.State {
+	case history.StateComplete, history.StateFailed, history.StateDeleted, history.StateFinished, history.StateUnseen, history.StateUnmanaged:
+	default:
+		return nil // it goes on, so a state of it is kept
+	}
+	fold := history.NewFold()
+	fold.Brief = true
+	s := events.JobStream(types.UID(r.UID))
+	for rec, err := range m.log.ReadStream(m.ctx, s, 0, store.Forward) {
+		if err != nil && !m.beside(err) {
+			return err
+		}
+		if err != nil {
+			return nil
+		}
+		if fold.Apply(&rec); fold.World().Collecting(s) {
+			continue
+		}
+		break
+	}
+	a := fold.Account(s)
+	if a == nil || fold.World().Job(s) != nil {
+		return nil
+	}
+	for rec, err := range m.log.ReadStream(m.ctx, s, a.Last+1, store.Forward) {
+		if err != nil && !m.beside(err) {
+			return err
+		}
+		if err != nil {
+			break // what it says beside the damage is what is shown
+		}
+		fold.Apply(&rec)
+	}
+	if fold.World().Job(s) == nil && fold.Account(s).Projected() == nil {
+		r.Summary = history.SummaryOf(a) // its records are counted
+	}
+	return nil
+}
+
+// count counts the records of a Job that are kept.
+func (m *merge) count(s *history.Summary) error {
+	s.Records = 0
+	for _, err := range m.log.ReadStream(m.ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {
+		if err != nil && !m.beside(err) {
+			return err
+		}
+		if err != nil {
+			break
+		}
+		s.Records++
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package joblist
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"sort"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// byUID puts on a page the Jobs that a query wants whose UIDs begin as it says, the newest first. Each list has its streams in the order
+// of their UIDs, so it reads a block or two of each.
+func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
+	found := map[string]row{} // by UID; of a Job that several files know, the row of the newest
+	enough := func() bool { return q.Limit > 0 && len(page.Jobs) >= q.Limit }
+	take := func(r row) {
+		if _, known := found[r.UID]; !known && events.Sequence(r.Last) >= q.Since {
+			if found[r.UID] = r; q.Wants(&r.Summary) {
+				page.Jobs = append(page.Jobs, r.Summary)
+			}
+		}
+	}
+	for _, f := range slices.Backward(m.files) {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		if f.End.Sequence != 0 && f.End.Sequence < f.First {
+			continue // there is nothing in it
+		}
+		if err := m.uidsOf(f, q.UID, take); err != nil {
+			return err
+		}
+		if enough() {
+			break
+		}
+	}
+	for i := range page.Jobs {
+		if r := found[page.Jobs[i].UID]; r.key < m.first {
+			if err := errors.Join(m.asKept(&r), m.count(&r.Summary)); err != nil {
+				return err
+			}
+			r.key, page.Jobs[i] = 0, r.Summary
+			found[r.UID] = r
+		}
+	}
+	slices.SortFunc(page.Jobs, func(a, b history.Summary) int {
+		return cmp.Or(cmp.Compare(found[b.UID].key, found[a.UID].key), -comparePast(pastOf(&a), pastOf(&b)))
+	})
+	if enough() {
+		page.Jobs = page.Jobs[:q.Limit]
+	}
+	return nil
+}
+
+// uidsOf gives the rows of a file with such UIDs.
+func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
+	l := m.list(f)
+	if l == nil || l.through.Sequence != f.End.Sequence {
+		u, base, err := m.unlisted(f, l)
+		if err != nil {
+			return err
+		}
+		for _, r := range u.rows {
+			take(r)
+		}
+		l = base
+	}
+	if l == nil {
+		return nil
+	}
+	rows, err := l.jobsLike([]byte(prefix))
+	if errors.Is(err, errMalformed) { // it is derived: the records tell
+		m.open[f.First] = nil
+		p, err := m.fold(f, nil)
+		if err != nil {
+			return err
+		}
+		rows = p.rows()
+	} else if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		take(r)
+	}
+	return nil
+}
+
+// jobsLike gives the rows of the Jobs whose UIDs begin so.
+func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
+	uids, err := l.streams.like(prefix)
+	if err != nil {
+		return nil, err
+	}
+	for _, uid := range uids {
+		k, ok, err := l.job(events.JobStream(types.UID(uid)))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			rows = append(rows, k.row)
+		}
+	}
+	return rows, nil
+}
+
+// like gives the keys that begin so.
+func (t *table) like(prefix []byte) (keys []string, err error) {
+	from := max(0, sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, prefix) > 0 })-1)
+	for i := from; i < len(t.blocks); i++ {
+		if first := t.blocks[i].first; i > from && !bytes.HasPrefix(first, prefix) {
+			break
+		}
+		block, err := t.read(i, nil)
+		if err != nil {
+			return nil, err
+		}
+		items, err := split(block, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range items {
+			if bytes.HasPrefix(it.key, prefix) {
+				keys = append(keys, string(it.key))
+			}
+		}
+	}
+	return keys, nil
+}

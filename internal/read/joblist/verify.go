@@ -1,0 +1,265 @@
+package joblist
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Checked is what came of a comparison of lists with the records that they are made of.
+type Checked struct {
+	Rows int // that are what the records give
+	// Wrong are lists that can be used and whose rows are not what the records give, with the first such row of each. Such a list was
+	// made by somebody else, or is of a program with a bug: whoever asks for Jobs is shown wrong ones.
+	Wrong []error
+	// Notes are lists that are not used, or were not compared, and why. They cost readers time, and nothing else.
+	Notes []string
+}
+
+// Check compares each list of a log with a fold of the records of its file. Of a Job whose first records are pruned, or some of whose records
+// are damaged, only the state is compared: the records no longer tell all that the list knew.
+func Check(ctx context.Context, c Config) (checked Checked, err error) {
+	files, err := c.files()
+	if err != nil {
+		return checked, err
+	}
+	m := newMerge(ctx, &c, files)
+	defer m.close()
+	for _, f := range files {
+		if f.End.Sequence != 0 && f.End.Sequence < f.First {
+			continue
+		}
+		l, err := openList(c.Dir, c.Log.Identity(), f, c.Log)
+		if l == nil && err == nil {
+			continue
+		}
+		path := listPath(c.Dir, f.First)
+		if err == nil {
+			err = errors.Join(l.rows.check(), l.streams.check(), l.crons.check())
+		}
+		if err != nil {
+			l.close()
+			m.forget(f)
+			if !errors.Is(err, fs.ErrNotExist) {
+				checked.Notes = append(checked.Notes, fmt.Sprintf("%s: the list of Jobs is not used: %v", path, err))
+			}
+			continue
+		}
+		rows, err := m.compare(f, l)
+		l.close()
+		var wrong *rowError
+		switch {
+		case errors.As(err, &wrong):
+			m.forget(f)
+			checked.Wrong = append(checked.Wrong, fmt.Errorf("%s: %w; remove it: it is made again", path, err))
+		case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrPruned), events.OtherReader(err):
+			checked.Notes = append(checked.Notes, fmt.Sprintf("%s: the list of Jobs was not compared with the records: %v", path, err))
+		case err != nil:
+			return checked, err
+		default:
+			checked.Rows += rows
+		}
+	}
+	return checked, nil
+}
+
+// forget takes care that nothing is made of the list of a file.
+func (m *merge) forget(f store.File) {
+	if m.open == nil {
+		m.open = map[events.Sequence]*list{}
+	}
+	m.open[f.First].close()
+	m.open[f.First] = nil
+}
+
+// rowError is a row that is not what the records give.
+type rowError struct{ says string }
+
+func (e *rowError) Error() string { return e.says }
+
+// compare folds the records of a file as far as its list goes, and compares all that the list says.
+func (m *merge) compare(f store.File, l *list) (rows int, err error) {
+	p := newPart(m.config.Log, f, nil, m.complete)
+	if err := p.advance(m.ctx, l.through.Sequence); err != nil {
+		return 0, err
+	}
+	c := &comparison{merge: m, part: p, list: l, states: len(l.controller) > 0 && l.foldVersion == projector.FoldVersion}
+	for _, step := range []func() error{c.controller, c.rows, c.streams, c.crons} {
+		if err := step(); err != nil {
+			return 0, err
+		}
+	}
+	return c.n, nil
+}
+
+// comparison is that of one list.
+type comparison struct {
+	merge  *merge
+	part   *part
+	list   *list
+	states bool // the list has those of Jobs that are not over, and they are of this fold
+	n      int
+}
+
+func (c *comparison) controller() error {
+	if c.states && string(c.list.controller) != string(c.part.fold.World().ControllerFacts()) {
+		return &rowError{"the controller's state in it is not what the records give"}
+	}
+	return nil
+}
+
+// rows compares the rows of Jobs, in the order of both.
+func (c *comparison) rows() error {
+	fresh := c.part.rows()
+	byUID := make(map[string]*row, len(fresh))
+	for i := range fresh {
+		byUID[fresh[i].UID] = &fresh[i]
+	}
+	for it, err := range c.list.rows.all {
+		if err != nil {
+			return err
+		}
+		if len(it.key) != 8 {
+			return &rowError{fmt.Sprintf("its key %x is malformed", it.key)}
+		}
+		key := events.Sequence(binary.BigEndian.Uint64(it.key))
+		r, err := decodeRow(key, it.content)
+		if err != nil {
+			return &rowError{fmt.Sprintf("its row %d is malformed", key)}
+		}
+		s, err := r.summary()
+		if err != nil {
+			return &rowError{fmt.Sprintf("its row %d is malformed", key)}
+		}
+		own := byUID[s.UID]
+		if own == nil {
+			return &rowError{fmt.Sprintf("it has a row of Job %s/%s, but the file has no record of it", s.Namespace, s.Name)}
+		}
+		delete(byUID, s.UID)
+		if own.key == key && string(own.encode()) == string(it.content) {
+			c.n++
+			continue
+		}
+		if c.cut(events.JobStream(types.UID(s.UID))) && sameEnd(&own.Summary, &s) {
+			continue
+		}
+		return &rowError{fmt.Sprintf("its row of Job %s/%s is not what the records give: %s there, %s by the records", s.Namespace, s.Name, s.State, own.State)}
+	}
+	for _, own := range fresh {
+		if byUID[own.UID] != nil {
+			return &rowError{fmt.Sprintf("it has no row of Job %s/%s, but the file has records of it", own.Namespace, own.Name)}
+		}
+	}
+	return nil
+}
+
+// sameEnd compares what records tell of a Job of which some are pruned or damaged. Of one that is over they may not tell how it ended.
+func sameEnd(own, listed *history.Summary) bool {
+	over := listed.State == history.StateComplete || listed.State == history.StateFailed
+	switch {
+	case own.Last != listed.Last || own.Namespace != "" && (own.Namespace != listed.Namespace || own.Name != listed.Name):
+		return false
+	case own.State == history.StateUnseen, own.State == history.StateDeleted, own.State == history.StateFinished && over:
+		return true
+	}
+	return own.State == listed.State && own.Gone == listed.Gone
+}
+
+// cut reports whether the records do not tell all that a list knew of a stream: its first ones are pruned, or some of its own or of the
+// controller's since then cannot be read.
+func (c *comparison) cut(s events.Stream) bool {
+	first := events.Sequence(0)
+	for r, err := range c.records(s, 0) {
+		if err != nil || first == 0 && r.Previous != 0 {
+			return true
+		}
+		first = cmp.Or(first, r.Sequence)
+	}
+	for _, err := range c.records(events.Controller, first) {
+		if err != nil {
+			return true
+		}
+	}
+	return first == 0
+}
+
+// records are those of a stream from one on, as far as the list goes.
+func (c *comparison) records(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range c.merge.config.Log.ReadStream(c.merge.ctx, s, from, store.Forward) {
+			if err == nil && r.Sequence > c.list.through.Sequence || !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// streams compares by which row a Job is found, and the states that the list goes on from.
+func (c *comparison) streams() error {
+	keys := map[string]string{}
+	err := c.part.mergeStreams(c.part.rows(), c.states, func(key, content []byte) error {
+		keys[string(key)] = string(content)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for it, err := range c.list.streams.all {
+		if err != nil {
+			return err
+		}
+		own, ok := keys[string(it.key)]
+		if !ok {
+			return &rowError{fmt.Sprintf("it has Job %s, but the file has no record of it", it.key)}
+		}
+		delete(keys, string(it.key))
+		if own != string(it.content) && !c.cut(events.JobStream(types.UID(it.key))) {
+			return &rowError{fmt.Sprintf("what it keeps of Job %s is not what the records give", it.key)}
+		}
+	}
+	if len(keys) > 0 {
+		return &rowError{fmt.Sprintf("the file has records of %d Jobs that it lacks", len(keys))}
+	}
+	return nil
+}
+
+// crons compares the rows of CronJobs.
+func (c *comparison) crons() error {
+	all := map[string][]byte{}
+	err := c.part.mergeCrons(c.states, func(key, content []byte) error {
+		all[string(key)] = slices.Clone(content)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for it, err := range c.list.crons.all {
+		if err != nil {
+			return err
+		}
+		own, ok := all[string(it.key)]
+		if !ok {
+			return &rowError{fmt.Sprintf("it has CronJob %s, but the file has no record of it", it.key)}
+		}
+		delete(all, string(it.key))
+		if c.n++; string(own) != string(it.content) && !c.cut(events.CronJobStream(types.UID(it.key))) {
+			return &rowError{fmt.Sprintf("its row of CronJob %s is not what the records give", it.key)}
+		}
+	}
+	if len(all) > 0 {
+		return &rowError{fmt.Sprintf("the file has records of %d CronJobs that it lacks", len(all))}
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Query says which Jobs count.
+type Query struct {
+	Namespace    string      // of the Jobs; empty for all
+	Since, Until events.Time // when they were seen first; 0 for no bound
+}
+
+// Plan is what would become of the future Jobs of each owner. Its JSON changes only by growing.
+type Plan struct {
+	Jobs       int `json:"jobs"`       // seen for the first time in that time
+	Unfinished int `json:"unfinished"` // of them, at the end of it
+	Differ     int `json:"differ"`     // Jobs of which a decision would have been another one
+	// PodsMissing are Jobs for which pods that our rules wanted did not come within the patience. Whether the API server refused them to their
+	// controller, which is no other decision, or it did not ask for them, is not in the log.
+	PodsMissing int     `json:"podsMissing"`
+	Owners      []Owner `json:"owners"` // with the most Jobs first
+}
+
+// Owner is who made Jobs: an object that controls them, or a field manager. Its JSON changes only by growing.
+type Owner struct {
+	Namespace   string             `json:"namespace"`
+	Kind        string             `json:"kind,omitempty"` // of the object that controls the Jobs; empty for none
+	Name        string             `json:"name,omitempty"`
+	Manager     string             `json:"manager,omitempty"` // who made them, where no object controls them
+	Jobs        int                `json:"jobs"`
+	Unfinished  int                `json:"unfinished"`
+	RunBy       string             `json:"runBy"` // who ran the newest of them: a value of spec.managedBy
+	Newest      recordjson.Instant `json:"newest"`
+	Differences []Difference       `json:"differences,omitempty"`
+	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons for which pods were wanted that did not come: see Plan
+	Step        string             `json:"step"`                  // what brings the next ones
+}
+
+// Difference is a decision that the rules of Jobledger would have made otherwise. Its JSON changes only by growing.
+type Difference struct {
+	Reason string `json:"reason"`
+	Jobs   int    `json:"jobs"`
+	Record uint64 `json:"record"` // the first
+}
+
+// key tells owners apart. An object that is made again under its name is the same owner.
+type key struct{ namespace, kind, name, manager string }
+
+// Read makes a plan of the records of a log. One that is damaged gives what can be read, with the error.
+func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
+	r := reader{src: src, owners: map[key]*Owner{}, of: map[events.Stream]*Owner{}, differ: reasons{}, missing: reasons{}}
+	failed := r.readModes(ctx)
+	kinds := []events.Kind{events.KindJobAdded, events.KindJobRetired, events.KindJobDeleted, events.KindWouldDecide}
+	wanted := history.Query{Since: q.Since, Until: q.Until, Namespace: q.Namespace, Kinds: kinds}
+	for more := true; more; { // once more behind damage, from the next file on
+		more = false
+		for rec, err := range src.Records(ctx, wanted) {
+			if err == nil {
+				err = r.take(ctx, &rec)
+			}
+			if err == nil {
+				continue
+			}
+			failed = err
+			var bad *store.CorruptError
+			if more = errors.As(err, &bad) && bad.Next > wanted.From; more {
+				wanted.From = bad.Next
+			}
+			break
+		}
+	}
+	return r.plan(), failed
+}
+
+// reader gathers what records say of owners.
+type reader struct {
+	src     history.Source
+	owners  map[key]*Owner
+	of      map[events.Stream]*Owner // Jobs whose owner is known
+	open    map[events.Stream]bool   // Jobs that were added, and have not ended
+	differ  reasons                  // of differences that were counted
+	missing reasons                  // for which pods were wanted that did not come
+	modes   []modeFrom               // of the controller, oldest first
+}
+
+// reasons are those that were counted, of each Job.
+type reasons map[events.Stream]map[string]bool
+
+// count counts one reason once for each Job.
+func (r reasons) count(into *[]Difference, reason string, rec *events.Record) {
+	if r[rec.Stream] == nil {
+		r[rec.Stream] = map[string]bool{}
+	}
+	if r[rec.Stream][reason] {
+		return
+	}
+	r[rec.Stream][reason] = true
+	at := slices.IndexFunc(*into, func(x Difference) bool { return x.Reason == reason })
+	if at < 0 {
+		at = len(*into)
+		*into = append(*into, Difference{Reason: reason, Record: uint64(rec.Sequence)})
+	}
+	(*into)[at].Jobs++
+}
+
+// modeFrom is the mode in which the controller works from a record on.
+type modeFrom struct {
+	at   events.Sequence
+	mode events.Mode
+}
+
+// readModes reads in which modes the controller has worked: with --manage=all it runs Jobs that name no controller, too. Of a start that is
+// pruned or damaged, the controller's next stored state tells.
+func (r *reader) readModes(ctx context.Context) (unread error) {
+	for rec, err := range history.PastDamage(ctx, r.src, events.Controller, 0) {
+		if r.src.Beside(err) {
+			unread = err
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		settings, err := history.SettingsIn(&rec)
+		if err != nil {
+			return err
+		}
+		if settings != nil {
+			r.modes = append(r.modes, modeFrom{at: rec.Sequence, mode: settings.Mode})
+		}
+	}
+	return unread
+}
+
+// runBy is who ran a Job as it was seen in that record.
+func (r *reader) runBy(rec *events.Record, f *events.JobSeen) string {
+	after, _ := slices.BinarySearchFunc(r.modes, rec.Sequence, func(m modeFrom, at events.Sequence) int { return cmp.Compare(m.at, at) })
+	if f.Managed && after > 0 && r.modes[after-1].mode == events.ModeAll {
+		return events.ManagedBy
+	}
+	return cmp.Or(f.ManagedBy, batchv1.JobControllerName)
+}
+
+func (r *reader) take(ctx context.Context, rec *events.Record) error {
+	switch f := rec.Facts.(type) {
+	case *events.JobSeen:
+		o := r.owner(rec)
+		r.of[rec.Stream] = o
+		if r.open == nil {
+			r.open = map[events.Stream]bool{}
+		}
+		if _, again := r.open[rec.Stream]; !again {
+			o.Jobs++
+		}
+		r.open[rec.Stream] = true
+		o.RunBy, o.Newest = r.runBy(rec, f), recordjson.Instant(rec.Time)
+	case *events.Decision:
+		return r.difference(ctx, rec, f)
+	default: // the Job has ended, or is gone
+		if _, counted := r.open[rec.Stream]; counted {
+			r.open[rec.Stream] = false
+		}
+	}
+	return nil
+}
+
+// owner is that of a Job that is seen for the first time.
+func (r *reader) owner(rec *events.Record) *Owner {
+	e := &rec.Evidence
+	k := key{namespace: e.Namespace}
+	switch {
+	case e.Origin != nil && e.Origin.Kind != "":
+		k.kind, k.name = e.Origin.Kind, e.Origin.Name
+	case e.Edit != nil:
+		k.manager = e.Edit.Manager
+	}
+	o := r.owners[k]
+	if o == nil {
+		o = &Owner{Namespace: k.namespace, Kind: k.kind, Name: k.name, Manager: k.manager}
+		r.owners[k] = o
+	}
+	return o
+}
+
+// difference counts the steps of a decision that nobody carried out.
+func (r *reader) difference(ctx context.Context, rec *events.Record, d *events.Decision) error {
+	o, err := r.ownerOf(ctx, rec.Stream)
+	if err != nil || o == nil {
+		return err
+	}
+	for i := range d.Steps {
+		if reason := string(d.Steps[i].Reason); onlyCreates(&d.Steps[i]) {
+			r.missing.count(&o.PodsMissing, reason, rec)
+		} else {
+			r.differ.count(&o.Differences, reason, rec)
+		}
+	}
+	return nil
+}
+
+// onlyCreates reports whether a step asks for new pods, and for nothing else.
+func onlyCreates(s *events.Step) bool {
+	other := func(c events.Command) bool { return c.Traits().Kind != events.CommandCreatePod }
+	return len(s.Commands) > 0 && !slices.ContainsFunc(s.Commands, other)
+}
+
+// ownerOf is the owner of a Job that may have been added before the time that is asked for; nil when the log does not have its beginning.
+func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
+	if o, known := r.of[s]; known {
+		return o, nil
+	}
+	for rec, err := range history.PastDamage(ctx, r.src, s, 0) {
+		if r.src.Beside(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read a Job that would have been decided otherwise: %w", err)
+		}
+		if f, is := rec.Facts.(*events.JobSeen); is {
+			o := r.owner(&rec)
+			o.RunBy, o.Newest = cmp.Or(o.RunBy, r.runBy(&rec, f)), max(o.Newest, recordjson.Instant(rec.Time))
+			r.of[s] = o
+			return o, nil
+		}
+	}
+	r.of[s] = nil
+	return nil, nil
+}
+
+// plan sums up.
+func (r *reader) plan() *Plan {
+	p := &Plan{Owners: []Owner{}, Differ: len(r.differ), PodsMissing: len(r.missing)}
+	for s, open := range r.open {
+		if open {
+			r.of[s].Unfinished++
+			p.Unfinished++
+		}
+	}
+	for _, o := range r.owners {
+		o.Step = step(o)
+		p.Jobs += o.Jobs
+		p.Owners = append(p.Owners, *o)
+	}
+	slices.SortFunc(p.Owners, func(a, b Owner) int {
+		return cmp.Or(b.Jobs-a.Jobs, cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Manager, b.Manager))
+	})
+	return p
+}
+
+// fields are where owners of a kind have the pattern of their Jobs.
+var fields = map[string]string{
+	"CronJob": "spec.jobTemplate.spec.managedBy",
+	"JobSet":  "spec.replicatedJobs[*].template.spec.managedBy",
+}
+
+// step says what brings the owner's next Jobs.
+func step(o *Owner) string {
+	switch field := fields[o.Kind]; {
+	case o.RunBy == events.ManagedBy:
+		return "nothing: they come already"
+	case o.RunBy != batchv1.JobControllerName:
+		return "leave them: " + o.RunBy + " runs them"
+	case field != "":
+		return "set " + field
+	case o.Kind == "":
+		return "set spec.managedBy"
+	}
+	return "label its namespace (deploy/policy)"
+}

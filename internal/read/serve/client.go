@@ -1,0 +1,255 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// AddressFile is the file in the log's directory that says where the controller with that log answers: a URL.
+const AddressFile = "SERVER"
+
+// Client asks a running controller. Make it with NewClient.
+type Client struct {
+	// Damage notes the damage of the log that answers tell of; nil for nowhere. It is set before the first request.
+	Damage *store.Damage
+
+	base *url.URL
+	http *http.Client
+}
+
+var _ history.Source = (*Client)(nil)
+
+// NewClient makes a client of the endpoint at that URL; "host:port" alone will do.
+func NewClient(address string) (*Client, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	base, err := url.Parse(address)
+	if err != nil || base.Scheme != "http" || base.Host == "" {
+		return nil, fmt.Errorf("%q is not the address of a controller, such as http://127.0.0.1:10271", address)
+	}
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // and no proxy
+	return &Client{base: base, http: &http.Client{Transport: transport}}, nil
+}
+
+// Info says whose endpoint it is.
+func (c *Client) Info(ctx context.Context) (Info, error) {
+	var info Info
+	err := c.json(ctx, &info, nil, "v1", "log")
+	return info, err
+}
+
+// Head is described by Source.
+func (c *Client) Head(ctx context.Context) (events.Identity, store.Head, error) {
+	info, err := c.Info(ctx)
+	if err != nil {
+		return events.Identity{}, store.Head{}, err
+	}
+	head := store.Head{Sequence: info.Sequence, Time: events.Time(info.Time)}
+	hash, err := hex.DecodeString(info.Hash)
+	if err != nil {
+		return events.Identity{}, store.Head{}, fmt.Errorf("read the head that the controller reports: %w", err)
+	}
+	copy(head.Hash[:], hash)
+	return events.Identity{LogID: info.LogID, Epoch: info.Epoch}, head, nil
+}
+
+// Now is described by Source.
+func (c *Client) Now(ctx context.Context) (events.Time, error) {
+	info, err := c.Info(ctx)
+	return events.Time(info.Now), err
+}
+
+// Read is described by Source.
+func (c *Client) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return c.records(ctx, url.Values{"from": {sequence(from)}})
+}
+
+// Follow is described by Source.
+func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	records := c.records(ctx, url.Values{"from": {sequence(from)}, "follow": {"true"}})
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range records {
+			if err != nil && ctx.Err() != nil {
+				return
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+		if ctx.Err() == nil {
+			yield(events.Record{}, errors.New("the controller stopped"))
+		}
+	}
+}
+
+// ReadStream is described by Source.
+func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	values := url.Values{"from": {sequence(from)}, "stream": {s.String()}}
+	if dir == store.Forward {
+		return c.records(ctx, values)
+	}
+	values.Set("direction", "backward")
+	return func(yield func(events.Record, error) bool) {
+		for limit := 16; ; limit = min(4*limit, 4096) { // who reads backwards is looking for something, and mostly finds it soon
+			values.Set("limit", strconv.Itoa(limit))
+			n, before := 0, events.Sequence(0)
+			for r, err := range c.records(ctx, values) {
+				if n++; !yield(r, err) || err != nil {
+					return
+				}
+				before = r.Previous
+			}
+			if n < limit || before == 0 {
+				return
+			}
+			values.Set("from", sequence(before))
+		}
+	}
+}
+
+// Find is described by Source.
+func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Stream, error) {
+	var names []string
+	unread := c.json(ctx, &names, nil, "v1", "streams", namespace, name)
+	if unread != nil && !damaged(unread) {
+		return nil, unread
+	}
+	var out []events.Stream
+	for _, n := range names {
+		s, err := ParseStream(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, unread
+}
+
+// Records is described by Source.
+func (c *Client) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	return c.records(ctx, queryValues(&q))
+}
+
+// Jobs is described by Source. A page that is to have no limit is put together of some.
+func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
+	all := history.JobsPage{Items: []history.Summary{}}
+	var unread error // what is damaged: the pages are what can be read
+	for {
+		var page history.JobsPage
+		if err := c.json(ctx, &page, jobsValues(&q), "v1", "jobs"); damaged(err) {
+			unread = err
+		} else if err != nil {
+			return all, err
+		}
+		all.Items, all.Continue, all.PrunedBefore = append(all.Items, page.Items...), page.Continue, page.PrunedBefore
+		if left := q.Limit - len(all.Items); page.Continue == "" || q.Limit != 0 && left <= 0 {
+			return all, unread
+		}
+		q.Continue = page.Continue
+	}
+}
+
+// Beside is described by Source.
+func (c *Client) Beside(err error) bool {
+	c.Damage.Note(err)
+	return damaged(err)
+}
+
+// Close is described by Source.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+func sequence(s events.Sequence) string { return strconv.FormatUint(uint64(s), 10) }
+
+func (c *Client) get(ctx context.Context, accept string, values url.Values, path ...string) (*http.Response, error) {
+	escaped := make([]string, len(path))
+	for i, p := range path {
+		escaped[i] = url.PathEscape(p)
+	}
+	u := c.base.JoinPath(escaped...)
+	u.RawQuery = values.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", accept)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask the controller at %s: %w", c.base.Host, cause(err))
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	err = fmt.Errorf("ask the controller at %s: %s: %w", c.base.Host, resp.Status, parseError(strings.TrimSpace(string(text))))
+	c.Damage.Note(err)
+	return nil, err
+}
+
+// cause leaves out the method and URL that package http puts before every error.
+func cause(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// json reads an answer. With an error that is ErrCorrupt, it is what can be read of a log that is damaged.
+func (c *Client) json(ctx context.Context, into any, values url.Values, path ...string) error {
+	resp, err := c.get(ctx, "application/json", values, path...)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		return fmt.Errorf("read the answer of the controller at %s: %w", c.base.Host, err)
+	}
+	beside := errors.Join(damageOf(resp.Header).Met()...)
+	c.Damage.Note(beside)
+	return beside
+}
+
+func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		ctx, cancel := context.WithCancel(ctx) // a caller that stops early ends the request
+		defer cancel()
+		resp, err := c.get(ctx, framesType, values, "v1", "records")
+		if err != nil {
+			yield(events.Record{}, err)
+			return
+		}
+		defer resp.Body.Close()
+		in := bufio.NewReaderSize(resp.Body, 64<<10)
+		for {
+			r, err := readFrame(in)
+			c.Damage.Note(err)
+			if beside := (*besideError)(nil); errors.As(err, &beside) {
+				continue
+			}
+			if errors.Is(err, io.EOF) && !errors.Is(err, errCut) {
+				return
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package serve
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Records travel in frames, so that a Client gives exactly what the log holds:
+//
+//	frame:  uvarint length of the rest, 1 byte type, body
+//	  'R'   a record in stored form
+//	  'E'   likewise, of a record whose facts were erased
+//	  '.'   the end: nothing is missing; no body
+//	  'D'   damage that the answer was read beside: as an error; the answer goes on
+//	  '!'   an error: its class, a space, its text
+//
+// An answer without '.' or '!' was cut.
+const (
+	frameRecord byte = 'R'
+	frameErased byte = 'E'
+	frameEnd    byte = '.'
+	frameDamage byte = 'D'
+	frameError  byte = '!'
+
+	framesType = "application/vnd.jobledger.records.v1"
+	linesType  = "application/x-ndjson"
+
+	maxFrame = 64 << 20 // a record is far smaller; a longer one is not ours
+)
+
+func writeFrame(w io.Writer, kind byte, body []byte) error {
+	b := binary.AppendUvarint(nil, uint64(len(body)+1))
+	b = append(b, kind)
+	if _, err := w.Write(append(b, body...)); err != nil {
+		return fmt.Errorf("write frame: %w", err)
+	}
+	return nil
+}
+
+func writeRecord(w io.Writer, r *events.Record) error {
+	body, err := events.AppendRecord(nil, r)
+	if err != nil {
+		return err
+	}
+	kind := frameRecord
+	if _, erased := r.Facts.(*events.Erased); erased {
+		kind = frameErased
+	}
+	return writeFrame(w, kind, body)
+}
+
+// errCut: the answer ended before it was complete.
+var errCut = errors.New("the controller's answer was cut")
+
+// readFrame reads one frame. io.EOF means the end that the controller marked.
+func readFrame(in *bufio.Reader) (events.Record, error) {
+	size, err := binary.ReadUvarint(in)
+	if err != nil || size == 0 || size > maxFrame {
+		return events.Record{}, fmt.Errorf("%w: %w", errCut, errors.Join(err, io.ErrUnexpectedEOF))
+	}
+	b := make([]byte, size)
+	if _, err := io.ReadFull(in, b); err != nil {
+		return events.Record{}, fmt.Errorf("%w: %w", errCut, err)
+	}
+	kind, body := b[0], b[1:]
+	switch kind {
+	case frameEnd:
+		return events.Record{}, io.EOF
+	case frameDamage:
+		return events.Record{}, &besideError{parseError(string(body))}
+	case frameError:
+		return events.Record{}, parseError(string(body))
+	case frameRecord, frameErased:
+		r, err := events.DecodeRecord(body)
+		if _, erased := r.Facts.(*events.Erased); err == nil && kind == frameErased && !erased {
+			r.Facts = &events.Erased{}
+		}
+		return r, err
+	}
+	return events.Record{}, fmt.Errorf("the controller's answer has a frame of type %q: is it of another version?", kind)
+}
+
+// classes are the errors that callers tell apart.
+var classes = map[string]error{
+	"corrupt": store.ErrCorrupt, "pruned": store.ErrPruned, "closed": store.ErrClosed, "failed": store.ErrFailed,
+	"nojob": history.ErrNoJob, "query": history.ErrQuery,
+}
+
+// remoteError is an error that the controller reported; it is of the class that it was there.
+type remoteError struct {
+	text  string
+	class error
+}
+
+func (e *remoteError) Error() string { return e.text }
+func (e *remoteError) Unwrap() error { return e.class }
+
+// besideError is damage that an answer was read beside.
+type besideError struct{ error }
+
+func (e *besideError) Unwrap() error { return e.error }
+
+// place says where a log is damaged, so that who asks can go on behind it.
+type place struct {
+	Path string          `json:"path,omitempty"`
+	At   events.Sequence `json:"at,omitempty"`
+	Next events.Sequence `json:"next,omitempty"`
+	Lost bool            `json:"lost,omitempty"` // records are known to be lost
+	Says string          `json:"says,omitempty"` // what was found there
+	Hint string          `json:"hint,omitempty"`
+}
+
+// formatError writes an error as its class and its text. Between them stands of damage where it is: corrupt {"at":41,"next":80} TEXT.
+func formatError(err error) string {
+	var bad *store.CorruptError
+	if errors.As(err, &bad) {
+		p := place{Path: bad.Path, At: bad.At, Next: bad.Next, Lost: errors.Is(bad, store.ErrLost), Hint: bad.Hint}
+		if bad.Cause != nil {
+			p.Says = bad.Cause.Error()
+		}
+		where, _ := json.Marshal(p) // numbers and texts
+		return "corrupt " + string(where) + " " + err.Error()
+	}
+	for name, class := range classes {
+		if errors.Is(err, class) {
+			return name + " " + err.Error()
+		}
+	}
+	return "other " + err.Error()
+}
+
+func parseError(s string) error {
+	name, text, _ := strings.Cut(s, " ")
+	class := classes[name]
+	var at place
+	if d := json.NewDecoder(strings.NewReader(text)); name == "corrupt" && d.Decode(&at) == nil {
+		text = strings.TrimPrefix(text[d.InputOffset():], " ")
+		bad := &store.CorruptError{Path: at.Path, At: at.At, Next: at.Next, Hint: at.Hint}
+		switch class = bad; {
+		case at.Lost:
+			bad.Cause = &store.LossError{Says: at.Says}
+		case at.Says != "":
+			bad.Cause = errors.New(at.Says)
+		}
+	}
+	return &remoteError{text: text, class: class}
+}

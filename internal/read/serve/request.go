@@ -1,0 +1,79 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// request is what a request for records asks for.
+type request struct {
+	history.Query
+	backward bool
+	follow   bool
+	frames   bool
+}
+
+func parseRequest(r *http.Request) (request, error) {
+	var q request
+	for name, texts := range r.URL.Query() {
+		if err := q.parse(name, texts); err != nil {
+			return request{}, fmt.Errorf("%s=%q: %w", name, texts[0], err)
+		}
+	}
+	switch {
+	case q.backward && (q.follow || q.Stream == nil):
+		return request{}, errors.New("direction=backward goes with a stream, and without follow")
+	case (q.backward || q.follow) && (q.Since != 0 || q.Until != 0 || len(q.Kinds) > 0 || q.Namespace != ""):
+		return request{}, errors.New("since, until, kind and namespace go without follow, and forward")
+	}
+	q.frames = strings.Contains(r.Header.Get("Accept"), framesType)
+	return q, nil
+}
+
+// parse reads one parameter.
+func (q *request) parse(name string, texts []string) (err error) {
+	text := texts[0]
+	switch name {
+	case "from":
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, 64)
+		q.From = events.Sequence(n)
+	case "limit":
+		if q.Limit, err = strconv.Atoi(text); q.Limit < 0 {
+			err = errors.New("0 or more")
+		}
+	case "follow":
+		q.follow, err = strconv.ParseBool(text)
+	case "direction":
+		if q.backward = text == "backward"; !q.backward && text != "forward" {
+			err = errors.New("forward or backward")
+		}
+	case "stream":
+		var s events.Stream
+		s, err = ParseStream(text)
+		q.Stream = &s
+	case "since":
+		q.Since, err = parseInstant(text)
+	case "until":
+		q.Until, err = parseInstant(text)
+	case "namespace":
+		q.Namespace = text
+	case "kind":
+		for _, text := range texts {
+			k, ok := events.KindNamed(text)
+			if !ok {
+				return errors.New("there is no such kind")
+			}
+			q.Kinds = append(q.Kinds, k)
+		}
+	default:
+		err = errors.New("there is no such parameter")
+	}
+	return err
+}

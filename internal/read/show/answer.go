@@ -1,0 +1,293 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+const (
+	headWidth = 11 // of the head of a section
+	screen    = 24 // lines of an answer, unless all is wanted
+)
+
+// Answer writes an explanation: a verdict, and sections of sentences with the records that they follow from. Unless all is wanted it
+// fits a screen.
+func (p *Page) Answer(a *explain.Answer, all bool) error {
+	if sections, left := calm(a); left > 0 && !all {
+		_, err := fmt.Fprintln(p.Out, strings.Join(p.answer(a, sections, false, fmt.Sprintf("-v: %d more", left)), "\n"))
+		return err
+	}
+	sections, left := shorten(a.Sections, func(s []explain.Section) int { return len(p.answer(a, s, all, "")) }, all)
+	text := p.answer(a, sections, all, "")
+	if left > 0 {
+		text = append(text, fmt.Sprintf("%*s(-v shows %s more)", headWidth, "", words.Count(left, "sentence")))
+	}
+	_, err := fmt.Fprintln(p.Out, strings.Join(text, "\n"))
+	return err
+}
+
+// Sentences writes sentences with the records that they follow from, each from the beginning of a line.
+func (p *Page) Sentences(all []explain.Sentence) error {
+	for _, x := range all {
+		if _, err := fmt.Fprintln(p.Out, strings.Join(p.fold("", p.wholeOr(x.Text, x.Whole), x.Records, 0), "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calm is what there is to say of a Job that completed and met with nothing on the way: for which due time it was made, and where its time went. Of
+// any other answer, left is 0.
+func calm(a *explain.Answer) (sections []explain.Section, left int) {
+	if a.State != string(history.StateComplete) || a.Kind != "job" {
+		return nil, 0
+	}
+	for _, s := range a.Sections {
+		switch s.Head {
+		case "WHY", "ALSO":
+			left += len(s.Sentences)
+		case "TICK", "TIME":
+			left += len(s.Sentences) - 1
+			sections = append(sections, explain.Section{Head: s.Head, Sentences: s.Sentences[:1]})
+		default:
+			return nil, 0
+		}
+	}
+	return sections, left
+}
+
+// light are the sections that say nothing of what happened: where an answer has no room they are left out first, the first of them first.
+var light = []string{"RULED OUT", "CLOSE", "TIME", "ALSO"}
+
+// shorten leaves out details, then the light sections, and then the last sentences of the last sections, until the lines fit a screen. A section
+// that is not light keeps its first sentence. It returns how many sentences were left out.
+func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out []explain.Section, left int) {
+	for _, s := range sections {
+		kept := explain.Section{Head: s.Head}
+		for _, x := range s.Sentences {
+			if all || !x.Detail {
+				kept.Sentences = append(kept.Sentences, x)
+			}
+		}
+		left += len(s.Sentences) - len(kept.Sentences)
+		if len(kept.Sentences) > 0 {
+			out = append(out, kept)
+		}
+	}
+	for _, head := range light {
+		i := slices.IndexFunc(out, func(s explain.Section) bool { return s.Head == head })
+		for i >= 0 && !all && len(out[i].Sentences) > 0 && lines(out) > screen-1 {
+			out[i].Sentences = slices.Clone(out[i].Sentences[:len(out[i].Sentences)-1])
+			left++
+		}
+		out = slices.DeleteFunc(out, func(s explain.Section) bool { return len(s.Sentences) == 0 })
+	}
+	for i := len(out) - 1; i >= 0 && !all; i-- {
+		for len(out[i].Sentences) > 1 && lines(out) > screen-1 {
+			out[i].Sentences = slices.Clone(out[i].Sentences[:len(out[i].Sentences)-1])
+			left++
+		}
+	}
+	return out, left
+}
+
+// answer is the lines of an answer. A note stands behind what it is about.
+func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool, note string) []string {
+	var out []string
+	if len(a.Lives) > 0 {
+		out = wrap(words.Clean(Lives(a.Lives, p.Zone)), p.Width, p.Whole)
+	}
+	out = append(out, p.verdict(a)...)
+	if len(sections) > 0 && sections[0].Head == a.Lead {
+		out, sections = append(out, p.section(&sections[0], all)...), sections[1:]
+	}
+	parts := about(a, p.Zone)
+	if note != "" {
+		parts = append(parts, note)
+	}
+	out = append(out, p.fold("", strings.Join(parts, " · "), nil, 0)...)
+	if len(sections) > 0 && note == "" {
+		out = append(out, "")
+	}
+	for i := range sections {
+		out = append(out, p.section(&sections[i], all)...)
+	}
+	return out
+}
+
+func (p *Page) section(s *explain.Section, all bool) (out []string) {
+	head := s.Head
+	for _, x := range s.Sentences {
+		if x.Whole != "" && (all || p.Whole && !p.Asked) {
+			out = append(out, p.whole(head, x.Whole, x.Records)...)
+		} else {
+			out = append(out, p.fold(head, x.Text, x.Records, headWidth)...)
+		}
+		head = ""
+	}
+	return out
+}
+
+// verdict is the first line, or lines.
+func (p *Page) verdict(a *explain.Answer) []string {
+	name := words.Clean(titleOf(a))
+	lines := wrap(name+"  "+words.Clean(p.wholeOr(a.Verdict.Text, a.Verdict.Whole)), p.Width, p.Whole)
+	for i, line := range lines {
+		if i > 0 {
+			line = "  " + line
+		}
+		if p.Colour {
+			style := Strong
+			if strings.Contains(a.State, "Fail") || a.Kind == "cronjob" && styleOfCron(history.CronState(a.State)) == Trouble {
+				style = Trouble
+			}
+			line = codes[style] + line + "\x1b[0m"
+		}
+		lines[i] = line
+	}
+	return lines
+}
+
+// titleOf is what an answer is about: a Job or a CronJob with its namespace, a pod by its name.
+func titleOf(a *explain.Answer) string {
+	switch a.Kind {
+	case "job":
+		return a.Namespace + "/" + a.Name
+	case "cronjob":
+		return a.Namespace + "/" + a.Name + " (CronJob)"
+	}
+	return a.Name
+}
+
+// clockText says by what an answer is as of now: by the controller's clock, with how old the newest record is, or by the end of the log.
+func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
+	switch clock {
+	case history.ClockLog:
+		return ", the end of the log"
+	case history.ClockController:
+		layout := "15:04:05"
+		if !zone.SameDay(last, asOf) {
+			layout = "2 Jan 15:04:05"
+		}
+		return " by the controller's clock, its last record " + zone.In(last).Format(layout)
+	}
+	return ""
+}
+
+// about says which object it is, from when to when, and how whole its history is.
+func about(a *explain.Answer, zone words.Zone) []string {
+	var parts []string
+	if a.Schedule != "" {
+		parts = append(parts, a.Schedule)
+	}
+	created, finished := events.Time(a.Created), events.Time(a.Finished)
+	switch {
+	case created != 0 && finished != 0:
+		to := "15:04:05 "
+		if !zone.SameDay(created, finished) {
+			to = "2 Jan 15:04:05 "
+		}
+		parts = append(parts, zone.In(created).Format("2 Jan 15:04:05")+" → "+zone.In(finished).Format(to)+zone.Name(finished))
+	case created != 0:
+		asOf, layout := events.Time(a.AsOf.Time), "15:04:05"
+		if !zone.SameDay(created, asOf) {
+			layout = "2 Jan 15:04:05"
+		}
+		parts = append(parts, "created "+zone.In(created).Format("2 Jan 15:04:05 ")+zone.Name(created), "as of "+zone.In(asOf).Format(layout)+clockText(a.Clock, events.Time(a.LastRecord), asOf, zone))
+	}
+	if a.Deleted != nil {
+		parts = append(parts, a.Deleted.Text)
+	}
+	parts = append(parts, "uid "+words.Clean(a.UID[:min(len(a.UID), 8)]))
+	switch {
+	case a.Damaged != 0 && a.Resumed > a.Damaged:
+		parts = append(parts, fmt.Sprintf("THE LOG IS DAMAGED from record %d to %d: what they say is not told", a.Damaged, a.Resumed-1))
+	case a.Damaged != 0:
+		parts = append(parts, fmt.Sprintf("THE LOG IS DAMAGED from record %d on: what follows is not told", a.Damaged))
+	case len(a.Gaps) == 1:
+		parts = append(parts, "1 GAP in its history")
+	case len(a.Gaps) > 1:
+		parts = append(parts, fmt.Sprintf("%d GAPS in its history", len(a.Gaps)))
+	case a.Truncated:
+		parts = append(parts, "its beginning is no longer kept")
+	case a.Begun != "":
+		parts = append(parts, "its beginning was not seen")
+	case a.InPart:
+		parts = append(parts, noFullView)
+	case len(a.PassedOver) == 0 && a.Unrecorded == 0:
+		parts = append(parts, "history complete")
+	}
+	if len(a.PassedOver) > 0 {
+		parts = append(parts, "NOT ALL IS RECORDED: over the log's budget")
+	} else if a.Unrecorded > 0 {
+		parts = append(parts, fmt.Sprintf("%s NOT RECORDED", words.Count(int(a.Unrecorded), "version")))
+	}
+	return parts
+}
+
+// whole is a sentence with all of a text of others, whose lines stay lines.
+func (p *Page) whole(head, text string, records []uint64) []string {
+	says, theirs, _ := strings.Cut(text, "\n")
+	out := p.fold(head, says, records, headWidth)
+	for line := range strings.Lines(theirs) {
+		line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
+		out = append(out, p.fold("", "| "+line, nil, headWidth)...)
+	}
+	return out
+}
+
+// fold breaks a sentence into lines under its head, and puts its records behind it.
+func (p *Page) fold(head, text string, records []uint64, indent int) []string {
+	lines := wrap(words.Clean(text), p.Width-indent, p.Whole)
+	if cited := citation(records); cited != "" {
+		last := len(lines) - 1
+		if p.Width <= 0 || columns(lines[last])+2+columns(cited) <= p.Width-indent {
+			lines[last] += "  " + cited
+		} else {
+			lines = append(lines, wrap(cited, p.Width-indent, p.Whole)...)
+		}
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(fmt.Sprintf("%-*s%s", indent, head, line), " ")
+		head = ""
+	}
+	return lines
+}
+
+func citation(records []uint64) string {
+	var parts []string
+	for _, r := range records {
+		parts = append(parts, fmt.Sprintf("#%d", r))
+	}
+	return strings.Join(parts, " ")
+}
+
+// Markdown is an answer for the channel of an incident. What others wrote cannot become markup, a link or a mention.
+func Markdown(a *explain.Answer, zone words.Zone) string {
+	var b strings.Builder
+	if len(a.Lives) > 0 {
+		b.WriteString(plain(Lives(a.Lives, zone)) + "\n\n")
+	}
+	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(titleOf(a)), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a, zone), " · ")))
+	for _, s := range a.Sections {
+		for _, x := range s.Sentences {
+			if !x.Detail {
+				fmt.Fprintf(&b, "- **%s** %s%s\n", s.Head, plain(x.Text), cited(x.Records))
+			}
+		}
+	}
+	return b.String()
+}
+
+func cited(records []uint64) string {
+	if len(records) == 0 {
+		return ""
+	}
+	return " `" + citation(records) + "`"
+}

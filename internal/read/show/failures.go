@@ -1,0 +1,201 @@
+package show
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Failures writes a list of trouble, one line a cause. A wide page has a line for each Job.
+func (p *Page) Failures(f *explain.Failures) error {
+	if _, err := fmt.Fprintln(p.Out, wrapped(failuresHead(f, p.Zone), " · ", p.Width)); err != nil || len(f.Items) == 0 {
+		return err
+	}
+	rows := p.causeRows(f)
+	if p.Wide {
+		rows = p.troubleRows(f)
+	}
+	several := slices.ContainsFunc(rows, func(r failureRow) bool { return r.jobs > 1 })
+	head := []string{"SINCE", "JOB", "TRIES", "WHY"}
+	switch {
+	case p.Wide:
+		head = []string{"SINCE", "JOB", "TRIES", "WHY", "LINEAGE", "UID"}
+	case several:
+		head = []string{"SINCE", "LAST", "JOB", "JOBS", "WHY"}
+	}
+	t := p.table(head...)
+	t.Fold = true
+	day, sort := "", ""
+	for i := range rows {
+		r := &rows[i]
+		x := &f.Items[r.item]
+		if d := p.Zone.Day(r.last); d != day || x.Sort != sort {
+			day, sort = d, x.Sort
+			t.Rule("— " + stateWords[sort] + ", " + d + " —")
+		}
+		row := []Cell{{Text: p.clockOrDash(r.first, r.last)}, {Text: "-"}, {Text: words.Clean(r.name), Name: true}, {Text: triesOf(x)}, {Text: words.Clean(r.why)}}
+		if several {
+			row[3].Text = strconv.Itoa(r.jobs)
+		}
+		if r.jobs > 1 {
+			row[1].Text = p.clockOrDash(r.last, r.last)
+		}
+		if !several {
+			row = slices.Delete(row, 1, 2)
+		}
+		if p.Wide {
+			row = append(row, Cell{Text: dash(words.Clean(x.Lineage))}, Cell{Text: words.Clean(x.UID)})
+		}
+		t.Row(row...)
+	}
+	return t.Flush()
+}
+
+// failureRow is one line of a list of trouble.
+type failureRow struct {
+	item        int // of Items, of which the line tells
+	first, last events.Time
+	jobs        int // so many fared alike
+	name, why   string
+}
+
+// troubleRows are a line for each Job and CronJob.
+func (p *Page) troubleRows(f *explain.Failures) (rows []failureRow) {
+	for i := range f.Items {
+		x := &f.Items[i]
+		kind := ""
+		if x.Kind == "CronJob" {
+			kind = x.Kind
+		}
+		rows = append(rows, failureRow{item: i, first: events.Time(x.Since), last: events.Time(x.Since), jobs: 1, name: p.named(x.Namespace, x.Name, kind), why: p.wholeOr(x.Why, x.Whole)})
+	}
+	return rows
+}
+
+// mostWorks is how many works of one cause are named; the others are counted.
+const mostWorks = 12
+
+// causeRows are a line for each cause. It names the work with the newest trouble, and behind why the others.
+func (p *Page) causeRows(f *explain.Failures) (rows []failureRow) {
+	for i := range f.Causes {
+		c := &f.Causes[i]
+		if c.Item < 0 || c.Item >= len(f.Items) { // no Failures of ours has such
+			continue
+		}
+		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: p.wholeOr(f.Items[c.Item].Why, f.Items[c.Item].Whole)}
+		for k := range c.Works {
+			w := &c.Works[k]
+			name := p.named(w.Namespace, w.Name, w.Kind)
+			if len(c.Works) > 1 && w.Jobs > 1 {
+				name += fmt.Sprintf(" ×%d", w.Jobs)
+			}
+			switch {
+			case k == 0:
+				r.name = p.named(w.Namespace, w.Name, w.Kind)
+			case k == mostWorks && len(c.Works) > mostWorks+1:
+				r.why += fmt.Sprintf(" and %d more (-o wide)", len(c.Works)-mostWorks)
+			case k > mostWorks:
+			case k == 1:
+				r.why += "; likewise " + name
+			default:
+				r.why += ", " + name
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// named is an object, with its kind where it is none of a Job, and its namespace where the page is about several.
+func (p *Page) named(namespace, name, kind string) string {
+	if p.Namespace == "" {
+		name = namespace + "/" + name
+	}
+	if kind != "" {
+		name += " (" + kind + ")"
+	}
+	return name
+}
+
+// triesOf is how many tries a Job had; a CronJob has none.
+func triesOf(x *explain.Trouble) string {
+	if x.Kind == "CronJob" {
+		return "-"
+	}
+	return strconv.Itoa(x.Tries)
+}
+
+var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortSurvived: "complete after failures"}
+
+// failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
+func failuresHead(f *explain.Failures, zone words.Zone) []string {
+	counts, causes := map[string]int{}, map[string]bool{}
+	for i := range f.Items {
+		counts[f.Items[i].Sort]++
+		if f.Items[i].Sort == explain.SortFailed {
+			causes[f.Items[i].Cause] = true
+		}
+	}
+	parts := []string{fmt.Sprintf("STUCK %d", counts[explain.SortStuck]), fmt.Sprintf("FAILED %d", counts[explain.SortFailed])}
+	if n := len(causes); n > 0 {
+		parts[1] += " in " + words.Count(n, "cause")
+	}
+	if n := counts[explain.SortSurvived]; n > 0 {
+		parts = append(parts, fmt.Sprintf("SURVIVED %d", n))
+	}
+	for i := range f.Gaps {
+		if i == 2 && len(f.Gaps) > 3 {
+			parts = append(parts, fmt.Sprintf("and %d gaps more", len(f.Gaps)-2))
+			break
+		}
+		parts = append(parts, gapText(&f.Gaps[i], zone))
+	}
+	parts = append(parts, passedParts(f.Passed, zone)...)
+	if f.More {
+		parts = append(parts, "these are the newest: --limit 0 has all")
+	}
+	if f.AsOf != 0 {
+		parts = append(parts, "as of "+zone.Second(events.Time(f.AsOf)))
+	}
+	looked := "of " + words.Count(f.Looked, "Job")
+	if f.CronJobs > 0 {
+		looked += " and " + words.Count(f.CronJobs, "CronJob")
+	}
+	return append(parts, looked)
+}
+
+// passedParts says in which namespaces not all is recorded, and when: "not all is recorded of namespace ci 12:00:00–12:02:40".
+func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
+	for i := range all {
+		if i == 2 && len(all) > 3 {
+			return append(parts, fmt.Sprintf("and %d such times more", len(all)-2))
+		}
+		of, until := "nodes and namespaces", "now"
+		if all[i].Namespace != "" {
+			of = "namespace " + words.Clean(all[i].Namespace)
+		}
+		if all[i].Until != 0 {
+			until = zone.In(events.Time(all[i].Until)).Format("15:04:05")
+		}
+		parts = append(parts, "not all is recorded of "+of+" "+zone.In(events.Time(all[i].From)).Format("15:04:05")+"–"+until)
+	}
+	return parts
+}
+
+// gapText says when nobody watched: "gap 12:14:13–12:14:42".
+func gapText(g *history.Gap, zone words.Zone) string {
+	from, until := events.Time(g.From), events.Time(g.Until)
+	switch d := until.Sub(from); {
+	case until == 0:
+		return "gap " + zone.In(from).Format("15:04:05") + "–now"
+	case d < time.Second:
+		return "gap " + zone.In(from).Format("15:04:05") + " of " + words.Span(d)
+	}
+	return "gap " + zone.In(from).Format("15:04:05") + "–" + zone.In(until).Format("15:04:05")
+}

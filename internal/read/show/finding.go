@@ -1,0 +1,31 @@
+package show
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// The columns of a finding: how bad it is and which check found it stand before the text.
+const (
+	levelWidth = 9
+	checkWidth = 12
+)
+
+// Finding writes one thing that a look at a cluster found, and below it what to do about it.
+func (p *Page) Finding(level string, style Style, check, text, do string) {
+	before := fmt.Sprintf("%-*s%-*s", levelWidth, level, checkWidth, check)
+	if p.Colour && style != Plain {
+		before = codes[style] + fmt.Sprintf("%-*s", levelWidth, level) + "\x1b[0m" + fmt.Sprintf("%-*s", checkWidth, check)
+	}
+	write := func(text string) {
+		for _, line := range wrap(words.Clean(text), p.Width-levelWidth-checkWidth, p.Whole) {
+			fmt.Fprintln(p.Out, before+line)
+			before = fmt.Sprintf("%*s", levelWidth+checkWidth, "")
+		}
+	}
+	write(text)
+	if do != "" {
+		write("do: " + do)
+	}
+}

@@ -1,0 +1,339 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Page writes the state of Jobs for people.
+type Page struct {
+	Out    io.Writer
+	Width  int  // of a line at most; 0 for no limit
+	Whole  bool // names are never cut or broken, if need be beyond the width: what is written goes into a pipe
+	Asked  bool // the user asked for that width: in a pipe, too, rows keep to it; else a row is one line there, and nothing of it is cut
+	Wide   bool
+	Colour bool
+	Zone   words.Zone // of the times
+	// Namespace is the only one of which something is shown; empty for several. It need not be told in each row.
+	Namespace string
+}
+
+// table is a table of the page.
+func (p *Page) table(head ...string) *Table {
+	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
+	if p.Whole && !p.Asked {
+		t.Width = 0
+	}
+	return t
+}
+
+// wholeOr is a text in which words of others are cut, or with all of them where it has such: in a pipe nothing is cut.
+func (p *Page) wholeOr(text, whole string) string {
+	if p.Whole && !p.Asked && whole != "" {
+		return whole
+	}
+	return text
+}
+
+// Indented writes a value of this package as indented JSON whose every character is visible.
+func Indented(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("write JSON: %w", err)
+	}
+	return recordjson.VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
+
+// countsText says what the pods of a Job came to. Of one whose records until its end are not there that is not known.
+func countsText(j *history.Job) string {
+	if j.State == history.StateFinished {
+		return "not known: the records of them are not in the log"
+	}
+	c := &j.Counts
+	return fmt.Sprintf("%s succeeded, %d failed, %d active (%d ready), %d terminating, %d being created",
+		succeeded(c), c.Failed, c.Active, c.Ready, c.Terminating, c.Creating)
+}
+
+func succeeded(c *history.Counts) string {
+	if c.Completions == 0 {
+		return strconv.Itoa(int(c.Succeeded))
+	}
+	return fmt.Sprintf("%d/%d", c.Succeeded, c.Completions)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// took is how long it was from a start to an end; the end is in whole seconds, like all times that the API stores.
+func took(start, end recordjson.Instant) string {
+	if start == 0 || end == 0 {
+		return ""
+	}
+	return words.Span(max(events.Time(end).Sub(events.Time(start).Second()), 0))
+}
+
+// lines collects "label: text" lines.
+type lines struct {
+	page *Page
+	b    bytes.Buffer
+}
+
+func (l *lines) put(label, format string, args ...any) { l.styled(Plain, label, format, args...) }
+
+func (l *lines) styled(style Style, label, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if label != "" {
+		label += ":"
+	}
+	for _, line := range wrap(words.Clean(text), l.page.Width-labelWidth, l.page.Whole) {
+		if l.page.Colour && style != Plain {
+			line = codes[style] + line + "\x1b[0m"
+		}
+		fmt.Fprintf(&l.b, "%-*s%s\n", labelWidth, label, line)
+		label = ""
+	}
+}
+
+// wrap breaks a text at spaces into lines of at most width columns; a longer word is broken too, unless words are to stay
+// whole. A width that is not positive means no limit.
+func wrap(text string, width int, whole bool) []string {
+	if width <= 0 {
+		return []string{text}
+	}
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	width = max(width, 20+len(indent))
+	var out []string
+	rest := []rune(text)
+	for columns(string(rest)) > width {
+		most := len([]rune(head(string(rest), width)))
+		at := most
+		for at > len(indent) && rest[at] != ' ' {
+			at--
+		}
+		if at <= len(indent) {
+			at = max(most, 1)
+			for whole && at < len(rest) && rest[at] != ' ' {
+				at++
+			}
+		}
+		out = append(out, string(rest[:at]))
+		rest = []rune(indent + strings.TrimLeft(string(rest[at:]), " "))
+	}
+	if len(rest) > len(indent) || len(out) == 0 {
+		out = append(out, string(rest))
+	}
+	return out
+}
+
+const (
+	labelWidth = 15
+	maxPods    = 20 // in a table that is not wide
+	maxRefused = 5  // lines, likewise
+)
+
+// Job writes the state of one Job.
+func (p *Page) Job(j *history.Job) error {
+	l := &lines{page: p}
+	l.put("Job", "%s/%s", dash(j.Namespace), dash(j.Name))
+	l.put("UID", "%s", j.UID)
+	if o := j.Origin; o != nil && o.Kind != "" {
+		l.put("Made by", "%s %s", o.Kind, o.Name)
+	}
+	asOf := events.Time(j.AsOf.Time)
+	l.put("As of", "record %d, %s%s", j.AsOf.Sequence, p.Zone.Moment(asOf), clockText(j.Clock, events.Time(j.LastRecord), asOf, p.Zone))
+	if j.Gap != nil {
+		l.styled(Trouble, "Not watched", "%s", notWatched(j.Gap, p.Zone))
+	}
+	l.late(j.PassedOver)
+	style := Strong
+	if j.State == history.StateFailed || j.State == history.StateFailing {
+		style = Trouble
+	}
+	l.styled(style, "State", "%s", sentence(j))
+	if j.Started != 0 {
+		text := p.Zone.Second(events.Time(j.Started))
+		if d := took(j.Started, j.Finished); d != "" {
+			text += fmt.Sprintf(", finished %s after %s", p.Zone.Second(events.Time(j.Finished)), d)
+		}
+		l.put("Started", "%s", text)
+	}
+	l.put("Pods", "%s", countsText(j))
+	if j.First == 0 {
+		l.put("Records", "%d, to %d; older ones are not in the log", j.Records, j.Last)
+	} else {
+		l.put("Records", "%d, from %d to %d", j.Records, j.First, j.Last)
+	}
+	l.work(j)
+	if _, err := p.Out.Write(l.b.Bytes()); err != nil {
+		return err
+	}
+	return p.pods(j)
+}
+
+// late says that what is shown may be older than it says, as the namespace is over its budget of log.
+func (l *lines) late(passed []history.Passed) {
+	for i := range passed {
+		l.styled(Trouble, "May be late", "%s", Late(&passed[i], l.page.Zone))
+	}
+}
+
+// Late says since when what is shown may be older than it says: "namespace ci is over its budget of log since …".
+func Late(x *history.Passed, zone words.Zone) string {
+	whose := "nodes and namespaces are over their"
+	if x.Namespace != "" {
+		whose = "namespace " + words.Clean(x.Namespace) + " is over its"
+	}
+	return whose + " budget of log since " + zone.Moment(events.Time(x.From)) + ": not every change is recorded, and what is may be a minute late"
+}
+
+// NotWatched says when the cluster was not watched.
+func NotWatched(g *history.Gap, zone words.Zone) string {
+	return "the cluster was not watched " + gapTimes(g, zone)
+}
+
+// notWatched says when the cluster was not watched, and what that means for what is shown.
+func notWatched(g *history.Gap, zone words.Zone) string {
+	return gapTimes(g, zone) + ": this is how the Job was seen last before"
+}
+
+func gapTimes(g *history.Gap, zone words.Zone) string {
+	text := "until " + zone.Moment(events.Time(g.Until))
+	switch {
+	case g.Until == 0:
+		text = "since " + zone.Moment(events.Time(g.From))
+	case g.From != 0:
+		text = "from " + zone.Moment(events.Time(g.From)) + " " + text
+	}
+	return text
+}
+
+// noFullView says as of when not all was listed.
+const noFullView = "the controller had no full view of the cluster then"
+
+// sentence is the Job's state in words.
+func sentence(j *history.Job) string {
+	text := string(j.State)
+	if because := words.Because(j.Reason, j.Message); because != "" {
+		text += " (" + because + ")"
+	}
+	switch {
+	case j.Gone && j.State != history.StateDeleted:
+		text += "; its object was deleted"
+	case j.Deleted != 0 && j.State != history.StateDeleting && j.State != history.StateDeleted:
+		text += "; being deleted"
+	}
+	if !j.Managed && j.State != history.StateUnseen {
+		text += "; not managed here"
+	}
+	if j.InPart() {
+		text += "; " + noFullView
+	}
+	return text
+}
+
+// work is what is being done, waited for, and was decided.
+func (l *lines) work(j *history.Job) {
+	label := func(i int, text string) string {
+		if i == 0 {
+			return text
+		}
+		return ""
+	}
+	for i, c := range j.InFlight {
+		text := c.Does + ", decided " + l.page.Zone.Clock(events.Time(c.Since))
+		if c.Doubt {
+			text = c.Does + ", outcome unknown: sent " + l.page.Zone.Clock(events.Time(c.Since))
+		}
+		l.put(label(i, "In flight"), "%s", text)
+	}
+	for i, w := range j.Waits {
+		l.put(label(i, "Waits"), "until %s for %s", l.page.Zone.Moment(events.Time(w.Until)), w.For)
+	}
+	for i := range j.Refused {
+		if i == maxRefused && !l.page.Wide {
+			l.styled(Trouble, "", "and %d more (-o wide shows all)", len(j.Refused)-maxRefused)
+			break
+		}
+		l.styled(Trouble, label(i, "Refused"), "%s", refused(&j.Refused[i], l.page.Zone))
+	}
+	shown := 0
+	for _, f := range j.Trouble {
+		if !slices.ContainsFunc(j.Refused, func(r history.Refusal) bool { return r.Record == f.Sequence }) {
+			l.styled(Trouble, label(shown, "Trouble"), "record %d: %s", f.Sequence, f.Says)
+			shown++
+		}
+	}
+	for i, note := range j.Notes {
+		l.styled(Trouble, label(i, "Note"), "%s", note)
+	}
+	l.decision(j.LastDecision)
+}
+
+// decision is the newest one; nil for none.
+func (l *lines) decision(d *history.Decision) {
+	if d == nil {
+		return
+	}
+	l.put("Last decision", "record %d, %s", d.Sequence, l.page.Zone.Moment(events.Time(d.Time)))
+	for _, s := range d.Steps {
+		if text := strings.Join(capped(s.Commands, l.page.Wide), ", "); text != "" {
+			l.put("", "%s: %s", s.Reason, text)
+		} else {
+			l.put("", "%s", s.Reason)
+		}
+		if s.Sentence != "" {
+			l.put("", "  because %s", s.Sentence)
+		}
+	}
+}
+
+// capped leaves out what is too much to read, unless all is wanted.
+func capped(texts []string, all bool) []string {
+	const most = 3
+	if all || len(texts) <= most {
+		return texts
+	}
+	return append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", len(texts)-most))
+}
+
+// refused says for people what is refused.
+func refused(r *history.Refusal, zone words.Zone) string {
+	text := r.Does + ": "
+	if r.Class != "" {
+		text += r.Class
+	} else {
+		text += "no answer"
+	}
+	text += fmt.Sprintf(" since %s, %s", zone.Moment(events.Time(r.Since)), tries(r.Tries))
+	if r.Next != 0 {
+		text += ", next at " + zone.Clock(events.Time(r.Next))
+	}
+	if r.Says != "" {
+		text += fmt.Sprintf("; record %d: %s", r.Record, r.Says)
+	}
+	return text
+}
+
+func tries(n uint32) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return fmt.Sprintf("%d tries", n)
+}

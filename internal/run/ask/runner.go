@@ -1,0 +1,109 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/jobledger/jobledger/internal/run/lease"
+)
+
+// errDead: the holder of a Lease does not renew it.
+var errDead = errors.New("the controller that runs the CronJobs does not run now")
+
+// places are the namespaces of the Leases that may say who runs the CronJobs of the namespace. The first that a controller holds for
+// that, and renews, is believed.
+func (c *Config) places() []string {
+	places := slices.Clone(lease.OperatorNamespaces)
+	if !slices.Contains(places, c.Namespace) {
+		places = append(places, c.Namespace)
+	}
+	return places
+}
+
+// runner finds the controller of ours that runs the CronJobs of the namespace, by the Leases. Its error says who else does, as far as
+// that can be told, and what a user can do then.
+func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
+	var denied []string
+	var reason, dead error
+	without := "" // a holder that runs Jobs of the namespace, and no CronJobs
+	for _, namespace := range c.places() {
+		l, err := lease.Read(ctx, c.Client, namespace)
+		if apierrors.IsForbidden(err) {
+			denied, reason = append(denied, named(namespace)), err
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		if l == nil {
+			continue
+		}
+		said := l.Judged()
+		if !said.Runs(c.Namespace) {
+			continue
+		}
+		if !said.Cron {
+			without = said.Holder
+			continue
+		}
+		if err := c.lives(ctx, l); errors.Is(err, errDead) { // it may have a successor, whose Lease is elsewhere
+			dead = cmp.Or(dead, err)
+			continue
+		} else if err != nil {
+			return "", "", err
+		}
+		return l.Judged().Holder, said.Lease, nil
+	}
+	switch {
+	case dead != nil:
+		return "", "", dead
+	case without != "":
+		return "", "", fmt.Errorf("the controller %s does not run CronJobs, so the built-in controller does, which knows no trigger; %s", without, c.instead())
+	case reason != nil:
+		return "", "", fmt.Errorf("it cannot be told who runs the CronJobs of namespace %s: you may not read the Lease %s (deploy/trigger/role.yaml gives that right): %w",
+			c.Namespace, strings.Join(denied, " or "), reason)
+	}
+	return "", "", fmt.Errorf("no controller of Jobledger runs the CronJobs of namespace %s, by the Lease %s; where the built-in one does, %s",
+		c.Namespace, c.leases(), c.instead())
+}
+
+// instead is what a user of the built-in controller does.
+func (c *Config) instead() string {
+	return fmt.Sprintf("'kubectl create job NAME --from=cronjob/%s -n %s' makes a Job at once, whatever the concurrency policy says", c.Name, c.Namespace)
+}
+
+func (c *Config) leases() string {
+	var names []string
+	for _, namespace := range c.places() {
+		names = append(names, named(namespace))
+	}
+	return strings.Join(names, " or ")
+}
+
+// named is the Lease of a namespace.
+func named(namespace string) string { return namespace + "/" + lease.UsualName }
+
+// lives makes sure that the holder renews its Lease: by our clock if that agrees with the operator's, else by waiting for a renewal. A
+// request that is older than a minute when a controller first sees it is not carried out.
+func (c *Config) lives(ctx context.Context, l *lease.Found) error {
+	said := l.Judged()
+	if age := c.Now().Sub(said.Renewed); said.Word == lease.Operators && age > -time.Minute && age <= said.Patience {
+		return nil
+	}
+	c.Note(fmt.Sprintf("Lease %s was not renewed lately: waiting up to %s to see whether %s still runs", said.Lease, said.Patience, said.Holder))
+	renewed, err := l.Renewed(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !renewed:
+		return fmt.Errorf("%w: the Lease %s is not renewed", errDead, said.Lease)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/store"
+)
+
+// elects reports whether a Lease is to be held. In observe mode nothing is written, so not a Lease either.
+func (c *controller) elects() bool { return c.config.Lease.On && !c.observes() }
+
+// newLease makes the Lease, which is not held yet. That of one namespace's Jobs is in that namespace, so that its rights do.
+func (c *controller) newLease() (err error) {
+	f := &c.config.Lease
+	client, err := c.cluster.Patient(f.RenewDeadline / 2)
+	if err != nil {
+		return err
+	}
+	c.identity = identity()
+	c.lease, err = lease.New(lease.Config{
+		Client: client, Namespace: cmp.Or(f.Namespace, c.settings.Namespace, lease.DefaultNamespace),
+		MakeNamespace: f.Namespace == "" && c.settings.Namespace == "", Scope: c.settings.Namespace, Cron: c.runsCronJobs(),
+		Identity: c.identity, Duration: f.Duration, RenewDeadline: f.RenewDeadline, RetryPeriod: f.RetryPeriod, Logger: c.logger,
+	})
+	if err != nil {
+		return err
+	}
+	slowPaths.WithLabelValues(lease.UsualName)
+	registerLease(c.registry, lease.UsualName, c.lease.Holds)
+	return nil
+}
+
+// registerLease adds whether this process holds its Lease.
+func registerLease(r prometheus.Registerer, name string, holds func() bool) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leader_election_master_status", Help: "1 while this process holds the Lease of that name, 0 while it does not.",
+		ConstLabels: prometheus.Labels{"name": name},
+	}, func() float64 {
+		if holds() {
+			return 1
+		}
+		return 0
+	}))
+}
+
+// elect works while holding the Lease. A process that waits for it is a standby: it is healthy and ready (O-035), unless it is a
+// second controller. It wants the Lease only once it has the log, because the LOCK of the log is what tells whether the holder has
+// ended.
+func (c *controller) elect(ctx context.Context) error {
+	if err := c.newLease(); err != nil {
+		return err
+	}
+	if err := c.refuseEarly(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return c.withLog(ctx, func(ctx context.Context, log store.Opened) error {
+		c.logger.Info("waiting for the Lease", "lease", c.lease.Name(), "identity", c.identity)
+		lock := log.LockID()
+		own := func() lease.Log {
+			id, head := log.Durable()
+			return lease.Log{Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: lock}
+		}
+		if err := c.refuseElsewhere(ctx, log, own()); err != nil {
+			return unlessStopped(ctx, err)
+		}
+		err := c.lease.Run(ctx, lease.Bid{
+			Log: own,
+			Admit: func(before lease.Said) error {
+				if before.LogID == own().LogID {
+					c.standBy("")
+				}
+				return cmp.Or(c.refuse(before, own()), c.refuseFork(before, log))
+			},
+			Lead: func(ctx context.Context) error { return c.lead(ctx, log) },
+		})
+		switch {
+		case errors.Is(err, lease.ErrDenied) && apierrors.IsUnauthorized(err):
+			err = fmt.Errorf("%w; renew the token or the certificate of this account", err)
+		case errors.Is(err, lease.ErrDenied):
+			err = fmt.Errorf("%w; give this user the rights of deploy/base/role.yaml in that namespace, or name another one with "+
+				"--leader-elect-resource-namespace, or go without a Lease with --leader-elect=false", err)
+		}
+		if above := (*lease.OutrankedError)(nil); errors.As(err, &above) {
+			err = fmt.Errorf("stopped, because another controller began to run the same Jobs: %w", c.runsToo(&above.By))
+		}
+		return err
+	})
+}
+
+// lead works, unless another controller began to work on the same Jobs under another Lease while this one was being taken.
+func (c *controller) lead(ctx context.Context, log store.Opened) error {
+	if err := c.refuseBeside(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	c.logger.Info("leading", "lease", c.lease.Name(), "identity", c.identity)
+	c.health.set(func(h *Health) { h.standby, h.second = false, "" })
+	return c.work(ctx, log)
+}
+
+// findingOut is why a process is not ready that may be a second controller.
+const findingOut = "whether another controller runs these Jobs is being found out"
+
+// standBy says why a process that waits may be a second controller; empty where it is one that is to take over.
+func (c *controller) standBy(second string) {
+	c.health.set(func(h *Health) { h.second = second })
+}
+
+// unlessStopped is the error, unless it came of a stop that was asked for.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // what is cut short by a stop is no failure
+	}
+	return err
+}
+
+// leaseLost reports whether a Lease was held and is lost.
+func (c *controller) leaseLost() bool {
+	if c.lease == nil {
+		return false
+	}
+	select {
+	case <-c.lease.Lost():
+		return true
+	default:
+		return false
+	}
+}
+
+// identity is a name for this process that no other has.
+func identity() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	var unique [8]byte
+	_, _ = rand.Read(unique[:]) // never fails
+	return host + "_" + hex.EncodeToString(unique[:])
+}
+
+// withLog does something with the log open.
+func (c *controller) withLog(ctx context.Context, do func(context.Context, store.Opened) error) (err error) {
+	log, err := c.openLog(ctx)
+	if err != nil {
+		return unlessStopped(ctx, c.explainLoss(err))
+	}
+	defer func() { // the last thing: every other part writes to it or reads from it, and the Lease names its LOCK
+		if closed := log.Close(); closed != nil && err == nil {
+			err = fmt.Errorf("close the log: %w", closed)
+		}
+		c.logger.Info("log closed", "head", uint64(log.Head().Sequence))
+	}()
+	if err := c.goOn(ctx, log); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return do(ctx, log)
+}
+
+// openLog opens the log for writing. Who wants the Lease waits until no other process has the log open.
+func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
+	for told := false; ; told = true {
+		log, err := c.openWithRoom(ctx)
+		var held *store.HeldError
+		if err == nil || c.lease == nil || !errors.As(err, &held) {
+			return log, err
+		}
+		if !told {
+			c.logger.Info("another process has the log open: waiting", "error", held.Holder())
+			c.standBy("")
+		}
+		select {
+		case <-time.After(openAgain):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// openAgain is how long to wait for a log that another process has open.
+const openAgain = 200 * time.Millisecond

@@ -1,0 +1,58 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/wire/httpport"
+)
+
+// endpoint answers people, probes and scrapers of this machine.
+type endpoint struct {
+	*httpport.Server
+	file string // where its address is left for readers of the log
+	done chan struct{}
+}
+
+// newEndpoint listens. Its address is to be left in the log's directory.
+func (c *controller) newEndpoint() (*endpoint, error) {
+	e := &endpoint{file: filepath.Join(c.lists.Dir, serve.AddressFile), done: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", serve.Handler(serve.Config{
+		Log: c.lists.Log, Now: c.now, Lists: joblist.New(c.lists), Damage: c.damage, PID: os.Getpid(), Version: c.config.Program.Version, Done: e.done,
+		NotListed: c.health.notListed,
+	}))
+	c.health.serve(mux, c.registry, nil)
+	var err error
+	e.Server, err = httpport.Listen(httpport.Config{Address: c.config.Listen, Handler: serve.Guard(mux), Logger: c.logger})
+	if err != nil {
+		return nil, fmt.Errorf("%w (--listen=127.0.0.1:0 takes any free port, --listen= none)", err)
+	}
+	return e, nil
+}
+
+// now is the time by the controller's clock; 0 before it works.
+func (c *controller) now() events.Time {
+	if clock := c.clock.Load(); clock != nil {
+		return clock.Now()
+	}
+	return 0
+}
+
+// close ends answers that follow the log, waits for others within ctx, and takes the address away.
+func (e *endpoint) close(ctx context.Context) error {
+	close(e.done)
+	err := os.Remove(e.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, e.Shutdown(ctx))
+}

@@ -1,0 +1,68 @@
+package controller
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
+)
+
+// expiryWarner warns of finished Jobs that are deleted late, or never, because of the finish time that their status says (T-024, T-025).
+// Whoever writes a Job's status chooses that time, so no more than mostTold Jobs are named in a minute. It is safe for concurrent use.
+type expiryWarner struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu    sync.Mutex
+	since time.Time
+	told  int
+}
+
+const mostTold = 10
+
+// look looks at a finished Job.
+func (e *expiryWarner) look(job *kubewire.Job) {
+	if job.TTLSecondsAfterFinished == nil {
+		return
+	}
+	end := finishOf(job)
+	switch now := e.now(); {
+	case end == nil:
+	case end.LastTransitionTime.IsZero():
+		e.warn(now, job, "unable to find the time when the Job finished: its condition has no lastTransitionTime, so the Job is never deleted")
+	case end.LastTransitionTime.After(now):
+		e.warn(now, job, "a Job finished in the future: clocks of the cluster differ, and the Job is deleted later",
+			"finished", end.LastTransitionTime.UTC().Format(time.RFC3339))
+	}
+}
+
+// finishOf is the condition whose time counts: the first in the list that says that the Job finished (T-021).
+func finishOf(job *kubewire.Job) *batchv1.JobCondition {
+	for i := range job.Status.Conditions {
+		c := &job.Status.Conditions[i]
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+func (e *expiryWarner) warn(now time.Time, job *kubewire.Job, text string, attrs ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now.Sub(e.since) >= time.Minute || now.Before(e.since) {
+		e.since, e.told = now, 0
+	}
+	switch e.told++; {
+	case e.told < mostTold:
+	case e.told == mostTold:
+		attrs = append(attrs, "more", "not named within a minute")
+	default:
+		return
+	}
+	e.log.Warn(text, append([]any{"job", job.Namespace + "/" + job.Name, "ttlSecondsAfterFinished", *job.TTLSecondsAfterFinished}, attrs...)...)
+}

@@ -1,0 +1,163 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/jobledger/jobledger/internal/wire/coalesce"
+)
+
+// Cluster is the API server that a run talks to.
+type Cluster struct {
+	Client kubernetes.Interface
+	host   string
+	clock  *serverClock
+	config *rest.Config
+
+	transport http.RoundTripper // of all clients
+}
+
+// As client-go has them.
+const (
+	dialTimeout = 30 * time.Second
+	keepAlive   = 30 * time.Second
+)
+
+// Connect finds the cluster and makes a client of it, as jobledger of that version; it does not ask it anything yet.
+func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
+	config, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, errors.New("no cluster to talk to: name one with --kubeconfig or $KUBECONFIG, or run inside one")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster: %w", err)
+	}
+	config.UserAgent = "jobledger/" + version
+	config.QPS = -1 // the executor adapts to what the server bears; a fixed rate would fight it
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	traffic := &coalesce.Traffic{}
+	config.Dial = traffic.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
+	clock := &serverClock{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return traffic.Count(clock.noting(next)) })
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client of %s: %w", config.Host, err)
+	}
+	k := &Cluster{host: config.Host, clock: clock, config: config, transport: transport}
+	if k.Client, err = k.Patient(0); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Patient makes a client whose requests end after a while, 0 for never: one that hangs must not hold up the next. It has the connection of
+// the others.
+func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
+	client, err := kubernetes.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport, Timeout: timeout})
+	if err != nil {
+		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
+	}
+	return client, nil
+}
+
+// Dynamic makes a client for objects of any kind.
+func (k *Cluster) Dynamic() (dynamic.Interface, error) {
+	client, err := dynamic.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport})
+	if err != nil {
+		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
+	}
+	return client, nil
+}
+
+// version asks for the API server's version, and so whether it can be reached.
+func (k *Cluster) version(ctx context.Context) (string, error) {
+	type answer struct {
+		version string
+		err     error
+	}
+	got := make(chan answer, 1)
+	go func() { // ends with the request, which has a time limit of its own
+		v, err := k.Client.Discovery().ServerVersion()
+		if err != nil {
+			got <- answer{err: err}
+			return
+		}
+		got <- answer{version: v.GitVersion}
+	}()
+	select {
+	case a := <-got:
+		return a.version, a.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// ServerTime is the API server's clock as its newest answer told it, to a second or two; ok is false before one did.
+func (k *Cluster) ServerTime() (t time.Time, ok bool) { return k.clock.since(time.Time{}) }
+
+// time is the API server's clock, to a second or two; ok is false when it does not answer soon.
+func (k *Cluster) time(ctx context.Context) (t time.Time, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	before := time.Now()
+	if _, err := k.version(ctx); err != nil {
+		return time.Time{}, false
+	}
+	return k.clock.since(before)
+}
+
+// askTimeout is how long run waits for an answer that it can do without.
+const askTimeout = 5 * time.Second
+
+// serverClock notes the Date of the API server's answers. It is safe for concurrent use.
+type serverClock struct{ newest atomic.Pointer[sighting] }
+
+// sighting is a time of the server's clock and when it was read here.
+type sighting struct {
+	here, there time.Time
+	text        string // of there, as the answer has it
+}
+
+// noting makes requests like next does.
+func (c *serverClock) noting(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		resp, err := next.RoundTrip(r)
+		if err == nil {
+			c.note(resp.Header.Get("Date"))
+		}
+		return resp, err
+	})
+}
+
+// note takes note of a Date. Most answers have the same as the one before.
+func (c *serverClock) note(date string) {
+	if s := c.newest.Load(); s != nil && s.text == date {
+		c.newest.Store(&sighting{here: time.Now(), there: s.there, text: date})
+	} else if there, err := http.ParseTime(date); err == nil {
+		c.newest.Store(&sighting{here: time.Now(), there: there, text: date})
+	}
+}
+
+// since is the server's time now, as an answer told that came after then.
+func (c *serverClock) since(then time.Time) (time.Time, bool) {
+	s := c.newest.Load()
+	if s == nil || s.here.Before(then) {
+		return time.Time{}, false
+	}
+	return s.there.Add(time.Since(s.here)), true
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

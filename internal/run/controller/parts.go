@@ -1,0 +1,138 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+)
+
+// run starts the parts and waits. A stop goes from the facts to the log: the informer tells nothing more, the loop folds
+// what there is and waits for what is in flight, Events catch up, readers are let go.
+func (c *controller) run(ctx context.Context) error {
+	c.announce(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
+	defer release()
+
+	group.Go(func() error { return c.watch(ctx) }) // ends with ctx
+	go c.around.Run(ctx)                           // ends a while after ctx, or with the process
+	group.Go(func() error { return c.worry(ctx) }) // ends with ctx, or ends it
+	keeper := joblist.NewKeeper(c.lists, c.logger)
+	group.Go(func() error { c.scrubber.run(ctx); return nil })          // ends with ctx
+	group.Go(func() error { c.packer.run(ctx); return nil })            // ends with ctx
+	group.Go(func() error { c.retainer.run(ctx); return nil })          // ends with ctx
+	group.Go(func() error { keeper.Run(ctx); return nil })              // ends with ctx
+	group.Go(func() error { fitProcessors(ctx, c.logger); return nil }) // ends with ctx
+	group.Go(func() error {                                             // ends with ctx, after a stop in good order
+		defer release()
+		defer c.queue.Close() // the informer may wait for room in it
+		return c.decide(ctx)
+	})
+	if !c.observes() {
+		group.Go(func() error { // ends when the loop has
+			return c.executor.Run(after, func(r events.TaskResult) {
+				c.hands.ended(&r)
+				c.queue.Report(r)
+			})
+		})
+		group.Go(func() error { return c.publish(after) })        // ends when the loop has, and it caught up or gave up
+		group.Go(func() error { return c.count(after) })          // ends when the loop has
+		group.Go(func() error { c.alarm.Run(after); return nil }) // ends when the loop has
+	}
+	if c.stream != nil {
+		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up
+	}
+	if c.endpoint != nil {
+		group.Go(c.endpoint.Run) // ends with the next
+		group.Go(func() error {
+			<-after.Done()
+			bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+			defer cancel()
+			return c.endpoint.close(bound)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	c.finishLists(keeper)
+	c.logger.Info("stopped in good order")
+	return nil
+}
+
+// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little longer.
+func (c *controller) finishLists(keeper *joblist.Keeper) {
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if err := keeper.Finish(bound); err != nil {
+		c.logger.Warn("the lists of Jobs are behind: 'get jobs' takes longer", "error", err)
+	}
+}
+
+// watch runs the informer. client-go's Reflector waits for up to a minute between tries to reach a server that refuses
+// connections, and does not hear ctx meanwhile; a stop does not wait for that. What it might still report is not read.
+func (c *controller) watch(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- c.informer.Run(ctx) }() // ends a while after ctx, or with the process
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(time.Second):
+		return nil
+	}
+}
+
+// decide runs the loop.
+func (c *controller) decide(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		c.health.set(func(h *Health) { h.stopping = true })
+		if c.leaseLost() {
+			c.logger.Error("the Lease is lost: stopping at once", "error", context.Cause(ctx))
+			return
+		}
+		c.logger.Info("stopping: waiting for what is in flight", "within", c.config.Stop.String())
+	})
+	defer stop()
+	err := c.explainLoss(c.runner.Run(ctx))
+	if err != nil {
+		c.health.set(func(h *Health) { h.failed = err })
+	}
+	return err
+}
+
+// publish publishes Kubernetes Events until ctx ends, and then what became durable since, within a bound.
+func (c *controller) publish(ctx context.Context) error {
+	if err := c.publisher.Run(ctx); err != nil {
+		return fmt.Errorf("publish Kubernetes Events: %w", err)
+	}
+	if c.leaseLost() {
+		return nil // who leads now goes on with them
+	}
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if c.lease != nil {
+		bound, cancel = c.lease.Within(bound)
+		defer cancel()
+	}
+	if err := c.publisher.CatchUp(bound); err != nil {
+		c.logger.Warn("Kubernetes Events are behind; the next start goes on with them", "error", err)
+	}
+	return nil
+}
+
+// count counts what durable records say until ctx ends.
+func (c *controller) count(ctx context.Context) error {
+	if err := c.counter.Run(ctx); err != nil {
+		return fmt.Errorf("metrics of Jobs: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// refuseEarly finds out, before a log is made or opened, that another controller runs these Jobs. What it cannot find out now
+// is found when the Lease is wanted.
+func (c *controller) refuseEarly(ctx context.Context) error {
+	bound, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	before, err := c.lease.Read(bound)
+	if err != nil {
+		c.logger.Warn("cannot look at the Lease yet", "error", err)
+	}
+	there, err := open.Exists(c.config.Log)
+	if err != nil {
+		return fmt.Errorf("look for a log in %s: %w", c.config.Log, err)
+	}
+	if there {
+		return c.refuseBeside(ctx)
+	}
+	if err := c.refuse(before, lease.Log{}); err != nil {
+		return err
+	}
+	if err := c.refuseBeside(ctx); err != nil {
+		return err
+	}
+	return c.refuseStranger(ctx, "")
+}
+
+// refuseElsewhere says why not to want the Lease with a log, by what other Leases say: that it is an older copy, or that a controller
+// runs these Jobs with another log.
+func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own lease.Log) error {
+	elsewhere, err := c.lease.Elsewhere(ctx)
+	if err != nil {
+		return c.explainBlind(err)
+	}
+	for _, said := range elsewhere {
+		if said.LogID != own.LogID {
+			continue
+		}
+		if err := cmp.Or(c.refuse(said, own), c.refuseFork(said, log)); err != nil {
+			return err
+		}
+	}
+	if before, err := c.lease.Read(ctx); err != nil || before.LogID == own.LogID {
+		return nil //nolint:nilerr // who wants the Lease reads it again
+	}
+	return c.refuseStranger(ctx, own.LogID)
+}
+
+// refuseStranger says that a controller runs these Jobs with another log, of one that no Lease names: it never ran here. Any Lease
+// counts, a tenant's too: what was never here is not missed before someone has looked. The empty ID is that of a directory without
+// a log.
+func (c *controller) refuseStranger(ctx context.Context, logID string) error {
+	if c.config.Lease.Adopt {
+		return nil
+	}
+	c.standBy(findingOut)
+	stranger, err := c.lease.Stranger(ctx, logID)
+	if err != nil || stranger == nil {
+		return c.explainBlind(err)
+	}
+	return fmt.Errorf("%s, and no Lease says that the log in %s ran Jobs of this cluster: give --log where that one is, or --adopt to begin "+
+		"with this one all the same", whose(*stranger), c.config.Log)
+}
+
+// refuseUnled says who runs these Jobs, for a controller that is to hold no Lease. It looks at its start alone: nothing keeps another
+// controller away later. What it may not see, or a server that does not answer, does not keep it.
+func (c *controller) refuseUnled(ctx context.Context) error {
+	client, err := c.cluster.Patient(askTimeout)
+	if err != nil {
+		return err
+	}
+	holders, err := lease.Holders(ctx, client, cmp.Or(c.settings.Namespace, lease.Everywhere))
+	if err != nil {
+		c.logger.Warn("cannot look for other controllers, and goes on without a Lease", "error", err)
+		return nil
+	}
+	for _, l := range holders {
+		said := l.Judged()
+		return c.runsToo(&said.Said)
+	}
+	return nil
+}
+
+// explainBlind says what to do where a Lease may not be read.
+func (c *controller) explainBlind(err error) error {
+	if !errors.Is(err, lease.ErrBlind) {
+		return err
+	}
+	if apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("%w; renew the token or the certificate of this account", err)
+	}
+	file := "deploy/base/clusterrole.yaml"
+	if c.settings.Namespace != "" {
+		file = "deploy/overlays/namespace/rights.yaml"
+	}
+	return fmt.Errorf("%w; %s gives that right", err, file)
+}
+
+// refuse says why not to work on a log, by what the Lease says of who runs the Jobs, or has run them (design §4, Identity). The
+// zero Log is that of a directory without one.
+func (c *controller) refuse(before lease.Said, own lease.Log) error {
+	adopt := c.config.Lease.Adopt
+	switch {
+	case before.LogID == "":
+		return nil
+	case before.Before && !adopt:
+		return &events.BeforeError{
+			What: "the Lease " + before.Lease, Do: "stop that controller, move its log away, and give --adopt to begin a new one",
+		}
+	case before.LogID != own.LogID && adopt:
+		if !c.adopts {
+			c.logger.Warn("another log ran the Jobs of this cluster before: going on with this one", "before", before.LogID, "now", own.LogID)
+			c.adopts = true
+		}
+		if before.Holder != "" {
+			c.standBy(whose(before) + ": waiting until it is given back, or has expired")
+		}
+		return nil
+	case before.LogID != own.LogID && own.LogID == "":
+		return fmt.Errorf("%s, and there is no log in %s: give --log where that one is, or --adopt to begin a new one",
+			whose(before), c.config.Log)
+	case before.LogID != own.LogID:
+		return fmt.Errorf("%s, and the one in %s is log %s: give --log where that one is, or --adopt to go on with this one",
+			whose(before), c.config.Log, own.LogID)
+	case before.Epoch > own.Epoch || before.Epoch == own.Epoch && before.Head > own.Head:
+		return c.refuseLoss(fmt.Errorf("the log in %s ends with record %d of epoch %d, and the Lease %s says that it had record %d of epoch %d: "+
+			"its end is lost, or it is an older copy", c.config.Log, own.Head, own.Epoch, before.Lease, before.Head, before.Epoch), before.Epoch)
+	}
+	return nil
+}
+
+// refuseFork says that the log went another way than the one of which the Lease says a head: a copy of it that was run from, and has
+// other records under the same numbers.
+func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
+	lost, is, err := lostByLease(before, log)
+	if err != nil {
+		return fmt.Errorf("compare the log with what the Lease %s says: %w", before.Lease, err)
+	}
+	if !is {
+		return nil
+	}
+	has := "another"
+	if hash, err := log.Chain(before.Head); err == nil {
+		has = hash.String()
+	}
+	return c.refuseLoss(fmt.Errorf("the log in %s is another one than the Lease %s names, with the same ID: its hash behind record %d is %s, "+
+		"and was %s. A copy was run from", c.config.Log, before.Lease, before.Head, has, before.Hash), max(lost.Epoch, log.Identity().Epoch))
+}
+
+// lostByLease reports whether the head that the Lease names is one that the log had, and does not have. Of an epoch before the one that
+// began without lost records it proves nothing.
+func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, err error) {
+	id, head := log.Identity(), log.Head()
+	if said.LogID != id.LogID || said.Head == 0 {
+		return events.Loss{}, false, nil
+	}
+	lost = events.Loss{Witness: events.WitnessLease, Epoch: said.Epoch, Sequence: said.Head, Hash: said.Hash}
+	if said.Epoch > id.Epoch || said.Epoch == id.Epoch && said.Head > head.Sequence {
+		return lost, true, nil
+	}
+	if said.Epoch < id.Epoch {
+		first, restored, err := lifeAfter(log, said.Epoch)
+		if err != nil || restored || first == 0 {
+			return lost, false, err
+		}
+		if said.Head >= first {
+			return lost, true, nil
+		}
+	}
+	if said.Hash == (events.Hash{}) {
+		return lost, false, nil
+	}
+	hash, err := log.Chain(said.Head)
+	if errors.Is(err, store.ErrPruned) {
+		return lost, false, nil // the record to compare with is not kept
+	}
+	return lost, err == nil && hash != said.Hash, err
+}
+
+// whose says who works with which log, or did.
+func whose(s lease.Said) string {
+	if s.Holder == "" {
+		return fmt.Sprintf("the Lease %s says that log %s runs the Jobs of this cluster", s.Lease, short(s.LogID))
+	}
+	return fmt.Sprintf("the Lease %s is held by %s, renewed at %s, with log %s (stop that controller first)",
+		s.Lease, short(s.Holder), s.Renewed.UTC().Format(time.RFC3339), short(s.LogID))
+}
+
+// refuseBeside says who runs the same Jobs under a Lease in an operator's namespace, and is to go on. Of any other it warns: whoever
+// may write Leases in that namespace can make one, and must not keep this controller from its work.
+func (c *controller) refuseBeside(ctx context.Context) error {
+	c.standBy(findingOut)
+	beside, err := c.lease.Beside(ctx)
+	if err != nil {
+		return c.explainBlind(err)
+	}
+	if beside.Above != nil {
+		return c.runsToo(beside.Above)
+	}
+	for i := range beside.Others {
+		other := &beside.Others[i]
+		c.logger.Warn("another Lease is held and renewed for Jobs that are also ours: going on, because an honest holder would have "+
+			"ended; find out who writes that Lease", "lease", other.Lease, "holder", short(other.Holder), "scope", short(other.Scope))
+	}
+	if text := besideUs(beside.Others); text != "" {
+		c.health.set(func(h *Health) { h.beside = text })
+	}
+	return nil
+}
+
+// runsToo says who runs the same Jobs: those of all namespaces, while this controller is for one of them, or of the same one.
+func (c *controller) runsToo(other *lease.Said) error {
+	theirs, ours := "in namespace "+other.Scope, "in namespace "+c.settings.Namespace
+	if other.Scope == lease.Everywhere || other.Scope == "" {
+		theirs = "in all namespaces"
+	}
+	if c.settings.Namespace == "" {
+		ours = "in all namespaces"
+	}
+	return fmt.Errorf("the Lease %s is held by %s, with log %s: it runs Jobs %s, and this controller is to run Jobs %s: "+
+		"stop that one, or give each controller a --namespace of its own", other.Lease, short(other.Holder), short(other.LogID), short(theirs), ours)
+}
+
+// besideUs says in a sentence which controller was found beside us at the start; empty for none.
+func besideUs(others []lease.Said) string {
+	if len(others) == 0 {
+		return ""
+	}
+	var named []string
+	for i := range others[:min(len(others), budgetNames)] {
+		named = append(named, fmt.Sprintf("%s by %q", others[i].Lease, short(others[i].Holder)))
+	}
+	more := ""
+	if n := len(others) - len(named); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return "at the start other Leases were held for the same Jobs, and were not heeded: " + strings.Join(named, ", ") + more
+}
+
+// short is a text from a Lease, cut to the length that a message has room for.
+func short(s string) string {
+	const most = 100
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}

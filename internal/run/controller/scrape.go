@@ -1,0 +1,89 @@
+package controller
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/internal/wire/httpport"
+)
+
+// answerWithin is how long probes and scrapes may take.
+const answerWithin = 30 * time.Second
+
+// newScrape listens. Its answers tell nothing of any Job, so who may read them matters only to those who say so.
+func newScrape(c *ScrapeConfig, h *Health, metrics prometheus.Gatherer, client kubernetes.Interface, logger *slog.Logger) (*httpport.Server, error) {
+	config := httpport.Config{Address: c.Address, Logger: logger, Answer: answerWithin}
+	if c.CertFile != "" {
+		var err error
+		if config.TLS, err = httpport.Certificate(c.CertFile, c.KeyFile, logger); err != nil {
+			return nil, fmt.Errorf("serve metrics: %w", err)
+		}
+	}
+	var guard func(http.Handler) http.Handler
+	if c.Authorize {
+		guard = (&httpport.Delegated{Client: client, Logger: logger}).Guard
+	}
+	mux := http.NewServeMux()
+	h.serve(mux, metrics, guard)
+	config.Handler = mux
+	server, err := httpport.Listen(config)
+	if err != nil {
+		return nil, fmt.Errorf("serve metrics: %w", err)
+	}
+	return server, nil
+}
+
+// serve adds the paths of probes and metrics (O-035). Probes are always answered: the kubelet has no token.
+func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard func(http.Handler) http.Handler) {
+	if guard == nil {
+		guard = func(next http.Handler) http.Handler { return next }
+	}
+	mux.Handle("GET /healthz", h.Probe("healthz", false))
+	mux.Handle("GET /livez", h.Probe("livez", false))
+	mux.Handle("GET /readyz", h.Probe("readyz", true))
+	mux.Handle("GET /metrics", guard(h.oneAtATime(promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))))
+	mux.Handle("GET /metrics/slis", guard(h.oneAtATime(h.indicators())))
+}
+
+// oneAtATime makes one answer after another, on all ports together. A scrape gathers all series; a thousand at once would take the memory
+// and the processor of a thousand. An answer is sent once it is whole, so a client that does not read keeps nobody waiting.
+func (h *Health) oneAtATime(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := whole{header: http.Header{}, status: http.StatusOK}
+		h.scraping.Lock()
+		if r.Context().Err() == nil { // else the client has left
+			next.ServeHTTP(&answer, r)
+		}
+		h.scraping.Unlock()
+		maps.Copy(w.Header(), answer.header)
+		w.WriteHeader(answer.status)
+		_, _ = answer.body.WriteTo(w) // a client that is gone needs none
+	})
+}
+
+// whole is an answer that is not sent yet.
+type whole struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *whole) Header() http.Header         { return a.header }
+func (a *whole) WriteHeader(status int)      { a.status = status }
+func (a *whole) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// stopServing waits a little for answers that are being given.
+func stopServing(s *httpport.Server) {
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	_ = s.Shutdown(bound) // nothing is lost with an answer
+}

@@ -1,0 +1,137 @@
+package controller
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/internal/subject/schedule"
+	"github.com/jobledger/jobledger/internal/subject/zones"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Bounds of what a start says and does about CronJobs whose zones have other rules by now.
+const (
+	comparedTicks = 100             // due times of each
+	namedMoved    = 20              // CronJobs that are named
+	compareWithin = 2 * time.Second // for all of them
+)
+
+// movedCronJob is a CronJob in a zone of which the program's database says something else than the log.
+type movedCronJob struct {
+	namespace, name, zone string
+	schedule.Moved
+	lacks bool // the database does not have the zone: nothing starts
+}
+
+// zoneReport is what a start finds.
+type zoneReport struct {
+	others int            // CronJobs in zones whose rules are other ones than recorded
+	moved  []movedCronJob // those of them whose next due times differ, or that do not start any more
+	passed int            // those that were not compared, because it took too long
+}
+
+// reportZones says which CronJobs are due at other times from now on, because the time zone database of this program is another one than
+// that of the run before. The new rules become records when the CronJobs are seen; due times count by them from then on.
+func (c *controller) reportZones(world *projector.World) {
+	if !c.settings.CronJobs {
+		return
+	}
+	end := time.Now().Add(compareWithin)
+	r := compareZones(world, zones.Find, time.Now(), func() bool { return time.Now().After(end) })
+	c.metrics.moved.Store(int64(len(r.moved)))
+	if r.others == 0 {
+		return
+	}
+	for i := range r.moved[:min(len(r.moved), namedMoved)] {
+		m := &r.moved[i]
+		if m.lacks {
+			c.logger.Error("the time zone database of this program does not have the zone: the CronJob starts nothing",
+				"namespace", m.namespace, "cronjob", m.name, "zone", m.zone)
+			continue
+		}
+		c.logger.Warn("the time zone database of this program has other rules: due times of the CronJob differ",
+			"namespace", m.namespace, "cronjob", m.name, "zone", m.zone, "differ", m.Count, "ofTheNext", comparedTicks,
+			"first", stamp(m.Is), "was", stamp(m.Was))
+	}
+	c.logger.Info("zones of CronJobs have other rules than recorded: due times count by the new ones from here on",
+		"database", zones.Version(), "cronjobs", r.others, "withOtherDueTimes", len(r.moved), "notCompared", r.passed)
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// compareZones compares the rules that the log has of the zones of CronJobs with those that find knows.
+func compareZones(world *projector.World, find func(name string) (zones.Rules, bool), now time.Time, enough func() bool) (r zoneReport) {
+	known := map[string]*zones.Rules{} // nil for those that find lacks
+	located := map[string]*time.Location{}
+	results := map[string]schedule.Moved{}
+	locate := func(name string) (*time.Location, error) {
+		if in := located[name]; in != nil {
+			return in, nil
+		}
+		rules := known[name]
+		if rules == nil {
+			return nil, schedule.UnknownZone(name)
+		}
+		in, err := schedule.Load(name, rules.TZif)
+		located[name] = in
+		return in, err
+	}
+	for _, c := range world.CronJobs() {
+		m := movedCronJob{namespace: c.Ref.Namespace, name: c.Ref.Name}
+		key := c.Seen.Schedule
+		for _, z := range c.Seen.Zones {
+			if _, asked := known[z.Name]; !asked {
+				known[z.Name] = nil
+				if rules, ok := find(z.Name); ok {
+					known[z.Name] = &rules
+				}
+			}
+			rules := known[z.Name]
+			if rules == nil || rules.Hash != z.Hash {
+				m.zone, m.lacks = z.Name, m.lacks || rules == nil
+			}
+			key += "\x00" + z.Name + "\x00" + z.Hash
+		}
+		if m.zone == "" || c.Gone || c.Plan().Err != nil {
+			continue
+		}
+		r.others++
+		if m.lacks {
+			r.moved = append(r.moved, m)
+			continue
+		}
+		moved, compared := results[key]
+		if !compared {
+			if enough() {
+				r.passed++
+				continue
+			}
+			by, err := reread(c, locate)
+			if err != nil {
+				continue // it cannot be read by either
+			}
+			moved = schedule.Compare(c.Plan().Schedule, by, now, comparedTicks)
+			results[key] = moved
+		}
+		if m.Moved = moved; m.Count > 0 {
+			r.moved = append(r.moved, m)
+		}
+	}
+	return r
+}
+
+// reread reads the schedule of a CronJob with other rules of zones.
+func reread(c *projector.CronJob, locate schedule.Zones) (schedule.Schedule, error) {
+	var in *time.Location
+	if zone := c.Seen.TimeZone; zone != nil {
+		var err error
+		if in, err = schedule.Locate(*zone, locate); err != nil {
+			return schedule.Schedule{}, err
+		}
+	}
+	return schedule.Parse(c.Seen.Schedule, in, locate)
+}

@@ -1,0 +1,145 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// TestServers: what is said of servers of other versions, and of what they lack. test/minors holds the same against real ones.
+func TestServers(t *testing.T) {
+	type change = func(*Config, *fake.Clientset)
+	is := func(git string, more ...change) change {
+		return func(c *Config, client *fake.Clientset) {
+			serves(client, git)
+			for _, m := range more {
+				m(c, client)
+			}
+		}
+	}
+	drops := func(fields ...string) change {
+		return func(_ *Config, client *fake.Clientset) {
+			client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
+				made := a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).DeepCopy()
+				for _, field := range fields {
+					switch field {
+					case "managedBy":
+						made.Spec.ManagedBy = nil
+					case "podReplacementPolicy":
+						made.Spec.PodReplacementPolicy = nil
+					case "backoffLimitPerIndex":
+						made.Spec.BackoffLimitPerIndex = nil
+					}
+				}
+				return true, made, nil
+			})
+		}
+	}
+	refuses := func(err error) change {
+		return func(_ *Config, client *fake.Clientset) {
+			client.PrependReactor("create", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
+		}
+	}
+	streamsNothing := func(_ *Config, client *fake.Clientset) {
+		client.PrependWatchReactor("jobs", func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, nil, apierrors.NewInvalid(schema.GroupKind{Kind: "ListOptions"}, "", nil)
+		})
+	}
+	gangs := func(c *Config, _ *fake.Clientset) { c.Settings.GangScheduling = true }
+	emulates := func(minor string) change {
+		return func(_ *Config, client *fake.Clientset) {
+			info := client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion
+			info.EmulationMajor, info.EmulationMinor = "1", minor
+		}
+	}
+	all, delegated, observe := events.ModeAll, events.ModeDelegated, events.ModeObserve
+	for _, row := range []struct {
+		sentence string
+		mode     events.Mode
+		change   change
+		want     []string // "level: part of the text" of each finding
+	}{
+		{"the newest that was tried", delegated, nil, []string{"ok: Kubernetes v1.36.3, the version of this program's libraries"}},
+		{"one that was tried", all, is("v1.32.13"), []string{"ok: v1.32.13, 4 minor versions older than this program's libraries (1.36), and tried with it"}},
+		{"another one that was", all, is("v1.33.13"), []string{"ok: v1.33.13, 3 minor versions older than this program's libraries (1.36), and tried with it"}},
+		{"and another", all, is("v1.34.4"), []string{"ok: v1.34.4, 2 minor versions older than this program's libraries (1.36), and tried with it"}},
+		{"the one before the newest", all, is("v1.35.4"), []string{"ok: v1.35.4, 1 minor version older than this program's libraries (1.36), and tried with it"}},
+		{"the same, of a vendor", all, is("v1.35.5-gke.1080000"), []string{"ok: v1.35.5-gke.1080000, 1 minor version older"}},
+		{"one that is too old, delegated", delegated, is("v1.31.4"), []string{"problem: v1.31.4 is too old: it drops spec.managedBy", "note: mutating.yaml"}},
+		{"one that is too old, in place of the built-in", all, is("v1.31.4"), []string{"problem: v1.31.4 is too old: it may refuse"}},
+		{"one that is too old, observed", observe, is("v1.31.4"), []string{"warning: v1.31.4 is too old: this program is for 1.32 to 1.36"}},
+		{"one that is too new", all, is("v1.37.0-alpha.1"), []string{"warning: v1.37.0-alpha.1 is too new: this program is for 1.32 to 1.36"}},
+		{"one that emulates an older one", all, is("v1.36.3", emulates("34")), []string{"ok: v1.36.3, which emulates 1.34, 2 minor versions older"}},
+		{"one that emulates itself", all, is("v1.36.3", emulates("36")), []string{"ok: v1.36.3, the version of"}},
+
+		{"no MutatingAdmissionPolicy", delegated, is("v1.35.4"), []string{"ok: v1.35.4", "note: deploy/policy/mutating.yaml cannot be applied"}},
+		{"no streamed lists", observe, is("v1.33.13", streamsNothing), []string{"ok: v1.33.13", "note: does not stream lists"}},
+		{"a gate of a field is off", all, is("v1.32.13", drops("backoffLimitPerIndex")), []string{"ok: v1.32.13", "warning: drops spec.backoffLimitPerIndex from new Jobs"}},
+		{"that of managedBy, in place of the built-in", all, is("v1.34.4", drops("managedBy")), []string{"ok: v1.34.4", "warning: drops spec.managedBy"}},
+		{"that of managedBy, delegated", delegated, is("v1.34.4", drops("managedBy")), []string{"ok: v1.34.4", "problem: so no Job is ours", "note: mutating.yaml"}},
+		{"two gates are off without which Jobs do not complete", all, is("v1.32.13", drops("managedBy", "podReplacementPolicy")),
+			[]string{"ok: v1.32.13", "problem: drops spec.managedBy and spec.podReplacementPolicy from new Jobs, and refuses SuccessCriteriaMet"}},
+		{"gates are no matter to who observes", observe, is("v1.32.13", drops("managedBy")), []string{"ok: v1.32.13"}},
+		{"no right to try", all, is("v1.32.13", refuses(apierrors.NewForbidden(schema.GroupResource{Resource: "jobs"}, "", errors.New("no rule")))),
+			[]string{"ok: v1.32.13", "unknown: the dry run of a create in namespace default failed"}},
+		{"a webhook against the try", all, is("v1.32.13", refuses(apierrors.NewBadRequest("does not support dry run"))), []string{"ok: v1.32.13", "unknown: does not support dry run"}},
+		{"from 1.35 on no field can be dropped", all, is("v1.35.4", refuses(errors.New("asked"))), []string{"ok: v1.35.4"}},
+		{"gangs on the only version with them", all, is("v1.36.3", gangs), []string{"ok: v1.36.3", "problem: no Workloads and PodGroups"}},
+		{"gangs are no matter to who observes", observe, is("v1.35.4", gangs), []string{"ok: v1.35.4"}},
+		{"gangs on another", all, is("v1.35.4", gangs), []string{"ok: v1.35.4", "problem: no Workloads and PodGroups"}},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			found := append(examined(t, "server", row.mode, row.change), examined(t, "features", row.mode, row.change)...)
+			found = slices.DeleteFunc(found, func(f Finding) bool { return strings.HasPrefix(f.Text, "the server lacks nothing that --manage=") })
+			if len(found) != len(row.want) {
+				t.Fatalf("found %+v, want %q", found, row.want)
+			}
+			for i, f := range found {
+				level, text, _ := strings.Cut(row.want[i], ": ")
+				if string(f.Level) != level || !strings.Contains(f.Text, text) {
+					t.Errorf("got %s: %s\nwant %s", f.Level, f.Text, row.want[i])
+				}
+				if (f.Level == Problem || f.Level == Warning) && f.Do == "" {
+					t.Errorf("it does not say what to do about %q", f.Text)
+				}
+			}
+		})
+	}
+}
+
+// TestTheNewestIsThatOfTheLibraries: a new version of the libraries is a new version to try.
+func TestTheNewestIsThatOfTheLibraries(t *testing.T) {
+	text, err := os.ReadFile("../../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^\s*k8s.io/client-go v0\.(\d+)\.`).FindSubmatch(text)
+	if found == nil || "1."+string(found[1]) != newest.String() {
+		t.Errorf("go.mod has client-go %q, and doctor calls %s the newest", found, newest)
+	}
+}
+
+// TestEachOlderVersionCanBeTried: doctor says of each version in between that it was tried, so test/minors builds each.
+func TestEachOlderVersionCanBeTried(t *testing.T) {
+	for minor := oldest.Minor(); minor < newest.Minor(); minor++ {
+		module := fmt.Sprintf("../../../test/tools/kubernetes-1.%d/go.mod", minor)
+		if _, err := os.Stat(module); err != nil {
+			t.Errorf("1.%d is not built to try it: %v", minor, err)
+		}
+	}
+}

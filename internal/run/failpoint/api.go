@@ -1,0 +1,108 @@
+package failpoint
+
+import (
+	"context"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/reconciler/executor"
+)
+
+// API wraps the executor's way to the API server with the points of calls.
+func (p *Points) API(api executor.API) executor.API { return &pointAPI{api, p} }
+
+type pointAPI struct {
+	api    executor.API
+	points *Points
+}
+
+// call passes the points around a call. The one after is passed only by a call that succeeded: a call that failed may
+// have had no effect, and then nothing has happened that the next process would not know of.
+func call[T any](p *Points, verb string, do func() (T, error)) (T, error) {
+	p.pass(CallBefore + "." + verb)
+	answer, err := do()
+	if err == nil {
+		p.pass(CallAfter + "." + verb)
+	}
+	return answer, err
+}
+
+func (a *pointAPI) CreatePod(ctx context.Context, namespace string, pod []byte) (kubewire.Stored, error) {
+	return call(a.points, CreatePod, func() (kubewire.Stored, error) { return a.api.CreatePod(ctx, namespace, pod) })
+}
+
+func (a *pointAPI) DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
+	_, err := call(a.points, DeletePod, func() (struct{}, error) {
+		return struct{}{}, a.api.DeletePod(ctx, namespace, name, uid, resourceVersion)
+	})
+	return err
+}
+
+func (a *pointAPI) DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
+	_, err := call(a.points, DeleteJob, func() (struct{}, error) {
+		return struct{}{}, a.api.DeleteJobVersion(ctx, namespace, name, uid, resourceVersion)
+	})
+	return err
+}
+
+func (a *pointAPI) PatchPod(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error) {
+	return call(a.points, PatchPod, func() (kubewire.Stored, error) { return a.api.PatchPod(ctx, namespace, name, patch) })
+}
+
+func (a *pointAPI) UpdateJobStatus(ctx context.Context, namespace, name string, job []byte) (*kubewire.Job, error) {
+	update := func() (*kubewire.Job, error) {
+		return call(a.points, UpdateStatus, func() (*kubewire.Job, error) { return a.api.UpdateJobStatus(ctx, namespace, name, job) })
+	}
+	if !finishes(job) {
+		return update()
+	}
+	return call(a.points, FinishJob, update)
+}
+
+func finishes(written []byte) bool {
+	job := batchv1.Job{}
+	return job.Unmarshal(written) == nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+}
+
+func (a *pointAPI) GetJob(ctx context.Context, namespace, name string) (*kubewire.Job, error) {
+	return call(a.points, GetJob, func() (*kubewire.Job, error) { return a.api.GetJob(ctx, namespace, name) })
+}
+
+func (a *pointAPI) FindPod(ctx context.Context, namespace, name string) (*kubewire.Pod, error) {
+	return call(a.points, FindPod, func() (*kubewire.Pod, error) { return a.api.FindPod(ctx, namespace, name) })
+}
+
+// Groups does so for what gang scheduling needs.
+func (p *Points) Groups(api executor.GroupAPI) executor.GroupAPI { return &pointGroups{api, p} }
+
+type pointGroups struct {
+	api    executor.GroupAPI
+	points *Points
+}
+
+func (a *pointGroups) ListWorkloads(ctx context.Context, namespace string) ([]schedulingv1alpha2.Workload, error) {
+	return call(a.points, ListWorkloads, func() ([]schedulingv1alpha2.Workload, error) { return a.api.ListWorkloads(ctx, namespace) })
+}
+
+func (a *pointGroups) ListPodGroups(ctx context.Context, namespace string) ([]schedulingv1alpha2.PodGroup, error) {
+	return call(a.points, ListPodGroups, func() ([]schedulingv1alpha2.PodGroup, error) { return a.api.ListPodGroups(ctx, namespace) })
+}
+
+func (a *pointGroups) GetWorkload(ctx context.Context, namespace, name string) (*schedulingv1alpha2.Workload, error) {
+	return call(a.points, GetWorkload, func() (*schedulingv1alpha2.Workload, error) { return a.api.GetWorkload(ctx, namespace, name) })
+}
+
+func (a *pointGroups) CreateWorkload(ctx context.Context, w *schedulingv1alpha2.Workload) (*schedulingv1alpha2.Workload, error) {
+	return call(a.points, CreateWorkload, func() (*schedulingv1alpha2.Workload, error) { return a.api.CreateWorkload(ctx, w) })
+}
+
+func (a *pointGroups) CreatePodGroup(ctx context.Context, g *schedulingv1alpha2.PodGroup) (*schedulingv1alpha2.PodGroup, error) {
+	return call(a.points, CreatePodGroup, func() (*schedulingv1alpha2.PodGroup, error) { return a.api.CreatePodGroup(ctx, g) })
+}

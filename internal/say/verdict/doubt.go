@@ -1,0 +1,131 @@
+package verdict
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/status"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Doubt is what a Job's status and spec hold against the reason with which it ended: "0 failures, backoffLimit is 6". It is empty where they
+// do not contradict it. Anybody with the right to may write a status, so a reason alone is no cause.
+func Doubt(j *projector.Job) string {
+	c := &account{job: j, status: &j.Base, end: *projector.RetirementOf(&j.Base)}
+	if c.end.Result == events.ResultNone {
+		c.onTheWay()
+	}
+	return c.doubt()
+}
+
+// onTheWay takes the end that an interim condition announces.
+func (c *account) onTheWay() {
+	s := c.status
+	c.end.Started, c.end.Failed, c.end.Succeeded = s.StartTime, s.Failed, max(s.Succeeded, c.job.SucceededCount())
+	for kind, result := range map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete} {
+		if k := s.Condition(kind); k != nil && k.Status == "True" {
+			c.end.Result, c.end.Reason, c.end.Finished = result, events.Reason(k.Reason), k.Since
+		}
+	}
+}
+
+func (c *account) doubt() string {
+	spec := c.job.Spec
+	switch {
+	case spec == nil:
+		return ""
+	case c.end.Result == events.ResultComplete:
+		return c.doubtComplete()
+	}
+	switch c.end.Reason {
+	case "BackoffLimitExceeded":
+		return c.doubtBackoff()
+	case "DeadlineExceeded":
+		return c.doubtDeadline()
+	case "PodFailurePolicy":
+		matched := c.told(func(e *projector.TryEnd) bool { return e.Action == "FailJob" }) > 0
+		if !matched && spec.PodFailurePolicy == "" && spec.Policies == "" {
+			return "it has no podFailurePolicy"
+		}
+	case "MaxFailedIndexesExceeded":
+		n := c.status.FailedIndexes.Len()
+		switch {
+		case spec.MaxFailedIndexes == nil:
+			return "maxFailedIndexes is not set"
+		case n <= *spec.MaxFailedIndexes:
+			return fmt.Sprintf("%s, maxFailedIndexes is %d", count(n, "failed index"), *spec.MaxFailedIndexes)
+		}
+	case "FailedIndexes":
+		if c.status.FailedIndexes.Len() == 0 {
+			return "0 failed indexes"
+		}
+	}
+	return ""
+}
+
+// doubtBackoff counts failures as the log does: a status may lag behind it.
+func (c *account) doubtBackoff() string {
+	failed, limit := max(c.end.Failed, c.job.FailedCount()), c.backoffLimit()
+	restarts := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryRestarted })
+	onFailure := c.job.Spec.RestartPolicy == "OnFailure"
+	switch {
+	case int64(failed) > limit, restarts > 0 && int64(restarts) >= limit:
+		return ""
+	case onFailure || restarts > 0:
+		return fmt.Sprintf("%s and %s, backoffLimit is %d", count(failed, "failure"), count(restarts, "restart"), limit)
+	}
+	return fmt.Sprintf("%s, backoffLimit is %d", count(failed, "failure"), limit)
+}
+
+// doubtDeadline compares times of the status, which are in whole seconds, and may be those of two clocks.
+func (c *account) doubtDeadline() string {
+	const clocks = 2 * time.Second
+	limit := c.job.Spec.ActiveDeadlineSeconds
+	if limit == nil {
+		return "activeDeadlineSeconds is not set"
+	}
+	if start := c.end.Started; start != 0 && c.end.Finished.Sub(start)+clocks >= time.Duration(min(*limit, 1<<31))*time.Second {
+		return ""
+	}
+	return fmt.Sprintf("activeDeadlineSeconds is %d", *limit)
+}
+
+func (c *account) doubtComplete() string {
+	n, of := c.end.Succeeded, c.job.Completions
+	some := fmt.Sprintf("%d of %s succeeded", n, count(of, "completion"))
+	if c.job.WorkQueue {
+		some = count(n, "pod") + " succeeded"
+	}
+	switch c.end.Reason {
+	case "SuccessPolicy":
+		if c.job.Spec.SuccessPolicy == "" && c.job.Spec.Policies == "" {
+			return "it has no successPolicy"
+		} else if n == 0 {
+			return some
+		}
+	case "CompletionsReached", "":
+		if c.job.WorkQueue && n == 0 || !c.job.WorkQueue && n < of {
+			return some
+		}
+	}
+	return ""
+}
+
+// doubted are the clauses about a reason that is not borne out.
+func (c *account) doubted(doubt string) []string {
+	why := "its status says " + c.said()
+	room := Width - len("FAILED"+c.took()+": "+why+"; "+doubt+"; ")
+	return []string{why, doubt, c.tries(room, false), c.stopped()}
+}
+
+// said is the reason of the condition with which the Job ended, or the condition's type.
+func (c *account) said() string {
+	switch {
+	case c.end.Reason != "":
+		return foreign(string(c.end.Reason), 40)
+	case c.end.Result == events.ResultComplete:
+		return status.Complete
+	}
+	return status.Failed
+}

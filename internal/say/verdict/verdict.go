@@ -1,0 +1,263 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/status"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Width is how many columns a verdict takes at most.
+const Width = 100
+
+// Of is the verdict on a Job as the log says it is.
+func Of(j *projector.Job) string { return On(j, &j.Base) }
+
+// On is the verdict on a Job with that status, which may be one that is to be stored.
+func On(j *projector.Job, s *status.Status) string {
+	c := &account{job: j, status: s, end: *projector.RetirementOf(s)}
+	switch {
+	case c.end.Result == events.ResultComplete:
+		return c.line("COMPLETE"+c.took(), c.ended(c.complete)...)
+	case c.end.Result == events.ResultFailed:
+		return c.line("FAILED"+c.took(), c.ended(c.failed)...)
+	case !j.Known() && !j.Gone:
+		return c.line("UNKNOWN", "its object has not been seen")
+	case j.Gone:
+		return c.line("DELETED"+c.sofar()+", before its end", c.unfinished("had", "had")...)
+	case j.Deleted != 0:
+		return c.line("BEING DELETED"+c.sofar()+", before its end", c.unfinished("has", "have")...)
+	case j.Spec != nil && j.Spec.Suspend:
+		return c.line("SUSPENDED for "+span(j.Suspended(j.Now)), c.unfinished("has", "have")...)
+	}
+	return c.line("UNFINISHED"+c.sofar(), c.unfinished("has", "have")...)
+}
+
+// account is what a verdict is made of.
+type account struct {
+	job    *projector.Job
+	status *status.Status
+	end    events.JobRetired
+}
+
+// line is the verdict: a head and its clauses, the most important first. Clauses for which there is no room are left out.
+func (c *account) line(head string, clauses ...string) string {
+	text, mark := head, ": "
+	for _, clause := range clauses {
+		if clause == "" {
+			continue
+		}
+		if len(text)+len(mark)+len(clause) > Width {
+			if mark == ": " {
+				text += clip(mark+clause, Width-len(text))
+			}
+			break
+		}
+		text += mark + clause
+		mark = "; "
+	}
+	return text
+}
+
+// took is for how long the Job ran: since its start, or since its creation when it was suspended, with for how long it was.
+func (c *account) took() string {
+	suspended := c.job.Suspended(c.end.Finished)
+	switch {
+	case suspended >= time.Second && c.job.Created != 0:
+		return fmt.Sprintf(" %s after its creation, %s of it suspended", span(c.end.Finished.Sub(c.job.Created)), span(suspended))
+	case c.end.Started == 0:
+		return ""
+	}
+	if d := c.end.Finished.Sub(c.end.Started); d >= time.Second {
+		return " after " + span(d)
+	}
+	return " in under 1 s"
+}
+
+// sofar is for how long the Job exists that has not ended, by the newest record of it.
+func (c *account) sofar() string {
+	if c.job.Created == 0 || c.job.Now == 0 {
+		return ""
+	}
+	return " " + span(c.job.Now.Sub(c.job.Created)) + " after its creation"
+}
+
+// ended says why the Job ended, or that its status says so alone.
+func (c *account) ended(why func() []string) []string {
+	if doubt := c.doubt(); doubt != "" {
+		return c.doubted(doubt)
+	}
+	return why()
+}
+
+// complete says why the Job is complete, and what it survived.
+func (c *account) complete() []string {
+	var why string
+	switch c.end.Reason {
+	case "SuccessPolicy":
+		why = "its successPolicy is met by " + c.indexesOf(c.end.Succeeded)
+		var rule int
+		if n, err := fmt.Sscanf(c.message(status.Complete), "Matched rules at index %d", &rule); n == 1 && err == nil {
+			why = fmt.Sprintf("successPolicy.rules[%d] is met by %s", rule, c.indexesOf(c.end.Succeeded))
+		}
+	case "CompletionsReached", "":
+		if why = count(c.end.Succeeded, "pod") + " succeeded"; c.job.Indexed {
+			why = c.indexesOf(c.end.Succeeded) + " completed"
+		}
+	default:
+		why = c.reason()
+	}
+	survived := c.tries(Width-len("COMPLETE"+c.took()+": "+why)-len("; survived: "), false)
+	if survived != "" {
+		survived = "survived: " + survived
+	}
+	return []string{why, survived, c.stopped()}
+}
+
+// failed says why the Job failed.
+func (c *account) failed() []string {
+	head := len("FAILED" + c.took() + ": ")
+	spec := c.job.Spec
+	switch {
+	case spec == nil:
+	case c.end.Reason == "BackoffLimitExceeded":
+		limit := fmt.Sprintf("backoffLimit is %d", c.backoffLimit())
+		return []string{c.tries(Width-head-len("; ")-len(limit), true), limit, c.stopped()}
+	case c.end.Reason == "DeadlineExceeded" && spec.ActiveDeadlineSeconds != nil:
+		why := fmt.Sprintf("activeDeadlineSeconds %d passed", *spec.ActiveDeadlineSeconds)
+		return []string{why, c.stopped(), c.tries(Width-head-len(why)-len("; "+c.stopped()+"; "), false)}
+	case c.end.Reason == "PodFailurePolicy":
+		return c.failJob(head)
+	case c.end.Reason == "MaxFailedIndexesExceeded" && spec.MaxFailedIndexes != nil:
+		why := fmt.Sprintf("%s failed, maxFailedIndexes is %d", c.failedIndexes(), *spec.MaxFailedIndexes)
+		return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
+	case c.end.Reason == "FailedIndexes":
+		why := c.failedIndexes() + " failed"
+		return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
+	}
+	why := c.reason()
+	return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
+}
+
+// failJob says which rule of the podFailurePolicy failed the Job, and for what.
+func (c *account) failJob(head int) []string {
+	ends := c.job.Ends
+	for i := range ends {
+		e := &ends[i]
+		if e.Action != "FailJob" {
+			continue
+		}
+		why := fmt.Sprintf("podFailurePolicy.rules[%d] is FailJob", e.Rule)
+		in := ""
+		if c.job.Indexed && e.Index >= 0 {
+			in = fmt.Sprintf(" in index %d", e.Index)
+		}
+		what := tried(e, 1, false) + in
+		if head+len(what)+len("; ")+len(why) > Width {
+			what = tried(e, 1, true) + in
+		}
+		return []string{what, why, c.stopped()}
+	}
+	return []string{"its status says PodFailurePolicy: " + foreign(c.message(status.Failed), 50), c.stopped()}
+}
+
+// unfinished says what there is of a Job that has not ended. The verb is for one pod, and for several.
+func (c *account) unfinished(one, several string) []string {
+	t := c.job.Tally()
+	var active, succeeded string
+	switch n := t.Active + t.Terminating; n {
+	case 0:
+	case 1:
+		active = fmt.Sprintf("1 pod %s not ended", one)
+	default:
+		active = fmt.Sprintf("%d pods %s not ended", n, several)
+	}
+	if n := c.job.SucceededCount(); n > 0 {
+		succeeded = count(n, "pod") + " succeeded"
+	}
+	return []string{active, succeeded, c.tries(Width/2, false)}
+}
+
+// reason is that of the condition, of a Job that ended in no way that is known here.
+func (c *account) reason() string {
+	if c.end.Reason == "" {
+		return "no reason is given"
+	}
+	return "reason " + foreign(string(c.end.Reason), 40)
+}
+
+// message is that of the condition.
+func (c *account) message(condition string) string {
+	if found := c.status.Condition(condition); found != nil {
+		return found.Message
+	}
+	return ""
+}
+
+func (c *account) backoffLimit() int64 {
+	if c.job.Spec == nil || c.job.Spec.BackoffLimit == nil {
+		return 6 // the API's default
+	}
+	return int64(*c.job.Spec.BackoffLimit)
+}
+
+// indexesOf is how many of a Job's indexes are meant.
+func (c *account) indexesOf(n int32) string {
+	if n == c.job.Completions {
+		return "all " + count(n, "index")
+	}
+	return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
+}
+
+// failedIndexes names the failed indexes, if they are few.
+func (c *account) failedIndexes() string {
+	n, names := c.status.FailedIndexes.Len(), c.status.FailedIndexes.Text()
+	switch {
+	case len(names) > 20:
+		return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
+	case n == 1:
+		return fmt.Sprintf("index %s of %d", names, c.job.Completions)
+	}
+	return fmt.Sprintf("indexes %s of %d", names, c.job.Completions)
+}
+
+// stopped says how many pods the Job did not want any more.
+func (c *account) stopped() string {
+	if n := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped }); n > 0 {
+		return count(n, "pod") + was(n) + "stopped"
+	}
+	return ""
+}
+
+// told is how many tries ended in the ways that are meant.
+func (c *account) told(meant func(*projector.TryEnd) bool) (n int32) {
+	ends := c.job.Ends
+	for i := range ends {
+		if meant(&ends[i]) {
+			n += int32(ends[i].Count)
+		}
+	}
+	return n
+}
+
+func count(n int32, thing string) string {
+	switch {
+	case n == 1:
+		return "1 " + thing
+	case strings.HasSuffix(thing, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(thing, "y"))
+	case strings.HasSuffix(thing, "x"):
+		return fmt.Sprintf("%d %ses", n, thing)
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func was(n int32) string {
+	if n == 1 {
+		return " was "
+	}
+	return " were "
+}

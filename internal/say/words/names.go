@@ -1,0 +1,258 @@
+package words
+
+import (
+	"iter"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// Names remembers what records call things: Jobs by stream, pods by UID, commands by name. It forgets a Job's when nothing
+// of it is left, so it holds what is alive, however long the log is. It is not safe for concurrent use.
+type Names struct {
+	// Stream reads a stream from its first record on, Back from a record towards the first, and Record reads one record; nil
+	// when nothing can be looked up. With them Names knows what records say that it was not shown.
+	Stream func(events.Stream) iter.Seq2[events.Record, error]
+	Back   func(events.Stream, events.Sequence) iter.Seq2[events.Record, error]
+	Record func(events.Sequence) (events.Record, error)
+	// Zone is that of the times in texts.
+	Zone Zone
+
+	streams map[events.Stream]*streamNames
+}
+
+type streamNames struct {
+	job    events.JobRef
+	looked bool // the stream has been read for it
+	gone   bool // the Job's object is
+	pods   map[types.UID]string
+	specs  map[events.Sequence]*events.JobSpec // that the stream stores
+	seen   [2]sighted                          // the newest observation of the Job, and the one before it
+	// commands are those in flight. Package follow is not asked, because it reads logs, and this package imports nothing but
+	// events: a subscriber to NATS learns names without a log.
+	commands map[events.CommandID]events.Command
+	newest   events.Sequence // that was shown, or looked at on the way back from it to
+	before   events.Sequence // this one, which was not; 0 when there is none
+}
+
+func (n *Names) of(s events.Stream) *streamNames {
+	known := n.streams[s]
+	if known == nil {
+		if n.streams == nil {
+			n.streams = map[events.Stream]*streamNames{}
+		}
+		known = &streamNames{pods: map[types.UID]string{}, commands: map[events.CommandID]events.Command{}}
+		switch s.Kind {
+		case events.StreamJob, events.StreamCronJob:
+			known.job.UID = types.UID(s.ID)
+		case events.StreamNamespace:
+			known.job.Namespace = s.ID
+		case events.StreamController:
+		}
+		n.streams[s] = known
+	}
+	return known
+}
+
+// Learn takes in what a record calls things. It is shown every record, in order, before that record's Detail is asked.
+func (n *Names) Learn(r *events.Record) {
+	if r.Stream == events.Controller {
+		return
+	}
+	s := n.of(r.Stream)
+	if r.Previous != s.newest || s.newest == 0 { // there is a gap
+		s.before, s.seen = r.Previous, [2]sighted{}
+	}
+	s.newest = r.Sequence
+	switch f := r.Facts.(type) {
+	case *events.JobSeen:
+		s.seen[1], s.seen[0] = s.seen[0], sighted{r.Sequence, f.Spec, f.SpecAt}
+		s.called(r)
+	case *events.JobGone, *events.CronJobSeen, *events.CronJobGone:
+		s.called(r)
+	case *events.JobSpec:
+		if s.specs == nil {
+			s.specs = map[events.Sequence]*events.JobSpec{}
+		}
+		s.specs[r.Sequence] = f
+	case *events.PodSeen:
+		s.pod(f.UID, r)
+		if s.job.Name == "" {
+			s.job.Name = r.Evidence.Owner
+		}
+	case *events.CommandEnded:
+		if f.Type == events.CommandCreatePod {
+			s.pod(f.UID, r)
+		}
+	case *events.Decision:
+		for place, c := range f.Commands() {
+			if _, ends := c.(*events.Withdraw); !ends { // it has no end of its own
+				s.commands[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = c
+			}
+		}
+	case *events.StoredState:
+		s.stored(r)
+	}
+}
+
+// Call takes in what something beside the records calls the Job of a stream.
+func (n *Names) Call(s events.Stream, job events.JobRef) {
+	if s != events.Controller && job.Name != "" {
+		known := n.of(s)
+		known.job.Namespace, known.job.Name = job.Namespace, job.Name
+	}
+}
+
+func (s *streamNames) called(r *events.Record) {
+	if r.Evidence.Name != "" {
+		s.job.Namespace, s.job.Name = r.Evidence.Namespace, r.Evidence.Name
+	}
+}
+
+func (s *streamNames) pod(uid types.UID, r *events.Record) {
+	if uid != "" && r.Evidence.Name != "" {
+		s.pods[uid] = r.Evidence.Name
+	}
+	if s.job.Namespace == "" {
+		s.job.Namespace = r.Evidence.Namespace
+	}
+}
+
+// stored takes the names out of a stored state.
+func (s *streamNames) stored(r *events.Record) {
+	var names pb.StateNames
+	if proto.Unmarshal(r.Evidence.State, &names) != nil {
+		return
+	}
+	if names.GetName() != "" {
+		s.job.Namespace, s.job.Name = names.GetNamespace(), names.GetName()
+	}
+	var state pb.JobState
+	f, ok := r.Facts.(*events.StoredState)
+	if !ok || len(names.GetPods()) == 0 || proto.Unmarshal(f.Encoded, &state) != nil {
+		return
+	}
+	for i, p := range state.GetPods() {
+		if i < len(names.GetPods()) {
+			s.pods[events.PodFromWire(p.GetFacts()).UID] = names.GetPods()[i].GetName()
+		}
+	}
+}
+
+// Forget drops what a record ends, after it was shown.
+func (n *Names) Forget(r *events.Record) {
+	s := n.streams[r.Stream]
+	if s == nil {
+		return
+	}
+	over := false
+	switch f := r.Facts.(type) {
+	case *events.JobRetired:
+		over = true
+	case *events.JobGone:
+		s.gone = true
+	case *events.PodGone:
+		delete(s.pods, f.UID)
+	case *events.CommandEnded:
+		if f.Ending == events.Done || f.Ending == events.Withdrawn || !mayStand(s.commands[f.Command], f.Class) {
+			delete(s.commands, f.Command)
+		}
+	}
+	if over || (s.gone && len(s.pods) == 0 && len(s.commands) == 0) {
+		delete(n.streams, r.Stream)
+	}
+}
+
+// mayStand reports whether the command may go on after a refusal of that class, or after a try of unknown end.
+func mayStand(c events.Command, class events.RefusalClass) bool {
+	return c != nil && c.Traits().Retried && class.Passing()
+}
+
+// Job is the Job that a stream belongs to; without a name when the log does not say.
+func (n *Names) Job(s events.Stream) events.JobRef {
+	if s == events.Controller {
+		return events.JobRef{}
+	}
+	known := n.of(s)
+	if known.job.Name == "" && !known.looked && n.Stream != nil && s.Kind != events.StreamNamespace {
+		known.looked = true
+		for r, err := range n.Stream(s) {
+			if err != nil {
+				break
+			}
+			n.Learn(&r)
+			if known.job.Name != "" {
+				break
+			}
+		}
+	}
+	return known.job
+}
+
+// Pod is the name of a pod of the stream, or its UID when the log has not said it.
+func (n *Names) Pod(s events.Stream, uid types.UID) string {
+	known := n.of(s)
+	if known.pods[uid] == "" && uid != "" && n.Back != nil && s.Kind == events.StreamJob {
+		n.lookBack(s, known, uid)
+	}
+	if name := known.pods[uid]; name != "" {
+		return name
+	}
+	return string(uid)
+}
+
+// lookBack goes back in a stream, behind what was looked at before, until a record names the pod.
+func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
+	if known.before == 0 {
+		return
+	}
+	for r, err := range n.Back(s, known.before) {
+		if err != nil {
+			known.before = 0 // it is not asked again
+			return
+		}
+		known.before = r.Previous
+		switch f := r.Facts.(type) {
+		case *events.PodSeen:
+			if known.pods[f.UID] == "" {
+				known.pod(f.UID, &r)
+			}
+		case *events.StoredState:
+			known.stored(&r)
+		}
+		if known.pods[uid] != "" {
+			return
+		}
+	}
+}
+
+// Command is the command with that name; nil when it cannot be found.
+func (n *Names) Command(s events.Stream, name events.CommandID) events.Command {
+	if c := n.of(s).commands[name]; c != nil {
+		return c
+	}
+	if n.Record == nil {
+		return nil
+	}
+	r, err := n.Record(name.Decided)
+	if err != nil {
+		return nil
+	}
+	d, ok := r.Facts.(*events.Decision)
+	if !ok {
+		return nil
+	}
+	if commands := d.Commands(); int(name.Place) < len(commands) {
+		return commands[name.Place]
+	}
+	return nil
+}
+
+// RecordJSON is the record as JSON with the namespace and the Job that it is about, whichever record said them first.
+func (n *Names) RecordJSON(r *events.Record) []byte {
+	return recordjson.RecordOf(r, n.Namespace(r), n.Job(r.Stream).Name)
+}

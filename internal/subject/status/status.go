@@ -1,0 +1,201 @@
+package status
+
+import (
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
+)
+
+// Condition types of a Job.
+const (
+	Complete           = "Complete"
+	Failed             = "Failed"
+	FailureTarget      = "FailureTarget"
+	SuccessCriteriaMet = "SuccessCriteriaMet"
+	Suspended          = "Suspended"
+)
+
+// Status is a Job's status with its index sets as sets. Ready and Terminating are events.Unset when they are absent.
+type Status struct {
+	Active, Ready, Terminating int32
+	Succeeded, Failed          int32
+	Completed, FailedIndexes   indexset.Set
+	HasFailedIndexes           bool
+	HasUncounted               bool
+	UncountedSucceeded         []types.UID
+	UncountedFailed            []types.UID
+	StartTime, CompletionTime  events.Time
+	Conditions                 []events.JobCondition
+}
+
+// New is the status of a Job that has none.
+func New() Status { return Status{Ready: events.Unset, Terminating: events.Unset} }
+
+// Of reads an observed status. Indexes are kept as they stand, also those at or above completions.
+func Of(s *events.JobStatus) Status {
+	out := Status{
+		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
+		Completed:          indexset.Parse(s.CompletedIndexes, math.MaxInt32),
+		HasUncounted:       s.HasUncounted,
+		UncountedSucceeded: slices.Clone(s.UncountedSucceeded),
+		UncountedFailed:    slices.Clone(s.UncountedFailed),
+		StartTime:          s.StartTime, CompletionTime: s.CompletionTime,
+		Conditions: slices.Clone(s.Conditions),
+	}
+	if s.FailedIndexes != nil {
+		out.HasFailedIndexes = true
+		out.FailedIndexes = indexset.Parse(*s.FailedIndexes, math.MaxInt32)
+	}
+	return out
+}
+
+// Record is the status as facts.
+func (s *Status) Record() *events.JobStatus {
+	out := &events.JobStatus{
+		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
+		CompletedIndexes:   s.Completed.Text(),
+		HasUncounted:       s.HasUncounted,
+		UncountedSucceeded: slices.Clone(s.UncountedSucceeded),
+		UncountedFailed:    slices.Clone(s.UncountedFailed),
+		StartTime:          s.StartTime, CompletionTime: s.CompletionTime,
+		Conditions: slices.Clone(s.Conditions),
+	}
+	if s.HasFailedIndexes {
+		text := s.FailedIndexes.Text()
+		out.FailedIndexes = &text
+	}
+	return out
+}
+
+// Equal reports whether an observed status is this one.
+func (s *Status) Equal(o *events.JobStatus) bool {
+	return s.Active == o.Active && s.Ready == o.Ready && s.Terminating == o.Terminating &&
+		s.Succeeded == o.Succeeded && s.Failed == o.Failed &&
+		s.HasUncounted == o.HasUncounted && s.HasFailedIndexes == (o.FailedIndexes != nil) &&
+		s.StartTime == o.StartTime && s.CompletionTime == o.CompletionTime &&
+		slices.Equal(s.UncountedSucceeded, o.UncountedSucceeded) && slices.Equal(s.UncountedFailed, o.UncountedFailed) &&
+		slices.Equal(s.Conditions, o.Conditions) &&
+		s.Completed.Text() == o.CompletedIndexes &&
+		(o.FailedIndexes == nil || s.FailedIndexes.Text() == *o.FailedIndexes)
+}
+
+// Clone is an independent copy.
+func (s *Status) Clone() Status {
+	c := *s
+	c.Completed, c.FailedIndexes = s.Completed.Clone(), s.FailedIndexes.Clone()
+	c.UncountedSucceeded, c.UncountedFailed = slices.Clone(s.UncountedSucceeded), slices.Clone(s.UncountedFailed)
+	c.Conditions = slices.Clone(s.Conditions)
+	return c
+}
+
+// With is the status after a change; s stays as it is.
+func (s *Status) With(c *events.StatusChange) Status {
+	out := s.Clone()
+	out.Change(c)
+	return out
+}
+
+// Change makes s the status after c.
+func (s *Status) Change(c *events.StatusChange) {
+	set(&s.Active, c.Active)
+	set(&s.Ready, c.Ready)
+	set(&s.Terminating, c.Terminating)
+	set(&s.Succeeded, c.Succeeded)
+	set(&s.Failed, c.Failed)
+	if c.InitUncounted {
+		s.HasUncounted = true
+	}
+	if len(c.Counted) > 0 {
+		gone := make(map[types.UID]bool, len(c.Counted))
+		for _, uid := range c.Counted {
+			gone[uid] = true
+		}
+		counted := func(uid types.UID) bool { return gone[uid] }
+		s.UncountedSucceeded = slices.DeleteFunc(s.UncountedSucceeded, counted)
+		s.UncountedFailed = slices.DeleteFunc(s.UncountedFailed, counted)
+	}
+	s.UncountedSucceeded = append(s.UncountedSucceeded, c.AddSucceeded...)
+	s.UncountedFailed = append(s.UncountedFailed, c.AddFailed...)
+	if c.TrimTo != nil {
+		s.Completed.Trim(*c.TrimTo)
+		s.FailedIndexes.Trim(*c.TrimTo)
+	}
+	addText(&s.Completed, c.CompleteIndexes)
+	if c.SetFailedIndexes {
+		s.HasFailedIndexes = true
+	}
+	addText(&s.FailedIndexes, c.FailIndexes)
+	if c.ClearFailedIndexes {
+		s.HasFailedIndexes, s.FailedIndexes = false, indexset.Set{}
+	}
+	if c.ClearStartTime {
+		s.StartTime = 0
+	}
+	if c.StartTime != 0 {
+		s.StartTime = c.StartTime
+	}
+	if c.CompletionTime != 0 {
+		s.CompletionTime = c.CompletionTime
+	}
+	for _, cond := range c.Conditions {
+		s.setCondition(cond)
+	}
+}
+
+func set(field *int32, value *int32) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+func addText(s *indexset.Set, text string) {
+	if text != "" {
+		more := indexset.Parse(text, math.MaxInt32)
+		s.AddAll(&more)
+	}
+}
+
+// setCondition replaces the condition of that type, or appends it; there is never a second one of a type (J-044).
+func (s *Status) setCondition(c events.JobCondition) {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == c.Type {
+			s.Conditions[i] = c
+			return
+		}
+	}
+	s.Conditions = append(s.Conditions, c)
+}
+
+// Condition is the condition of that type, whatever its status; nil when there is none.
+func (s *Status) Condition(kind string) *events.JobCondition {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == kind {
+			return &s.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// True reports whether the condition of that type is there with status True.
+func (s *Status) True(kind string) bool {
+	c := s.Condition(kind)
+	return c != nil && c.Status == "True"
+}
+
+// SaysEnd reports whether one of some conditions says how the Job ends, or that it has ended.
+func SaysEnd(conditions []events.JobCondition) bool {
+	return slices.ContainsFunc(conditions, func(c events.JobCondition) bool {
+		switch c.Type {
+		case SuccessCriteriaMet, FailureTarget, Complete, Failed:
+			return true
+		}
+		return false
+	})
+}
+
+// Finished reports whether the status says Complete or Failed.
+func (s *Status) Finished() bool { return s.True(Complete) || s.True(Failed) }

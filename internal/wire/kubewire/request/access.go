@@ -1,0 +1,58 @@
+package request
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
+)
+
+// Access lists and watches the objects of a namespace, or of all.
+type Access[O kubewire.Object] struct {
+	client    rest.Interface
+	namespace string
+	resource  string
+}
+
+// To makes an access by the client of a typed API, such as clientset.CoreV1().RESTClient(). ok is false for a fake one, which makes no
+// requests.
+func To[O kubewire.Object](r *kubewire.Resource[O], typed rest.Interface, namespace, resource string) (a Access[O], ok bool) {
+	client, ok := typed.(*rest.RESTClient)
+	if !ok || client == nil {
+		return a, false
+	}
+	content := rest.ClientContentConfig{
+		AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
+		ContentType:        runtime.ContentTypeProtobuf, GroupVersion: client.APIVersion(),
+		Negotiator: runtime.NewClientNegotiator(r, client.APIVersion()),
+	}
+	reading, err := rest.NewRESTClient(client.Get().URL(), "", content, nil, client.Client)
+	return Access[O]{reading, namespace, resource}, err == nil
+}
+
+// List asks for a page of a list.
+func (a Access[O]) List(ctx context.Context, o metav1.ListOptions) (*kubewire.List[O], error) {
+	list := &kubewire.List[O]{}
+	err := a.ask(&o).Do(ctx).Into(list)
+	return list, err
+}
+
+// Watch watches from a version on.
+func (a Access[O]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	o.Watch = true
+	return a.ask(&o).Watch(ctx)
+}
+
+func (a Access[O]) ask(o *metav1.ListOptions) *rest.Request {
+	timeout := time.Duration(0)
+	if o.TimeoutSeconds != nil {
+		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
+	}
+	return a.client.Get().Namespace(a.namespace).Resource(a.resource).VersionedParams(o, scheme.ParameterCodec).Timeout(timeout)
+}
