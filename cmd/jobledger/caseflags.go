@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -41,8 +42,8 @@ func oneJobArg(_ *cobra.Command, args []string) error {
 type question struct {
 	src    history.Source
 	at     history.Point
-	handle handle // its kind is known
-	place  inSpace
+	handle which.Object // its kind is known
+	place  which.Place
 }
 
 // ask opens the source, and finds out what the arguments name: a Job, if that is wanted, or also a CronJob.
@@ -53,21 +54,21 @@ func (f *caseFlags) ask(ctx context.Context, c *cli, args []string, job bool) (a
 	if err := cmp.Or(f.limit.validate(), f.at.parse(f.output.zone())); err != nil {
 		return a, err
 	}
-	if a.handle, err = f.job.handle(args); err != nil {
+	if a.handle, err = f.job.object(args); err != nil {
 		return a, err
 	}
 	switch {
-	case a.handle.cron && job:
-		return a, wantsJob(args, a.handle)
-	case a.handle.name == "":
+	case a.handle.Kind == which.CronJob && job:
+		return a, which.WantJob(args, a.handle)
+	case a.handle.Name == "":
 		return a, usage("say which Job: job/NAME")
 	}
 	if a.src, a.at, err = f.open(ctx, c); err != nil {
 		return a, err
 	}
 	a.handle, err = f.job.resolve(ctx, c, a.src, a.handle)
-	if a.place = f.job.place(); err == nil && a.handle.cron && job {
-		return a, usage("%q is a CronJob, and one Job is wanted: 'get cronjob/%s -n %s' names its Jobs", args[0], a.handle.name, a.place.namespace)
+	if a.place = f.job.place(); err == nil && a.handle.Kind == which.CronJob && job {
+		return a, usage("%q is a CronJob, and one Job is wanted: 'get cronjob/%s -n %s' names its Jobs", args[0], a.handle.Name, a.place.Namespace)
 	}
 	return a, err
 }

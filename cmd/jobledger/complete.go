@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/store"
 )
@@ -26,11 +27,11 @@ func (c *cli) completeJobs(f *jobFlags, lists bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
 		switch {
-		case len(args) == 1 && jobKinds[strings.ToLower(args[0])]:
+		case len(args) == 1 && isKind(args[0], which.Job):
 		case len(args) == 0 && strings.Contains(begun, "/"):
 			var kind string
 			kind, begun, _ = strings.Cut(begun, "/")
-			if prefix = kind + "/"; !jobKinds[strings.ToLower(kind)] && !inNamespace(f, kind) {
+			if prefix = kind + "/"; !isKind(kind, which.Job) && !inNamespace(f, kind) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 		case len(args) == 0:
@@ -55,11 +56,11 @@ func (c *cli) completeCronJobs(f *jobFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
 		switch {
-		case len(args) == 1 && cronJobKinds[strings.ToLower(args[0])]:
+		case len(args) == 1 && isKind(args[0], which.CronJob):
 		case len(args) == 0 && strings.Contains(begun, "/"):
 			var kind string
 			kind, begun, _ = strings.Cut(begun, "/")
-			if prefix = kind + "/"; !cronJobKinds[strings.ToLower(kind)] && !inNamespace(f, kind) {
+			if prefix = kind + "/"; !isKind(kind, which.CronJob) && !inNamespace(f, kind) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 		case len(args) == 0:
@@ -75,10 +76,15 @@ func (c *cli) completeCronJobs(f *jobFlags) cobra.CompletionFunc {
 	}
 }
 
+func isKind(word string, kind which.Kind) bool {
+	named, is := which.KindOf(word)
+	return is && named == kind
+}
+
 // inNamespace has names looked up in the namespace that stands before the slash, unless that is a kind.
 func inNamespace(f *jobFlags, before string) bool {
-	h, _, err := parseHandle([]string{before + "/x"})
-	if err != nil || !h.any {
+	h, _, err := which.Parse([]string{before + "/x"})
+	if err != nil || h.Kind != which.Any {
 		return false
 	}
 	f.namespace = before
@@ -94,7 +100,7 @@ func (c *cli) completeObjects(f *jobFlags, lists bool) cobra.CompletionFunc {
 			kind = args[0]
 		}
 		kind, _, slash := strings.Cut(kind, "/")
-		if cronJobKinds[strings.ToLower(kind)] && (slash || len(args) > 0) {
+		if isKind(kind, which.CronJob) && (slash || len(args) > 0) {
 			return crons(cmd, args, begun)
 		}
 		names, directive := jobs(cmd, args, begun)

@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/store"
 )
@@ -150,12 +151,12 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	var one handle
+	var one which.Object
 	if len(args) > 0 {
-		if one, err = f.job.handle(args); err != nil {
+		if one, err = f.job.object(args); err != nil {
 			return err
 		}
-		if one.cron && one.name == "" {
+		if one.Kind == which.CronJob && one.Name == "" {
 			return usage("say which CronJob: cronjob/NAME")
 		}
 	}
@@ -171,7 +172,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 		return err
 	}
 	var stream *events.Stream
-	if one != (handle{}) {
+	if one != (which.Object{}) {
 		if one, err = f.job.resolve(ctx, c, src, one); err != nil {
 			return err
 		}
@@ -340,7 +341,7 @@ func (l *listing) show(r *events.Record) error {
 }
 
 // nothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes is not.
-func (c *cli) nothing(ctx context.Context, src history.Source, stream *events.Stream, one handle) error {
+func (c *cli) nothing(ctx context.Context, src history.Source, stream *events.Stream, one which.Object) error {
 	if stream != nil {
 		any := false
 		for _, err := range src.ReadStream(ctx, *stream, 0, store.Forward) {

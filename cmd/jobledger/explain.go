@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -74,7 +75,7 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 		}
 		links = append(links, link)
 	}
-	if h, _, _ := parseHandle(args); h.cron && len(links) > 0 {
+	if h, _, _ := which.Parse(args); h.Kind == which.CronJob && len(links) > 0 {
 		return usage("--link is for Jobs: a CronJob has no pods")
 	}
 	a, err := f.ask(ctx, c, args, false)
@@ -84,7 +85,7 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 	switch {
 	case err != nil:
 		return err
-	case a.handle.cron:
+	case a.handle.Kind == which.CronJob:
 		return c.explainCron(ctx, f, &a)
 	}
 	found, err := c.caseOf(ctx, &f.caseFlags, &a)
@@ -95,8 +96,8 @@ func (c *cli) explain(ctx context.Context, f *explainFlags, args []string) error
 		err = errors.Join(err, failed)
 	}
 	answer := found.Answer()
-	if a.handle.pod {
-		if answer, err = found.PodAnswer(a.handle.name); err != nil {
+	if a.handle.Kind == which.Pod {
+		if answer, err = found.PodAnswer(a.handle.Name); err != nil {
 			return err
 		}
 	}
@@ -111,7 +112,7 @@ func (c *cli) explainCron(ctx context.Context, f *explainFlags, a *question) err
 	if len(f.links) > 0 {
 		return usage("--link is for Jobs: a CronJob has no pods")
 	}
-	streams, err := c.findCronJobs(ctx, a.src, a.place, a.handle.name)
+	streams, err := c.finder(a.src).CronJobs(ctx, a.place, a.handle.Name)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (c *cli) explainCron(ctx context.Context, f *explainFlags, a *question) err
 	for _, s := range streams {
 		found, err = explain.ReadCron(ctx, a.src, s, a.at)
 		if found != nil {
-			c.noteLives(ctx, a.src, s, found.State.Namespace, found.State.Name)
+			c.finder(a.src).NoteLives(ctx, s, found.State.Namespace, found.State.Name)
 		}
 		if !errors.Is(err, history.ErrNoCronJob) {
 			break

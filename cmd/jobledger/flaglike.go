@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // noSuchFlag says that a command has no such flag, and which one may be meant.
@@ -35,7 +37,7 @@ func noSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 func flagLike(cmd *cobra.Command, name string) (best string) {
 	nearest := min(2, len(name)/2) + 1
 	visible(cmd, func(f *pflag.Flag) {
-		d := distance(f.Name, name)
+		d := words.Distance(f.Name, name)
 		if strings.HasPrefix(f.Name, name) {
 			d = min(d, 1)
 		}

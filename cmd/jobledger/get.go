@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 )
 
 // getFlags choose a Job and a point in its history, or Jobs of a list.
@@ -114,11 +115,11 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if err := f.at.parse(f.output.zone()); err != nil {
 		return err
 	}
-	h, err := f.job.handle(args)
+	h, err := f.job.object(args)
 	if err != nil {
 		return err
 	}
-	one := h.name != ""
+	one := h.Name != ""
 	switch {
 	case !one && f.at.given():
 		return usage("--at is for one Job or CronJob: write get job/NAME --at %s", f.at.text)
@@ -131,7 +132,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	}
 	var wanted history.JobsQuery
 	var crons history.CronJobsQuery
-	if h.cron {
+	if h.Kind == which.CronJob {
 		crons, err = f.cronQuery()
 	} else {
 		wanted, err = f.query()
@@ -158,9 +159,9 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 		}
 	}
 	switch {
-	case h.cron && one:
+	case h.Kind == which.CronJob && one:
 		return c.getCronJob(ctx, src, f, h)
-	case h.cron:
+	case h.Kind == which.CronJob:
 		return c.getCronJobs(ctx, src, f, crons, now)
 	case one:
 		return c.getJob(ctx, src, f, h)

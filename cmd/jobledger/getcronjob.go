@@ -4,59 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// findCronJobs finds the streams of the CronJobs that are meant, newest first. There is at least one.
-func (c *cli) findCronJobs(ctx context.Context, src history.Source, p inSpace, name string) ([]events.Stream, error) {
-	streams, err := c.seekCronJobs(ctx, src, p, name)
-	if len(streams) == 0 && err == nil {
-		err = c.unknown(ctx, src, p, handle{name: name, cron: true})
-	}
-	return streams, err
-}
-
-// seekCronJobs is findCronJobs where there may be none. A name comes first, then a UID or how one begins, then a name in another namespace.
-func (c *cli) seekCronJobs(ctx context.Context, src history.Source, p inSpace, name string) ([]events.Stream, error) {
-	if uid.MatchString(name) {
-		return []events.Stream{events.CronJobStream(types.UID(strings.ToLower(name)))}, nil
-	}
-	streams, err := history.FindCronJobs(ctx, src, p.namespace, name)
-	if err != nil && !(src.Beside(err) && len(streams) > 0) {
-		return nil, fmt.Errorf("find cronjob/%s: %w", name, err)
-	}
-	if len(streams) > 0 {
-		return streams, nil
-	}
-	if uidBegins.MatchString(name) {
-		page, err := src.CronJobs(ctx, history.CronJobsQuery{UID: strings.ToLower(name), Limit: 2})
-		if err != nil && !src.Beside(err) {
-			return nil, err
-		}
-		switch len(page.Items) {
-		case 0:
-		case 1:
-			return []events.Stream{events.CronJobStream(types.UID(page.Items[0].UID))}, nil
-		default:
-			return nil, usage("cronjob/%s is not one CronJob: write more of the UID, or the name", name)
-		}
-	}
-	return c.findElsewhere(ctx, src, p, handle{name: name, cron: true})
-}
-
-// runOf is what the name of a CronJob's Job looks like.
-var runOf = regexp.MustCompile(`^(.+)-[0-9]{8}$`)
-
 // getCronJob shows one CronJob, and what it becomes if that is wanted.
-func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h handle) error {
+func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h which.Object) error {
 	at, err := f.at.point(ctx, c, src)
 	if err != nil {
 		return err
@@ -65,7 +22,7 @@ func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h
 	if err != nil {
 		return err
 	}
-	stream, job, err := c.cronJobAt(ctx, src, &f.job, h.name, at)
+	stream, job, err := c.cronJobAt(ctx, src, &f.job, h.Name, at)
 	switch {
 	case errors.Is(err, history.ErrNoCronJob) && f.at.given():
 		return c.nothingAt(ctx, src, h, &f.at)
@@ -85,13 +42,13 @@ func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h
 
 // cronJobAt is the state of the newest CronJob that may be meant that there was at that point.
 func (c *cli) cronJobAt(ctx context.Context, src history.Source, f *jobFlags, name string, at history.Point) (events.Stream, history.CronJob, error) {
-	streams, err := c.findCronJobs(ctx, src, f.place(), name)
+	streams, err := c.finder(src).CronJobs(ctx, f.place(), name)
 	if err != nil {
 		return events.Stream{}, history.CronJob{}, err
 	}
-	s, job, err := c.lifeAt(ctx, src, streams, name, at)
+	s, job, err := c.finder(src).LifeAt(ctx, streams, name, at)
 	if err == nil {
-		c.noteLives(ctx, src, s, job.Namespace, job.Name)
+		c.finder(src).NoteLives(ctx, s, job.Namespace, job.Name)
 	}
 	return s, job, err
 }

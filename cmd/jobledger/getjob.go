@@ -8,11 +8,12 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // getJob shows one Job, and what it becomes if that is wanted.
-func (c *cli) getJob(ctx context.Context, src history.Source, f *getFlags, h handle) error {
+func (c *cli) getJob(ctx context.Context, src history.Source, f *getFlags, h which.Object) error {
 	at, err := f.at.point(ctx, c, src)
 	if err != nil {
 		return err
@@ -60,8 +61,8 @@ func (c *cli) showJob(f *getFlags, job *history.Job) error {
 }
 
 // jobAt is the state of the newest Job that may be meant that there was at that point.
-func (c *cli) jobAt(ctx context.Context, src history.Source, f *jobFlags, h handle, at history.Point) (events.Stream, history.Job, error) {
-	streams, err := c.findJobs(ctx, src, f.place(), h)
+func (c *cli) jobAt(ctx context.Context, src history.Source, f *jobFlags, h which.Object, at history.Point) (events.Stream, history.Job, error) {
+	streams, err := c.finder(src).Jobs(ctx, f.place(), h)
 	if err != nil {
 		return events.Stream{}, history.Job{}, err
 	}
@@ -71,7 +72,7 @@ func (c *cli) jobAt(ctx context.Context, src history.Source, f *jobFlags, h hand
 			continue
 		}
 		if err == nil {
-			c.noteOlder(streams[i+1:])
+			c.finder(src).NoteOlder(streams[i+1:])
 		}
 		return s, job, err
 	}

@@ -14,7 +14,7 @@ const mostLives = 8
 // caseOf reads the Job that is meant. Of several that bore its name and were there at that point it is the one that goes on, else the newest that
 // failed: it is the one that an alert tells of. Where none of them did, it is the newest.
 func (c *cli) caseOf(ctx context.Context, f *caseFlags, a *question) (*explain.Case, error) {
-	streams, err := c.findJobs(ctx, a.src, a.place, a.handle)
+	streams, err := c.finder(a.src).Jobs(ctx, a.place, a.handle)
 	if err != nil {
 		return nil, err
 	}

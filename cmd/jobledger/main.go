@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -62,12 +63,18 @@ func (c *cli) execute(ctx context.Context, args []string) int {
 		}
 	}()
 	var problem *usageError
+	var wrong *which.WrongError
+	if errors.As(err, &wrong) {
+		for _, line := range wrong.Lines() {
+			fmt.Fprintln(c.err, line)
+		}
+	}
 	switch {
 	case err == nil && !c.damaged && len(untold) == 0:
 		return 0
 	case err == nil: // it is told
 	case errors.Is(err, errTold):
-	case errors.As(err, &problem) || !c.begun:
+	case errors.As(err, &problem) || wrong != nil || !c.begun:
 		fmt.Fprintf(c.err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), words.Clean(err.Error()), command.CommandPath())
 		return exitUsage
 	default:

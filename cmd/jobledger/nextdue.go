@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -68,8 +69,8 @@ func (c *cli) nextDue(ctx context.Context, f *cronFlags, args []string, count in
 		if err != nil {
 			return err
 		}
-		at := from.point(s.now, s.end)
-		if beyond(at) {
+		at := from.Point(s.now, s.end)
+		if which.Beyond(at) {
 			return usage("--after=%s lies outside the years that a log knows, 1930 to 2189", after)
 		}
 		begin = at.Go()

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/internal/read/which"
 )
 
 // plugin reports whether the program was called by kubectl, whose users expect the namespace of their kubeconfig.
@@ -48,8 +50,8 @@ func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
 
 // namesOne reports whether words name one object, and not all of a kind. What cannot be read is refused later.
 func namesOne(args []string) bool {
-	h, _, err := parseHandle(args)
-	return err != nil || h.name != ""
+	h, _, err := which.Parse(args)
+	return err != nil || h.Name != ""
 }
 
 // wantsNamespace reports whether a command is about a Job or a list, and has a flag for the namespace of that.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/projector"
@@ -58,16 +59,18 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	if f.namespace != "" && f.job == "" {
 		return usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
 	}
-	one := handle{name: f.job}
+	one := which.Object{Name: f.job}
 	if strings.Contains(f.job, "/") {
 		var err error
-		if one, err = f.handle([]string{f.job}); err == nil {
-			err = wantsJob([]string{f.job}, one)
+		if one, err = f.object([]string{f.job}); err == nil {
+			err = which.WantJob([]string{f.job}, one)
 		}
 		if err != nil {
 			return err
 		}
-		one.any = false // no CronJob is replayed alone
+		if one.Kind == which.Any {
+			one.Kind = which.Job // no CronJob is replayed alone
+		}
 	}
 	src, _, err := f.source.openToFold(ctx, c)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/store/open"
 )
 
@@ -154,35 +155,35 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 
 // object chooses the messages about a Job or a CronJob, or about all of the kind.
 func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
-	h, before, err := parseHandle(args)
+	h, before, err := which.Parse(args)
 	if err == nil {
-		err = wantsKind(h, before)
+		err = which.WantKind(h, before)
 	}
 	if err == nil && before != "" && !f.given {
 		f.namespace = before
 	}
 	if err == nil {
-		f.namespace, err = oneNamespace(args, before, f.namespace)
+		f.namespace, err = which.OneNamespace(args, before, f.namespace)
 	}
 	if err != nil {
 		return chosen, err
 	}
 	kind, what := nats.KindJob, "Job"
-	if h.cron {
+	if h.Kind == which.CronJob {
 		kind, what = nats.KindCronJob, "CronJob"
 	}
 	switch {
-	case h.pod:
+	case h.Kind == which.Pod:
 		return chosen, usage("%q is no Job: write job/NAME or cronjob/NAME", args[0])
-	case h.name == "":
+	case h.Name == "":
 		return nats.Filter{Namespace: f.namespace, Kind: kind}, nil
-	case uid.MatchString(h.name):
+	case which.IsUID(h.Name):
 		return chosen, usage("%s: subjects have names and no UIDs: write %s/NAME", h, kind)
 	}
-	if wrong := validation.IsDNS1123Subdomain(h.name); wrong != nil {
-		return chosen, usage("%q is no name of a %s: %s (without a name all of the kind are shown: those of a namespace with -n NAMESPACE)", h.name, what, wrong[0])
+	if wrong := validation.IsDNS1123Subdomain(h.Name); wrong != nil {
+		return chosen, usage("%q is no name of a %s: %s (without a name all of the kind are shown: those of a namespace with -n NAMESPACE)", h.Name, what, wrong[0])
 	}
-	return nats.Filter{Namespace: orDefault(f.namespace), Kind: kind, Name: h.name}, nil
+	return nats.Filter{Namespace: orDefault(f.namespace), Kind: kind, Name: h.Name}, nil
 }
 
 // start is where to begin.

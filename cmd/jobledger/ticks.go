@@ -16,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -37,18 +38,18 @@ func (f *cronFlags) find(ctx context.Context, c *cli, args []string) (src histor
 	if err != nil {
 		return src, s, err
 	}
-	c.noteOlder(streams[1:])
+	c.finder(src).NoteOlder(streams[1:])
 	return src, streams[0], nil
 }
 
 // findAll finds all CronJobs that bore the name that is meant, the newest first, and that name. The source is closed by the caller, unless it
 // is nil.
 func (f *cronFlags) findAll(ctx context.Context, c *cli, args []string) (src history.Source, lives []events.Stream, name string, err error) {
-	h, err := f.job.handle(args)
+	h, err := f.job.object(args)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	if err := wantsCronJob(args, h); err != nil {
+	if err := which.WantCronJob(args, h); err != nil {
 		return nil, nil, "", err
 	}
 	if err := f.output.validate(); err != nil {
@@ -58,7 +59,7 @@ func (f *cronFlags) findAll(ctx context.Context, c *cli, args []string) (src his
 	if err != nil {
 		return nil, nil, "", err
 	}
-	lives, name, err = c.cronsOf(ctx, src, f.job.place(), h)
+	lives, name, err = c.finder(src).CronJobsOf(ctx, f.job.place(), h)
 	return src, lives, name, err
 }
 
@@ -131,7 +132,7 @@ type ticksOf struct {
 	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
 	// OtherLives are the other CronJobs that bore the name, the newest first.
-	OtherLives []cronLife `json:"otherLives,omitempty"`
+	OtherLives []which.Life `json:"otherLives,omitempty"`
 
 	entries []tickOf // of Items
 }
@@ -177,9 +178,9 @@ func (c *cli) ticks(ctx context.Context, f *ticksFlags, args []string) error {
 	if err := answer.missing(ctx, src, parts, since); err != nil {
 		return err
 	}
-	c.noteLives(ctx, src, stream, answer.Namespace, answer.Name)
+	c.finder(src).NoteLives(ctx, stream, answer.Namespace, answer.Name)
 	if f.output.document() {
-		answer.OtherLives = c.listLives(ctx, src, stream, answer.Namespace, answer.Name)
+		answer.OtherLives = c.finder(src).Lives(ctx, stream, answer.Namespace, answer.Name)
 		return errors.Join(c.value(&f.output, answer), unread)
 	}
 	return errors.Join(c.showTicks(f, answer), unread)
@@ -196,7 +197,7 @@ func (f *ticksFlags) life(
 	if err != nil {
 		return s, 0, 0, err
 	}
-	s, job, err := c.lifeAt(ctx, src, lives, name, at)
+	s, job, err := c.finder(src).LifeAt(ctx, lives, name, at)
 	if job.UID == "" {
 		return s, 0, 0, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -17,7 +18,7 @@ import (
 type pointFlag struct {
 	text     string
 	sequence events.Sequence
-	when     when
+	when     which.When
 	local    bool // times without a zone are in that of this machine
 }
 
@@ -38,7 +39,7 @@ func (f *pointFlag) parse(zone words.Zone) error {
 		f.sequence = events.Sequence(n)
 		return nil
 	}
-	w, ok := parseWhen(f.text, zone)
+	w, ok := which.ParseWhen(f.text, zone)
 	if !ok || notSequence == nil {
 		return usage("--at %q: must be a record's sequence, such as 41, a time, such as 2026-01-02T15:04:05Z or 15:04:05, or how long ago, such as 5m", f.text)
 	}
@@ -55,7 +56,7 @@ func (f *pointFlag) point(ctx context.Context, c *cli, src history.Source) (hist
 	if err != nil {
 		return history.Point{}, err
 	}
-	t := f.when.point(s.now, s.end)
+	t := f.when.Point(s.now, s.end)
 	c.noteDay("at", f.text, f.when, t, s)
 	return history.Point{Time: t}, nil
 }
@@ -63,7 +64,7 @@ func (f *pointFlag) point(ctx context.Context, c *cli, src history.Source) (hist
 // spanFlags are --since and --until: a part of the history of a log.
 type spanFlags struct {
 	since, until     string
-	sinceAt, untilAt when
+	sinceAt, untilAt which.When
 }
 
 func (f *spanFlags) addSince(cmd *cobra.Command, help string) {
@@ -92,12 +93,12 @@ func (f *spanFlags) span(ctx context.Context, c *cli, src history.Source) (since
 	if err != nil {
 		return 0, 0, err
 	}
-	since = f.sinceAt.before(s.now, s.end)
+	since = f.sinceAt.Before(s.now, s.end)
 	c.noteDay("since", f.since, f.sinceAt, since, s)
 	if err := c.noteEnd(ctx, src, since); err != nil {
 		return 0, 0, err
 	}
-	until = f.untilAt.behind(since, s.now, s.end)
+	until = f.untilAt.Behind(since, s.now, s.end)
 	c.noteDay("until", f.until, f.untilAt, until, s)
 	if since != 0 && until != 0 && since > until {
 		return 0, 0, usage("--since %s lies behind --until %s", f.since, f.until)
@@ -106,11 +107,11 @@ func (f *spanFlags) span(ctx context.Context, c *cli, src history.Source) (since
 }
 
 // parseBound reads a flag that bounds times.
-func parseBound(flag, text string, zone words.Zone) (when, error) {
+func parseBound(flag, text string, zone words.Zone) (which.When, error) {
 	if text == "" {
-		return when{}, nil
+		return which.When{}, nil
 	}
-	w, ok := parseWhen(text, zone)
+	w, ok := which.ParseWhen(text, zone)
 	if !ok {
 		return w, usage("--%s %q: must be a duration, such as 2h or 30m, or a time, such as 2026-01-02T15:04:05Z or 15:04:05", flag, text)
 	}
@@ -120,7 +121,7 @@ func parseBound(flag, text string, zone words.Zone) (when, error) {
 // parseSince reads --since where there is no log.
 func parseSince(text string, now time.Time, zone words.Zone) (events.Time, error) {
 	w, err := parseBound("since", text, zone)
-	return w.before(now, 0), err
+	return w.Before(now, 0), err
 }
 
 // settling is what it takes to know which moments are meant.
@@ -131,10 +132,10 @@ type settling struct {
 }
 
 // settleOf asks a log for its end if one of the times needs that.
-func settleOf(ctx context.Context, src history.Source, times ...when) (settling, error) {
+func settleOf(ctx context.Context, src history.Source, times ...which.When) (settling, error) {
 	s := settling{now: time.Now()}
 	for _, w := range times {
-		if w.clock != nil && s.end == 0 {
+		if _, ofDay := w.OfDay(); ofDay && s.end == 0 {
 			_, head, err := src.Head(ctx)
 			if err != nil {
 				return s, err
@@ -168,11 +169,11 @@ func (c *cli) noteEnd(ctx context.Context, src history.Source, since events.Time
 }
 
 // noteDay tells on which day a time of day is, unless that is today.
-func (c *cli) noteDay(flag, text string, w when, t events.Time, s settling) {
-	if w.clock == nil {
+func (c *cli) noteDay(flag, text string, w which.When, t events.Time, s settling) {
+	in, ofDay := w.OfDay()
+	if !ofDay {
 		return
 	}
-	in := words.Zone{Location: w.clock.Location()}
 	switch {
 	case s.live && t > s.end:
 		fmt.Fprintf(c.err, "note: --%s %s is %s, which is to come: by the controller's clock it is %s\n", flag, text, in.Second(t), in.Second(s.end))

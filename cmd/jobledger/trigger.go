@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/run/ask"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/internal/subject/trigger"
@@ -58,8 +59,14 @@ understood.`,
 }
 
 func (c *cli) trigger(ctx context.Context, f *triggerFlags, args []string) error {
-	name, err := parseCronJob(args)
+	one, before, err := which.Parse(args)
 	if err != nil {
+		return err
+	}
+	if err := which.WantCronJobNamed(args, one, before); err != nil { // it acts, so it does not guess
+		return err
+	}
+	if f.namespace, err = which.OneNamespace(args, before, f.namespace); err != nil {
 		return err
 	}
 	if err := f.output.validate(); err != nil {
@@ -72,7 +79,7 @@ func (c *cli) trigger(ctx context.Context, f *triggerFlags, args []string) error
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	asked, err := ask.Run(ctx, ask.Config{
-		Client: cluster.Client, Namespace: orDefault(f.namespace), Name: name, Now: time.Now,
+		Client: cluster.Client, Namespace: orDefault(f.namespace), Name: one.Name, Now: time.Now,
 		Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/store"
 )
@@ -88,8 +89,8 @@ func TestTimesAreReadInTheZoneInWhichTheyAreShown(t *testing.T) {
 		"2026-03-28 12:00": "2026-03-28T11:00:00Z", "2026-03-29T12:00:00": "2026-03-29T10:00:00Z", "11:59": "2026-03-29T09:59:00Z",
 		"12:01": "2026-03-28T11:01:00Z", "2026-03-29T12:00:00Z": "2026-03-29T12:00:00Z",
 	} {
-		w, ok := parseWhen(text, words.Zone{Location: berlin})
-		if got := w.before(time.Time{}, end); !ok || got != moment(t, want) {
+		w, ok := which.ParseWhen(text, words.Zone{Location: berlin})
+		if got := w.Before(time.Time{}, end); !ok || got != moment(t, want) {
 			t.Errorf("%q: %s, want %s", text, got.Go(), want)
 		}
 	}
@@ -174,12 +175,12 @@ func TestATimeOfTodayIsNotThatOfYesterday(t *testing.T) {
 		if err != nil || got.Time != row.want {
 			t.Errorf("--at %s at %s, with records to %s: %s, %v, want %s", row.at, row.now.Go(), row.end.Go(), got.Time.Go(), err, row.want.Go())
 		}
-		if got := f.when.point(row.now.Go(), row.end); got != row.want {
+		if got := f.when.Point(row.now.Go(), row.end); got != row.want {
 			t.Errorf("--at %s at %s, of a log that ended at %s: %s, want %s", row.at, row.now.Go(), row.end.Go(), got.Go(), row.want.Go())
 		}
 	}
-	w, _ := parseWhen("23:10", words.Zone{})
-	if got := w.before(today("23:07").Go(), today("22:45")); got != yesterday("23:10") {
+	w, _ := which.ParseWhen("23:10", words.Zone{})
+	if got := w.Before(today("23:07").Go(), today("22:45")); got != yesterday("23:10") {
 		t.Errorf("--since 23:10 at 23:07 is %s: nothing of then is recorded yet", got.Go())
 	}
 }

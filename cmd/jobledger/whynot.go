@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/which"
 )
 
 func newWhyNot(c *cli) *cobra.Command {
@@ -40,7 +41,7 @@ time the nearest due times are named.`,
 func (c *cli) whyNot(ctx context.Context, f *cronFlags, args []string) error {
 	last := len(args) - 1
 	text := args[last]
-	w, ok := parseWhen(text, f.output.zone())
+	w, ok := which.ParseWhen(text, f.output.zone())
 	if !ok {
 		return usage("%q is no time: write 2026-01-02T15:04, 15:04, or 5m for so long ago", text)
 	}
@@ -55,8 +56,8 @@ func (c *cli) whyNot(ctx context.Context, f *cronFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	at := w.point(s.now, s.end)
-	if beyond(at) {
+	at := w.Point(s.now, s.end)
+	if which.Beyond(at) {
 		return usage("%q lies outside the years that a log knows, 1930 to 2189", text)
 	}
 	c.noteDay("at", text, w, at, s)

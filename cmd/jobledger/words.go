@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,26 +84,6 @@ func kindOf(flag string) string {
 		return "a number"
 	}
 	return ""
-}
-
-// distance is how many letters differ between two words: added, left out or replaced.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := slices.Clone(row)
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(before[j+1]+1, row[j]+1, before[j]+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 // counted is a number and its noun.

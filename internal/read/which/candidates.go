@@ -1,4 +1,4 @@
-package main
+package which
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 
 // candidate is an object that a name may mean, in a namespace.
 type candidate struct {
-	handle
+	Object
 	namespace string
 	job       *history.Summary     // how a Job is; nil of other kinds
 	every     *history.CronSummary // how a CronJob is
@@ -23,13 +23,13 @@ type candidate struct {
 }
 
 // String is how the object is named on the command line.
-func (o *candidate) String() string { return o.handle.String() + " -n " + o.namespace }
+func (o *candidate) String() string { return o.Object.String() + " -n " + o.namespace }
 
 // eachJob gives all Jobs that are wanted, the newest first. What is damaged is left out.
-func eachJob(ctx context.Context, src history.Source, q history.JobsQuery, give func(*history.Summary)) error {
-	for q.Limit = manyJobs; ; {
-		page, err := src.Jobs(ctx, q)
-		if err != nil && !src.Beside(err) {
+func (f *Finder) eachJob(ctx context.Context, q history.JobsQuery, give func(*history.Summary)) error {
+	for q.Limit = pageOfJobs; ; {
+		page, err := f.Source.Jobs(ctx, q)
+		if err != nil && !f.Source.Beside(err) {
 			return err
 		}
 		for i := range page.Items {
@@ -41,21 +41,21 @@ func eachJob(ctx context.Context, src history.Source, q history.JobsQuery, give 
 	}
 }
 
-// candidates are the objects in other namespaces than one that a handle may mean: at most one of a kind in each, the newest first.
-func (c *cli) candidates(ctx context.Context, src history.Source, h handle, but string) ([]candidate, error) {
+// candidates are the objects in other namespaces than one that an object may mean: at most one of a kind in each, the newest first.
+func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candidate, error) {
 	kinds := kindsOf(h)
-	all, pods, err := jobsNamed(ctx, src, h, but)
+	all, pods, err := f.jobsNamed(ctx, h, but)
 	if err != nil {
 		return nil, err
 	}
-	if cron := (handle{name: h.name, cron: true}); slices.Contains(kinds, cron) {
-		crons, err := cronJobsNamed(ctx, src, cron, but)
+	if cron := (Object{Name: h.Name, Kind: CronJob}); slices.Contains(kinds, cron) {
+		crons, err := f.cronJobsNamed(ctx, cron, but)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, crons...)
 	}
-	pod, has := handle{name: h.name, pod: true}, map[string]bool{}
+	pod, has := Object{Name: h.Name, Kind: Pod}, map[string]bool{}
 	for i := range all {
 		has[all[i].namespace] = true
 	}
@@ -63,33 +63,33 @@ func (c *cli) candidates(ctx context.Context, src history.Source, h handle, but 
 		if has[space] || !slices.Contains(kinds, pod) {
 			continue
 		}
-		found, err := here(ctx, src, space, pod)
-		if err != nil && !src.Beside(err) {
+		found, err := f.here(ctx, space, pod)
+		if err != nil && !f.Source.Beside(err) {
 			return nil, err
 		}
 		if len(found) > 0 {
-			all = append(all, candidate{handle: pod, namespace: space})
+			all = append(all, candidate{Object: pod, namespace: space})
 		}
 	}
 	return all, nil
 }
 
-// jobsNamed are the Jobs that a handle may mean, and the namespaces with a Job whose pods may bear the name.
-func jobsNamed(ctx context.Context, src history.Source, h handle, but string) (all []candidate, pods []string, err error) {
+// jobsNamed are the Jobs that an object may mean, and the namespaces with a Job whose pods may bear the name.
+func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []candidate, pods []string, err error) {
 	has, at := map[string]bool{}, map[string]int{}
 	// The name of a Job may be longer than what its pods' names keep of it.
 	const kept = 40
-	err = eachJob(ctx, src, history.JobsQuery{}, func(s *history.Summary) {
+	err = f.eachJob(ctx, history.JobsQuery{}, func(s *history.Summary) {
 		i, known := at[s.Namespace]
 		switch {
 		case s.Namespace == but:
-		case s.Name != h.name || h.pod || h.cron:
-			if strings.HasPrefix(h.name, s.Name[:min(len(s.Name), kept)]) && !has[s.Namespace] {
+		case s.Name != h.Name || h.Kind == Pod || h.Kind == CronJob:
+			if strings.HasPrefix(h.Name, s.Name[:min(len(s.Name), kept)]) && !has[s.Namespace] {
 				pods, has[s.Namespace] = append(pods, s.Namespace), true
 			}
 		case !known:
 			at[s.Namespace] = len(all)
-			all = append(all, candidate{handle: handle{name: h.name}, namespace: s.Namespace, job: s})
+			all = append(all, candidate{Object: Object{Name: h.Name}, namespace: s.Namespace, job: s})
 		case meantFirst(s) < meantFirst(all[i].job):
 			all[i].job = s
 		}
@@ -98,15 +98,15 @@ func jobsNamed(ctx context.Context, src history.Source, h handle, but string) (a
 }
 
 // cronJobsNamed are the CronJobs of a name.
-func cronJobsNamed(ctx context.Context, src history.Source, h handle, but string) (all []candidate, err error) {
-	page, err := src.CronJobs(ctx, history.CronJobsQuery{Name: h.name})
-	if err != nil && !src.Beside(err) {
+func (f *Finder) cronJobsNamed(ctx context.Context, h Object, but string) (all []candidate, err error) {
+	page, err := f.Source.CronJobs(ctx, history.CronJobsQuery{Name: h.Name})
+	if err != nil && !f.Source.Beside(err) {
 		return nil, err
 	}
 	has := map[string]bool{but: true}
 	for i := range page.Items {
-		if s := &page.Items[i]; s.Name == h.name && !has[s.Namespace] {
-			all, has[s.Namespace] = append(all, candidate{handle: h, namespace: s.Namespace, every: s}), true
+		if s := &page.Items[i]; s.Name == h.Name && !has[s.Namespace] {
+			all, has[s.Namespace] = append(all, candidate{Object: h, namespace: s.Namespace, every: s}), true
 		}
 	}
 	return all, nil
@@ -124,21 +124,22 @@ func meantFirst(s *history.Summary) int {
 }
 
 const (
-	mostCandidates = 8   // that are named where a name means several objects
-	mostLookedAt   = 500 // Jobs that go on, the newest, of which it is found out whether they are stuck
+	pageOfJobs     = 5000 // of a list of which all are wanted
+	mostCandidates = 8    // that are named where a name means several objects
+	mostLookedAt   = 500  // Jobs that go on, the newest, of which it is found out whether they are stuck
 )
 
-// several says that a handle means several objects: it names those in trouble, then the newest, and says how many there are.
-func (c *cli) several(ctx context.Context, src history.Source, h handle, all []candidate) error {
+// several says that an object means several objects: it names those in trouble, then the newest, and says how many there are.
+func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
 	if len(all) == 1 || !slices.ContainsFunc(all, func(o candidate) bool { return o.namespace != all[0].namespace }) {
 		names := make([]string, len(all))
 		for i := range all {
 			names[i] = all[i].String()
 		}
 		slices.Sort(names)
-		return usage("%s is several things; write one of them: %s", h, strings.Join(names, ", "))
+		return wrong("%s is several things; write one of them: %s", h, strings.Join(names, ", "))
 	}
-	if err := findStuck(ctx, src, all); err != nil {
+	if err := f.findStuck(ctx, all); err != nil {
 		return err
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(a.rank()-b.rank(), -cmp.Compare(a.first(), b.first())) })
@@ -147,34 +148,37 @@ func (c *cli) several(ctx context.Context, src history.Source, h handle, all []c
 	for i := range shown {
 		width = max(width, len(shown[i].String()))
 	}
-	fmt.Fprintln(c.err, "The stuck and failed ones first, then the newest:")
-	for i := range shown {
-		fmt.Fprintf(c.err, "  %s\n", words.Clean(strings.TrimSpace(fmt.Sprintf("%-*s  %s", width, &shown[i], shown[i].how()))))
-	}
-	if more := len(all) - len(shown); more > 0 {
-		lists := "jobs"
-		if !slices.ContainsFunc(all, func(o candidate) bool { return !o.cron }) {
-			lists = "cronjobs"
-		}
-		fmt.Fprintf(c.err, "  … and %d more: 'jobledger get %s -A' lists all\n", more, lists)
-	}
 	spaces := map[string]bool{}
 	for i := range all {
 		spaces[all[i].namespace] = true
 	}
-	return usage("%s is in %d namespaces: give -n NAMESPACE, or NAMESPACE/NAME, such as %s/%s", h, len(spaces), shown[0].namespace, shown[0].name)
+	err := wrong("%s is in %d namespaces: give -n NAMESPACE, or NAMESPACE/NAME, such as %s/%s",
+		h, len(spaces), shown[0].namespace, shown[0].Name)
+	err.lines = append(err.lines, "The stuck and failed ones first, then the newest:")
+	for i := range shown {
+		line := strings.TrimSpace(fmt.Sprintf("%-*s  %s", width, &shown[i], shown[i].how()))
+		err.lines = append(err.lines, "  "+words.Clean(line))
+	}
+	if more := len(all) - len(shown); more > 0 {
+		lists := "jobs"
+		if !slices.ContainsFunc(all, func(o candidate) bool { return o.Kind != CronJob }) {
+			lists = "cronjobs"
+		}
+		err.lines = append(err.lines, fmt.Sprintf("  … and %d more: 'jobledger get %s -A' lists all", more, lists))
+	}
+	return err
 }
 
 // findStuck finds out which Jobs are stuck, as failures tells it.
-func findStuck(ctx context.Context, src history.Source, all []candidate) error {
+func (f *Finder) findStuck(ctx context.Context, all []candidate) error {
 	var jobs []history.Summary
 	for i := range all {
 		if j := all[i].job; j != nil && meantFirst(j) == 0 && len(jobs) < mostLookedAt {
 			jobs = append(jobs, *j)
 		}
 	}
-	trouble, err := explain.TroubleOf(ctx, src, jobs)
-	if err != nil && !src.Beside(err) {
+	trouble, err := explain.TroubleOf(ctx, f.Source, jobs)
+	if err != nil && !f.Source.Beside(err) {
 		return err
 	}
 	for i := range all {

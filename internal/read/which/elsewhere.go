@@ -1,0 +1,126 @@
+package which
+
+import (
+	"context"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// findElsewhere finds an object that is not in the namespace where it was looked for, if the user did not name that, and it is in one other
+// namespace: that is said. Several are an error that names some of them. There may be none.
+func (f *Finder) findElsewhere(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
+	if p.Named {
+		return nil, nil
+	}
+	all, err := f.candidates(ctx, h, p.Namespace)
+	switch {
+	case err != nil || len(all) == 0:
+		return nil, err
+	case len(all) > 1:
+		return nil, f.several(ctx, h, all)
+	}
+	f.note("%s is in namespace %s", words.Clean(h.String()), words.Clean(all[0].namespace))
+	streams, err := f.here(ctx, all[0].namespace, all[0].Object)
+	if f.Source.Beside(err) && len(streams) > 0 {
+		err = nil
+	}
+	return streams, err
+}
+
+// here finds an object in a namespace by its name alone.
+func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events.Stream, error) {
+	switch {
+	case h.Kind == CronJob:
+		return history.FindCronJobs(ctx, f.Source, namespace, h.Name)
+	case h.Kind != Pod:
+		if found, err := history.FindJobs(ctx, f.Source, namespace, h.Name); len(found) > 0 || err != nil {
+			return found, err
+		}
+	}
+	s, ok, err := history.JobOfPod(ctx, f.Source, namespace, h.Name)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return []events.Stream{s}, nil
+}
+
+// Resolve finds what a name alone means: a Job, a CronJob or a pod, in the namespace that is meant or else in another one.
+// Several are an error that names some of them. An object whose kind is known is given back as it is.
+func (f *Finder) Resolve(ctx context.Context, p Place, h Object) (Object, Place, error) {
+	if h.Kind != Any {
+		return h, p, nil
+	}
+	return f.kindOf(ctx, p, h.Name)
+}
+
+func (f *Finder) kindOf(ctx context.Context, p Place, name string) (h Object, in Place, err error) {
+	kinds := kindsOf(Object{Name: name, Kind: Any})
+	if uidBegins.MatchString(name) {
+		if found, err := f.byNameIn(ctx, p.Namespace, kinds[:2]); err == nil && len(found) == 0 {
+			return Object{Name: name}, p, nil // a UID, or how one begins
+		}
+	}
+	found, err := f.byNameIn(ctx, p.Namespace, kinds)
+	if err != nil {
+		return h, p, err
+	}
+	var all []candidate
+	for _, one := range found {
+		all = append(all, candidate{Object: one, namespace: p.Namespace})
+	}
+	if len(all) == 0 && !p.Named {
+		if all, err = f.candidates(ctx, Object{Name: name, Kind: Any}, p.Namespace); err != nil {
+			return h, p, err
+		}
+	}
+	switch len(all) {
+	case 0:
+		return h, p, f.unknown(ctx, p, Object{Name: name, Kind: Any})
+	case 1:
+		h, in = all[0].Object, Place{all[0].namespace, true}
+	default:
+		return h, p, f.several(ctx, Object{Name: name, Kind: Any}, all)
+	}
+	if in.Namespace != p.Namespace {
+		f.note("%s is in namespace %s", words.Clean(h.String()), words.Clean(in.Namespace))
+	}
+	return h, in, nil
+}
+
+// kindsOf are the kinds that an object may mean, in the order in which they are looked for.
+func kindsOf(h Object) []Object {
+	job, cron, pod := Object{Name: h.Name}, Object{Name: h.Name, Kind: CronJob}, Object{Name: h.Name, Kind: Pod}
+	switch {
+	case h.Kind == Any:
+		return []Object{job, cron, pod}
+	case h.Kind == CronJob:
+		return []Object{cron}
+	case h.Kind == Pod:
+		return []Object{pod}
+	}
+	return []Object{job, pod}
+}
+
+// byNameIn are the kinds of which there is one in a namespace. A pod is looked for only where nothing else bears the name.
+func (f *Finder) byNameIn(ctx context.Context, namespace string, kinds []Object) (found []Object, err error) {
+	for _, h := range kinds {
+		var streams []events.Stream
+		switch {
+		case h.Kind == CronJob:
+			streams, err = history.FindCronJobs(ctx, f.Source, namespace, h.Name)
+		case h.Kind != Pod:
+			streams, err = history.FindJobs(ctx, f.Source, namespace, h.Name)
+		case len(found) == 0:
+			streams, err = f.here(ctx, namespace, h)
+		}
+		if err != nil && !f.Source.Beside(err) {
+			return nil, err
+		}
+		if len(streams) > 0 {
+			found = append(found, h)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,125 @@
+package which
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Place is the namespace in which an object is looked for. Unless somebody named it, an object that is not there, and in one
+// other namespace, is taken there.
+type Place struct {
+	Namespace string
+	Named     bool
+}
+
+// Finder finds objects in a log.
+type Finder struct {
+	Source history.Source
+	Note   func(text string) // takes what the user should know beside the answer, in one line
+}
+
+func (f *Finder) note(format string, args ...any) { f.Note(fmt.Sprintf(format, args...)) }
+
+// NoteOlder tells of the objects that bore a name before the one that is taken, if there are any.
+func (f *Finder) NoteOlder(older []events.Stream) {
+	if len(older) > 0 {
+		what := "Job"
+		if older[0].Kind == events.StreamCronJob {
+			what = "CronJob"
+		}
+		f.note("the name was also that of an earlier %s: %s", what, words.Clean(older[0].String()))
+	}
+}
+
+var (
+	uid       = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	uidBegins = regexp.MustCompile(`^[0-9a-fA-F][0-9a-fA-F-]{3,}$`)
+)
+
+// mostLike is how many Jobs are named when a beginning of UIDs is that of several.
+const mostLike = 10
+
+// IsUID reports whether a name has the form of a UID.
+func IsUID(name string) bool { return uid.MatchString(name) }
+
+// Jobs finds the streams of the Jobs, or of the CronJobs, that are meant, newest first. There is at least one. A name comes
+// first, then a UID or how one begins, then a pod's name.
+func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
+	namespace := p.Namespace
+	if h.Kind == CronJob {
+		return f.CronJobs(ctx, p, h.Name)
+	}
+	if h.Kind != Pod && uid.MatchString(h.Name) {
+		return []events.Stream{events.JobStream(types.UID(strings.ToLower(h.Name)))}, nil
+	}
+	var unread error // where the name may be
+	if h.Kind != Pod {
+		streams, err := history.FindJobs(ctx, f.Source, namespace, h.Name)
+		if unread = err; err != nil && !f.Source.Beside(err) {
+			return nil, fmt.Errorf("find %s: %w", h, err)
+		}
+		if len(streams) > 0 {
+			return streams, nil // there may be newer ones of the name, where the log is damaged
+		}
+		if uidBegins.MatchString(h.Name) {
+			if s, ok, err := f.byUID(ctx, strings.ToLower(h.Name)); ok || err != nil {
+				return []events.Stream{s}, err
+			}
+		}
+	}
+	s, ok, err := history.JobOfPod(ctx, f.Source, namespace, h.Name)
+	switch {
+	case errors.Is(err, history.ErrManyJobs):
+		return nil, fmt.Errorf("find %s: %w: name its Job with job/NAME or job/UID", h, err)
+	case unread != nil && (err == nil || f.Source.Beside(err)) && !ok:
+		return nil, fmt.Errorf("find %s: %w", h, unread)
+	case err != nil:
+		return nil, fmt.Errorf("find %s: %w", h, err)
+	case ok:
+		f.note("pod %s is of job %s", words.Clean(h.Name), f.called(ctx, s))
+		return []events.Stream{s}, nil
+	}
+	if streams, err := f.findElsewhere(ctx, p, h); len(streams) > 0 || err != nil {
+		return streams, err
+	}
+	return nil, f.unknown(ctx, p, h)
+}
+
+// byUID finds the Job whose UID begins so, in whatever namespace. Several are an error that names them.
+func (f *Finder) byUID(ctx context.Context, prefix string) (s events.Stream, ok bool, err error) {
+	page, err := f.Source.Jobs(ctx, history.JobsQuery{UID: prefix, Limit: mostLike + 1})
+	if len(page.Items) == 0 || err != nil && !f.Source.Beside(err) {
+		return s, false, err
+	}
+	if len(page.Items) == 1 {
+		return events.JobStream(types.UID(page.Items[0].UID)), true, nil
+	}
+	several := wrong("job/%s is not one Job: write more of the UID, or the name", prefix)
+	several.lines = append(several.lines, fmt.Sprintf("The UIDs of these Jobs begin with %s:", prefix))
+	for i, j := range page.Items {
+		if i == mostLike {
+			several.lines = append(several.lines, "  … and more")
+			break
+		}
+		several.lines = append(several.lines, words.Clean(fmt.Sprintf("  %s  %s/%s (%s)", j.UID, j.Namespace, j.Name, j.State)))
+	}
+	return s, false, several
+}
+
+// called is what a Job is called in a note.
+func (f *Finder) called(ctx context.Context, s events.Stream) string {
+	job := history.NamesOf(ctx, f.Source).Job(s)
+	if job.Name == "" {
+		return words.Clean(s.ID)
+	}
+	return words.Clean(job.Namespace + "/" + job.Name)
+}

@@ -1,0 +1,141 @@
+package which
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Kind is of which kind the object is that somebody means.
+type Kind int
+
+const (
+	Job     Kind = iota
+	CronJob      // without a name all of them
+	Pod          // a pod's Job
+	Any          // a name alone: a Job, a CronJob or a pod
+)
+
+// kinds are the ways in which kubectl's users write them, in small letters.
+var kinds = map[string]Kind{
+	"job": Job, "jobs": Job, "job.batch": Job, "jobs.batch": Job, "job.v1.batch": Job, "jobs.v1.batch": Job,
+	"pod": Pod, "pods": Pod, "po": Pod,
+	"cronjob": CronJob, "cronjobs": CronJob, "cj": CronJob, "cronjob.batch": CronJob, "cronjobs.batch": CronJob,
+	"cronjob.v1.batch": CronJob, "cronjobs.v1.batch": CronJob,
+}
+
+// KindOf is the kind that a word names, in letters of any case.
+func KindOf(word string) (Kind, bool) {
+	kind, is := kinds[strings.ToLower(word)]
+	return kind, is
+}
+
+// Object is what a user calls an object: its name, its UID or how that begins, or the name of a pod of a Job. The zero Object
+// means all Jobs.
+type Object struct {
+	Name string
+	Kind Kind
+}
+
+func (h Object) String() string {
+	switch h.Kind {
+	case Any:
+		return strconv.Quote(h.Name)
+	case Pod:
+		return "pod/" + h.Name
+	case CronJob:
+		return "cronjob/" + h.Name
+	}
+	return "job/" + h.Name
+}
+
+// namespaceLike is what a namespace may be called.
+var namespaceLike = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// Parse reads all ways to name an object: KIND, NAME, KIND/NAME, NAMESPACE/NAME, KIND/NAMESPACE/NAME, "KIND NAME" and
+// "KIND NAMESPACE/NAME". A word before a slash that is a kind is no namespace. The Object has no name where only the kind is
+// given, but for a pod, which needs one. namespace is the one before the name, empty where none is.
+func Parse(args []string) (h Object, namespace string, err error) {
+	first, rest, slash := strings.Cut(args[0], "/")
+	kind, is := KindOf(first)
+	h.Kind = kind
+	switch {
+	case len(args) == 2 && slash:
+		return h, "", wrong("one object at a time: %q comes after %q", args[1], args[0])
+	case len(args) == 2 && !is:
+		return h, "", wrong("%q is no kind of object: write %s/%s, or job/%s -n %s", first, first, args[1], args[1], first)
+	case len(args) == 2:
+		h.Name = args[1]
+	case !is:
+		h = Object{args[0], Any}
+	case slash && rest == "":
+		return h, "", wrong("%q has no name: write %s/NAME", args[0], first)
+	default:
+		h.Name = rest
+	}
+	if space, name, is := strings.Cut(h.Name, "/"); is {
+		switch {
+		case space == "" && name != "":
+			return h, "", wrong("%q has no namespace: write %s, or NAMESPACE/%s", h.Name, name, name)
+		case name == "":
+			return h, "", wrong("%q has no name: write %s/NAME", h.Name, space)
+		case !namespaceLike.MatchString(space) || strings.Contains(name, "/"):
+			return h, "", wrong("%q is no Job: write NAMESPACE/NAME, job/NAME, pod/NAME or cronjob/NAME", args[0])
+		}
+		namespace, h.Name = space, name
+	}
+	if h.Kind == Pod && h.Name == "" {
+		return h, "", wrong("%q has no name: write pod/NAME for the Job of that pod", args[0])
+	}
+	return h, namespace, nil
+}
+
+// WantJob refuses a CronJob where one Job is wanted.
+func WantJob(args []string, h Object) error {
+	if h.Kind == CronJob {
+		return wrong("%q is a CronJob, and one Job is wanted: 'get cronjob/NAME' names its Jobs", args[0])
+	}
+	return nil
+}
+
+// WantCronJob refuses what is no CronJob, or has no name.
+func WantCronJob(args []string, h Object) error {
+	switch {
+	case h.Kind != Any && h.Kind != CronJob:
+		return wrong("%q is no CronJob: write NAME or cronjob/NAME", args[0])
+	case h.Name == "":
+		return wrong("%q has no name: write cronjob/NAME", args[0])
+	}
+	return nil
+}
+
+// WantCronJobNamed also refuses a name alone.
+func WantCronJobNamed(args []string, h Object, namespace string) error {
+	switch {
+	case h.Kind == Any && namespace != "":
+		return wrong("%q is no CronJob: write cronjob/%s -n %s", args[0], h.Name, namespace)
+	case h.Kind != CronJob:
+		return wrong("%q is no CronJob: write cronjob/NAME", args[0])
+	}
+	return WantCronJob(args, h)
+}
+
+// WantKind refuses a name alone where no log says what it is.
+func WantKind(h Object, namespace string) error {
+	if h.Kind != Any {
+		return nil
+	}
+	if namespace != "" {
+		namespace = " -n " + namespace
+	}
+	return wrong("%q may be a Job or a CronJob: write job/%s%s or cronjob/%s%s", h.Name, h.Name, namespace, h.Name, namespace)
+}
+
+// OneNamespace is the namespace that stands before a name and in -n. Two of them are refused.
+func OneNamespace(args []string, before, flag string) (string, error) {
+	if before != "" && flag != "" && flag != before {
+		return "", wrong("%q is in namespace %s, and -n says %s: give one of them", args[len(args)-1], before, flag)
+	}
+	return cmp.Or(before, flag), nil
+}

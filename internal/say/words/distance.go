@@ -1,0 +1,23 @@
+package words
+
+import "slices"
+
+// Distance is how many letters differ between two words: added, left out or replaced.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := slices.Clone(row)
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(before[j+1]+1, row[j]+1, before[j]+cost)
+		}
+	}
+	return row[len(b)]
+}
