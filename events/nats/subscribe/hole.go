@@ -12,13 +12,15 @@ import (
 // One that takes all events sees each that is missing at the next one. Others see only places of the stream that were passed over: their
 // messages belong to somebody else, or they were purged, or fell to a limit of the stream, before they came. The newest record of a Job may
 // be among them, and no later one names it. So the stream is asked whether it still has what was passed over. A place that it has was
-// somebody else's; a place that it has no more is told to be missing.
+// somebody else's; a place that it has no more is told to be missing. A State remembers what is in doubt when the process ends before. (The
+// server does not: whatever a purge takes, it counts as acknowledged.)
 
 // hole is places of the stream that were passed over between two messages, and the records that may have stood there.
 type hole struct {
 	place    uint64 // the first of them
 	log      events.Identity
 	from, to events.Sequence
+	stream   time.Time // when the stream was made
 }
 
 const (
@@ -34,7 +36,7 @@ func (s *subscriber) passOver(h *nats.Head, place uint64) {
 	if s.order.dense || s.place == 0 || place <= s.place+1 || from.Log != h.ID.Log || from.Sequence >= h.ID.Sequence {
 		return
 	}
-	s.holes = append(s.holes, hole{s.place + 1, h.ID.Log, from.Sequence, h.ID.Sequence - 1})
+	s.holes = append(s.holes, hole{s.place + 1, h.ID.Log, from.Sequence, h.ID.Sequence - 1, s.created})
 	if n := len(s.holes); n > maxHoles && s.holes[n-2].log == s.holes[n-1].log {
 		s.holes[n-2].to = s.holes[n-1].to
 		s.holes = s.holes[:n-1]
@@ -57,6 +59,17 @@ func (s *subscriber) awaiting(ctx context.Context, next func(context.Context) er
 	return next(ctx)
 }
 
+// doubt gives the first record that may be missing and of which no event told yet, and when its stream was made; zero for none.
+func (s *subscriber) doubt() (first nats.ID, stream time.Time) {
+	if len(s.holes) > 0 {
+		first, stream = nats.ID{Log: s.holes[0].log, Sequence: s.holes[0].from}, s.holes[0].stream
+	}
+	if s.lost != (Gap{}) && (first.Log != s.lost.Log || s.lost.From < first.Sequence) {
+		first, stream = nats.ID{Log: s.lost.Log, Sequence: s.lost.From}, time.Time{} // of no stream that is: it is missing for certain
+	}
+	return first, stream
+}
+
 // prove asks the stream about the holes, unless it did so a moment ago. What it no longer has, the next event tells of.
 func (s *subscriber) prove(ctx context.Context) error {
 	if len(s.holes) == 0 || time.Since(s.proved) < proveEvery {
@@ -69,7 +82,8 @@ func (s *subscriber) prove(ctx context.Context) error {
 		return fmt.Errorf("look at the stream: %w", err)
 	}
 	oldest := &found{}
-	if f := newFinder(s.stream, info, s.Cluster); s.holes[0].place < f.first {
+	f := newFinder(s.stream, info, s.Cluster)
+	if s.holes[0].place < f.first {
 		if oldest, err = f.at(bound, f.first); err != nil {
 			return err
 		}
@@ -79,18 +93,25 @@ func (s *subscriber) prove(ctx context.Context) error {
 	}
 	s.proved = time.Now()
 	for _, h := range s.holes {
-		if h.place < oldest.place {
+		switch {
+		case !h.stream.Equal(s.created): // that stream is gone, and what comes again in another one is not handed over
+			s.fell(h, &nats.Head{})
+		case h.place < oldest.place:
 			s.fell(h, &oldest.head)
 		}
 	}
 	s.holes = s.holes[:0]
+	s.save()
 	return nil
 }
 
 // fell notes what may have fallen out of the stream in a hole. oldest is the head of the oldest message that the stream has, zero for none.
 func (s *subscriber) fell(h hole, oldest *nats.Head) {
-	if oldest.ID.Log == h.log {
+	switch {
+	case oldest.ID.Log == h.log:
 		h.to = min(h.to, oldest.ID.Sequence-1)
+	case oldest.ID.Log.LogID == h.log.LogID && oldest.ID.Log.Epoch < h.log.Epoch: // it has all of that life
+		return
 	}
 	if h.from > h.to { // what stood in these places was no record of the log
 		return

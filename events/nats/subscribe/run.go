@@ -278,6 +278,9 @@ func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 			return s.place + 1, err
 		}
 	}
+	for i := range s.holes {
+		s.holes[i].stream = time.Time{} // what comes again in them is not handed over
+	}
 	return f.after(ctx, preceding(next))
 }
 
@@ -291,10 +294,6 @@ func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err erro
 		s.continues = true
 		s.lost, err = s.lacks(ctx, f, next)
 	}
-	for _, h := range s.holes { // the stream that had them is gone
-		s.fell(h, &nats.Head{})
-	}
-	s.holes = nil
 	if err == nil {
 		s.remade()
 	}

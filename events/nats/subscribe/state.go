@@ -2,6 +2,7 @@ package subscribe
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
@@ -11,6 +12,11 @@ import (
 type Taken struct {
 	ID    nats.ID     // zero when none was taken
 	Chain events.Hash // the chain value of the log after that record; zero when its message did not say it
+
+	// Doubt is the first record before ID that may be missing without a word: places of the stream were passed over, and the stream was not
+	// asked yet what they held, or it lacks them and no event told so yet. Zero when nothing is in doubt.
+	Doubt  nats.ID
+	Stream time.Time // when the stream of the doubt was made; zero without a doubt
 }
 
 // State remembers outside the server what was taken last. The server forgets a durable subscription together with its stream; with a
@@ -41,6 +47,13 @@ func (s *subscriber) load() error {
 		return nil
 	}
 	s.newest, s.continues = taken, true
+	if taken.Doubt != (nats.ID{}) {
+		to := taken.ID.Sequence
+		if taken.Doubt.Log.LogID != taken.ID.Log.LogID {
+			to = taken.Doubt.Sequence
+		}
+		s.holes = []hole{{log: taken.Doubt.Log, from: taken.Doubt.Sequence, to: to, stream: taken.Stream}}
+	}
 	s.floor.took(taken.ID)
 	s.order.Expect(following(taken.ID))
 	return nil
@@ -50,9 +63,16 @@ func (s *subscriber) load() error {
 func (s *subscriber) keep(taken Taken) {
 	s.newest = taken
 	s.floor.took(taken.ID)
+	s.save()
+}
+
+// save gives the State what was taken last, and what is in doubt.
+func (s *subscriber) save() {
 	if s.State == nil {
 		return
 	}
+	taken := s.newest
+	taken.Doubt, taken.Stream = s.doubt()
 	problem := ""
 	if err := s.State.Save(taken); err != nil {
 		problem = err.Error()

@@ -35,6 +35,9 @@ type stateJSON struct {
 	Subscription string `json:"subscription,omitempty"` // its durable name
 	Last         string `json:"last,omitempty"`         // ID of the last record that was taken
 	Chain        string `json:"chain,omitempty"`        // the log's chain value after it, in hexadecimal
+
+	Doubt  string     `json:"doubt,omitempty"`  // ID of the first record that may be missing without a word
+	Stream *time.Time `json:"stream,omitempty"` // when the stream of the doubt was made
 }
 
 const (
@@ -131,6 +134,14 @@ func (f *StateFile) parse(text []byte) (taken Taken, err error) {
 	if taken.ID, err = nats.ParseID(has.Last); err != nil {
 		return taken, err
 	}
+	if has.Doubt != "" {
+		if taken.Doubt, err = nats.ParseID(has.Doubt); err != nil {
+			return taken, err
+		}
+	}
+	if has.Stream != nil {
+		taken.Stream = *has.Stream
+	}
 	if has.Chain == "" {
 		return taken, nil
 	}
@@ -148,6 +159,9 @@ func (f *StateFile) Save(taken Taken) error {
 	now.Last = taken.ID.String()
 	if taken.Chain != (Taken{}).Chain {
 		now.Chain = taken.Chain.String()
+	}
+	if taken.Doubt != (nats.ID{}) {
+		now.Doubt, now.Stream = taken.Doubt.String(), &taken.Stream
 	}
 	text, err := json.Marshal(now)
 	if err != nil {
