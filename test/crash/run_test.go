@@ -45,7 +45,8 @@ type trial struct {
 	dir        string
 	controller *controller.Controller
 	history    *history.History
-	settled    func() string // of rows about CronJobs: what is missing until all is done; nil for others
+	unended    func(history.Now) string // says of the Jobs what is missing until nothing is left to do
+	settled    func() string            // of rows about CronJobs, which ask this in its place: what is missing until all is done
 	anchor     time.Time     // likewise: the due time that started last before the row; zero for none
 	broken     []ledger.Violation
 }
@@ -79,7 +80,7 @@ func newTrialOf(t *testing.T, manage string) *trial {
 		end()
 		t.Fatal(err)
 	}
-	x := &trial{t: t, ctx: ctx, namespace: namespace, dir: dir, controller: c, history: h}
+	x := &trial{t: t, ctx: ctx, namespace: namespace, dir: dir, controller: c, history: h, unended: unfinished}
 	t.Cleanup(func() {
 		if err := c.Kill(); err != nil {
 			t.Error(err)
@@ -150,16 +151,30 @@ func (x *trial) crash(c crash, started func()) {
 // awaitEnd waits until the process has ended by itself.
 func (x *trial) awaitEnd(point string) {
 	x.t.Helper()
+	if err := x.comesTo(point); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// comesTo waits until the process has ended by itself, or nothing is left to do. The last effect is seen before the process has come to the
+// point behind it: so it is asked to stop in good order, by which all that is on its way comes past its points. What is not reached then
+// never is.
+func (x *trial) comesTo(point string) error {
 	select {
 	case <-x.controller.Ended():
-		return
+		return nil
 	case <-x.complete():
 	}
-	select {
-	case <-x.controller.Ended(): // the last effect is seen before the process has come to the point behind it
-	case <-time.After(patience.Time()):
-		x.t.Fatalf("%s was not reached; the Jobs have ended or the row has: %s", point, x.progress())
+	if !x.controller.Running() {
+		return nil
 	}
+	if err := x.ctx.Err(); err != nil {
+		return fmt.Errorf("%s was not reached: %w; %s", point, context.Cause(x.ctx), x.progress())
+	}
+	if x.controller.Stop(x.ctx) == nil {
+		return fmt.Errorf("%s was not reached: nothing is left to do, and jobledger has stopped in good order; %s", point, x.progress())
+	}
+	return nil
 }
 
 // reached checks that the process has ended at the failpoint and nowhere else.
@@ -183,7 +198,7 @@ func (x *trial) complete() <-chan struct{} {
 			_ = x.await(x.settled)
 			return
 		}
-		_ = x.history.Await(x.ctx, unfinished)
+		_ = x.history.Await(x.ctx, x.unended)
 	}()
 	return done
 }
@@ -192,8 +207,11 @@ func (x *trial) complete() <-chan struct{} {
 func (x *trial) progress() string {
 	n := x.history.Now()
 	job := n.Jobs["indexed"]
-	if job == nil {
+	switch {
+	case len(n.Jobs) == 0:
 		return "before the Jobs"
+	case job == nil:
+		return fmt.Sprintf("%d Jobs, %d pods", len(n.Jobs), len(n.Pods))
 	}
 	held := 0
 	for _, pod := range n.Pods {
@@ -213,7 +231,7 @@ func (x *trial) recover() {
 	}
 	ctx, cancel := x.controller.While(x.ctx)
 	defer cancel()
-	if err := x.history.Await(ctx, unfinished); err != nil {
+	if err := x.history.Await(ctx, x.unended); err != nil {
 		x.violated(ledger.Read(ledger.Config{}, x.history.Changes()))
 		x.t.Fatal(err)
 	}

@@ -44,6 +44,7 @@ func TestCrashesAroundADelete(t *testing.T) {
 				t.Run(r.sentence, func(t *testing.T) {
 					t.Parallel()
 					x := newTrialOf(t, "all")
+					x.unended = func(n history.Now) string { return x.unsettled(n, false) }
 					x.must(controller.GrantTTL(x.ctx, shared.ControlPlane, x.namespace, x.namespace))
 					create := func() {
 						x.createExpiring(expiring, 0)

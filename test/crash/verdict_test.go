@@ -23,6 +23,12 @@ func TestADeletionInDoubtDelaysNoVerdict(t *testing.T) {
 		t.Run(string(end), func(t *testing.T) {
 			t.Parallel()
 			x := newTrial(t)
+			x.unended = func(n history.Now) string {
+				if job := n.Jobs["verdict"]; job == nil || !ledger.True(job, batchv1.JobFailed) {
+					return "job/verdict is not Failed"
+				}
+				return ""
+			}
 			node, err := kubelet.New(x.ctx, shared.Admin)
 			x.must(err)
 			job := newJob("verdict", nil)
@@ -54,12 +60,7 @@ func TestADeletionInDoubtDelaysNoVerdict(t *testing.T) {
 			}
 
 			x.must(x.controller.Start(x.ctx))
-			x.must(x.history.Await(x.ctx, func(n history.Now) string {
-				if job := n.Jobs["verdict"]; job == nil || !ledger.True(job, batchv1.JobFailed) {
-					return "job/verdict is not Failed"
-				}
-				return ""
-			}))
+			x.must(x.history.Await(x.ctx, x.unended))
 			x.must(x.controller.Stop(x.ctx))
 			x.waitedForNothing()
 			x.violated(ledger.Read(ledger.Config{}, x.history.Changes()))
