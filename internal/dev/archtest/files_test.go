@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,45 @@ const (
 	maxLines     = 448
 	maxTestLines = 600
 )
+
+// Bounds that only fall. Lines of the product's files, in the middle; functions of the product of more than 50 lines; fields of the world.
+const (
+	maxMedian        = 110
+	maxLongFunctions = 55
+	maxWorldFields   = 33
+)
+
+func TestFilesAndFunctionsAreShort(t *testing.T) {
+	var lines []int
+	var long []string
+	product(t, func(path string, file *ast.File) {
+		if ast.IsGenerated(file) || strings.HasPrefix(path, "internal/dev/") {
+			return
+		}
+		text := read(t, filepath.Join(root, path))
+		lines = append(lines, strings.Count(text, "\n"))
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && strings.Count(text[f.Pos()-file.FileStart:f.End()-file.FileStart], "\n") >= 50 {
+				long = append(long, path+" "+f.Name.Name)
+			}
+		}
+	})
+	slices.Sort(lines)
+	t.Logf("%d files, the middle one of %d lines; %d functions of more than 50", len(lines), lines[len(lines)/2], len(long))
+	if median := lines[len(lines)/2]; median > maxMedian {
+		t.Errorf("half of the files have %d lines or more, more than %d: files are split, not merged", median, maxMedian)
+	}
+	if len(long) > maxLongFunctions {
+		t.Errorf("%d functions have more than 50 lines, more than %d:\n%s", len(long), maxLongFunctions, strings.Join(long, "\n"))
+	}
+}
+
+func TestTheWorldHasFewFields(t *testing.T) {
+	world := typed(t)[path("./projector")].Scope().Lookup("World").Type().Underlying().(*types.Struct)
+	if n := world.NumFields(); n > maxWorldFields {
+		t.Errorf("projector.World has %d fields, more than %d: what belongs together is a value of its own", n, maxWorldFields)
+	}
+}
 
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	g := packages(t)

@@ -68,7 +68,7 @@ func product(t *testing.T, each func(path string, file *ast.File)) {
 		if strings.HasSuffix(rel, "_test.go") || strings.HasPrefix(rel, "proto/gen/") || strings.HasPrefix(rel, "test/") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
