@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhoDeletedARun: what the records of a CronJob tell of the deletion of one of its Jobs, j, which was seen with record 50 in second 50.
+// TestWhoDeletedARun: what the records of a CronJob tell of the deletion of one of its Jobs, j, which was seen with
+// record 50 in second 50.
 func TestWhoDeletedARun(t *testing.T) {
 	deletion := seen(50, 50)
 	type told struct {
@@ -26,7 +27,8 @@ func TestWhoDeletedARun(t *testing.T) {
 		return told{record, float64(record), f}
 	}
 	run := func(record events.Sequence, created float64, uid types.UID, r events.JobResult) told {
-		return told{record, float64(record), &events.RunSeen{Job: uid, Name: "run-" + string(uid), Created: sec(created), Result: r}}
+		return told{record, float64(record),
+			&events.RunSeen{Job: uid, Name: "run-" + string(uid), Created: sec(created), Result: r}}
 	}
 	order := func(record events.Sequence, uid types.UID, replacing bool) told {
 		return told{record, float64(record), &events.Decision{Steps: []events.Step{{Commands: []events.Command{
@@ -34,12 +36,14 @@ func TestWhoDeletedARun(t *testing.T) {
 		}}}}}
 	}
 	ended := func(record, decided events.Sequence, uid types.UID, how events.Ending) told {
-		return told{record, float64(record), &events.CommandEnded{Command: events.CommandID{Decided: decided}, Run: uid, Ending: how}}
+		return told{record, float64(record),
+			&events.CommandEnded{Command: events.CommandID{Decided: decided}, Run: uid, Ending: how}}
 	}
 	complete, failed, none := events.ResultComplete, events.ResultFailed, events.ResultNone
 	const (
-		inferredLimit = "by the built-in CronJob controller, to judge by its limit: more Jobs had ended than successfulJobsHistoryLimit 1 keeps"
-		inferredNext  = "by the built-in CronJob controller, to judge by what followed: run-k came "
+		inferredLimit = "by the built-in CronJob controller, to judge by its limit: " +
+			"more Jobs had ended than successfulJobsHistoryLimit 1 keeps"
+		inferredNext = "by the built-in CronJob controller, to judge by what followed: run-k came "
 	)
 	for _, row := range []struct {
 		name string
@@ -49,42 +53,68 @@ func TestWhoDeletedARun(t *testing.T) {
 		from int
 	}{
 		{"nothing tells", false, []told{cron(10, nil)}, "", 0},
-		{"we replaced it", true, []told{order(40, "j", true), run(51, 51, "k", none)}, "by Jobledger: replaced by run-k (concurrencyPolicy Replace)", 2},
-		{"we are about to replace it", true, []told{order(40, "j", true)}, "by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", 1},
+		{"we replaced it", true, []told{order(40, "j", true), run(51, 51, "k", none)},
+			"by Jobledger: replaced by run-k (concurrencyPolicy Replace)", 2},
+		{"we are about to replace it", true, []told{order(40, "j", true)},
+			"by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", 1},
 		{"we replaced another one", true, []told{order(40, "x", true)}, "", 0},
 		{"we did so behind its deletion", true, []told{order(51, "j", true)}, "", 0},
 		{"that was refused", true, []told{order(40, "j", true), ended(41, 40, "j", events.Refused)}, "", 0},
 		{"that was withdrawn", true, []told{order(40, "j", true), ended(41, 40, "j", events.Withdrawn)}, "", 0},
-		{"that was done", true, []told{order(40, "j", true), ended(41, 40, "j", events.Done)}, "by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", 1},
-		{"that of another one was refused", true, []told{order(40, "j", true), ended(41, 40, "x", events.Refused)}, "by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", 1},
-		{"an order of before was refused", true, []told{order(40, "j", true), ended(41, 30, "j", events.Refused)}, "by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", 1},
-		{"over the limit of those that succeeded", true, []told{cron(10, nil), run(20, 1, "j", complete), order(40, "j", false)}, "by Jobledger: more Jobs had ended than successfulJobsHistoryLimit 1 keeps", 1},
-		{"over the limit of those that failed", true, []told{cron(10, nil), run(20, 1, "j", failed), order(40, "j", false)}, "by Jobledger: more Jobs had ended than failedJobsHistoryLimit 0 keeps", 1},
-		{"over a limit that is not known", true, []told{run(20, 1, "j", failed), order(40, "j", false)}, "by Jobledger: more Jobs had ended than the CronJob's history limits keep", 1},
-		{"over a limit that is not set", true, []told{cron(10, func(f *events.CronJobSeen) { f.KeepFailed = nil }), run(20, 1, "j", failed), order(40, "j", false)}, "by Jobledger: more Jobs had ended than the CronJob's history limits keep", 1},
+		{"that was done", true, []told{order(40, "j", true), ended(41, 40, "j", events.Done)},
+			"by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", 1},
+		{"that of another one was refused", true, []told{order(40, "j", true), ended(41, 40, "x", events.Refused)},
+			"by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", 1},
+		{"an order of before was refused", true, []told{order(40, "j", true), ended(41, 30, "j", events.Refused)},
+			"by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", 1},
+		{"over the limit of those that succeeded", true,
+			[]told{cron(10, nil), run(20, 1, "j", complete), order(40, "j", false)},
+			"by Jobledger: more Jobs had ended than successfulJobsHistoryLimit 1 keeps", 1},
+		{"over the limit of those that failed", true, []told{cron(10, nil), run(20, 1, "j", failed), order(40, "j", false)},
+			"by Jobledger: more Jobs had ended than failedJobsHistoryLimit 0 keeps", 1},
+		{"over a limit that is not known", true, []told{run(20, 1, "j", failed), order(40, "j", false)},
+			"by Jobledger: more Jobs had ended than the CronJob's history limits keep", 1},
+		{"over a limit that is not set", true,
+			[]told{cron(10, func(f *events.CronJobSeen) { f.KeepFailed = nil }), run(20, 1, "j", failed),
+				order(40, "j", false)}, "by Jobledger: more Jobs had ended than the CronJob's history limits keep", 1},
 		{"with its CronJob", false, []told{{45, 45, &events.CronJobGone{}}}, "with its CronJob c, which was deleted", 1},
-		{"with its CronJob, which waits", false, []told{cron(45, func(f *events.CronJobSeen) { f.Deleted = sec(45) })}, "with its CronJob c, which was deleted", 1},
-		{"a second before its CronJob is seen to go", false, []told{{51, 51, &events.CronJobGone{}}}, "with its CronJob c, which was deleted", 1},
+		{"with its CronJob, which waits", false, []told{cron(45, func(f *events.CronJobSeen) { f.Deleted = sec(45) })},
+			"with its CronJob c, which was deleted", 1},
+		{"a second before its CronJob is seen to go", false, []told{{51, 51, &events.CronJobGone{}}},
+			"with its CronJob c, which was deleted", 1},
 		{"two seconds before", false, []told{{52, 52, &events.CronJobGone{}}}, "", 0},
 		{"two minutes behind its CronJob", false, []told{{10, 50 - 120, &events.CronJobGone{}}}, "", 0},
-		{"almost two minutes behind it", false, []told{{10, 50 - 119, &events.CronJobGone{}}}, "with its CronJob c, which was deleted", 1},
+		{"almost two minutes behind it", false, []told{{10, 50 - 119, &events.CronJobGone{}}},
+			"with its CronJob c, which was deleted", 1},
 		{"ours, and the log has no order", true, []told{cron(10, replace), run(51, 51, "k", none)}, "", 0},
-		{"the next one came at once", false, []told{cron(10, replace), run(51, 51, "k", none)}, inferredNext + "1s later (concurrencyPolicy Replace)", 1},
-		{"it came 9 s later", false, []told{cron(10, replace), run(59, 59, "k", none)}, inferredNext + "9s later (concurrencyPolicy Replace)", 1},
+		{"the next one came at once", false, []told{cron(10, replace), run(51, 51, "k", none)},
+			inferredNext + "1s later (concurrencyPolicy Replace)", 1},
+		{"it came 9 s later", false, []told{cron(10, replace), run(59, 59, "k", none)},
+			inferredNext + "9s later (concurrencyPolicy Replace)", 1},
 		{"it came 10 s later", false, []told{cron(10, replace), run(60, 60, "k", none)}, "", 0},
-		{"it was made 1 s before", false, []told{cron(10, replace), run(51, 49, "k", none)}, inferredNext + "1s later (concurrencyPolicy Replace)", 1},
+		{"it was made 1 s before", false, []told{cron(10, replace), run(51, 49, "k", none)},
+			inferredNext + "1s later (concurrencyPolicy Replace)", 1},
 		{"it was made 2 s before", false, []told{cron(10, replace), run(51, 48, "k", none)}, "", 0},
 		{"it was seen before", false, []told{cron(10, replace), run(49, 49, "k", none)}, "", 0},
-		{"the next one of two", false, []told{cron(10, replace), run(51, 51, "k", none), run(52, 52, "l", none)}, inferredNext + "1s later (concurrencyPolicy Replace)", 1},
+		{"the next one of two", false, []told{cron(10, replace), run(51, 51, "k", none), run(52, 52, "l", none)},
+			inferredNext + "1s later (concurrencyPolicy Replace)", 1},
 		{"it had ended", false, []told{cron(10, replace), run(20, 1, "j", complete), run(51, 51, "k", none)}, "", 0},
 		{"the policy is another", false, []told{cron(10, nil), run(51, 51, "k", none)}, "", 0},
 		{"the policy was Replace later", false, []told{cron(10, nil), cron(51, replace), run(52, 52, "k", none)}, "", 0},
-		{"one too many that succeeded", false, []told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", complete)}, inferredLimit, 0},
+		{"one too many that succeeded", false, []told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", complete)},
+			inferredLimit, 0},
 		{"as many as it keeps", false, []told{cron(10, nil), run(20, 1, "j", complete)}, "", 0},
-		{"the other one was gone by then", false, []told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", complete), {30, 30, &events.RunGone{Job: "i"}}}, "", 0},
-		{"the other one goes later", false, []told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", complete), {51, 51, &events.RunGone{Job: "i"}}}, inferredLimit, 0},
-		{"it is gone itself", false, []told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", complete), {50, 50, &events.RunGone{Job: "j"}}}, inferredLimit, 0},
-		{"the other one ended later", false, []told{cron(10, nil), run(20, 1, "j", complete), run(51, 1, "i", complete)}, "", 0},
+		{"the other one was gone by then", false,
+			[]told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", complete), {30, 30, &events.RunGone{Job: "i"}}},
+			"", 0},
+		{"the other one goes later", false,
+			[]told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", complete), {51, 51, &events.RunGone{Job: "i"}}},
+			inferredLimit, 0},
+		{"it is gone itself", false,
+			[]told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", complete), {50, 50, &events.RunGone{Job: "j"}}},
+			inferredLimit, 0},
+		{"the other one ended later", false, []told{cron(10, nil), run(20, 1, "j", complete), run(51, 1, "i", complete)}, "",
+			0},
 		{"the other one failed", false, []told{cron(10, nil), run(20, 1, "j", complete), run(21, 1, "i", failed)}, "", 0},
 	} {
 		w := &owner{job: "j", ends: map[types.UID]events.JobResult{}, ours: row.ours}
@@ -93,7 +123,8 @@ func TestWhoDeletedARun(t *testing.T) {
 			if _, is := x.facts.(*events.Decision); is {
 				kind = events.KindDecided
 			}
-			w.learn(&events.Record{Header: events.Header{Sequence: x.record, Time: sec(x.n), Kind: kind}, Facts: x.facts}, deletion)
+			w.learn(&events.Record{Header: events.Header{Sequence: x.record, Time: sec(x.n), Kind: kind}, Facts: x.facts},
+				deletion)
 		}
 		if by, from := w.removedBy("c", deletion); by != row.want || len(from) != row.from {
 			t.Errorf("%s: %q by %d records, want %q", row.name, by, len(from), row.want)
@@ -104,7 +135,8 @@ func TestWhoDeletedARun(t *testing.T) {
 // TestWhoRunsAJob: who ran it when, of those that ran it one after the other.
 func TestWhoRunsAJob(t *testing.T) {
 	c := &Case{reigns: []reign{{seen(5, 5), otherHands}, {seen(10, 10), ourHands}, {seen(20, 20), unseenHands}}}
-	for at, want := range map[events.Sequence]bool{1: false, 5: false, 9: false, 10: true, 19: true, 20: false, 30: false} {
+	for at, want := range map[events.Sequence]bool{1: false, 5: false, 9: false, 10: true, 19: true, 20: false,
+		30: false} {
 		if got := c.oursAt(seen(at, 0)); got != want {
 			t.Errorf("ours at %d: %t", at, got)
 		}
@@ -136,9 +168,11 @@ func TestWhoRunsAJob(t *testing.T) {
 	}
 }
 
-// TestHowANodeWas: the newest that is known of a node when something befell a pod, if it was out of order by then and the pod was there.
+// TestHowANodeWas: the newest that is known of a node when something befell a pod, if it was out of order by then and
+// the pod was there.
 func TestHowANodeWas(t *testing.T) {
-	ready, bad := &events.NodeSeen{Name: "n", Ready: events.NodeReady}, &events.NodeSeen{Name: "n", Ready: events.NodeReady, Cordoned: true}
+	ready, bad := &events.NodeSeen{Name: "n", Ready: events.NodeReady},
+		&events.NodeSeen{Name: "n", Ready: events.NodeReady, Cordoned: true}
 	for _, row := range []struct {
 		name    string
 		nodes   []nodeAt
@@ -173,9 +207,11 @@ func TestWhatIsWatched(t *testing.T) {
 	at := func(record events.Sequence, n events.Watching) lookAt {
 		return lookAt{seen(record, float64(record)), events.ClusterWatched{Namespaces: n}}
 	}
-	c := &Case{around: surroundings{looks: []lookAt{at(5, events.WatchingOff), at(10, events.WatchingDenied), at(20, events.WatchingOn)}}}
+	c := &Case{around: surroundings{looks: []lookAt{at(5, events.WatchingOff), at(10, events.WatchingDenied),
+		at(20, events.WatchingOn)}}}
 	for record, want := range map[events.Sequence]string{
-		4: "a watch of namespaces", 5: "a watch of namespaces (--watch-cluster)", 9: "a watch of namespaces (--watch-cluster)",
+		4: "a watch of namespaces", 5: "a watch of namespaces (--watch-cluster)",
+		9:  "a watch of namespaces (--watch-cluster)",
 		10: "the right to list and watch namespaces (deploy/watch-cluster)", 20: "a watch of namespaces",
 	} {
 		if got := c.look(seen(record, 0)).toWatch(); got != want {
@@ -183,14 +219,16 @@ func TestWhatIsWatched(t *testing.T) {
 		}
 	}
 	var s surroundings
-	s.learn(&events.Record{Header: events.Header{Sequence: 3, Time: sec(3)}, Facts: &events.ClusterWatched{Namespaces: events.WatchingOn}})
+	s.learn(&events.Record{Header: events.Header{Sequence: 3, Time: sec(3)},
+		Facts: &events.ClusterWatched{Namespaces: events.WatchingOn}})
 	s.learn(&events.Record{Header: events.Header{Sequence: 4, Time: sec(4)}, Facts: &events.ControllerStarted{}})
 	if len(s.looks) != 2 || s.looks[1].Namespaces != 0 || s.looks[1].Record != 4 {
 		t.Errorf("behind a start: %+v", s.looks)
 	}
 }
 
-// TestANamespaceThatIsDeleted: it takes a pod, or the Job, that is asked to go after it, within what clocks and watches differ.
+// TestANamespaceThatIsDeleted: it takes a pod, or the Job, that is asked to go after it, within what clocks and
+// watches differ.
 func TestANamespaceThatIsDeleted(t *testing.T) {
 	for _, row := range []struct {
 		name           string
@@ -216,7 +254,8 @@ func TestANamespaceThatIsDeleted(t *testing.T) {
 		if row.deleted != 0 {
 			f.Deleted = sec(row.deleted)
 		}
-		c := &Case{around: surroundings{namespaces: map[string][]namespaceAt{"ns": {{seen(1, 1), f}}}}, deletedSeen: seen(9, 10)}
+		c := &Case{around: surroundings{namespaces: map[string][]namespaceAt{"ns": {{seen(1, 1), f}}}},
+			deletedSeen: seen(9, 10)}
 		c.Job.Namespace, c.Job.Created = "ns", recorded(row.created)
 		if row.jobDeleted != 0 {
 			c.jobDeleted = sec(row.jobDeleted)

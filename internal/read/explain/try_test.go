@@ -27,7 +27,8 @@ func exit(name string, code int32, change func(*events.ContainerEnd)) events.Con
 	return k
 }
 
-// TestForHowLongATryRan: by our clock where both ends were seen at once, else by the node's, else no more than was seen.
+// TestForHowLongATryRan: by our clock where both ends were seen at once, else by the node's, else no more than was
+// seen.
 func TestForHowLongATryRan(t *testing.T) {
 	failed := []events.ContainerEnd{exit("main", 1, nil)}
 	for _, row := range []struct {
@@ -37,17 +38,28 @@ func TestForHowLongATryRan(t *testing.T) {
 		known, most bool
 	}{
 		{"never started", Try{Ended: seen(5, 9), Containers: failed}, 0, false, false},
-		{"seen to begin and to end", Try{Started: seen(3, 2), Ended: seen(5, 9), Containers: failed}, 7 * time.Second, true, false},
+		{"seen to begin and to end", Try{Started: seen(3, 2), Ended: seen(5, 9), Containers: failed}, 7 * time.Second, true,
+			false},
 		{"it goes on", Try{Started: seen(3, 2)}, 0, false, false},
 		{"it went without an end", Try{Started: seen(3, 2), Gone: seen(6, 12)}, 10 * time.Second, true, true},
-		{"its end was seen 5 s late", Try{Started: seen(3, 2), Running: sec(1), Ended: seen(5, 14), Finished: sec(9), Containers: failed}, 12 * time.Second, true, false},
-		{"its end was seen 6 s late", Try{Started: seen(3, 2), Running: sec(1), Ended: seen(5, 15), Finished: sec(9), Containers: failed}, 8 * time.Second, true, false},
-		{"late, and its node does not say since when", Try{Started: seen(3, 2), Ended: seen(5, 15), Finished: sec(9)}, 13 * time.Second, true, true},
-		{"its node says both", Try{Running: sec(1), Ended: seen(5, 3), Finished: sec(2), Containers: failed}, time.Second, true, false},
-		{"it ended as it began", Try{Running: sec(2), Ended: seen(5, 3), Finished: sec(2), Containers: failed}, 0, true, false},
-		{"its node says that it ended before it began", Try{Running: sec(3), Ended: seen(5, 3), Finished: sec(2), Containers: failed}, 0, false, false},
-		{"failed, and of no container it is known how", Try{Phase: events.PodFailed, Started: seen(3, 2), Ended: seen(5, 9)}, 7 * time.Second, true, true},
-		{"likewise by its node's clock", Try{Phase: events.PodFailed, Running: sec(1), Ended: seen(5, 9), Finished: sec(8)}, 7 * time.Second, true, true},
+		{"its end was seen 5 s late",
+			Try{Started: seen(3, 2), Running: sec(1), Ended: seen(5, 14), Finished: sec(9), Containers: failed},
+			12 * time.Second, true, false},
+		{"its end was seen 6 s late",
+			Try{Started: seen(3, 2), Running: sec(1), Ended: seen(5, 15), Finished: sec(9), Containers: failed},
+			8 * time.Second, true, false},
+		{"late, and its node does not say since when", Try{Started: seen(3, 2), Ended: seen(5, 15), Finished: sec(9)},
+			13 * time.Second, true, true},
+		{"its node says both", Try{Running: sec(1), Ended: seen(5, 3), Finished: sec(2), Containers: failed}, time.Second,
+			true, false},
+		{"it ended as it began", Try{Running: sec(2), Ended: seen(5, 3), Finished: sec(2), Containers: failed}, 0, true,
+			false},
+		{"its node says that it ended before it began",
+			Try{Running: sec(3), Ended: seen(5, 3), Finished: sec(2), Containers: failed}, 0, false, false},
+		{"failed, and of no container it is known how", Try{Phase: events.PodFailed, Started: seen(3, 2), Ended: seen(5, 9)},
+			7 * time.Second, true, true},
+		{"likewise by its node's clock", Try{Phase: events.PodFailed, Running: sec(1), Ended: seen(5, 9), Finished: sec(8)},
+			7 * time.Second, true, true},
 	} {
 		if d, known, most := row.try.ran(); d != row.d || known != row.known || most != row.most {
 			t.Errorf("%s: ran %s, known: %t, at most: %t; want %s, %t, %t", row.name, d, known, most, row.d, row.known, row.most)
@@ -55,7 +67,8 @@ func TestForHowLongATryRan(t *testing.T) {
 	}
 }
 
-// TestWhenATryBegan: with the first of its regular containers whose program could be started, unless that was started again.
+// TestWhenATryBegan: with the first of its regular containers whose program could be started, unless that was started
+// again.
 func TestWhenATryBegan(t *testing.T) {
 	at := func(n float64, change func(*events.ContainerEnd)) events.ContainerEnd {
 		return exit("main", 1, func(k *events.ContainerEnd) {
@@ -79,9 +92,12 @@ func TestWhenATryBegan(t *testing.T) {
 		{"a container began before", sec(3), []events.ContainerEnd{at(2, nil), at(4, nil)}, sec(2)},
 		{"only containers say it", 0, []events.ContainerEnd{at(7, nil), at(4, nil)}, sec(4)},
 		{"its container does not say when", 0, []events.ContainerEnd{at(0, nil)}, 0},
-		{"an init container began first", 0, []events.ContainerEnd{at(1, func(k *events.ContainerEnd) { k.Kind = events.InitContainer }), at(4, nil)}, sec(4)},
-		{"its program could not be started", 0, []events.ContainerEnd{at(4, func(k *events.ContainerEnd) { k.Reason = "StartError" })}, 0},
-		{"nor could this one", 0, []events.ContainerEnd{at(4, func(k *events.ContainerEnd) { k.Reason = "ContainerCannotRun" })}, 0},
+		{"an init container began first", 0,
+			[]events.ContainerEnd{at(1, func(k *events.ContainerEnd) { k.Kind = events.InitContainer }), at(4, nil)}, sec(4)},
+		{"its program could not be started", 0,
+			[]events.ContainerEnd{at(4, func(k *events.ContainerEnd) { k.Reason = "StartError" })}, 0},
+		{"nor could this one", 0,
+			[]events.ContainerEnd{at(4, func(k *events.ContainerEnd) { k.Reason = "ContainerCannotRun" })}, 0},
 		{"it was started again", 0, []events.ContainerEnd{at(4, func(k *events.ContainerEnd) { k.Restarts = 1 })}, 0},
 	} {
 		if got := (&Try{Running: row.running, Containers: row.containers}).began(); got != row.want {
@@ -104,21 +120,34 @@ func TestWhatEndedFirst(t *testing.T) {
 	}{
 		{"it goes on", Try{}, false, false},
 		{"it ended", Try{Ended: seen(9, 9)}, false, true},
-		{"it was asked to before", Try{Ended: seen(9, 9), AskedSeen: seen(8, 8), Asked: sec(8), AskedExact: true, Containers: done(9)}, false, false},
-		{"it was asked to behind its end", Try{Ended: seen(9, 9), AskedSeen: seen(10, 10), Asked: sec(10), AskedExact: true}, false, true},
-		{"both are seen at once", Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: done(8)}, false, false},
-		{"at once, and the node says that it ended a second before", Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: done(7)}, false, false},
-		{"at once, and the node says that it ended two seconds before", Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: done(6)}, false, true},
-		{"likewise, but it would have been started again", Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: done(6)}, true, false},
-		{"likewise, but when it was asked to is not known", Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), Containers: done(6)}, false, false},
-		{"at once, and the node does not say when it ended", Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: []events.ContainerEnd{exit("main", 1, nil)}}, false, false},
+		{"it was asked to before",
+			Try{Ended: seen(9, 9), AskedSeen: seen(8, 8), Asked: sec(8), AskedExact: true, Containers: done(9)}, false, false},
+		{"it was asked to behind its end", Try{Ended: seen(9, 9), AskedSeen: seen(10, 10), Asked: sec(10), AskedExact: true},
+			false, true},
+		{"both are seen at once",
+			Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: done(8)}, false, false},
+		{"at once, and the node says that it ended a second before",
+			Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: done(7)}, false, false},
+		{"at once, and the node says that it ended two seconds before",
+			Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: done(6)}, false, true},
+		{"likewise, but it would have been started again",
+			Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true, Containers: done(6)}, true, false},
+		{"likewise, but when it was asked to is not known",
+			Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), Containers: done(6)}, false, false},
+		{"at once, and the node does not say when it ended",
+			Try{Ended: seen(9, 9), AskedSeen: seen(9, 9), Asked: sec(8), AskedExact: true,
+				Containers: []events.ContainerEnd{exit("main", 1, nil)}}, false, false},
 		{"it was disrupted before", Try{Ended: seen(9, 9), Disrupted: disrupted, disrupted: seen(8, 8)}, false, false},
-		{"its disruption is seen with its end", Try{Ended: seen(9, 9), Disrupted: disrupted, disrupted: seen(9, 9)}, false, false},
-		{"it was disrupted behind its end", Try{Ended: seen(9, 9), Disrupted: disrupted, disrupted: seen(10, 10)}, false, true},
+		{"its disruption is seen with its end", Try{Ended: seen(9, 9), Disrupted: disrupted, disrupted: seen(9, 9)}, false,
+			false},
+		{"it was disrupted behind its end", Try{Ended: seen(9, 9), Disrupted: disrupted, disrupted: seen(10, 10)}, false,
+			true},
 		{"we had it deleted before", Try{Ended: seen(9, 9), Deleted: seen(8, 8)}, false, false},
 		{"we had it deleted behind its end", Try{Ended: seen(9, 9), Deleted: seen(10, 10)}, false, true},
-		{"behind its end, which its deletion led to", Try{Ended: seen(9, 9), Deleted: seen(10, 10), AskedSeen: seen(8, 8)}, false, false},
-		{"behind its end, which its disruption led to", Try{Ended: seen(9, 9), Deleted: seen(10, 10), Disrupted: disrupted, disrupted: seen(8, 8)}, false, false},
+		{"behind its end, which its deletion led to", Try{Ended: seen(9, 9), Deleted: seen(10, 10), AskedSeen: seen(8, 8)},
+			false, false},
+		{"behind its end, which its disruption led to",
+			Try{Ended: seen(9, 9), Deleted: seen(10, 10), Disrupted: disrupted, disrupted: seen(8, 8)}, false, false},
 	} {
 		if got := row.try.endedFirst(row.again); got != row.want {
 			t.Errorf("%s: %t, want %t", row.name, got, row.want)
@@ -137,7 +166,8 @@ func TestWhatEndedFirst(t *testing.T) {
 		{"EvictionByEvictionAPI", 6, 6, false},
 		{"EvictionByEvictionAPI", 0, 6, false},
 	} {
-		x := Try{Disrupted: &events.ConditionText{Reason: row.reason}, disrupted: seen(row.disrupted, 6), AskedSeen: seen(row.asked, 5)}
+		x := Try{Disrupted: &events.ConditionText{Reason: row.reason}, disrupted: seen(row.disrupted, 6),
+			AskedSeen: seen(row.asked, 5)}
 		if got := x.deletedFirst(); got != row.want {
 			t.Errorf("%+v: deleted first: %t", row, got)
 		}
@@ -161,11 +191,12 @@ func TestWhenTheLastContainerEnded(t *testing.T) {
 		containers []events.ContainerEnd
 		want       events.Time
 	}{
-		"none is known":           {nil, 0},
-		"the later of two":        {[]events.ContainerEnd{end(5, nil), end(3, nil)}, sec(5)},
-		"one does not say when":   {[]events.ContainerEnd{end(5, nil), exit("b", 0, nil)}, 0},
-		"one is started again":    {[]events.ContainerEnd{end(5, func(k *events.ContainerEnd) { k.Again = true })}, 0},
-		"an init container later": {[]events.ContainerEnd{end(5, nil), end(7, func(k *events.ContainerEnd) { k.Kind = events.InitContainer })}, sec(5)},
+		"none is known":         {nil, 0},
+		"the later of two":      {[]events.ContainerEnd{end(5, nil), end(3, nil)}, sec(5)},
+		"one does not say when": {[]events.ContainerEnd{end(5, nil), exit("b", 0, nil)}, 0},
+		"one is started again":  {[]events.ContainerEnd{end(5, func(k *events.ContainerEnd) { k.Again = true })}, 0},
+		"an init container later": {[]events.ContainerEnd{end(5, nil),
+			end(7, func(k *events.ContainerEnd) { k.Kind = events.InitContainer })}, sec(5)},
 	} {
 		if got := (&Try{Containers: row.containers}).containersEnded(); got != row.want {
 			t.Errorf("%s: %d, want %d", name, got, row.want)
@@ -187,20 +218,30 @@ func TestWhoEndsAPodThatNobodyDeleted(t *testing.T) {
 		disturbs bool
 	}{
 		{"it succeeded", Try{Phase: events.PodSucceeded}, ByItself, "success", false},
-		{"it succeeded, whatever its status says", Try{Phase: events.PodSucceeded, Reason: "Evicted", Placed: seen(1, 1)}, ByItself, "success", false},
+		{"it succeeded, whatever its status says", Try{Phase: events.PodSucceeded, Reason: "Evicted", Placed: seen(1, 1)},
+			ByItself, "success", false},
 		{"its program failed", Try{Containers: one(exit("main", 3, nil))}, ByItself, "main exit 3", false},
 		{"it was killed", Try{Containers: one(killed)}, BySignal, "main exit 137", false},
 		{"it was killed, and its node says why", Try{Containers: one(oom)}, ByItself, "main OOMKilled (137)", false},
-		{"its own deadline", Try{Reason: "DeadlineExceeded", Placed: seen(1, 1)}, ByDeadline, "the pod's own activeDeadlineSeconds passed", false},
-		{"more than its volume may hold", Try{Reason: "Evicted", Message: "Usage of EmptyDir volume \"x\" exceeds the limit \"1Gi\". ", Placed: seen(1, 1)}, ByOwnLimit,
+		{"its own deadline", Try{Reason: "DeadlineExceeded", Placed: seen(1, 1)}, ByDeadline,
+			"the pod's own activeDeadlineSeconds passed", false},
+		{"more than its volume may hold",
+			Try{Reason: "Evicted", Message: "Usage of EmptyDir volume \"x\" exceeds the limit \"1Gi\". ", Placed: seen(1, 1)},
+			ByOwnLimit,
 			"over its own limit: Usage of EmptyDir volume \"x\" exceeds the limit \"1Gi\"", false},
-		{"more than its node has", Try{Reason: "Evicted", Message: "The node was low on resource: memory.", Placed: seen(1, 1)}, ByKubelet,
+		{"more than its node has",
+			Try{Reason: "Evicted", Message: "The node was low on resource: memory.", Placed: seen(1, 1)}, ByKubelet,
 			"Evicted: The node was low on resource: memory.", true},
-		{"its node stopped it, beside an exit code", Try{Reason: "NodeShutdown", Placed: seen(1, 1), Containers: one(exit("main", 143, nil))}, ByKubelet, "NodeShutdown", true},
-		{"a word of its status, beside an exit code", Try{Reason: "Odd", Placed: seen(1, 1), Containers: one(exit("main", 143, nil))}, ByItself, "main exit 143", false},
+		{"its node stopped it, beside an exit code",
+			Try{Reason: "NodeShutdown", Placed: seen(1, 1), Containers: one(exit("main", 143, nil))}, ByKubelet, "NodeShutdown",
+			true},
+		{"a word of its status, beside an exit code",
+			Try{Reason: "Odd", Placed: seen(1, 1), Containers: one(exit("main", 143, nil))}, ByItself, "main exit 143", false},
 		{"a word of its status alone", Try{Reason: "Odd", Placed: seen(1, 1)}, ByKubelet, "Odd", true},
-		{"a word of its status alone, of a pod without a node", Try{Reason: "Odd"}, ByUnknown, "its status says that it failed: Odd", false},
-		{"nothing says how", Try{Placed: seen(1, 1)}, ByUnknown, "its status says that it failed: no exit code is known", false},
+		{"a word of its status alone, of a pod without a node", Try{Reason: "Odd"}, ByUnknown,
+			"its status says that it failed: Odd", false},
+		{"nothing says how", Try{Placed: seen(1, 1)}, ByUnknown, "its status says that it failed: no exit code is known",
+			false},
 		{"its node found no trace", Try{Placed: seen(1, 1), Containers: one(lost)}, ByUnknown,
 			"how main ended is unknown (ContainerStatusUnknown): its node found no trace of it", false},
 	} {
@@ -231,16 +272,21 @@ func TestHowLongAPodWasGivenToStop(t *testing.T) {
 		exact  bool
 	}{
 		{"30 s", true, []told{{30, events.PodRunning, 40}}, 30, false, sec(10), true},
-		{"30 s, and its kubelet deletes it in the end", true, []told{{30, events.PodRunning, 40}, {0, events.PodFailed, 15}}, 30, false, sec(10), true},
+		{"30 s, and its kubelet deletes it in the end", true, []told{{30, events.PodRunning, 40}, {0, events.PodFailed, 15}},
+			30, false, sec(10), true},
 		{"by force", true, []told{{0, events.PodRunning, 11}}, -1, true, sec(11), false},
 		{"none, behind its end", true, []told{{0, events.PodFailed, 11}}, -1, false, sec(11), false},
 		{"none, without a node", false, []told{{0, events.PodPending, 11}}, -1, false, sec(11), false},
 		{"it does not say", true, []told{{-1, events.PodRunning, 40}}, -1, false, sec(20), false},
 		{"it says later", true, []told{{-1, events.PodRunning, 40}, {30, events.PodRunning, 41}}, 30, false, sec(11), true},
-		{"asked again, for less time", true, []told{{30, events.PodRunning, 40}, {5, events.PodRunning, 20}}, 30, false, sec(10), true},
-		{"asked again, for an earlier time", true, []told{{30, events.PodRunning, 40}, {30, events.PodRunning, 39}}, 30, false, sec(9), true},
-		{"by force, and then seen with time", true, []told{{0, events.PodRunning, 11}, {30, events.PodRunning, 40}}, -1, true, sec(10), true},
-		{"none, and it did not say before", true, []told{{-1, events.PodRunning, 40}, {0, events.PodRunning, 12}}, -1, false, sec(12), false},
+		{"asked again, for less time", true, []told{{30, events.PodRunning, 40}, {5, events.PodRunning, 20}}, 30, false,
+			sec(10), true},
+		{"asked again, for an earlier time", true, []told{{30, events.PodRunning, 40}, {30, events.PodRunning, 39}}, 30,
+			false, sec(9), true},
+		{"by force, and then seen with time", true, []told{{0, events.PodRunning, 11}, {30, events.PodRunning, 40}}, -1,
+			true, sec(10), true},
+		{"none, and it did not say before", true, []told{{-1, events.PodRunning, 40}, {0, events.PodRunning, 12}}, -1, false,
+			sec(12), false},
 	} {
 		x := Try{}
 		if row.placed {
@@ -257,8 +303,10 @@ func TestHowLongAPodWasGivenToStop(t *testing.T) {
 		if x.Grace != nil {
 			grace = *x.Grace
 		}
-		if grace != row.grace || x.forced != row.forced || x.Asked != row.asked || x.AskedExact != row.exact || x.AskedSeen.Record != 20 {
-			t.Errorf("%s: given %d, by force: %t, asked at %s, exactly: %t, seen %d", row.name, grace, x.forced, x.Asked.Sub(sec(0)), x.AskedExact, x.AskedSeen.Record)
+		if grace != row.grace || x.forced != row.forced || x.Asked != row.asked || x.AskedExact != row.exact ||
+			x.AskedSeen.Record != 20 {
+			t.Errorf("%s: given %d, by force: %t, asked at %s, exactly: %t, seen %d", row.name, grace, x.forced,
+				x.Asked.Sub(sec(0)), x.AskedExact, x.AskedSeen.Record)
 		}
 	}
 }
@@ -270,19 +318,30 @@ func TestStretchesOfATry(t *testing.T) {
 		try  Try
 		want string
 	}{
-		{"asked for, seen, bound, run, ended", Try{Ordered: seen(1, 0), Seen: seen(2, 1), Placed: seen(3, 3), Started: seen(4, 6), Ended: seen(5, 10)},
+		{"asked for, seen, bound, run, ended",
+			Try{Ordered: seen(1, 0), Seen: seen(2, 1), Placed: seen(3, 3), Started: seen(4, 6), Ended: seen(5, 10)},
 			"creating 0-1 scheduling 1-3 starting 3-6 running 6-10"},
-		{"it goes on", Try{Seen: seen(2, 1), Placed: seen(3, 3), Started: seen(4, 6)}, "scheduling 1-3 starting 3-6 running 6-20"},
+		{"it goes on", Try{Seen: seen(2, 1), Placed: seen(3, 3), Started: seen(4, 6)},
+			"scheduling 1-3 starting 3-6 running 6-20"},
 		{"it waits for a node", Try{Seen: seen(2, 1)}, "scheduling 1-20"},
 		{"it starts", Try{Seen: seen(2, 1), Placed: seen(3, 3)}, "scheduling 1-3 starting 3-20"},
-		{"it is being deleted", Try{Seen: seen(2, 1), Placed: seen(3, 3), Started: seen(4, 6), AskedSeen: seen(5, 8)}, "scheduling 1-3 starting 3-6 running 6-8 stopping 8-20"},
-		{"deleted while it started", Try{Seen: seen(2, 1), Placed: seen(3, 3), AskedSeen: seen(5, 8), Gone: seen(6, 9)}, "scheduling 1-3 starting 3-9"},
-		{"deleted as it ended", Try{Seen: seen(2, 1), Placed: seen(3, 3), Started: seen(4, 6), AskedSeen: seen(5, 10), Ended: seen(5, 10)}, "scheduling 1-3 starting 3-6 running 6-10"},
-		{"its start was not seen, and its node says when", Try{Seen: seen(2, 1), Placed: seen(3, 3), Running: sec(5), Ended: seen(5, 10)}, "scheduling 1-3 starting 3-5 running 5-10"},
-		{"by its node before it was bound", Try{Seen: seen(2, 1), Placed: seen(3, 3), Running: sec(2), Ended: seen(5, 10)}, "scheduling 1-3 running 3-10"},
-		{"by its node behind its end", Try{Seen: seen(2, 1), Placed: seen(3, 3), Running: sec(12), Ended: seen(5, 10)}, "scheduling 1-3 starting 3-10"},
+		{"it is being deleted", Try{Seen: seen(2, 1), Placed: seen(3, 3), Started: seen(4, 6), AskedSeen: seen(5, 8)},
+			"scheduling 1-3 starting 3-6 running 6-8 stopping 8-20"},
+		{"deleted while it started", Try{Seen: seen(2, 1), Placed: seen(3, 3), AskedSeen: seen(5, 8), Gone: seen(6, 9)},
+			"scheduling 1-3 starting 3-9"},
+		{"deleted as it ended",
+			Try{Seen: seen(2, 1), Placed: seen(3, 3), Started: seen(4, 6), AskedSeen: seen(5, 10), Ended: seen(5, 10)},
+			"scheduling 1-3 starting 3-6 running 6-10"},
+		{"its start was not seen, and its node says when",
+			Try{Seen: seen(2, 1), Placed: seen(3, 3), Running: sec(5), Ended: seen(5, 10)},
+			"scheduling 1-3 starting 3-5 running 5-10"},
+		{"by its node before it was bound", Try{Seen: seen(2, 1), Placed: seen(3, 3), Running: sec(2), Ended: seen(5, 10)},
+			"scheduling 1-3 running 3-10"},
+		{"by its node behind its end", Try{Seen: seen(2, 1), Placed: seen(3, 3), Running: sec(12), Ended: seen(5, 10)},
+			"scheduling 1-3 starting 3-10"},
 		{"it never ran", Try{Seen: seen(2, 1), Placed: seen(3, 3), Ended: seen(5, 10)}, "scheduling 1-3 starting 3-10"},
-		{"it ran, and on which node is not known", Try{Seen: seen(2, 1), Started: seen(4, 6), Ended: seen(5, 10)}, "scheduling 1-6 running 6-10"},
+		{"it ran, and on which node is not known", Try{Seen: seen(2, 1), Started: seen(4, 6), Ended: seen(5, 10)},
+			"scheduling 1-6 running 6-10"},
 	} {
 		var got []string
 		for _, s := range row.try.stretches(sec(20)) {
