@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -17,79 +15,13 @@ import (
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/read/plan"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
 )
-
-// failing is a log of which one read fails: the first that the product makes from a certain place in its code.
-type failing struct {
-	store.Reader
-	with  func(at events.Sequence) error // of the record that is not given; 0 behind the last
-	where string                         // the calls of the read that fails
-	after int                            // how many records it gives before
-
-	given map[string]int // by place: how many records its first read gave
-}
-
-// place is the calls of the product that led to a read.
-func (f *failing) place() string {
-	var pcs [48]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	var calls []string
-	for {
-		frame, more := frames.Next()
-		_, name, ours := strings.Cut(frame.Function, "jobledger/jobledger/internal/")
-		if ours && !strings.Contains(frame.File, "_test.go") {
-			calls = append(calls, fmt.Sprintf("%s:%d", name, frame.Line))
-		}
-		if !more {
-			return strings.Join(calls, " < ")
-		}
-	}
-}
-
-func (f *failing) records(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
-	return func(yield func(events.Record, error) bool) {
-		place := f.place()
-		if _, again := f.given[place]; again {
-			all(yield)
-			return
-		}
-		f.given[place] = 0
-		for r, err := range all {
-			if place == f.where && f.given[place] == f.after {
-				yield(events.Record{}, f.with(r.Sequence))
-				return
-			}
-			f.given[place]++
-			if !yield(r, err) {
-				return
-			}
-		}
-		if place == f.where && f.given[place] <= f.after {
-			yield(events.Record{}, f.with(0))
-		}
-	}
-}
-
-func (f *failing) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
-	return f.records(f.Reader.Read(ctx, from))
-}
-
-func (f *failing) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
-	return f.records(f.Reader.ReadStream(ctx, s, from, d))
-}
-
-func (f *failing) Find(namespace, name string) ([]events.Stream, error) {
-	place := f.place()
-	if f.given[place]++; place == f.where {
-		return nil, f.with(0)
-	}
-	return f.Reader.Find(namespace, name)
-}
 
 // question is something that is asked of a log.
 type question struct {
@@ -235,14 +167,17 @@ type asking struct {
 	question
 }
 
-// with asks while the read of a place fails, and gives the damage that was noted.
-func (a *asking) with(t *testing.T, failed func(events.Sequence) error, where string, after int) (places map[string]int, noted []error, err error) {
+// with asks while the first read of a place fails, and gives the damage that was noted.
+func (a *asking) with(t *testing.T, failed func(events.Sequence) error, where string, after int) (f *historytest.Failing, noted []error, err error) {
 	t.Helper()
-	f := &failing{Reader: a.log, with: failed, where: where, after: after, given: map[string]int{}}
+	f = &historytest.Failing{Reader: a.log, With: failed, Where: where, Nth: 1, After: after}
 	var d store.Damage
-	src := history.Local{Log: f, Lists: joblist.New(joblist.Config{Log: f, Files: a.of}), Damage: &d}
-	err = a.ask(t.Context(), src)
-	return f.given, d.Met(), err
+	var files func() ([]store.File, error)
+	if a.of != nil {
+		files = f.Files(a.of)
+	}
+	err = a.ask(t.Context(), f.Source(joblist.New(joblist.Config{Log: f, Files: files}), &d))
+	return f, d.Met(), err
 }
 
 // failure is a way in which reads fail, and what is to come of it.
@@ -259,13 +194,11 @@ type triedRead struct {
 	midway      bool
 }
 
-var errBroken = errors.New("the disk does not answer")
-
 // ofDisk is a read that fails: an answer is none.
 func ofDisk() *failure {
-	return &failure{true, func(events.Sequence) error { return errBroken }, func(t *testing.T, name string, _ []error, err error) {
+	return &failure{true, func(events.Sequence) error { return historytest.ErrRead }, func(t *testing.T, name string, _ []error, err error) {
 		t.Helper()
-		if !errors.Is(err, errBroken) {
+		if !errors.Is(err, historytest.ErrRead) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}, map[triedRead]bool{}}
@@ -287,18 +220,21 @@ func (x *failure) each(t *testing.T, name string, log store.Reader, files func()
 	t.Helper()
 	for _, q := range questions(records) {
 		a := asking{log, files, q}
-		places, noted, err := a.with(t, x.with, "nowhere", 0)
+		sound, noted, err := a.with(t, x.with, "", 0)
 		if err != nil || len(noted) > 0 {
 			t.Errorf("%s: %s: %v, %v", name, q.name, err, noted)
 		}
-		for _, where := range slices.Sorted(maps.Keys(places)) {
-			for _, after := range slices.Compact([]int{0, places[where] / 2}) {
+		for _, where := range slices.Sorted(maps.Keys(sound.Reads)) {
+			for _, after := range slices.Compact([]int{0, sound.Reads[where][0].Records / 2}) {
 				this := triedRead{strings.Fields(q.name)[0] + strings.Split(q.name, "/")[0], where, after > 0}
 				if after > 0 && !x.midway || x.tried[this] {
 					continue
 				}
 				x.tried[this] = true
-				_, noted, err := a.with(t, x.with, where, after)
+				f, noted, err := a.with(t, x.with, where, after)
+				if !f.Failed {
+					continue
+				}
 				x.check(t, fmt.Sprintf("%s: %s: a read fails after %d records: %s", name, q.name, after, where), noted, err)
 			}
 		}
