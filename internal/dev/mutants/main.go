@@ -18,6 +18,7 @@ type order struct {
 	only   string
 	by     string
 	list   bool
+	unseen bool
 	seeds  int
 	sample int
 	seed   uint64
@@ -30,6 +31,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "mutants whose name matches this expression; without it all")
 	flag.StringVar(&o.by, "by", "", "only suites whose name matches this expression: how much some of the tests notice")
 	flag.BoolVar(&o.list, "list", false, "name the mutants and run nothing")
+	flag.BoolVar(&o.unseen, "unseen", false, "list the mutants that no test reaches in a state in which they could matter, and try none")
 	flag.IntVar(&o.seeds, "seeds", 6, "simulated seeds for what the other tests of rules do not kill; 0 for none")
 	flag.IntVar(&o.sample, "sample", 0, "so many of the mutants, drawn by -seed; 0 for all")
 	flag.Uint64Var(&o.seed, "seed", 1, "by which the sample is drawn")
@@ -77,12 +79,8 @@ func run(ctx context.Context, o *order) (clean bool, err error) {
 		return false, err
 	}
 	maps.DeleteFunc(reasons, func(name, _ string) bool { return !scope.holds(name) })
-	asked := mutants[:0:0]
-	for _, m := range drawn(mutants, o.sample, o.seed) {
-		if matching.MatchString(m.name()) {
-			asked = append(asked, m)
-		}
-	}
+	asked := slices.DeleteFunc(mutants, func(m *mutant) bool { return !matching.MatchString(m.name()) })
+	asked = drawn(asked, o.sample, o.seed)
 	if o.list {
 		for _, m := range asked {
 			fmt.Println(m.name())
@@ -90,8 +88,14 @@ func run(ctx context.Context, o *order) (clean bool, err error) {
 		return true, nil
 	}
 	suites := slices.DeleteFunc(scope.suites(o.seeds), func(s *suite) bool { return !judging.MatchString(s.name) })
+	if o.unseen {
+		suites = whole(suites)
+	}
 	if err := build(ctx, dir, overlay, suites); err != nil {
 		return false, err
+	}
+	if o.unseen {
+		return tellUnseen(asked, suites, reasons), nil
 	}
 	if err := try(ctx, suites, asked, reasons); err != nil {
 		return false, err

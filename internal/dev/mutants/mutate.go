@@ -17,10 +17,12 @@ const injected = `package %s
 import "os"
 import "strconv"
 import "slices"
+import "sync"
 
 var mutantOn = func() int { n, _ := strconv.Atoi(os.Getenv("MUTANT")); return n }()
 var mutantSeen = os.Getenv("MUTANT_SEEN")
 var mutantMarked = map[int]bool{}
+var mutantMarking sync.Mutex
 
 func mutant(n int) bool {
 	if mutantSeen != "" { mutantMark(n) }
@@ -28,6 +30,8 @@ func mutant(n int) bool {
 }
 
 func mutantMark(n int) {
+	mutantMarking.Lock()
+	defer mutantMarking.Unlock()
 	if mutantMarked[n] { return }
 	mutantMarked[n] = true
 	f, err := os.OpenFile(mutantSeen, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -38,6 +42,11 @@ func mutantMark(n int) {
 
 func mutantPick[T any](n int, as, mutated T) T {
 	if mutant(n) { return mutated }
+	return as
+}
+
+func mutantOther[T comparable](n int, as, mutated T) T {
+	if as != mutated && mutant(n) { return mutated }
 	return as
 }
 

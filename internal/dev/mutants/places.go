@@ -179,15 +179,15 @@ func (w *writer) binary(e *ast.BinaryExpr) {
 	switch e.Op {
 	case token.LSS, token.GTR:
 		if w.pkg.isNumber(e.X) || w.pkg.isNumber(e.Y) {
-			w.wrap(e, "(", fmt.Sprintf(" || mutant(%d) && (%s) == (%s))", w.mutant(e, "equal too: %s", short(w.text(e))), x, y))
+			w.wrap(e, "(", fmt.Sprintf(" || (%s) == (%s) && mutant(%d))", x, y, w.mutant(e, "equal too: %s", short(w.text(e)))))
 		}
 	case token.LEQ, token.GEQ:
 		if w.pkg.isNumber(e.X) || w.pkg.isNumber(e.Y) {
-			w.wrap(e, "(", fmt.Sprintf(" && !(mutant(%d) && (%s) == (%s)))", w.mutant(e, "not when equal: %s", short(w.text(e))), x, y))
+			w.wrap(e, "(", fmt.Sprintf(" && !((%s) == (%s) && mutant(%d)))", x, y, w.mutant(e, "not when equal: %s", short(w.text(e)))))
 		}
 	case token.ADD, token.SUB, token.MUL:
 		if w.pkg.isNumber(e) {
-			w.wrap(e, fmt.Sprintf("mutantPick(%d, ", w.mutant(e, "only the left: %s", short(w.text(e)))), ", "+x+")")
+			w.wrap(e, fmt.Sprintf("mutantOther(%d, ", w.mutant(e, "only the left: %s", short(w.text(e)))), ", "+x+")")
 		}
 	}
 }
@@ -201,18 +201,18 @@ func (w *writer) call(e *ast.CallExpr) {
 			return
 		}
 		for k, arg := range e.Args {
-			w.wrap(arg, fmt.Sprintf("mutantPick(%d, ", w.mutant(arg, "entry left out: %s", short(w.text(arg)))), ", "+none+")")
+			w.wrap(arg, fmt.Sprintf("mutantOther(%d, ", w.mutant(arg, "entry left out: %s", short(w.text(arg)))), ", "+none+")")
 			if k > 0 {
 				id := w.mutant(arg, "entry before the last: %s", short(w.text(arg)))
 				before := e.Args[k-1]
-				w.wrap(before, fmt.Sprintf("mutantPick(%d, ", id), ", "+w.text(arg)+")")
-				w.wrap(arg, fmt.Sprintf("mutantPick(%d, ", id), ", "+w.text(before)+")")
+				w.wrap(before, fmt.Sprintf("mutantOther(%d, ", id), ", "+w.text(arg)+")")
+				w.wrap(arg, fmt.Sprintf("mutantOther(%d, ", id), ", "+w.text(before)+")")
 			}
 		}
 	case (fun == "min" || fun == "max") && len(e.Args) == 2:
 		for _, arg := range e.Args {
 			if w.pkg.isNumber(arg) {
-				w.wrap(e, fmt.Sprintf("mutantPick(%d, ", w.mutant(e, "only %s of %s", short(w.text(arg)), short(w.text(e)))), ", "+w.text(arg)+")")
+				w.wrap(e, fmt.Sprintf("mutantOther(%d, ", w.mutant(e, "only %s of %s", short(w.text(arg)), short(w.text(e)))), ", "+w.text(arg)+")")
 			}
 		}
 	}

@@ -64,6 +64,20 @@ func (p *progress) tried(m *mutant) {
 	}
 }
 
+// tellUnseen lists the mutants that no suite reaches in a state in which they could matter, and that have no reason. They survive without a
+// trial. It reports whether there are none.
+func tellUnseen(mutants []*mutant, suites []*suite, reasons map[string]string) bool {
+	unseen := 0
+	for _, m := range mutants {
+		if len(reaching(suites, m)) == 0 && reasons[m.name()] == "" {
+			fmt.Printf("%s:%d not reached: %s\n", m.file, m.line, m.name())
+			unseen++
+		}
+	}
+	fmt.Printf("%d of %d are not reached\n", unseen, len(mutants))
+	return unseen == 0
+}
+
 // count is what became of some mutants.
 type count struct{ made, killed, excused, survived, unseen int }
 

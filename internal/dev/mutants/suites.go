@@ -62,6 +62,17 @@ func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	return nil
 }
 
+// whole are the suites with all their tests in one run: enough to see which mutants they reach.
+func whole(suites []*suite) []*suite {
+	for _, s := range suites {
+		s.apart = false
+		if len(s.rows) > 0 {
+			s.only, s.rows = s.only+"/^("+strings.Join(s.rows, "|")+")$", nil
+		}
+	}
+	return suites
+}
+
 // baseline runs the suite without any mutant, and notes which mutants it reaches.
 func (s *suite) baseline(ctx context.Context, file string) error {
 	parts, err := s.split(ctx)
