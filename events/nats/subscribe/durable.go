@@ -174,7 +174,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		}
 		if next > place { // no acknowledgement goes beyond what is known here, so a later gap is a real gap
 			first = following(s.newest.ID)
-			if s.lost, err = s.lacks(ctx, f, first); err != nil {
+			if err := s.lacks(ctx, f, first); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package subscribe
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
@@ -26,22 +27,29 @@ func TestWhatFellOutOfAHole(t *testing.T) {
 	} {
 		s := &subscriber{}
 		s.fell(hole{place: 3, log: log, from: 5, to: 9}, row.oldest)
-		if s.lost != row.want {
+		if want := (gaps)(nil).with(row.want); !slices.Equal(s.lost, want) {
 			t.Errorf("%s: %+v, want %+v", row.sentence, s.lost, row.want)
 		}
 	}
 }
 
-// TestGapsAreOne: from where the first begins to where the last one ends; of several streams it is of all.
+// TestGapsAreOne: of one log, from where the first begins to where the last one ends; of several streams it is of all. An event tells that of
+// its own log, and those of others come with the next ones.
 func TestGapsAreOne(t *testing.T) {
-	log := events.Identity{LogID: "a", Epoch: 1}
+	log, other := events.Identity{LogID: "a", Epoch: 1}, events.Identity{LogID: "b", Epoch: 1}
 	job := events.JobStream("j")
 	a, b := Gap{Log: log, From: 5, To: 7}, Gap{Log: log, Stream: job, From: 6, To: 9}
 	for i, row := range [][3]Gap{
 		{{}, a, a}, {a, {}, a}, {a, b, {Log: log, From: 5, To: 9}}, {b, b, b}, {b, a, {Log: log, From: 5, To: 9}},
 	} {
-		if got := row[0].with(row[1]); got != row[2] {
+		if got, _ := (gaps)(nil).with(row[0]).with(row[1]).next(log); got != row[2] {
 			t.Errorf("row %d: %+v, want %+v", i+1, got, row[2])
 		}
+	}
+	c := Gap{Log: other, From: 1, To: 2}
+	first, rest := (gaps)(nil).with(a).with(c).next(other)
+	second, rest := rest.next(other)
+	if first != c || second != a || len(rest) > 0 {
+		t.Errorf("told: %+v, %+v, left: %+v; want that of its own log, then the other", first, second, rest)
 	}
 }

@@ -3,6 +3,7 @@ package subscribe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -64,8 +65,8 @@ func (s *subscriber) doubt() (first nats.ID, stream time.Time) {
 	if len(s.holes) > 0 {
 		first, stream = nats.ID{Log: s.holes[0].log, Sequence: s.holes[0].from}, s.holes[0].stream
 	}
-	if s.lost != (Gap{}) && (first.Log != s.lost.Log || s.lost.From < first.Sequence) {
-		first, stream = nats.ID{Log: s.lost.Log, Sequence: s.lost.From}, time.Time{} // of no stream that is: it is missing for certain
+	if len(s.lost) > 0 && (first.Log != s.lost[0].Log || s.lost[0].From < first.Sequence) {
+		first, stream = nats.ID{Log: s.lost[0].Log, Sequence: s.lost[0].From}, time.Time{} // of no stream that is: it is missing for certain
 	}
 	return first, stream
 }
@@ -119,16 +120,31 @@ func (s *subscriber) fell(h hole, oldest *nats.Head) {
 	s.lost = s.lost.with(Gap{Log: h.log, From: h.from, To: h.to, Floor: oldest.Floor})
 }
 
-// with is the gap from where the first of two begins to where the last one ends.
-func (g Gap) with(other Gap) Gap {
-	switch {
-	case other == Gap{}:
-		return g
-	case g == Gap{} || g.Log != other.Log:
-		return other
-	case g.Stream != other.Stream:
+// gaps are what no event told of yet: one of each log, in the order in which they were found.
+type gaps []Gap
+
+// with adds one. Of two of a log it makes one, from where the first begins to where the last one ends.
+func (all gaps) with(other Gap) gaps {
+	if other == (Gap{}) {
+		return all
+	}
+	i := slices.IndexFunc(all, func(g Gap) bool { return g.Log == other.Log })
+	if i < 0 {
+		return append(all, other)
+	}
+	g := &all[i]
+	if g.Stream != other.Stream {
 		g.Stream = events.Stream{}
 	}
 	g.From, g.To, g.Floor = min(g.From, other.From), max(g.To, other.To), max(g.Floor, other.Floor)
-	return g
+	return all
+}
+
+// next takes out the one that an event of that log tells: its own log's, or else the oldest. It is zero when there is none.
+func (all gaps) next(log events.Identity) (Gap, gaps) {
+	if len(all) == 0 {
+		return Gap{}, nil
+	}
+	i := max(slices.IndexFunc(all, func(g Gap) bool { return g.Log == log }), 0)
+	return all[i], slices.Delete(slices.Clone(all), i, i+1)
 }

@@ -114,8 +114,8 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 		s.place = max(s.place, at.number)
 		return nil
 	}
-	found.Gap = s.unseen(&e.Head).with(found.Gap)
-	event := &Event{Event: e, Place: at.number, Pending: at.pending, Gap: found.Gap, Before: found.Before}
+	gap, rest := s.lost.with(s.unseen(&e.Head)).with(found.Gap).next(e.ID.Log)
+	event := &Event{Event: e, Place: at.number, Pending: at.pending, Gap: gap, Before: found.Before}
 	err = s.insist(ctx, e.ID, func(try int) error {
 		event.Try = try
 		return s.take(ctx, event)
@@ -123,7 +123,7 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	if err != nil {
 		return err
 	}
-	s.place, s.since, s.lost = max(s.place, at.number), 0, Gap{}
+	s.place, s.since, s.lost = max(s.place, at.number), 0, rest
 	s.keep(Taken{ID: e.ID, Chain: e.Chain})
 	s.taken++
 	return nil
@@ -134,7 +134,7 @@ func (s *subscriber) unseen(h *nats.Head) Gap {
 	if next := s.floor.first(); !s.order.dense && next.Log == h.ID.Log && h.Floor > next.Sequence && next.Sequence < h.ID.Sequence {
 		return Gap{Log: h.ID.Log, From: next.Sequence, To: min(h.Floor, h.ID.Sequence) - 1, Floor: h.Floor}
 	}
-	return s.lost
+	return Gap{}
 }
 
 // unreadable deals with a message that cannot be decoded.

@@ -119,7 +119,7 @@ type subscriber struct {
 	newest    Taken            // what was taken last, also by a Run before
 	continues bool             // it goes on behind a record that was taken, wherever it was told to begin
 	notKept   string           // what State said last; empty when it took it
-	lost      Gap              // what the stream lacks, until the next event tells of it
+	lost      gaps             // what the stream lacks, until the next events tell of it
 	holes     []hole           // places that were passed over, of which the stream was not asked yet
 	proved    time.Time        // when it was asked last
 	acked     string           // where the last acknowledgement went to
@@ -239,7 +239,7 @@ func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	if s.continues {
 		from, err := s.seek(ctx, f)
 		if err == nil {
-			s.lost, err = s.lacks(ctx, f, following(s.newest.ID))
+			err = s.lacks(ctx, f, following(s.newest.ID))
 		}
 		return from, err
 	}
@@ -272,8 +272,8 @@ func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 			return 0, err
 		}
 		if there == nil || there.place > s.place || s.floor.behind(there.head.ID) {
-			if s.place+1 < f.first && s.lost == (Gap{}) { // purged while the connection was broken
-				s.lost, err = s.lacks(ctx, f, next)
+			if s.place+1 < f.first && len(s.lost) == 0 { // purged while the connection was broken
+				err = s.lacks(ctx, f, next)
 			}
 			return s.place + 1, err
 		}
@@ -292,7 +292,7 @@ func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err erro
 		s.since, from = s.asked, max(f.first, 1)
 	} else if from, err = s.rejoin(ctx, f, next); err == nil {
 		s.continues = true
-		s.lost, err = s.lacks(ctx, f, next)
+		err = s.lacks(ctx, f, next)
 	}
 	if err == nil {
 		s.remade()
@@ -308,14 +308,15 @@ func (s *subscriber) rejoin(ctx context.Context, f *finder, next nats.ID) (uint6
 	return f.after(ctx, preceding(next))
 }
 
-// lacks is what the stream does not hold before its oldest message, though it is asked for. One that asks for all events sees it in what
+// lacks notes what the stream does not hold before its oldest message, though it is asked for. One that asks for all events sees it in what
 // comes. Others do not: the newest record of a Job may be missing, and no later one names it.
-func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) (Gap, error) {
+func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) error {
 	oldest, err := f.at(ctx, f.first)
 	if err != nil || oldest == nil || s.order.dense || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
-		return Gap{}, err
+		return err
 	}
-	return Gap{Log: oldest.head.ID.Log, From: next.Sequence, To: oldest.head.ID.Sequence - 1, Floor: oldest.head.Floor}, nil
+	s.lost = s.lost.with(Gap{Log: oldest.head.ID.Log, From: next.Sequence, To: oldest.head.ID.Sequence - 1, Floor: oldest.head.Floor})
+	return nil
 }
 
 // tell tells of a trouble, or with nil of its end.
