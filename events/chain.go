@@ -27,7 +27,7 @@ func (h Hash) Next(stored []byte) (Hash, error) {
 	return h.After(p.link()), nil
 }
 
-// Link is what the chain takes in of one record.
+// Link is the part of a record that the chain covers.
 type Link struct {
 	Header          []byte
 	Facts, Evidence Hash // their digests; zero where there is no such part

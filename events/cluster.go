@@ -20,7 +20,7 @@ type NodeSeen struct {
 	Taints    []string // keys of NoExecute taints that are not of the node's readiness, sorted
 }
 
-// NodeReadiness is what a node's condition Ready says.
+// NodeReadiness is the status of a node's condition Ready.
 type NodeReadiness uint8
 
 // The values.

@@ -59,7 +59,7 @@ type ReleasePod struct {
 	Version uint64 // that the pod must still have
 }
 
-// ReadJob asks for a live read of the Job. What is read arrives as an observation.
+// ReadJob asks for a live read of the Job. The answer arrives as an observation.
 type ReadJob struct{}
 
 // DeleteJob asks that the Job be deleted, after its pods (foreground).
@@ -69,7 +69,7 @@ type DeleteJob struct {
 	Expired Time   // when its TTL had passed
 }
 
-// ReadPod asks for a live look for the pod of an ordinal by its name. What is found arrives as an observation.
+// ReadPod asks for a live read of the pod of an ordinal, by its name. The answer arrives as an observation.
 type ReadPod struct {
 	Ordinal uint64
 	Index   int32
@@ -85,7 +85,7 @@ type CreateWorkload struct{ MinCount int32 }
 // CreatePodGroup asks for the PodGroup of the Job's Workload, after the Workload's template.
 type CreatePodGroup struct{}
 
-// FindGroup asks which Workload and PodGroup there are for the Job. What is found arrives as an observation.
+// FindGroup asks which Workload and PodGroup the Job has. The answer arrives as an observation.
 type FindGroup struct{}
 
 func (*CreatePod) Traits() *Traits      { return &traits[CommandCreatePod] }

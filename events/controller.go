@@ -105,8 +105,8 @@ func (m Mode) String() string {
 	return "unknown"
 }
 
-// ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow are
-// those of commands that were in flight.
+// ControllerStopped says that a run is ending in good order. Nothing is decided after it. The outcomes that follow belong to
+// commands that were in flight.
 type ControllerStopped struct{}
 
 // LeadershipChanged says that the Lease was won or lost.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CronJobSeen is what a decision needs of a CronJob object.
+// CronJobSeen has the fields of a CronJob object that decisions read.
 type CronJobSeen struct {
 	Version                   uint64 // resourceVersion
 	Generation                int64
@@ -92,7 +92,7 @@ type RunGone struct {
 	Missed, Left bool
 }
 
-// CronStep is what a step says of a CronJob beside its commands.
+// CronStep has the changes that a step makes to a CronJob besides its commands.
 type CronStep struct {
 	Ticks   []Tick      // due times and their fates, in order
 	Ledger  *TickLedger // how the ledger stands after the step; nil when it does not change
@@ -101,7 +101,7 @@ type CronStep struct {
 	Trigger string      // value of the annotation that this step has dealt with
 }
 
-// TickFate is what became of a due time. The numbers are those of package ticks, and for ever.
+// TickFate says what became of a due time. The numbers are the ones of package ticks, and never change.
 type TickFate uint8
 
 // The fates.
@@ -139,7 +139,7 @@ type Tick struct {
 	UnwatchedFrom, UnwatchedUntil Time
 }
 
-// TickHold is what holds an open due time back. Numbers are those of package ticks, and for ever.
+// TickHold says why a due time is still open. The numbers are the ones of package ticks, and never change.
 type TickHold uint8
 
 // What may hold a due time back.

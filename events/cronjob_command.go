@@ -31,10 +31,10 @@ type WriteCronStatus struct {
 	LastSchedule, LastSuccess Time // in whole seconds; 0 for unset
 }
 
-// ReadCronJob asks for a live read of the CronJob. What is read arrives as an observation (C-103).
+// ReadCronJob asks for a live read of the CronJob. The answer arrives as an observation (C-103).
 type ReadCronJob struct{}
 
-// ReadRun asks for a live read of a Job by its name. What is read of a Job of the CronJob arrives as an observation (C-109, C-147, C-160).
+// ReadRun asks for a live read of a Job by its name. A Job of the CronJob arrives as an observation (C-109, C-147, C-160).
 type ReadRun struct {
 	Job       types.UID // that it is known by; empty when it is not known
 	Name      string

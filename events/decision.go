@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Decision is what was decided for one Job or CronJob in one turn. A decision without steps is not written.
+// Decision has the steps that one turn decided for one Job or CronJob. A decision without steps is not written.
 type Decision struct {
 	Steps        []Step
 	RulesVersion uint32
@@ -141,7 +141,7 @@ type CommandEnded struct {
 	Replacing bool      `json:",omitempty"`
 }
 
-// Ended is how the task ended: what is known of it before it begins.
+// Ended gives the end of the task, with the fields that are known before it begins.
 func (t *Task) Ended(how Ending) CommandEnded {
 	ordinal, _ := OrdinalOf(t.Command)
 	run := runOf(t.Command)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Describe says what a command asks for, in a few words for people. Texts that others wrote are not in it.
+// Describe names the purpose of a command in a few words, for people. It quotes no text that others wrote.
 func Describe(c Command) string {
 	return Phrase(c, func(pod types.UID) string { return string(pod) })
 }

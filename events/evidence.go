@@ -95,7 +95,8 @@ func (c *ContainerEnd) Lost() bool {
 	return false
 }
 
-// Ran reports whether the container ran: its message may be the program's own. Of one that could not be started it is the runtime's.
+// Ran reports whether the container ran. If so, its message may be the program's own. If it could not be started, the message is
+// the runtime's.
 func (c *ContainerEnd) Ran() bool {
 	return !c.Lost() && c.Reason != "StartError" && c.Reason != "ContainerCannotRun"
 }
@@ -106,7 +107,7 @@ type ContainerWait struct {
 	Kind                  ContainerKind
 }
 
-// ConditionText is what a condition of a pod says beside its status.
+// ConditionText has the reason and the message of a condition of a pod.
 type ConditionText struct {
 	Type, Status, Reason, Message string
 	Since                         Time // lastTransitionTime, by the clock of who set it

@@ -2,7 +2,7 @@ package events
 
 import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 
-// GroupSeen is what was found of the objects by which a Job's pods are scheduled together (J-239 to J-248). The
+// GroupSeen has the Workload and the PodGroup that schedule a Job's pods together, as they were read (J-239 to J-248). The
 // names are evidence.
 type GroupSeen struct {
 	Workloads      int32 // how many Workloads name the Job as what they are for

@@ -53,8 +53,8 @@ func (id Identity) CommandOf(job types.UID, ordinal uint64) string {
 	return id.String() + "/" + string(job) + "/" + strconv.FormatUint(ordinal, 10)
 }
 
-// ParseCommand takes a command annotation apart; ok is false when it has another shape, or an ordinal that no create comes to:
-// whoever may write pods could else leave no room for the next ones.
+// ParseCommand parses a command annotation. ok is false for another shape, and for an ordinal higher than any create can have:
+// otherwise a user who may write pods could use up the ordinals of the creates to come.
 func ParseCommand(annotation string) (id Identity, job types.UID, ordinal uint64, ok bool) {
 	life, rest, ok1 := strings.Cut(annotation, "/")
 	uid, number, ok2 := strings.Cut(rest, "/")
@@ -78,9 +78,9 @@ const (
 	maxNamePrefix = 63 - nameSuffix
 )
 
-// PodName is the name of the pod that the Job's create with that ordinal makes: prefix, as J-064 says, cut to 58 bytes,
-// and five characters that are a bijection of the ordinal keyed by the log's life and the Job. So a Job's creates never
-// collide with each other, and one that is tried twice meets itself.
+// PodName gives the name of the pod that a create makes: prefix (J-064), cut to 58 bytes, and five characters, which are a
+// bijection of the ordinal, keyed by the life of the log and the Job. So two creates of a Job never share a name, and a create
+// that is tried twice finds its own pod.
 func (id Identity) PodName(job types.UID, prefix string, ordinal uint64) string {
 	if len(prefix) > maxNamePrefix {
 		prefix = prefix[:maxNamePrefix]

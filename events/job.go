@@ -8,7 +8,7 @@ type JobRef struct {
 	UID             types.UID
 }
 
-// JobSeen is what a decision needs of a Job object.
+// JobSeen has the fields of a Job object that decisions read.
 type JobSeen struct {
 	Version    uint64 // resourceVersion
 	Generation int64
@@ -58,7 +58,7 @@ type JobSpec struct {
 	Key                     string `json:",omitempty"` // ID of the key of Hash and Template
 }
 
-// Apart is the spec as a record stores it: without what a JobPolicies has.
+// Apart gives the spec as a record stores it: without the fields that JobPolicies holds.
 func (s *JobSpec) Apart() *JobSpec {
 	if s.Policies == "" {
 		return s
@@ -115,8 +115,8 @@ func differing(fields ...field) []string {
 
 func equal[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
-// JobTemplate names a redacted pod template, once per content, namespace and file. Its text is Evidence.Template; without it
-// nothing but the hash and the size is stored.
+// JobTemplate names a redacted pod template, once per content, namespace and file. Its text is Evidence.Template. Without the text,
+// only hash and size are stored.
 type JobTemplate struct {
 	Hash string
 	Size uint64 // of the text in bytes, also of one that is not stored

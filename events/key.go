@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// Key is the secret with which a log names what it does not hold: the values that are hidden in a pod template. Without it a
-// name says nothing of a value that can be guessed. It is 32 random bytes, and no part of the log: a replay compares names.
+// Key is a secret of 32 random bytes. With it a log names values that it does not hold, such as the hidden values of a pod template.
+// Who lacks the key cannot test a guess of a value against its name. The key is no part of the log: a replay compares names.
 type Key [32]byte
 
 // hashBytes of a hash name something.
@@ -18,8 +18,8 @@ func (k Key) ID() string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Seal is what a pod in that namespace bears beside its command annotation. Users may write annotations, and whoever finds a create that
-// the log does not know stops the controller: so only those count that bear the seal.
+// Seal gives the proof that a pod of that namespace carries next to its command annotation. Users may write annotations, and a create
+// that the log does not know stops the controller. So an annotation counts only with its seal.
 func (k Key) Seal(namespace, command string) string {
 	return k.Hash("command", namespace, []byte(command))
 }

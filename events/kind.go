@@ -2,7 +2,7 @@ package events
 
 import "fmt"
 
-// Kind says what a record is. Numbers and names are for ever; record.proto describes each.
+// Kind is the type of a record. Its numbers and names never change; record.proto describes each.
 type Kind uint16
 
 // The kinds, by their wire numbers.

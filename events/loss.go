@@ -10,7 +10,7 @@ import (
 // nothing is decided until an EpochChanged begins another life of the log.
 type LossFound struct{ Loss }
 
-// Loss is the proof that a log had records that it does not have, or has others in their place. What the witness does not know is zero.
+// Loss proves that a log had records that it lacks now, or that others stand in their place. A field is zero if the witness does not know it.
 type Loss struct {
 	Witness  Witness
 	Epoch    uint64    // in which the record was written

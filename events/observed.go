@@ -76,8 +76,8 @@ func (o *Observation) Namespace() string {
 	return o.Job.Namespace
 }
 
-// PassedOver says that not every version of a namespace's objects is recorded, and counts what was passed over. The first record stands
-// before anything is passed over; a further one follows each minute. Evidence.Namespace names the namespace; empty for nodes and
+// PassedOver says that not every version of a namespace's objects is recorded, and counts the versions without a record. The first such
+// record comes before any version is left out; another follows each minute. Evidence.Namespace names the namespace; empty for nodes and
 // namespaces.
 type PassedOver struct {
 	Since    Time          // from when on this record counts

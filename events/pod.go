@@ -44,7 +44,7 @@ func (p PodPhase) Terminal() bool { return p == PodSucceeded || p == PodFailed }
 // NoIndex marks a pod without a completion index that parses.
 const NoIndex = -1
 
-// PodSeen is what a decision needs of a Pod object.
+// PodSeen has the fields of a Pod object that decisions read.
 type PodSeen struct {
 	UID        types.UID
 	Version    uint64 // resourceVersion

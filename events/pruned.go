@@ -23,7 +23,7 @@ type PrunedFile struct {
 	Hash  Hash // SHA-256 of its bytes, so that a copy that was made of it before can be compared
 }
 
-// Missed is what a consumer missed: records that went before it had got through them.
+// Missed counts the records that were pruned before a consumer had read them.
 type Missed struct {
 	Consumer      string
 	From, Through Sequence

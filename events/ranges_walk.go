@@ -101,7 +101,7 @@ func highest(e protoreflect.EnumDescriptor) (n int64) {
 	return n
 }
 
-// RangeError says that a field of a record or of a stored state is not what it can be.
+// RangeError names a field of a record or of a stored state whose value is out of its range.
 type RangeError struct {
 	Field    string // Message.field
 	Value    string

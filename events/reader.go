@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ReaderVersion says what a program can read, or what a log needs of the program that reads it (its least reader).
+// ReaderVersion has the versions that a program can read, or the least ones that a log needs of its reader.
 type ReaderVersion struct {
 	Format  uint32 // of the files and of the form of records: every reader needs it
 	Rules   uint32 // of the decisions: whoever goes on deciding needs it
@@ -15,14 +15,14 @@ type ReaderVersion struct {
 	Program string // the first release that has these, or the version of the program itself; for people
 }
 
-// Reads reports whether a program of version v can read what needs least. Whatever v leaves at 0 is not compared: a program that only
-// prints records does not fold them.
+// Reads reports whether a program of version v can read a log that needs least. A field that v leaves at 0 is not compared: a program
+// that only prints records does not fold them.
 func (v ReaderVersion) Reads(least ReaderVersion) bool {
 	enough := func(has, needs uint32) bool { return has == 0 || has >= needs }
 	return enough(v.Format, least.Format) && enough(v.Rules, least.Rules) && enough(v.Fold, least.Fold)
 }
 
-// Max is what a reader needs at least that is to read both what needs v and what needs other.
+// Max gives the least version that a reader of both needs.
 func (v ReaderVersion) Max(other ReaderVersion) ReaderVersion {
 	both := ReaderVersion{
 		Format: max(v.Format, other.Format), Rules: max(v.Rules, other.Rules), Fold: max(v.Fold, other.Fold), Program: v.Program,
@@ -82,7 +82,7 @@ func (e *NewerError) Is(target error) bool { return target == ErrNewer }
 // ErrBefore: it was written before the first release, whose numbers began again at 1. Nothing is wrong with it.
 var ErrBefore = errors.New("written by a jobledger of before the first release")
 
-// BeforeError says of which thing that is so, and what to do. It is ErrBefore.
+// BeforeError is ErrBefore. It names the thing that was written before the first version, and says what to do.
 type BeforeError struct {
 	What string // "this log"
 	Do   string

@@ -24,7 +24,7 @@ type Record struct {
 	EvidenceDigest          *Hash // stands in for evidence that was erased; nil when it was not
 }
 
-// Salt is mixed into the digest of a part, so that what was erased cannot be guessed from its digest.
+// Salt is mixed into the digest of a part. So an erased part cannot be guessed from its digest.
 type Salt [16]byte
 
 // Batch is the records of one turn of the loop. It is appended and read whole: consecutive sequences, one time, and
@@ -49,7 +49,7 @@ func (b Batch) Last() Sequence {
 	return b.Records[len(b.Records)-1].Sequence
 }
 
-// Facts is what a decision may read of a record. The set is closed: see the types below that implement it.
+// Facts is the part of a record that decisions may read. The types below are all that implement it.
 type Facts interface{ facts() }
 
 // Erased stands in for facts that were erased; the chain still covers them.
@@ -63,14 +63,14 @@ type Unknown struct{ Bytes []byte }
 func (*Erased) facts()  {}
 func (*Unknown) facts() {}
 
-// Claim is what the annotation of a pod of this log says of who made it. No decision reads it, and it is not recorded.
+// Claim names the create that made a pod, by its annotation. No decision reads it, and it is not recorded.
 type Claim struct {
 	Epoch   uint64
 	Job     types.UID
 	Ordinal uint64
 }
 
-// Observation is what a list or a watch says, before it has a place in the log. Facts is one of *JobSeen, *JobGone,
+// Observation is one answer of a list or a watch, before it has a place in the log. Facts is one of *JobSeen, *JobGone,
 // *CronJobSeen, *CronJobGone, *PodSeen, *PodGone, *ListingStarted and *Synced.
 type Observation struct {
 	Job      JobRef // the Job that the observation is about, or the pod's owner; zero when there is none

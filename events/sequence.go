@@ -10,8 +10,8 @@ import (
 // Sequence is a record's place in the log, from 1; 0 is before the first.
 type Sequence uint64
 
-// Time is an instant in nanoseconds since 1970 UTC; 0 means unset. It compares exactly, and has no zone. Whatever would be beyond what it
-// can hold is the first or the last Time instead, never one at the other end.
+// Time is an instant in nanoseconds since 1970 UTC; 0 means unset. It compares exactly, and has no zone. An instant before the first Time
+// becomes the first, one after the last becomes the last: it never wraps.
 type Time int64
 
 // The first and the last Time that At gives, and that a record may name. The difference of any two fits in a time.Duration (292 years), and so
@@ -24,7 +24,7 @@ const (
 )
 
 // At converts t. The zero time.Time becomes 0. A time before 1930 becomes FirstTime, one after 2189 LastTime: users write 9999-12-31 for
-// "no end", and whoever may write the status of an object may write any year there.
+// "no end", and who may write the status of an object may write any year.
 func At(t time.Time) Time {
 	switch s := t.Unix(); {
 	case t.IsZero():
@@ -79,7 +79,7 @@ func (t Time) Second() Time {
 	return t - ((t%Time(time.Second))+Time(time.Second))%Time(time.Second)
 }
 
-// StreamKind says what a stream is about.
+// StreamKind is the kind of object that a stream is about.
 type StreamKind uint8
 
 // The kinds of streams; numbers are those of the wire.
@@ -90,13 +90,13 @@ const (
 	StreamNamespace  StreamKind = 4
 )
 
-// Stream names the records that belong together: those of one Job or CronJob by UID, of one namespace, of the controller.
+// Stream names records that belong together: of one Job or CronJob (ID is its UID), of one namespace (ID is its name), or of the controller.
 type Stream struct {
 	Kind StreamKind
 	ID   string
 }
 
-// Controller is the stream of what the controller itself went through.
+// Controller is the stream of the controller itself: its starts, stops, listings and settings.
 var Controller = Stream{Kind: StreamController}
 
 // JobStream is the stream of the Job with that UID.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Settings are what an operator may choose and a decision reads (J-267). They are records, so a replay uses those of then.
+// Settings are the options of an operator that decisions read (J-267). They are recorded, so a replay uses the ones of that time.
 type Settings struct {
 	Mode                 Mode
 	Namespace            string        // empty for all namespaces
@@ -46,8 +46,7 @@ type Settings struct {
 	EveryFromStart bool `json:",omitempty"`
 }
 
-// Records reports whether Jobs with that spec.managedBy are recorded; empty means unset. They are those that we run and those
-// that we observe.
+// Records reports whether Jobs with that spec.managedBy are recorded, because we run or observe them; empty means unset.
 func (s *Settings) Records(managedBy string) bool {
 	return s.Mode.Manages(managedBy) || s.Observes(managedBy)
 }
@@ -68,8 +67,8 @@ func (s *Settings) Observes(managedBy string) bool {
 // RunsCronJobs reports whether this controller makes the Jobs of CronJobs. Else another one does, if CronJobs are recorded.
 func (s *Settings) RunsCronJobs() bool { return s.CronJobs && s.Mode == ModeAll }
 
-// Judges reports whether what the controller of such a Job does is compared with what we would do. The controllers that other names
-// stand for do something else with their Jobs, such as running them in another cluster.
+// Judges reports whether we compare the deeds of such a Job's controller with our own decisions. Controllers of other names are not
+// compared: they may do something else with their Jobs, such as run them in another cluster.
 func (s *Settings) Judges(managedBy string) bool {
 	return s.Observes(managedBy) && (managedBy == "" || managedBy == BuiltinManagedBy || managedBy == ManagedBy)
 }

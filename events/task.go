@@ -27,7 +27,7 @@ type PodRef struct {
 	Unowned bool // it has no owner, so its tracking finalizer may be either one
 }
 
-// TaskResult is how a task ended. Observations are what was read meanwhile; they come before Ended in the log.
+// TaskResult has the end of a task, and the objects that it read. Observations come before Ended in the log.
 type TaskResult struct {
 	Stream       Stream
 	Ended        CommandEnded

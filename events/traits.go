@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CommandKind says what a command asks for. Numbers are those of the oneof in decision.proto, and for ever.
+// CommandKind is the type of a command. Its numbers are the ones of the oneof in decision.proto, and never change.
 type CommandKind uint8
 
 // The kinds of commands.
@@ -36,8 +36,8 @@ const (
 	MaxCommandKind = CommandReadRun
 )
 
-// Traits are what all commands of one kind have in common. What depends on what a command asks for, as which pod it is about or how
-// urgent a status write is, is a method of its type in command.go.
+// Traits are the properties that all commands of one kind share. A property of a single command, such as its pod or the urgency of a
+// status write, is a method of its type in command.go.
 type Traits struct {
 	Kind CommandKind
 	Name string // of its type and of its message in the schema; in metrics
@@ -186,7 +186,7 @@ func AllTraits() iter.Seq[*Traits] {
 	}
 }
 
-// Traits are those of the commands of the kind; nil when this program does not know it.
+// Traits gives the properties of a kind of commands; nil if this program does not know the kind.
 func (k CommandKind) Traits() *Traits {
 	if k > MaxCommandKind || traits[k].zero == nil {
 		return nil
@@ -211,8 +211,7 @@ func (k CommandKind) changesPod() bool {
 // New is a command of the kind that asks for nothing yet.
 func (t *Traits) New() Command { return t.zero() }
 
-// Target is the object that a command is about, and so what it may conflict with: commands about the same object are carried out
-// one at a time, in their order.
+// Target is the object that a command is about. Commands with the same target are carried out one at a time, in their order.
 type Target uint8
 
 // The targets.

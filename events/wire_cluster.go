@@ -30,7 +30,7 @@ func NamespaceFromWire(w *pb.NamespaceSeen) *NamespaceSeen {
 	}
 }
 
-// WatchedToWire and WatchedFromWire are the wire form of what is watched.
+// WatchedToWire and WatchedFromWire translate ClusterWatched, for a record or a stored state.
 func WatchedToWire(f *ClusterWatched) *pb.ClusterWatched {
 	return &pb.ClusterWatched{Nodes: pb.Watching(f.Nodes), Namespaces: pb.Watching(f.Namespaces)}
 }

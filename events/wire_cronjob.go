@@ -8,7 +8,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// CronJobToWire translates what was seen of a CronJob, for a record or a stored state.
+// CronJobToWire translates an observed CronJob, for a record or a stored state.
 func CronJobToWire(f *CronJobSeen) *pb.CronJobSeen {
 	w := &pb.CronJobSeen{
 		Version: f.Version, Generation: f.Generation, Created: int64(f.Created), Deleted: int64(f.Deleted),
@@ -71,7 +71,7 @@ func ZoneFromWire(w *pb.ZoneRules) *ZoneRules {
 	return &ZoneRules{Name: w.GetName(), Hash: w.GetHash(), TZif: w.GetTzif()}
 }
 
-// RunToWire translates what was seen of a Job of a CronJob, for a record or a stored state.
+// RunToWire translates an observed Job of a CronJob, for a record or a stored state.
 func RunToWire(f *RunSeen) *pb.RunSeen {
 	return &pb.RunSeen{
 		Job: uidToWire(f.Job), Name: f.Name, Version: f.Version, Created: int64(f.Created), Deleted: int64(f.Deleted),

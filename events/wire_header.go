@@ -96,7 +96,7 @@ func (h *Header) unusual(kinds uint64) bool {
 	return h.Sequence > Sequence(numbers.max) || h.Time < Time(instant.min) || h.Time > Time(instant.max) || kinds > uint64(bits16.max)
 }
 
-// Label is what a walk over many records asks of each one: the part of its header that is read without memory of its own.
+// Label is the part of a header that a walk over many records reads of each, without allocation.
 type Label struct {
 	Sequence Sequence
 	Kind     Kind

@@ -37,7 +37,7 @@ func (p *parts) exported(erased bool) Parts {
 	}
 }
 
-// Link is what the chain takes in of the record. It shares the memory of the header.
+// Link gives the part of the record that the chain covers. It shares the memory of the header.
 func (p *Parts) Link() Link {
 	return Link{
 		Header: p.Header, Facts: digest(p.FactsSalt, p.Facts, p.FactsDigest), Evidence: digest(p.EvidenceSalt, p.Evidence, p.EvidenceDigest),

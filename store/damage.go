@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Damage collects the damage that readers of a log met: whoever answers from what could be read names it in the end. Each damaged place is
+// Damage collects the damage that readers of a log meet, so that an answer from the rest can name it at its end. Each damaged place is
 // there once. The zero Damage has none; a nil one takes in nothing. It is safe for concurrent use.
 type Damage struct {
 	mu  sync.Mutex
@@ -31,7 +31,7 @@ func (d *Damage) Note(err error) { d.note(err, false) }
 // Tell is Note, and marks that damage as told.
 func (d *Damage) Tell(err error) { d.note(err, true) }
 
-// Known is Tell for what a log says of itself as soon as it is opened. That may also be that a file cannot be opened, which is no ErrCorrupt.
+// Known notes damage that is known when a log is opened. Unlike Tell it takes other errors than ErrCorrupt: a file may not open at all.
 func (d *Damage) Known(err error) {
 	if err == nil || errors.Is(err, ErrCorrupt) {
 		d.note(err, true)
@@ -121,7 +121,7 @@ func samePlace(a, b error) bool {
 	return x.Path == y.Path && x.Next == y.Next && errors.Is(a, ErrLost) == errors.Is(b, ErrLost)
 }
 
-// Noting is a log whose readers' damage is noted, also where a reader goes on without what it could not read.
+// Noting wraps a log so that d notes the damage of every read, also of readers that go on behind it.
 func Noting(log Reader, d *Damage) Reader { return noting{log, d} }
 
 type noting struct {

@@ -48,7 +48,7 @@ type CorruptError struct {
 	Hint  string          // what to do
 }
 
-// Error says what is damaged, why it was noticed, and what to do.
+// Error names the damaged place and how it was noticed, and says what to do.
 func (e *CorruptError) Error() string {
 	msg := fmt.Sprintf("log is corrupt at record %d", e.At)
 	if e.At == 0 {

@@ -2,9 +2,9 @@ package store
 
 import "github.com/jobledger/jobledger/events"
 
-// Filing is what a backend with files notes of the file that the next batch goes into. It says when the next file may begin. A file
-// that begins with a state, the controller's, is to stand alone (events.FileRestated), and is not ended before it does. The zero value
-// is for a file without records.
+// Filing is the account of the file that the next batch goes into; it decides when the next file may begin. A file that begins with the
+// controller's state must come to stand alone (events.FileRestated), and does not end before. The zero value is a file without
+// records.
 type Filing struct {
 	open   bool  // it does not stand alone yet
 	states int64 // bytes of states in it, in stored form

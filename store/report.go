@@ -2,7 +2,7 @@ package store
 
 import "github.com/jobledger/jobledger/events"
 
-// Report is what the verification of a log found. After an error it says what is intact: the records before the first bad one.
+// Report is the result of verifying a log. Beside an error it covers the intact records before the first bad one.
 type Report struct {
 	Identity events.Identity
 	First    events.Sequence // the first record that is kept; greater than 1 after pruning

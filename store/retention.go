@@ -24,13 +24,14 @@ type Retention struct {
 // Soft is the size from which on files go that no consumer waits for: four fifths, or less where Hard is less. Ahead is as in Stock.
 func (r Retention) Soft(ahead int64) int64 { return min(r.MaxBytes*4/5, r.Hard(ahead)-r.MaxBytes/16) }
 
-// Hard is the size from which on files go whoever waits for them: seven eighths, or less where the log may grow by more at once.
+// Hard is the size in bytes above which files go even if a consumer still needs them: 7/8 of MaxBytes, or less where the log may grow by
+// more at once.
 func (r Retention) Hard(ahead int64) int64 { return r.MaxBytes - max(r.MaxBytes/8, ahead) }
 
 // On reports whether anything is ever to go.
 func (r Retention) On() bool { return r.MaxBytes > 0 || r.MaxAge > 0 }
 
-// Stock is what a Retention decides on.
+// Stock is the input of a Retention: the files of a log and who still needs them.
 type Stock struct {
 	Now       events.Time
 	Bytes     int64 // of all files of the log
@@ -40,7 +41,7 @@ type Stock struct {
 	Consumers map[string]events.Sequence // through which record each consumer has got for whom records are kept
 }
 
-// Verdict says what is to go.
+// Verdict is the output of a Retention: the files to remove.
 type Verdict struct {
 	Before events.Sequence // the files before this record go; 0 when none does
 	Reason events.PruneReason
@@ -52,7 +53,7 @@ type Verdict struct {
 // mostFiles is how many files go at once: one record names them all.
 const mostFiles = 32
 
-// Judge says what is to go of a log.
+// Judge decides which files of a log to remove.
 func (r Retention) Judge(s Stock) (v Verdict) {
 	left := s.Bytes
 	missed := map[string]*events.Missed{}

@@ -63,7 +63,7 @@ func find(address string) (of backend, place string, err error) {
 	return of, place, nil
 }
 
-// Check says what is wrong with an address, without a look at what is there.
+// Check checks the form of an address. It does not look at the disk.
 func Check(address string) error {
 	_, _, err := find(address)
 	return err

@@ -15,7 +15,7 @@ var ErrOdd = errors.New("no file that jobledger wrote")
 // Open opens a file to read it. A link is not followed, and a pipe is not waited for.
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
-// OpenFile is os.OpenFile of a regular file, or of one that is made.
+// OpenFile is os.OpenFile for regular files alone: it opens or makes one, and refuses anything else under that name.
 func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -62,7 +62,7 @@ func Read(path string, most int64) (content []byte, err error) {
 	return content[:n], err
 }
 
-// Check says what is odd about the file of that name; nil of a regular one.
+// Check returns an error if the file of that name is not a regular one.
 func Check(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
