@@ -5,20 +5,18 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 80 pods, or of 500 with JOBLEDGER_LONG, says how it will end, and has not said
+// J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 64 pods, or of 500 with JOBLEDGER_LONG, says how it will end, and has not said
 // that it has. Then it is deleted, its controller is killed, or it is suspended and cut. No pod keeps its finalizer, and none is
 // counted wrongly.
 func TestALargeJobIsDisturbedAsItEnds(t *testing.T) {
 	t.Parallel()
-	n := int32(80)
+	n := int32(64)
 	if long {
 		n = 500
 	}
-	w := newWorldOn(t, controlplane.ForTest(t, controlplane.Options{}))
+	w := newWorld(t)
 	c := w.run("delegated")
 	ending := func(name string, options ...option) *batchv1.Job {
 		j := w.create(newJob(name, append(options, completions(n), parallelism(n))...))

@@ -26,7 +26,7 @@ import (
 // also when the one before it was in backoff, and none inherits anything (J-107, J-182, J-102, J-005).
 func TestRecreatedUnderItsName(t *testing.T) {
 	t.Parallel()
-	names, loops := 20, 8
+	names, loops := 20, 4
 	if long {
 		names, loops = 50, 40
 	}

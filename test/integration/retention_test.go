@@ -29,7 +29,7 @@ func TestOldRecordsGoWhileJobsRun(t *testing.T) {
 	control := newWorld(t)
 	control.run("")
 
-	jobs, pods := 6, int32(20)
+	jobs, pods := 3, int32(20)
 	if long {
 		jobs, pods = 60, 60
 	}

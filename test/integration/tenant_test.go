@@ -15,7 +15,7 @@ import (
 func TestATenantDoesNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	const (
-		patches = 200
+		patches = 120
 		labels  = 500
 		budget  = 1 << 20
 	)
