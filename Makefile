@@ -134,6 +134,10 @@ lint-proto: $(tools)/buf
 SHUFFLE ?=
 gotest := go test -vet=off$(if $(SHUFFLE), -shuffle=$(SHUFFLE))
 
+# Tests run without cgo, as the program does and as 'make build' builds it, which a test of the demo calls: so the program and all that it
+# needs are compiled once. The race detector needs cgo, and with it a second time.
+test-units test-cluster test-long: export CGO_ENABLED = 0
+
 # Packages with goroutines of their own run under the race detector, which needs a C compiler; without one they run plain. The others have
 # one goroutine by design, and some of their tests count allocations. The command runs plain, too, as its scripts start it 300 times, and
 # what it is made of runs under the detector in the packages; smoke is one script under the detector, of a whole controller.
@@ -142,7 +146,7 @@ concurrent = go list ./... | grep -E '/(events/.+|reconciler/(loop|executor)|sto
 plain = go list ./... | grep -vE '/(events/.+|reconciler/(loop|executor)|store/.+)$$'
 smoke := ^TestScripts$$/^run$$
 # A process under the detector waits a second before it ends, for reports of other threads.
-raced := $(if $(race),GORACE=atexit_sleep_ms=20)
+raced := $(if $(race),CGO_ENABLED=1 GORACE=atexit_sleep_ms=20)
 
 # Tests that have one goroutine, or measure memory, and take long under the race detector run plain.
 # So do those of a cluster of NATS servers, whose own time it is.
@@ -173,7 +177,7 @@ test test-units test-cluster: export GOFLAGS := $(strip $(filter-out -ldflags=-w
 # so have tests of memory.
 test: export GOGC = 400
 test: ## All that a change must not break: unit, race, integration (under 20 min; SHUFFLE=on: in another order)
-	go build -o bin/test/jobledger ./cmd/jobledger
+	CGO_ENABLED=0 go build -o bin/test/jobledger ./cmd/jobledger
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=line) test-units test-cluster
 
 .PHONY: test-units
