@@ -19,13 +19,17 @@ func Doubt(j *projector.Job) string {
 	return c.doubt()
 }
 
-// onTheWay takes the end that an interim condition announces.
+// interim are the conditions that announce an end.
+var interim = map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete}
+
+// onTheWay takes the end that an interim condition announces: of two the first in the list, as with those of a Job that has ended.
 func (c *account) onTheWay() {
 	s := c.status
 	c.end.Started, c.end.Failed, c.end.Succeeded = s.StartTime, s.Failed, max(s.Succeeded, c.job.SucceededCount())
-	for kind, result := range map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete} {
-		if k := s.Condition(kind); k != nil && k.Status == "True" {
+	for _, k := range s.Conditions {
+		if result, is := interim[k.Type]; is && k.Status == "True" {
 			c.end.Result, c.end.Reason, c.end.Finished = result, events.Reason(k.Reason), k.Since
+			return
 		}
 	}
 }

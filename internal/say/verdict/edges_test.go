@@ -120,6 +120,15 @@ func TestDoubtBeforeTheEnd(t *testing.T) {
 			t.Errorf("%s=%s %s: %q, want %q", row.kind, row.truth, row.reason, got, row.want)
 		}
 	}
+	first := events.JobCondition{Type: status.SuccessCriteriaMet, Status: "True", Reason: "SuccessPolicy"}
+	for range 20 { // of two the first in the list counts, and always
+		j := over(status.FailureTarget, "BackoffLimitExceeded", 0, 1, func(j *projector.Job) {
+			j.Base.Conditions = append([]events.JobCondition{first}, j.Base.Conditions...)
+		})
+		if got := verdict.Doubt(j); got != "it has no successPolicy" {
+			t.Fatalf("of two interim conditions the second counts: %q", got)
+		}
+	}
 }
 
 // TestVerdictsOnJobsWithPods: how many have not ended, and how many succeeded.

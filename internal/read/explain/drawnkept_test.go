@@ -1,0 +1,58 @@
+package explain_test
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// Scenes are drawn in groups, so that a mutant need not be tried with all of them, and of each a sum is kept.
+const (
+	drawnGroups = 8
+	drawnScenes = 40 // of a group
+	drawnDeeds  = 40
+)
+
+// drawnText is what is told of a drawn scene: as of its end, with all pages, and as of a few of its records.
+func drawnText(t *testing.T, seed uint64) (text string, answers int) {
+	t.Helper()
+	var b strings.Builder
+	s := &sum{t: t, out: &b}
+	defer func() {
+		if p := recover(); p != nil {
+			t.Fatalf("the scene of seed %d: %v\n%s", seed, p, debug.Stack())
+		}
+	}()
+	l := listOf(t, drawScene(newScene(t, seed%2 == 0), seed, 10+int(seed)%drawnDeeds).source())
+	src := l.source()
+	s.log(src, l.records)
+	for i := 3; i < len(l.records); i += 1 + len(l.records)/5 {
+		s.points(src, l.records[i:i+1])
+	}
+	told := &teller{t: t, src: src, told: map[string]bool{}, free: true}
+	told.scene(l)
+	told.lists()
+	return b.String() + told.out.String(), s.answers
+}
+
+// TestDrawnScenes keeps a sum of all that is told of scenes that are drawn, so that no change of it goes unseen. Where it differs,
+// JOBLEDGER_TEXTS=DIR has the texts written there, here and at the commit before: compare them, and if each difference is wanted, -update.
+func TestDrawnScenes(t *testing.T) {
+	for group := range drawnGroups {
+		t.Run(fmt.Sprint(group), func(t *testing.T) {
+			total := newSum(t)
+			answers := 0
+			for i := range drawnScenes {
+				seed := uint64(group*drawnScenes + i)
+				text, n := drawnText(t, seed)
+				answers += n
+				fmt.Fprintf(total.out, "== seed %d\n%s", seed, text)
+			}
+			keep(t, nil, func(l *teller) {
+				total.answers = answers
+				fmt.Fprintln(&l.out, total.line())
+			})
+		})
+	}
+}
