@@ -37,10 +37,13 @@ func newReading(out io.Writer, now func() time.Time) *reading {
 }
 
 // record counts one that was read.
-func (r *reading) record() {
+func (r *reading) record() { r.read(1) }
+
+// read counts some that were read.
+func (r *reading) read(records uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.n++
+	r.n += records
 	if now := r.now(); !r.over && now.Sub(r.began) > readingAfter && now.Sub(r.told) > readingEvery {
 		r.told = now
 		fmt.Fprintf(r.out, "\rreading the log: %d records", r.n)

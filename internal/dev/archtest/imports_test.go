@@ -188,6 +188,11 @@ var neverImports = []struct {
 		never:    []string{"./internal/read/show", "./internal/read/serve", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
 	},
 	{
+		sentence: "questions are answered without how they are shown or where they are asked",
+		packages: []string{"./internal/read/ask"},
+		never:    []string{"./internal/read/show", "./internal/read/serve", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
+	},
+	{
 		sentence: "the endpoint answers from the history and lays out nothing for people",
 		packages: []string{"./internal/read/serve"},
 		never:    []string{"./internal/read/show", "./store/boltlog/...", bbolt, clientGo, natsGo},

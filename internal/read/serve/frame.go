@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -30,6 +31,12 @@ const (
 	frameEnd    byte = '.'
 	frameDamage byte = 'D'
 	frameError  byte = '!'
+
+	frameNote     byte = 'N'
+	frameBehind   byte = 'n'
+	frameProgress byte = 'P'
+	frameAnswer   byte = 'A'
+	frameUnread   byte = 'U'
 
 	framesType = "application/vnd.jobledger.records.v1"
 	linesType  = "application/x-ndjson"
@@ -61,17 +68,25 @@ func writeRecord(w io.Writer, r *events.Record) error {
 // errCut: the answer ended before it was complete.
 var errCut = errors.New("the controller's answer was cut")
 
-// readFrame reads one frame. io.EOF means the end that the controller marked.
-func readFrame(in *bufio.Reader) (events.Record, error) {
+// nextFrame reads one frame.
+func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil || size == 0 || size > maxFrame {
-		return events.Record{}, fmt.Errorf("%w: %w", errCut, errors.Join(err, io.ErrUnexpectedEOF))
+		return 0, nil, fmt.Errorf("%w: %w", errCut, errors.Join(err, io.ErrUnexpectedEOF))
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(in, b); err != nil {
-		return events.Record{}, fmt.Errorf("%w: %w", errCut, err)
+		return 0, nil, fmt.Errorf("%w: %w", errCut, err)
 	}
-	kind, body := b[0], b[1:]
+	return b[0], b[1:], nil
+}
+
+// readFrame reads one frame of records. io.EOF means the end that the controller marked.
+func readFrame(in *bufio.Reader) (events.Record, error) {
+	kind, body, err := nextFrame(in)
+	if err != nil {
+		return events.Record{}, err
+	}
 	switch kind {
 	case frameEnd:
 		return events.Record{}, io.EOF
@@ -86,13 +101,17 @@ func readFrame(in *bufio.Reader) (events.Record, error) {
 		}
 		return r, err
 	}
-	return events.Record{}, fmt.Errorf("the controller's answer has a frame of type %q: is it of another version?", kind)
+	return events.Record{}, unknownFrame(kind)
+}
+
+func unknownFrame(kind byte) error {
+	return fmt.Errorf("the controller's answer has a frame of type %q: is it of another version?", kind)
 }
 
 // classes are the errors that callers tell apart.
 var classes = map[string]error{
 	"corrupt": store.ErrCorrupt, "pruned": store.ErrPruned, "closed": store.ErrClosed, "failed": store.ErrFailed,
-	"nojob": history.ErrNoJob, "query": history.ErrQuery,
+	"nojob": history.ErrNoJob, "nocronjob": history.ErrNoCronJob, "query": history.ErrQuery,
 }
 
 // remoteError is an error that the controller reported; it is of the class that it was there.
@@ -130,6 +149,14 @@ func formatError(err error) string {
 		where, _ := json.Marshal(p) // numbers and texts
 		return "corrupt " + string(where) + " " + err.Error()
 	}
+	var wrong *which.WrongError
+	if errors.As(err, &wrong) {
+		return formatWrong(err, wrong)
+	}
+	var unknown *which.UnknownError
+	if errors.As(err, &unknown) {
+		return "unknown " + err.Error()
+	}
 	for name, class := range classes {
 		if errors.Is(err, class) {
 			return name + " " + err.Error()
@@ -140,6 +167,12 @@ func formatError(err error) string {
 
 func parseError(s string) error {
 	name, text, _ := strings.Cut(s, " ")
+	switch name {
+	case "wrong":
+		return parseWrong(text)
+	case "unknown":
+		return which.Unknown("%s", text)
+	}
 	class := classes[name]
 	var at place
 	if d := json.NewDecoder(strings.NewReader(text)); name == "corrupt" && d.Decode(&at) == nil {

@@ -13,7 +13,9 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/store"
 )
@@ -49,7 +51,10 @@ type Config struct {
 	Done <-chan struct{}
 }
 
-type endpoint struct{ config Config }
+type endpoint struct {
+	config Config
+	turns  chan struct{} // of the questions that are answered
+}
 
 // Handler answers
 //
@@ -64,11 +69,15 @@ type endpoint struct{ config Config }
 //	GET /v1/cronjobs/{namespace}/{name} the projected state of the newest CronJob of that name; ?at=SEQ
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs and CronJobs that bore that name, newest first
 //
+// and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT where it has an object, which is
+// named as on a command line. The parameters are its flags: /v1/explain/prod/etl?at=41. The answer is what the command writes with
+// -o json; notes are in headers Jobledger-Note.
+//
 // Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A listing
 // that fails midway ends with a line {"error":TEXT}. Of a log that is damaged an answer is what can be read: it names the damage in its
 // field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
 func Handler(config Config) http.Handler {
-	e := &endpoint{config}
+	e := &endpoint{config, make(chan struct{}, mostAtOnce)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/log", e.log)
 	mux.HandleFunc("GET /v1/records", e.records)
@@ -77,6 +86,10 @@ func Handler(config Config) http.Handler {
 	mux.HandleFunc("GET /v1/cronjobs", e.cronJobs)
 	mux.HandleFunc("GET /v1/cronjobs/{namespace}/{name}", e.cronJob)
 	mux.HandleFunc("GET /v1/streams/{namespace}/{name}", e.streams)
+	for _, q := range ask.All() {
+		mux.HandleFunc("GET /v1/"+q.Name+"/{object...}", e.ask(&q))
+		mux.HandleFunc("GET /v1/"+q.Name, e.ask(&q))
+	}
 	return mux
 }
 
@@ -317,7 +330,13 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 
 func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
+	var wrong *which.WrongError
+	var unknown *which.UnknownError
 	switch {
+	case errors.As(err, &wrong):
+		status = http.StatusBadRequest
+	case errors.As(err, &unknown):
+		status = http.StatusNotFound
 	case errors.Is(err, history.ErrNoJob), errors.Is(err, history.ErrNoCronJob):
 		status = http.StatusNotFound
 	case errors.Is(err, history.ErrQuery):

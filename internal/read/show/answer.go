@@ -101,7 +101,7 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool, note string) []string {
 	var out []string
 	if len(a.Lives) > 0 {
-		out = wrap(words.Clean(Lives(a.Lives, p.Zone)), p.Width, p.Whole)
+		out = wrap(words.Clean(explain.LivesText(a.Lives, p.Zone)), p.Width, p.Whole)
 	}
 	out = append(out, p.verdict(a)...)
 	if len(sections) > 0 && sections[0].Head == a.Lead {
@@ -272,7 +272,7 @@ func citation(records []uint64) string {
 func Markdown(a *explain.Answer, zone words.Zone) string {
 	var b strings.Builder
 	if len(a.Lives) > 0 {
-		b.WriteString(plain(Lives(a.Lives, zone)) + "\n\n")
+		b.WriteString(plain(explain.LivesText(a.Lives, zone)) + "\n\n")
 	}
 	fmt.Fprintf(&b, "**%s** %s%s\n\n%s\n\n", plain(titleOf(a)), plain(a.Verdict.Text), cited(a.Verdict.Records), plain(strings.Join(about(a, zone), " · ")))
 	for _, s := range a.Sections {

@@ -293,7 +293,7 @@ var odd = []struct {
 			{{UID: "12345678-9", State: "Failed", At: clock}, {UID: "1", State: "Complete", At: clock + aSecond, This: true}},
 			{{UID: "12345678-9", State: "Failed", At: clock, Older: 3}, {UID: "1", State: "Complete", At: clock + aDay}},
 		} {
-			if _, err := fmt.Fprintln(p.Out, Lives(all, p.Zone)); err != nil {
+			if _, err := fmt.Fprintln(p.Out, explain.LivesText(all, p.Zone)); err != nil {
 				return err
 			}
 		}

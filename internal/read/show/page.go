@@ -2,7 +2,6 @@ package show
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -46,16 +45,7 @@ func (p *Page) wholeOr(text, whole string) string {
 }
 
 // Indented writes a value of this package as indented JSON whose every character is visible.
-func Indented(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("write JSON: %w", err)
-	}
-	return recordjson.VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
-}
+func Indented(v any) ([]byte, error) { return recordjson.Indented(v) }
 
 // countsText says what the pods of a Job came to. Of one whose records until its end are not there that is not known.
 func countsText(j *history.Job) string {

@@ -24,7 +24,7 @@ func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 	if !p.Named {
 		where = " or any other"
 	}
-	return fmt.Errorf("the log knows no %s in namespace %q%s (%s)", what, p.Namespace, where, f.instead(ctx, p, h))
+	return Unknown("the log knows no %s in namespace %q%s (%s)", what, p.Namespace, where, f.instead(ctx, p, h))
 }
 
 // instead says what may be written instead: another kind, another namespace, a name that is like it, or a list. With an error there is only no

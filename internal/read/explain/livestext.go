@@ -1,16 +1,15 @@
-package show
+package explain
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Lives names the Jobs that had one name, the oldest first: "3 Jobs had this name: FAILED 22:04:15 (this one), COMPLETE 22:05:06 (job/1f8e8e25)".
-func Lives(all []explain.Life, zone words.Zone) string {
+// LivesText names the Jobs that had one name, the oldest first: "3 Jobs had this name: FAILED 22:04:15 (this one), COMPLETE 22:05:06 (job/1f8e8e25)".
+func LivesText(all []Life, zone words.Zone) string {
 	layout := "15:04:05"
 	for i := range all {
 		if !zone.SameDay(events.Time(all[i].At), events.Time(all[0].At)) {

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// servedLog is a recorded log, on disk and behind a service.
+type servedLog struct {
+	dir  string
+	url  string
+	jobs []string // as NAMESPACE/job/NAME, as questions about one Job have it in an address
+	crons,
+	noons []string // CronJobs; and for each a time of it
+}
+
+// TestAnswersAreTheSameBytes: the command that reads a log, the command that asks a controller, and the address of each question
+// give the same bytes, of all objects of the recorded incidents. A further question is in it without being named here.
+func TestAnswersAreTheSameBytes(t *testing.T) {
+	dirs, err := filepath.Glob("../../examples/incidents/*/log")
+	if err != nil || len(dirs) < 4 {
+		t.Fatalf("the recorded incidents are %v, %v", dirs, err)
+	}
+	asked := map[string]int{}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(filepath.Dir(dir)), func(t *testing.T) {
+			logged := openIncident(t, dir)
+			for _, q := range ask.All() {
+				for _, args := range logged.arguments(&q) {
+					asked[q.Name]++
+					logged.same(t, &q, args)
+				}
+			}
+		})
+	}
+	for _, q := range ask.All() {
+		if asked[q.Name] < len(dirs)/2 {
+			t.Errorf("%s was asked %d times only", q.Name, asked[q.Name])
+		}
+	}
+}
+
+// openIncident serves a copy of a recorded log.
+func openIncident(t *testing.T, from string) *servedLog {
+	t.Helper()
+	i := &servedLog{dir: filepath.Join(t.TempDir(), "log")}
+	if err := os.CopyFS(i.dir, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	log, err := open.Archive(i.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	lists := joblist.New(joblist.Config{Log: log})
+	server := httptest.NewServer(serve.Guard(serve.Handler(serve.Config{Log: log, Lists: lists})))
+	t.Cleanup(server.Close)
+	i.url = server.URL
+	local := history.Local{Log: log, Lists: lists}
+	jobs, err := local.Jobs(t.Context(), history.JobsQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range jobs.Items {
+		i.jobs = append(i.jobs, "job/"+j.Namespace+"/"+j.Name)
+	}
+	crons, err := local.CronJobs(t.Context(), history.CronJobsQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range crons.Items {
+		i.crons = append(i.crons, "cronjob/"+c.Namespace+"/"+c.Name)
+		i.noons = append(i.noons, events.Time(c.Created).Go().Format("2006-01-02T15:04:05Z"))
+	}
+	return i
+}
+
+// arguments are all those with which a question can be asked about a log.
+func (i *servedLog) arguments(q *ask.Entry) (all [][]string) {
+	one := func(objects []string) {
+		for _, object := range objects {
+			all = append(all, []string{object})
+		}
+	}
+	switch q.Takes {
+	case ask.Nothing:
+		all = [][]string{nil}
+	case ask.AJob:
+		one(i.jobs)
+	case ask.AnObject:
+		one(i.jobs)
+		one(i.crons)
+	case ask.ACronJob:
+		one(i.crons)
+	case ask.MaybeOne:
+		all = [][]string{nil}
+		one(i.jobs)
+		one(i.crons)
+	case ask.AnInstant:
+		for n := range i.crons {
+			all = append(all, []string{i.crons[n], i.noons[n]})
+		}
+	}
+	return all
+}
+
+// same asks a question in all ways.
+func (i *servedLog) same(t *testing.T, q *ask.Entry, args []string) {
+	t.Helper()
+	what := strings.Join(append([]string{q.Name}, args...), " ")
+	line := append(slices.Clone(q.Command), args...)
+	here := command(append(slices.Clone(line), "-o", "json", "--log", i.dir)...)
+	there := command(append(slices.Clone(line), "-o", "json", "--server", i.url)...)
+	answer := string(here.out)
+	if d := cmp.Diff(here, there, cmp.AllowUnexported(here)); d != "" {
+		t.Errorf("%s -o json (-log +server):\n%s", what, d)
+	}
+	if here.code != 0 || len(here.out) == 0 {
+		t.Errorf("%s: exit code %d, %s", what, here.code, here.err)
+	}
+	here = command(append(slices.Clone(line), "--local", "--log", i.dir)...)
+	there = command(append(slices.Clone(line), "--local", "--server", i.url)...)
+	if d := cmp.Diff(here, there, cmp.AllowUnexported(here)); d != "" {
+		t.Errorf("%s (-log +server):\n%s", what, d)
+	}
+	body, status := i.get(t, q, args)
+	if status != http.StatusOK || body != answer {
+		t.Errorf("GET %s: %d (-log +address):\n%s", what, status, cmp.Diff(answer, body))
+	}
+}
+
+// get asks a question by its address.
+func (i *servedLog) get(t *testing.T, q *ask.Entry, args []string) (body string, status int) {
+	t.Helper()
+	values := url.Values{}
+	if q.Takes == ask.AnInstant {
+		values.Set("time", args[1])
+		args = args[:1]
+	}
+	address := i.url + "/v1/" + q.Name
+	if len(args) > 0 {
+		address += "/" + args[0]
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"?"+values.Encode(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), resp.StatusCode
+}

@@ -1,0 +1,79 @@
+package ask
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// instant is the parameter that has the last argument of a question about an instant, in an address.
+const instant = "time"
+
+// Address is where a question is asked that was read: the parts behind its name, and the parameters.
+func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, values url.Values) {
+	values = url.Values{}
+	if takes == AnInstant && len(args) > 1 {
+		values.Set(instant, args[len(args)-1])
+		args = args[:len(args)-1]
+	}
+	if len(args) > 0 {
+		path = strings.Split(strings.Join(args, "/"), "/")
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
+			return
+		}
+		if several, is := f.Value.(pflag.SliceValue); is {
+			values[f.Name] = several.GetSlice()
+			return
+		}
+		values.Set(f.Name, f.Value.String())
+	})
+	return path, values
+}
+
+// Arguments are those of an address: what stands behind the name of the question. They are to be read then; its parameters are
+// set. Errors are a which.WrongError.
+func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Values) (args []string, err error) {
+	if takes == Nothing && object != "" {
+		return nil, which.Wrong("%s has no object, and %q stands behind it", flags.Name(), object)
+	}
+	if object != "" {
+		args = []string{object}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		texts := values[name]
+		if name == instant && takes == AnInstant {
+			args = append(args, texts[0])
+			continue
+		}
+		f := flags.Lookup(name)
+		if f == nil {
+			return nil, which.Wrong("%s=%q: there is no such parameter", name, texts[0])
+		}
+		if _, several := f.Value.(pflag.SliceValue); !several && len(texts) > 1 {
+			return nil, which.Wrong("%s is given %d times", name, len(texts))
+		}
+		for _, text := range texts {
+			if err := flags.Set(name, text); err != nil {
+				return nil, which.Wrong("%s=%q: %v", name, text, err)
+			}
+		}
+	}
+	return args, nil
+}
+
+// Write is an answer as programs get it: the command with -o json, and the service. The damage beside which it was read is a field.
+func Write(answer any, damage []error) ([]byte, error) {
+	text, err := recordjson.Indented(answer)
+	if err != nil {
+		return nil, err
+	}
+	return append(recordjson.WithDamage(text, damage), '\n'), nil
+}

@@ -1,0 +1,198 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// oneCase is a Job whose case is told, and as of when.
+type oneCase struct {
+	object
+	at  Point
+	job bool // a Job is wanted, and no CronJob
+}
+
+func (p *oneCase) bind(fs *pflag.FlagSet) {
+	p.object.bind(fs)
+	p.at.Bind(fs, "the answer")
+}
+
+func (p *oneCase) read(args []string) error {
+	if len(args) == 0 {
+		return which.Wrong("say which Job: job/NAME")
+	}
+	if err := p.object.read(args); err != nil {
+		return err
+	}
+	switch {
+	case p.Kind == which.CronJob && p.job:
+		return which.WantJob(args, p.Object)
+	case p.Name == "":
+		return which.Wrong("say which Job: job/NAME")
+	}
+	return p.at.Read(p.Zone)
+}
+
+// resolve finds the point and what a name alone means.
+func (p *oneCase) resolve(ctx context.Context, src Source) (at history.Point, err error) {
+	if at, err = p.at.In(ctx, src); err != nil {
+		return at, err
+	}
+	given := p.Name
+	p.Object, p.place, err = src.finder().Resolve(ctx, p.place, p.Object)
+	if err == nil && p.Kind == which.CronJob && p.job {
+		return at, which.Wrong("%q is a CronJob, and one Job is wanted: 'get cronjob/%s -n %s' names its Jobs", given, p.Name, p.place.Namespace)
+	}
+	return at, err
+}
+
+// mostLives is how many of the Jobs that bore a name are looked at: the newest.
+const mostLives = 8
+
+// read reads the case of the Job that is meant. Of several that bore its name and were there at that point it is the one that
+// goes on, else the newest that failed: it is the one that an alert tells of. Where none of them did, it is the newest. With an
+// error that says how the log is damaged there may be a case too.
+func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*explain.Case, error) {
+	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
+	if err != nil {
+		return nil, err
+	}
+	var all []*explain.Case
+	var unread error
+	older := 0
+	for i, s := range streams {
+		if len(all) == mostLives {
+			older = len(streams) - i
+			break
+		}
+		found, err := explain.Read(ctx, src.Source, s, at)
+		switch {
+		case errors.Is(err, history.ErrNoJob):
+			continue
+		case err != nil && !src.Beside(err):
+			return nil, err
+		case found == nil:
+			return nil, err
+		}
+		unread = errors.Join(unread, err)
+		found.In(p.texts)
+		all = append(all, found)
+	}
+	if len(all) == 0 {
+		return nil, src.nothingAt(ctx, p.Object, &p.at)
+	}
+	return explain.OfLives(all, older), unread
+}
+
+// ofJob reads the case of one Job, and tells of the others that bore its name.
+func (p *oneCase) ofJob(ctx context.Context, src Source) (*explain.Case, error) {
+	at, err := p.resolve(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.find(ctx, src, at)
+	if found != nil && len(found.Lives) > 1 {
+		src.note("%s", words.Clean(explain.LivesText(found.Lives, p.Zone)))
+	}
+	return found, err
+}
+
+// AttemptsParams choose tries of a Job.
+type AttemptsParams struct {
+	oneCase
+	failed bool
+	limit  Limit
+	after  int
+}
+
+// usualAttempts is how many tries are listed, unless another number is wanted.
+const usualAttempts = 200
+
+func (p *AttemptsParams) bind(fs *pflag.FlagSet) {
+	p.oneCase.bind(fs)
+	fs.BoolVar(&p.failed, "failed", false, "only tries that failed")
+	p.limit.Bind(fs, usualAttempts, "so many at most")
+	fs.IntVar(&p.after, "continue", 0, "leave out so many: those of the pages before")
+}
+
+func (p *AttemptsParams) read(args []string) error {
+	return cmp.Or(notNegative("continue", p.after), p.limit.Read(), p.oneCase.read(args))
+}
+
+// AttemptsPage is a part of the tries of a Job. Its JSON changes only by growing.
+type AttemptsPage struct {
+	Items    []explain.Attempt `json:"items"`
+	Sum      string            `json:"sum"`
+	Continue int               `json:"continue,omitempty"` // the value of --continue for the next page; absent when there is none
+	// Truncated: the Job's first records are no longer kept, and tries may be missing.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// Attempts lists the tries of a Job.
+var Attempts = &Question[AttemptsParams, AttemptsPage]{
+	name: "attempts", about: "List the tries of a Job: each pod, how it ended, and as what it counted", takes: AJob, folds: true,
+	new: func() (*AttemptsParams, parameters) {
+		p := &AttemptsParams{oneCase: oneCase{job: true}}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *AttemptsParams) (*AttemptsPage, error) {
+		found, err := p.ofJob(ctx, src)
+		if found == nil {
+			return nil, err
+		}
+		rows, all := found.Attempts(p.failed, p.after, p.limit.Most)
+		page := &AttemptsPage{Items: append([]explain.Attempt{}, rows...), Sum: found.Sum(), Truncated: found.Truncated()}
+		next := p.after + len(rows)
+		switch {
+		case len(rows) == 0 && p.after > 0:
+			src.behind("there are only %d, all on the pages before", all)
+		case next < all:
+			page.Continue = next
+			src.behind("%d of %d; --continue %d shows the next", len(rows), all, next)
+		}
+		return page, err
+	},
+}
+
+// TimelineParams choose the Job whose timeline is drawn.
+type TimelineParams struct {
+	oneCase
+	limit Limit
+}
+
+// usualLanes is how many rows a timeline has, unless another number is wanted.
+const usualLanes = 30
+
+func (p *TimelineParams) bind(fs *pflag.FlagSet) {
+	p.oneCase.bind(fs)
+	p.limit.Bind(fs, usualLanes, "so many rows at most")
+}
+
+func (p *TimelineParams) read(args []string) error {
+	return cmp.Or(p.limit.Read(), p.oneCase.read(args))
+}
+
+// Timeline says when the tries of a Job did what.
+var Timeline = &Question[TimelineParams, explain.Timeline]{
+	name: "timeline", about: "Draw when the tries of a Job did what", takes: AJob, folds: true,
+	new: func() (*TimelineParams, parameters) {
+		p := &TimelineParams{oneCase: oneCase{job: true}}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *TimelineParams) (*explain.Timeline, error) {
+		found, err := p.ofJob(ctx, src)
+		if found == nil {
+			return nil, err
+		}
+		t := found.Timeline(p.limit.Most)
+		return &t, err
+	},
+}

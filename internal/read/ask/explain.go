@@ -1,0 +1,120 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+)
+
+// ExplainParams choose what is explained.
+type ExplainParams struct {
+	oneCase
+	links  []string // as they were given
+	linked []explain.Link
+}
+
+func (p *ExplainParams) bind(fs *pflag.FlagSet) {
+	p.oneCase.bind(fs)
+	fs.StringArrayVar(&p.links, "link", nil, "add addresses of the failed pods: 'Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}'")
+}
+
+func (p *ExplainParams) read(args []string) error {
+	for _, text := range p.links {
+		link, err := explain.ParseLink(text)
+		if err != nil {
+			return which.Wrong("--link %q: %v", text, err)
+		}
+		p.linked = append(p.linked, link)
+	}
+	if err := p.oneCase.read(args); err != nil {
+		return err
+	}
+	return p.linksOfJob()
+}
+
+func (p *ExplainParams) linksOfJob() error {
+	if p.Kind == which.CronJob && len(p.links) > 0 {
+		return which.Wrong("--link is for Jobs: a CronJob has no pods")
+	}
+	return nil
+}
+
+// Explain says why a Job ended as it did, or what it waits for, or how a CronJob is.
+var Explain = &Question[ExplainParams, explain.Answer]{
+	name: "explain", about: "Say why a Job ended as it did, what it waits for, or how a CronJob is", takes: AnObject, folds: true,
+	new: func() (*ExplainParams, parameters) {
+		p := &ExplainParams{}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *ExplainParams) (*explain.Answer, error) {
+		at, err := p.resolve(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		var answer *explain.Answer
+		if p.Kind == which.CronJob {
+			answer, err = p.cronJob(ctx, src, at)
+		} else {
+			answer, err = p.jobOrPod(ctx, src, at)
+		}
+		if bad := src.firstDamage(); answer != nil && answer.Damaged == 0 && bad != nil {
+			answer.Damaged, answer.Resumed = uint64(max(bad.At, 1)), uint64(bad.Next) // what was read beside the object's own records
+		}
+		return answer, err
+	},
+}
+
+func (p *ExplainParams) jobOrPod(ctx context.Context, src Source, at history.Point) (*explain.Answer, error) {
+	found, err := p.find(ctx, src, at)
+	if found == nil {
+		return nil, err
+	}
+	if failed := found.Compare(ctx); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	answer := found.Answer()
+	if p.Kind == which.Pod {
+		if answer, err = found.PodAnswer(p.Name); err != nil {
+			return nil, err
+		}
+	}
+	if failed := found.Link(&answer, p.linked); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	return &answer, cmp.Or(err, found.Unread())
+}
+
+func (p *ExplainParams) cronJob(ctx context.Context, src Source, at history.Point) (*explain.Answer, error) {
+	if err := p.linksOfJob(); err != nil {
+		return nil, err
+	}
+	streams, err := src.finder().CronJobs(ctx, p.place, p.Name)
+	if err != nil {
+		return nil, err
+	}
+	var found *explain.CronCase
+	for _, s := range streams {
+		found, err = explain.ReadCron(ctx, src.Source, s, at)
+		if found != nil {
+			src.finder().NoteLives(ctx, s, found.State.Namespace, found.State.Name)
+		}
+		if !errors.Is(err, history.ErrNoCronJob) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, history.ErrNoCronJob):
+		return nil, src.nothingAt(ctx, p.Object, &p.at)
+	case found == nil:
+		return nil, err
+	}
+	found.In(p.texts)
+	answer := found.Answer()
+	return &answer, cmp.Or(err, found.Unread())
+}

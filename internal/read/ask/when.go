@@ -1,0 +1,199 @@
+package ask
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Point is --at: a point in the history of a log. It is read before the log is opened, and found in the log after.
+type Point struct {
+	text     string
+	sequence events.Sequence
+	when     which.When
+	zone     words.Zone // of times that name none
+}
+
+// Bind adds the flag; what is told as of that point.
+func (p *Point) Bind(fs *pflag.FlagSet, what string) {
+	fs.StringVar(&p.text, "at", "", what+" as of a record's sequence (41), a time (2026-01-02T15:04:05Z or 15:04:05), or 5m ago (5m)")
+}
+
+// Given reports whether a point is asked for; otherwise it is the end of the log.
+func (p *Point) Given() bool { return p.text != "" }
+
+// Text is the point as it was given.
+func (p *Point) Text() string { return p.text }
+
+// Read reads the flag. Times without a zone are in that one.
+func (p *Point) Read(zone words.Zone) error {
+	if p.text == "" {
+		return nil
+	}
+	p.zone = zone
+	n, notSequence := strconv.ParseUint(p.text, 10, 64)
+	if notSequence == nil && n > 0 {
+		p.sequence = events.Sequence(n)
+		return nil
+	}
+	w, ok := which.ParseWhen(p.text, zone)
+	if !ok || notSequence == nil {
+		return which.Wrong("--at %q: must be a record's sequence, such as 41, a time, such as 2026-01-02T15:04:05Z or 15:04:05, or how long ago, such as 5m", p.text)
+	}
+	p.when = w
+	return nil
+}
+
+// In is where that is in a log.
+func (p *Point) In(ctx context.Context, src Source) (history.Point, error) {
+	if p.text == "" || p.sequence != 0 {
+		return history.Point{Sequence: p.sequence}, nil
+	}
+	s, err := src.settle(ctx, p.when)
+	if err != nil {
+		return history.Point{}, err
+	}
+	t := p.when.Point(s.now, s.end)
+	src.noteDay("at", p.text, p.when, t, s)
+	return history.Point{Time: t}, nil
+}
+
+// Span is --since and --until: a part of the history of a log.
+type Span struct {
+	since, until     string
+	sinceAt, untilAt which.When
+}
+
+// BindSince adds --since.
+func (f *Span) BindSince(fs *pflag.FlagSet, help string) {
+	fs.StringVar(&f.since, "since", "", help+": 2h before now, or 2026-01-02T15:04:05Z, or 15:04:05")
+}
+
+// BindUntil adds --until.
+func (f *Span) BindUntil(fs *pflag.FlagSet, help string) {
+	fs.StringVar(&f.until, "until", "", help)
+}
+
+// Read reads the flags. Times without a zone are in that one.
+func (f *Span) Read(zone words.Zone) (err error) {
+	if f.sinceAt, err = bound("since", f.since, zone); err != nil {
+		return err
+	}
+	f.untilAt, err = bound("until", f.until, zone)
+	return err
+}
+
+// Since reports whether the part has a beginning.
+func (f *Span) Since() bool { return f.since != "" }
+
+// Until reports whether the part has an end.
+func (f *Span) Until() bool { return f.until != "" }
+
+// In is that part of a log; 0 is no bound.
+func (f *Span) In(ctx context.Context, src Source) (since, until events.Time, err error) {
+	if f.since == "" && f.until == "" {
+		return 0, 0, nil
+	}
+	s, err := src.settle(ctx, f.sinceAt, f.untilAt)
+	if err != nil {
+		return 0, 0, err
+	}
+	since = f.sinceAt.Before(s.now, s.end)
+	src.noteDay("since", f.since, f.sinceAt, since, s)
+	if err := src.noteEnd(ctx, since); err != nil {
+		return 0, 0, err
+	}
+	until = f.untilAt.Behind(since, s.now, s.end)
+	src.noteDay("until", f.until, f.untilAt, until, s)
+	if since != 0 && until != 0 && since > until {
+		return 0, 0, which.Wrong("--since %s lies behind --until %s", f.since, f.until)
+	}
+	return since, until, nil
+}
+
+// bound reads a flag that bounds times.
+func bound(flag, text string, zone words.Zone) (which.When, error) {
+	if text == "" {
+		return which.When{}, nil
+	}
+	w, ok := which.ParseWhen(text, zone)
+	if !ok {
+		return w, which.Wrong("--%s %q: must be a duration, such as 2h or 30m, or a time, such as 2026-01-02T15:04:05Z or 15:04:05", flag, text)
+	}
+	return w, nil
+}
+
+// Since reads --since where there is no log.
+func Since(text string, now time.Time, zone words.Zone) (events.Time, error) {
+	w, err := bound("since", text, zone)
+	return w.Before(now, 0), err
+}
+
+// settling is what it takes to know which moments are meant.
+type settling struct {
+	now  time.Time   // by the clock of the controller that writes the log, else by that of this machine
+	end  events.Time // of the newest record; only where a time of day is meant
+	live bool        // a controller writes the log
+}
+
+// settle asks a log for its end if one of the times needs that.
+func (s Source) settle(ctx context.Context, times ...which.When) (settling, error) {
+	out := settling{now: s.Clock()}
+	for _, w := range times {
+		if _, ofDay := w.OfDay(); ofDay && out.end == 0 {
+			_, head, err := s.Head(ctx)
+			if err != nil {
+				return out, err
+			}
+			out.end = head.Time
+			now, err := s.Now(ctx)
+			if err != nil {
+				return out, err
+			}
+			if now != 0 {
+				out.now, out.end, out.live = now.Go(), max(now, out.end), true
+			}
+		}
+	}
+	return out, nil
+}
+
+// noteEnd tells that a log ends before what is asked for: that nothing is shown of it says nothing about the cluster.
+func (s Source) noteEnd(ctx context.Context, since events.Time) error {
+	if since == 0 {
+		return nil
+	}
+	_, head, err := s.Head(ctx)
+	if now, live := s.Now(ctx); live == nil && now != 0 {
+		return err // it goes on
+	}
+	if err == nil && head.Time < since {
+		s.note("the log ends at %s, before --since", words.Zone{}.Second(head.Time))
+	}
+	return err
+}
+
+// noteDay tells on which day a time of day is, unless that is today.
+func (s Source) noteDay(flag, text string, w which.When, t events.Time, at settling) {
+	in, ofDay := w.OfDay()
+	if !ofDay {
+		return
+	}
+	switch {
+	case at.live && t > at.end:
+		s.note("--%s %s is %s, which is to come: by the controller's clock it is %s", flag, text, in.Second(t), in.Second(at.end))
+	case at.live && !in.SameDay(t, at.end):
+		s.note("--%s %s is %s", flag, text, in.Second(t))
+	case !at.live && t > at.end:
+		s.note("--%s %s is %s, and the log ends before, at %s", flag, text, in.Second(t), in.Second(at.end))
+	case !in.SameDay(t, events.At(at.now)):
+		s.note("--%s %s is %s: the log ends at %s", flag, text, in.Second(t), in.Second(at.end))
+	}
+}

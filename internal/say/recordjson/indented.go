@@ -1,0 +1,19 @@
+package recordjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Indented writes a value as indented JSON whose every character is visible.
+func Indented(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("write JSON: %w", err)
+	}
+	return VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+}
