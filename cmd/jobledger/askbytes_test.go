@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -120,11 +121,17 @@ func (i *servedLog) arguments(q *ask.Entry) (all [][]string) {
 	return all
 }
 
+// parameters are given to questions whose answer depends on the time of asking.
+var parameters = map[string]url.Values{"next": {"after": {"2026-12-01T00:00:00Z"}}}
+
 // same asks a question in all ways.
 func (i *servedLog) same(t *testing.T, q *ask.Entry, args []string) {
 	t.Helper()
 	what := strings.Join(append([]string{q.Name}, args...), " ")
 	line := append(slices.Clone(q.Command), args...)
+	for name := range parameters[q.Name] {
+		line = append(line, "--"+name, parameters[q.Name].Get(name))
+	}
 	here := command(append(slices.Clone(line), "-o", "json", "--log", i.dir)...)
 	there := command(append(slices.Clone(line), "-o", "json", "--server", i.url)...)
 	answer := string(here.out)
@@ -134,8 +141,12 @@ func (i *servedLog) same(t *testing.T, q *ask.Entry, args []string) {
 	if here.code != 0 || len(here.out) == 0 {
 		t.Errorf("%s: exit code %d, %s", what, here.code, here.err)
 	}
-	here = command(append(slices.Clone(line), "--local", "--log", i.dir)...)
-	there = command(append(slices.Clone(line), "--local", "--server", i.url)...)
+	var local []string // next has none
+	if q.Name != "next" {
+		local = []string{"--local"}
+	}
+	here = command(append(slices.Clone(line), append(local, "--log", i.dir)...)...)
+	there = command(append(slices.Clone(line), append(local, "--server", i.url)...)...)
 	if d := cmp.Diff(here, there, cmp.AllowUnexported(here)); d != "" {
 		t.Errorf("%s (-log +server):\n%s", what, d)
 	}
@@ -148,7 +159,10 @@ func (i *servedLog) same(t *testing.T, q *ask.Entry, args []string) {
 // get asks a question by its address.
 func (i *servedLog) get(t *testing.T, q *ask.Entry, args []string) (body string, status int) {
 	t.Helper()
-	values := url.Values{}
+	values := maps.Clone(parameters[q.Name])
+	if values == nil {
+		values = url.Values{}
+	}
 	if q.Takes == ask.AnInstant {
 		values.Set("time", args[1])
 		args = args[:1]

@@ -138,6 +138,11 @@ func (c *cli) askHere(src history.Source, hears serve.Hears) ask.Source {
 	return out
 }
 
+// here is where questions are answered by this process, with notes at once.
+func (c *cli) here(src history.Source) ask.Source {
+	return c.askHere(src, serve.Hears{Note: c.note, Behind: c.note})
+}
+
 // note tells on standard error what the user should know beside the answer.
 func (c *cli) note(text string) { fmt.Fprintf(c.err, "note: %s\n", text) }
 

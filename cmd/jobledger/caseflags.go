@@ -14,6 +14,14 @@ func (f *askFlags) add(cmd *cobra.Command, c *cli, parameters *pflag.FlagSet, fo
 	cmd.ValidArgsFunction = c.completeJobs(&f.job, false)
 }
 
+// addMany adds the flags of a command that asks about many Jobs.
+func (f *askFlags) addMany(cmd *cobra.Command, c *cli, parameters *pflag.FlagSet) {
+	f.job.add(cmd, c, "only Jobs in this namespace")
+	f.output.add(cmd)
+	f.output.addLocal(cmd)
+	addParameters(cmd, parameters)
+}
+
 // oneJobArg is for commands that take one Job.
 func oneJobArg(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/read/which"
@@ -24,9 +25,9 @@ type eventsFlags struct {
 	job       jobFlags
 	output    outputFlag
 	kinds     []string
-	span      spanFlags
+	span      ask.Span
 	from      uint64
-	limit     limitFlag
+	limit     ask.Limit
 	tail      int
 	decisions bool
 	watch     bool
@@ -75,10 +76,10 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
 	f.output.add(cmd)
 	f.output.addLocal(cmd)
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only records of these kinds, such as PodChanged,CommandEnded")
-	f.span.addSince(cmd, "only records from this time on")
-	f.span.addUntil(cmd, "only records up to this time, likewise")
+	f.span.BindSince(cmd.Flags(), "only records from this time on")
+	f.span.BindUntil(cmd.Flags(), "only records up to this time, likewise")
 	cmd.Flags().Uint64Var(&f.from, "from", 0, "only records from this sequence on")
-	f.limit.add(cmd, 0, "so many records at most")
+	f.limit.Bind(cmd.Flags(), 0, "so many records at most")
 	cmd.Flags().IntVar(&f.tail, "tail", 0, "only the last so many of the records; all unless given")
 	cmd.Flags().BoolVar(&f.decisions, "decisions", false, "only decisions")
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on with records as they are written, until interrupted")
@@ -99,21 +100,21 @@ func kindNames() []string {
 
 // query says which records are wanted of the log, but for their time.
 func (f *eventsFlags) query() (q history.Query, err error) {
-	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.namespace, Limit: f.limit.most}
-	if err := f.span.parse(f.output.zone()); err != nil {
+	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.namespace, Limit: f.limit.Most}
+	if err := f.span.Read(f.output.zone()); err != nil {
 		return q, err
 	}
-	if err := cmp.Or(f.limit.validate(), notNegative("tail", f.tail)); err != nil {
+	if err := cmp.Or(f.limit.Read(), ask.NotNegative("tail", f.tail)); err != nil {
 		return q, err
 	}
 	switch {
 	case f.tail > mostTail:
 		return q, usage("--tail %d: at most %d; --from and --since show more", f.tail, mostTail)
-	case f.tail > 0 && f.limit.most > 0:
+	case f.tail > 0 && f.limit.Most > 0:
 		return q, usage("--limit is of the first records, and --tail of the last: leave one out")
-	case f.watch && f.span.until != "":
+	case f.watch && f.span.Until():
 		return q, usage("-w goes on for ever, and --until says where to end: leave one out")
-	case f.watch && f.limit.most > 0:
+	case f.watch && f.limit.Most > 0:
 		return q, usage("-w goes on for ever, and --limit ends: leave one out")
 	}
 	q.Kinds, err = chosenKinds(f.kinds, f.decisions)
@@ -168,7 +169,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if f.watch && !live {
 		return f.job.source.notLive()
 	}
-	if chosen.Since, chosen.Until, err = f.span.span(ctx, c, src); err != nil {
+	if chosen.Since, chosen.Until, err = f.span.In(ctx, c.here(src)); err != nil {
 		return err
 	}
 	var stream *events.Stream

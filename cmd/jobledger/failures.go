@@ -1,34 +1,20 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// failuresFlags choose Jobs in trouble.
-type failuresFlags struct {
-	job        jobFlags
-	output     outputFlag
-	span       spanFlags
-	selector   selectorFlag
-	nearMisses bool
-	limit      limitFlag
-}
-
-// usualFailed is how many Jobs that failed are listed, unless another number is wanted.
-const usualFailed = 500
-
 func newFailures(c *cli) *cobra.Command {
-	var f failuresFlags
+	var f askFlags
+	q := ask.Failures.New()
 	cmd := &cobra.Command{
 		Use:   "failures",
-		Short: "List Jobs that are stuck or failed, and CronJobs that do not start, and why",
+		Short: q.About,
 		Long: `List Jobs that are stuck or failed, and why: the stuck ones first, then the newest failure. There is one
 line a cause: JOBS is how many fared alike, from SINCE to LAST. -o wide has a line for each Job, and
 'jobledger explain NAME' says more of one.
@@ -52,55 +38,23 @@ With --until the list is as of that time: a Job that was stuck then is told, tho
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.failures(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return askAndShow(cmd.Context(), c, &f, q, args, func(found *explain.Failures) error {
+				if f.output.document() {
+					return c.value(&f.output, found)
+				}
+				page := c.page(&f.output)
+				page.Namespace = f.job.namespace
+				if err := page.Failures(found); err != nil {
+					return err
+				}
+				if found.Looked == 0 && f.job.namespace != "" {
+					c.noJobs(f.job.namespace)
+				}
+				return nil
+			})
+		},
 	}
-	f.job.add(cmd, c, "only Jobs in this namespace")
-	f.output.add(cmd)
-	f.output.addLocal(cmd)
-	f.selector.add(cmd, "only Jobs with these labels, of those that the log keeps")
-	f.span.addSince(cmd, "all that is stuck, and only those failures from this time on")
-	f.span.addUntil(cmd, "as of this time: what was stuck or had failed then, whatever came later")
-	cmd.Flags().BoolVar(&f.nearMisses, "near-misses", false, "also Jobs that succeeded after failures, disruptions that did not count, or restarts")
-	f.limit.add(cmd, usualFailed, "so many Jobs that failed at most, the newest, and so many near misses")
+	f.addMany(cmd, c, q.Flags)
 	return cmd
-}
-
-func (c *cli) failures(ctx context.Context, f *failuresFlags) error {
-	if err := f.output.validate(); err != nil {
-		return err
-	}
-	if err := cmp.Or(f.limit.validate(), f.span.parse(f.output.zone())); err != nil {
-		return err
-	}
-	q := explain.FailuresQuery{Namespace: f.job.namespace, Survived: f.nearMisses, Limit: f.limit.most, Zone: f.output.textZone()}
-	var err error
-	if q.Labels, err = f.selector.parse(); err != nil {
-		return err
-	}
-	src, _, err := f.job.source.openToFold(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	if q.Since, q.Until, err = f.span.span(ctx, c, src); err != nil {
-		return err
-	}
-	if err := c.noteLabels(ctx, src, q.Labels); err != nil {
-		return err
-	}
-	c.noteUnlisted(ctx, src)
-	found, err := explain.FindFailures(ctx, src, q)
-	if err != nil && found.Looked == 0 {
-		return err // "0 failed" would be no answer
-	}
-	if f.output.document() {
-		return errors.Join(c.value(&f.output, &found), err)
-	}
-	page := c.page(&f.output)
-	page.Namespace = f.job.namespace
-	err = errors.Join(page.Failures(&found), err)
-	if err == nil && found.Looked == 0 && f.job.namespace != "" {
-		c.noJobs(f.job.namespace)
-	}
-	return err
 }

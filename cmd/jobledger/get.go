@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/read/which"
@@ -15,7 +16,7 @@ import (
 type getFlags struct {
 	job    jobFlags
 	output outputFlag
-	at     pointFlag
+	at     ask.Point
 	list   listFlags
 	watch  bool
 }
@@ -23,9 +24,9 @@ type getFlags struct {
 // listFlags choose Jobs of a list, how many, and their order.
 type listFlags struct {
 	states   []string
-	selector selectorFlag
-	span     spanFlags
-	limit    limitFlag
+	selector ask.Selector
+	span     ask.Span
+	limit    ask.Limit
 	after    string
 	sortBy   string
 	why      bool
@@ -93,12 +94,12 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
 	f.job.add(cmd, c, "where the Job is (\"default\"); of a list: only this namespace")
 	f.output.addObjects(cmd)
 	f.output.addLocal(cmd)
-	f.at.add(cmd, "the state")
+	f.at.Bind(cmd.Flags(), "the state")
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.list.states, "state", nil, "of a list: only Jobs in these states, such as Failed,Running")
-	f.list.selector.add(cmd, "of a list: only Jobs with these labels")
-	f.list.span.addSince(cmd, "of a list: only Jobs with a record from this time on")
-	f.list.limit.add(cmd, usualJobs, "of a list: so many Jobs at most")
+	f.list.selector.Bind(cmd.Flags(), "of a list: only Jobs with these labels")
+	f.list.span.BindSince(cmd.Flags(), "of a list: only Jobs with a record from this time on")
+	f.list.limit.Bind(cmd.Flags(), usualJobs, "of a list: so many Jobs at most")
 	flags.StringVar(&f.list.after, "continue", "", "of a list: the page behind the one that gave this")
 	flags.StringVar(&f.list.sortBy, "sort-by", "", "of a list: sort by this field, such as name, started or counts.failed")
 	flags.BoolVar(&f.list.why, "why", false, "of a list: say in one line why each Job ended so, or what it waits for")
@@ -112,7 +113,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if err := f.output.validate(); err != nil {
 		return err
 	}
-	if err := f.at.parse(f.output.zone()); err != nil {
+	if err := f.at.Read(f.output.zone()); err != nil {
 		return err
 	}
 	h, err := f.job.object(args)
@@ -121,9 +122,9 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	}
 	one := h.Name != ""
 	switch {
-	case !one && f.at.given():
-		return usage("--at is for one Job or CronJob: write get job/NAME --at %s", f.at.text)
-	case f.watch && f.at.given():
+	case !one && f.at.Given():
+		return usage("--at is for one Job or CronJob: write get job/NAME --at %s", f.at.Text())
+	case f.watch && f.at.Given():
 		return usage("-w goes on from now, and --at shows how it was then: leave one out")
 	case one && f.list.why:
 		return usage("--why is for lists: 'jobledger explain %s' says why one Job ended so", h)
@@ -153,7 +154,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	}
 	var now []history.Passed
 	if !one {
-		c.noteUnlisted(ctx, src)
+		c.here(src).NoteUnlisted(ctx)
 		if now, err = c.notePassed(ctx, src, f); err != nil {
 			return err
 		}

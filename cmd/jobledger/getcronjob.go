@@ -14,7 +14,7 @@ import (
 
 // getCronJob shows one CronJob, and what it becomes if that is wanted.
 func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h which.Object) error {
-	at, err := f.at.point(ctx, c, src)
+	at, err := f.at.In(ctx, c.here(src))
 	if err != nil {
 		return err
 	}
@@ -24,8 +24,8 @@ func (c *cli) getCronJob(ctx context.Context, src history.Source, f *getFlags, h
 	}
 	stream, job, err := c.cronJobAt(ctx, src, &f.job, h.Name, at)
 	switch {
-	case errors.Is(err, history.ErrNoCronJob) && f.at.given():
-		return c.nothingAt(ctx, src, h, &f.at)
+	case errors.Is(err, history.ErrNoCronJob) && f.at.Given():
+		return c.here(src).NothingAt(ctx, h, &f.at)
 	case errors.Is(err, history.ErrNoCronJob):
 		return fmt.Errorf("the log knows no %s", h)
 	case err != nil && job.UID == "":

@@ -16,9 +16,9 @@ import (
 
 // cronQuery says which CronJobs are wanted, but for the time of their records.
 func (f *getFlags) cronQuery() (q history.CronJobsQuery, err error) {
-	q = history.CronJobsQuery{Namespace: f.job.namespace, Limit: f.list.limit.most, Continue: f.list.after}
+	q = history.CronJobsQuery{Namespace: f.job.namespace, Limit: f.list.limit.Most, Continue: f.list.after}
 	switch {
-	case f.list.selector.text != "":
+	case f.list.selector.Given():
 		return q, usage("-l: the log has no labels of CronJobs; 'get jobs -l' asks for those of Jobs")
 	case f.list.why:
 		return q, usage("--why is for Jobs: 'jobledger explain cronjob/NAME' says how a CronJob is")
@@ -27,10 +27,10 @@ func (f *getFlags) cronQuery() (q history.CronJobsQuery, err error) {
 	case f.list.after != "" && f.watch:
 		return q, usage("-w begins with the newest CronJobs, and --continue goes on behind them: leave one out")
 	}
-	if err := f.list.limit.validate(); err != nil {
+	if err := f.list.limit.Read(); err != nil {
 		return q, err
 	}
-	if err := f.list.span.parse(f.output.zone()); err != nil {
+	if err := f.list.span.Read(f.output.zone()); err != nil {
 		return q, err
 	}
 	if err := checkCronSort(f.list.sortBy); err != nil {
@@ -56,7 +56,7 @@ func cronStateNames() (names []string) {
 // getCronJobs shows the CronJobs that are wanted, and what they become if that is wanted too. The namespaces that are over their budgets of
 // log are in what programs read.
 func (c *cli) getCronJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.CronJobsQuery, over []history.Passed) (err error) {
-	if wanted.Since, _, err = f.list.span.span(ctx, c, src); err != nil {
+	if wanted.Since, _, err = f.list.span.In(ctx, c.here(src)); err != nil {
 		return err
 	}
 	head, err := endOf(ctx, src, f.watch)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -21,28 +19,28 @@ const (
 )
 
 func (l *listFlags) given() bool {
-	return len(l.states) > 0 || l.selector.text != "" || l.span.since != "" || l.limit.most != usualJobs || l.after != "" || l.sortBy != ""
+	return len(l.states) > 0 || l.selector.Given() || l.span.Since() || l.limit.Most != usualJobs || l.after != "" || l.sortBy != ""
 }
 
 // query says which Jobs are wanted, but for the time of their records.
 func (f *getFlags) query() (q history.JobsQuery, err error) {
-	q = history.JobsQuery{Namespace: f.job.namespace, Limit: f.list.limit.most, Continue: f.list.after}
+	q = history.JobsQuery{Namespace: f.job.namespace, Limit: f.list.limit.Most, Continue: f.list.after}
 	switch {
 	case f.list.after != "" && f.list.sortBy != "":
 		return q, usage("--continue goes on with the newest first, and --sort-by has another order: leave one out")
 	case f.list.after != "" && f.watch:
 		return q, usage("-w begins with the newest Jobs, and --continue goes on behind them: leave one out")
 	}
-	if err := f.list.limit.validate(); err != nil {
+	if err := f.list.limit.Read(); err != nil {
 		return q, err
 	}
-	if err := f.list.span.parse(f.output.zone()); err != nil {
+	if err := f.list.span.Read(f.output.zone()); err != nil {
 		return q, err
 	}
 	if err := checkSort(f.list.sortBy); err != nil {
 		return q, err
 	}
-	if q.Labels, err = f.list.selector.parse(); err != nil {
+	if q.Labels, err = f.list.selector.Read(); err != nil {
 		return q, err
 	}
 	for _, name := range f.list.states {
@@ -64,10 +62,10 @@ func stateNames() (names []string) {
 
 // getJobs shows the Jobs that are wanted, and what they become if that is wanted too.
 func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.JobsQuery, now []history.Passed) (err error) {
-	if wanted.Since, _, err = f.list.span.span(ctx, c, src); err != nil {
+	if wanted.Since, _, err = f.list.span.In(ctx, c.here(src)); err != nil {
 		return err
 	}
-	if err := c.noteLabels(ctx, src, wanted.Labels); err != nil {
+	if err := c.here(src).NoteLabels(ctx, wanted.Labels); err != nil {
 		return err
 	}
 	head, err := endOf(ctx, src, f.watch)
@@ -148,33 +146,6 @@ func (c *cli) endJobs(f *getFlags, out jobsOut, page history.JobsPage, shown int
 		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --limit 0 shows all\n", shown)
 	case next != "":
 		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --continue %s shows the next, --limit 0 all\n", shown, words.Clean(next))
-	}
-	return nil
-}
-
-// noteLabels tells which labels of a selector no Job of the log has: then the log does not keep them, or no Job bore them.
-func (c *cli) noteLabels(ctx context.Context, src history.Source, wanted labels.Selector) error {
-	if wanted == nil {
-		return nil
-	}
-	asked := map[string]bool{}
-	requirements, _ := wanted.Requirements()
-	for _, r := range requirements {
-		if asked[r.Key()] {
-			continue
-		}
-		asked[r.Key()] = true
-		bears, err := labels.Parse(r.Key())
-		if err != nil {
-			return err // it has just been parsed
-		}
-		page, err := src.Jobs(ctx, history.JobsQuery{Labels: bears, Limit: 1})
-		if err != nil && !src.Beside(err) {
-			return err
-		}
-		if len(page.Items) == 0 {
-			fmt.Fprintf(c.err, "note: no Job in the log has a label %s: of labels it keeps those that --keep-labels of run names\n", words.Clean(r.Key()))
-		}
 	}
 	return nil
 }

@@ -90,8 +90,8 @@ func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out
 		return err
 	}
 	all := len(jobs)
-	if f.list.limit.most > 0 && all > f.list.limit.most {
-		jobs = jobs[all-f.list.limit.most:]
+	if f.list.limit.Most > 0 && all > f.list.limit.Most {
+		jobs = jobs[all-f.list.limit.Most:]
 	}
 	if err := out.add(jobs); err != nil {
 		return err

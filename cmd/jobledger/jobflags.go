@@ -10,7 +10,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
-	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // jobFlags say where records are read from, and the namespace of the Job that is meant.
@@ -87,26 +86,4 @@ func (f *jobFlags) find(ctx context.Context, c *cli, src history.Source, h which
 	}
 	finder.NoteOlder(streams[1:])
 	return streams[0], nil
-}
-
-// nothingAt says that an object was not there at the point that was asked for: how its time was read, and where the log begins.
-func (c *cli) nothingAt(ctx context.Context, src history.Source, h which.Object, at *pointFlag) error {
-	if !at.given() {
-		return fmt.Errorf("the log knows no %s", h)
-	}
-	text := fmt.Sprintf("the log has no record of %s up to %s", h, at.text)
-	if at.sequence == 0 && !at.when.Ago() {
-		zone := "UTC, unless they name a zone: --local takes them in the zone of this machine"
-		if at.local {
-			zone = "the zone of this machine (--local)"
-		}
-		text += "; times are in " + zone
-	}
-	for r, err := range src.Read(ctx, 0) {
-		if err == nil {
-			text += fmt.Sprintf("; the log begins at %s with record %d", words.Zone{}.Second(r.Time), r.Sequence)
-		}
-		break
-	}
-	return fmt.Errorf("%s", text)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/store/open"
 )
@@ -196,7 +197,7 @@ func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 		start, given = subscribe.From(events.Sequence(f.from)), given+1
 	}
 	if f.since != "" {
-		at, err := parseSince(f.since, time.Now(), f.output.zone())
+		at, err := ask.Since(f.since, time.Now(), f.output.zone())
 		if err != nil {
 			return start, err
 		}

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
@@ -189,9 +189,9 @@ func (l *valued) askCronJob(ctx context.Context, src history.Source, s events.St
 		found.Answer()
 	}
 	_, _ = explain.ReadWhyNot(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})
-	f := ticksFlags{tail: usualTicks}
-	if due, err := duetimes.Read(ctx, src, s); err == nil {
-		f.chosen([]*duetimes.CronJob{due}, 0)
+	ticks := ask.Ticks.New()
+	if err := ticks.Read([]string{"cronjob/" + s.ID}); err == nil {
+		_, _ = ticks.Ask(ctx, ask.Source{Source: src, Note: func(string) {}, Clock: time.Now, Damage: &store.Damage{}})
 	}
 }
 

@@ -87,7 +87,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*expl
 		all = append(all, found)
 	}
 	if len(all) == 0 {
-		return nil, src.nothingAt(ctx, p.Object, &p.at)
+		return nil, src.NothingAt(ctx, p.Object, &p.at)
 	}
 	return explain.OfLives(all, older), unread
 }
@@ -124,7 +124,7 @@ func (p *AttemptsParams) bind(fs *pflag.FlagSet) {
 }
 
 func (p *AttemptsParams) read(args []string) error {
-	return cmp.Or(notNegative("continue", p.after), p.limit.Read(), p.oneCase.read(args))
+	return cmp.Or(NotNegative("continue", p.after), p.limit.Read(), p.oneCase.read(args))
 }
 
 // AttemptsPage is a part of the tries of a Job. Its JSON changes only by growing.

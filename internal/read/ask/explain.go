@@ -110,7 +110,7 @@ func (p *ExplainParams) cronJob(ctx context.Context, src Source, at history.Poin
 	}
 	switch {
 	case errors.Is(err, history.ErrNoCronJob):
-		return nil, src.nothingAt(ctx, p.Object, &p.at)
+		return nil, src.NothingAt(ctx, p.Object, &p.at)
 	case found == nil:
 		return nil, err
 	}

@@ -88,4 +88,4 @@ func (l *Limit) Bind(fs *pflag.FlagSet, usual int, help string) {
 }
 
 // Read checks the flag.
-func (l *Limit) Read() error { return notNegative("limit", l.Most) }
+func (l *Limit) Read() error { return NotNegative("limit", l.Most) }

@@ -115,7 +115,9 @@ func (q *Question[P, A]) Entry() Entry {
 
 // All are the questions, by name.
 func All() []Entry {
-	return []Entry{Attempts.Entry(), Explain.Entry(), Timeline.Entry()}
+	return []Entry{
+		Attempts.Entry(), Explain.Entry(), Failures.Entry(), Next.Entry(), Plan.Entry(), Ticks.Entry(), Timeline.Entry(), WhyNot.Entry(),
+	}
 }
 
 // Named is the question of a name.
@@ -128,8 +130,8 @@ func Named(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// notNegative refuses a number below 0.
-func notNegative(flag string, n int) error {
+// NotNegative refuses a number below 0.
+func NotNegative(flag string, n int) error {
 	if n < 0 {
 		return which.Wrong("--%s %d: must be 0 or more", flag, n)
 	}

@@ -36,8 +36,8 @@ func (s Source) behind(format string, args ...any) { s.Behind(fmt.Sprintf(format
 // finder finds objects in the log, and tells as notes what the user should know of that.
 func (s Source) finder() *which.Finder { return &which.Finder{Source: s.Source, Note: s.Note} }
 
-// nothingAt says that an object was not there at the point that was asked for: how its time was read, and where the log begins.
-func (s Source) nothingAt(ctx context.Context, h which.Object, at *Point) error {
+// NothingAt says that an object was not there at the point that was asked for: how its time was read, and where the log begins.
+func (s Source) NothingAt(ctx context.Context, h which.Object, at *Point) error {
 	if !at.Given() {
 		return which.Unknown("the log knows no %s", h)
 	}
@@ -71,9 +71,9 @@ func (s Source) firstDamage() (bad *store.CorruptError) {
 // mostUnlisted is among how many of the controller's newest records its start is looked for. One that listed nothing writes few.
 const mostUnlisted = 200
 
-// noteUnlisted says of a list that the controller has listed nothing since its start: that nothing is in the list says nothing
+// NoteUnlisted says of a list that the controller has listed nothing since its start: that nothing is in the list says nothing
 // about the cluster.
-func (s Source) noteUnlisted(ctx context.Context) {
+func (s Source) NoteUnlisted(ctx context.Context) {
 	if s.NotListed != nil {
 		if text := s.NotListed(ctx); text != "" {
 			s.note("nothing was listed: %s", words.Clean(text))

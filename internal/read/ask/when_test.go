@@ -1,9 +1,8 @@
-package main
+package ask
 
 import (
 	"context"
 	"errors"
-	"io"
 	"testing"
 	"time"
 
@@ -25,6 +24,11 @@ func (e ending) Head(context.Context) (events.Identity, store.Head, error) {
 }
 
 func (ending) Now(context.Context) (events.Time, error) { return 0, nil }
+
+// from is a source whose notes nobody hears.
+func from(src history.Source) Source {
+	return Source{Source: src, Note: func(string) {}, Clock: time.Now}
+}
 
 func moment(t *testing.T, text string) events.Time {
 	t.Helper()
@@ -60,19 +64,19 @@ func TestPointsInHistory(t *testing.T) {
 		"10:27:05+01:00":                 at("2026-03-14T09:27:05Z"),
 		"09:27:05Z":                      at("2026-03-14T09:27:05Z"),
 	} {
-		f := pointFlag{text: text}
-		err := f.parse(words.Zone{})
+		f := Point{text: text}
+		err := f.Read(words.Zone{})
 		if err != nil {
 			t.Errorf("--at %q: %v", text, err)
 			continue
 		}
-		if got, err := f.point(t.Context(), &cli{err: io.Discard}, src); err != nil || got != want {
+		if got, err := f.In(t.Context(), from(src)); err != nil || got != want {
 			t.Errorf("--at %q: %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"0", "-1", "noon", "25:04", "1.5", "2026-13-01", "-5m", "d"} {
-		var problem *usageError
-		if err := (&pointFlag{text: text}).parse(words.Zone{}); !errors.As(err, &problem) {
+		var problem *which.WrongError
+		if err := (&Point{text: text}).Read(words.Zone{}); !errors.As(err, &problem) {
 			t.Errorf("--at %q: %v, want a usage error", text, err)
 		}
 	}
@@ -102,12 +106,12 @@ func TestSince(t *testing.T) {
 		"2h": now.Add(-2 * time.Hour), "90s": now.Add(-90 * time.Second), "3d": now.AddDate(0, 0, -3), "0s": now,
 		"2026-03-14T08:00:00Z": now.Add(-time.Hour), "08:30": now.Add(-30 * time.Minute), "10:00": now.Add(-23 * time.Hour),
 	} {
-		if got, err := parseSince(text, now, words.Zone{}); err != nil || got != events.At(want) {
+		if got, err := Since(text, now, words.Zone{}); err != nil || got != events.At(want) {
 			t.Errorf("--since %q: %v, %v, want %v", text, got.Go(), err, want)
 		}
 	}
 	for _, text := range []string{"-2h", "d", "soon", "-1d"} {
-		if _, err := parseSince(text, now, words.Zone{}); err == nil {
+		if _, err := Since(text, now, words.Zone{}); err == nil {
 			t.Errorf("--since %q is understood", text)
 		}
 	}
@@ -122,20 +126,20 @@ func TestASpanOfTimesOfDay(t *testing.T) {
 		{"23:50", "23:55", "2026-03-13T23:50:00Z", "2026-03-13T23:55:00Z"},
 		{"2026-03-10T12:00:00Z", "12:15", "2026-03-10T12:00:00Z", "2026-03-10T12:15:00Z"},
 	} {
-		f := spanFlags{since: row.since, until: row.until}
-		if err := f.parse(words.Zone{}); err != nil {
+		f := Span{since: row.since, until: row.until}
+		if err := f.Read(words.Zone{}); err != nil {
 			t.Fatal(err)
 		}
-		since, until, err := f.span(t.Context(), &cli{err: io.Discard}, src)
+		since, until, err := f.In(t.Context(), from(src))
 		if err != nil || since != moment(t, row.from) || until != moment(t, row.to) {
 			t.Errorf("--since %s --until %s: %s to %s, %v", row.since, row.until, since.Go(), until.Go(), err)
 		}
 	}
-	f := spanFlags{since: "2026-03-14", until: "2026-03-13"}
-	if err := f.parse(words.Zone{}); err != nil {
+	f := Span{since: "2026-03-14", until: "2026-03-13"}
+	if err := f.Read(words.Zone{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.span(t.Context(), &cli{err: io.Discard}, src); err == nil {
+	if _, _, err := f.In(t.Context(), from(src)); err == nil {
 		t.Error("a span that ends before it begins is taken")
 	}
 }
@@ -167,11 +171,11 @@ func TestATimeOfTodayIsNotThatOfYesterday(t *testing.T) {
 		{yesterday("23:58"), yesterday("23:50"), "00:01", today("00:01")},
 		{today("09:00"), today("07:00"), "03:00", today("03:00")},
 	} {
-		f := pointFlag{text: row.at}
-		if err := f.parse(words.Zone{}); err != nil {
+		f := Point{text: row.at}
+		if err := f.Read(words.Zone{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := f.point(t.Context(), &cli{err: io.Discard}, runningLog{ending{at: row.end}, row.now})
+		got, err := f.In(t.Context(), from(runningLog{ending{at: row.end}, row.now}))
 		if err != nil || got.Time != row.want {
 			t.Errorf("--at %s at %s, with records to %s: %s, %v, want %s", row.at, row.now.Go(), row.end.Go(), got.Time.Go(), err, row.want.Go())
 		}

@@ -1,0 +1,169 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/plan"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// many is what questions about many Jobs share.
+type many struct {
+	zones
+	span      Span
+	namespace string
+}
+
+func (p *many) bind(fs *pflag.FlagSet) {
+	p.zones.bind(fs)
+	fs.StringVarP(&p.namespace, FlagNamespace, "n", "", "only Jobs in this namespace")
+}
+
+func (p *many) read([]string) error {
+	if err := p.zones.read(); err != nil {
+		return err
+	}
+	return p.span.Read(p.Zone)
+}
+
+// Selector is -l, that of kubectl.
+type Selector struct{ text string }
+
+// Bind adds the flag.
+func (f *Selector) Bind(fs *pflag.FlagSet, help string) {
+	fs.StringVarP(&f.text, "selector", "l", "", help+", such as team=data,app!=web")
+}
+
+// Given reports whether Jobs are selected.
+func (f *Selector) Given() bool { return f.text != "" }
+
+// Read reads the flag; nil when all are wanted.
+func (f *Selector) Read() (labels.Selector, error) {
+	if f.text == "" {
+		return nil, nil
+	}
+	s, err := labels.Parse(f.text)
+	if err != nil {
+		return nil, which.Wrong("-l %q: %v", f.text, err)
+	}
+	return s, nil
+}
+
+// NoteLabels tells which labels of a selector no Job of the log has: then the log does not keep them, or no Job bore them.
+func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
+	if wanted == nil {
+		return nil
+	}
+	asked := map[string]bool{}
+	requirements, _ := wanted.Requirements()
+	for _, r := range requirements {
+		if asked[r.Key()] {
+			continue
+		}
+		asked[r.Key()] = true
+		bears, err := labels.Parse(r.Key())
+		if err != nil {
+			return err // it has just been parsed
+		}
+		page, err := s.Jobs(ctx, history.JobsQuery{Labels: bears, Limit: 1})
+		if err != nil && !s.Beside(err) {
+			return err
+		}
+		if len(page.Items) == 0 {
+			s.note("no Job in the log has a label %s: of labels it keeps those that --keep-labels of run names", words.Clean(r.Key()))
+		}
+	}
+	return nil
+}
+
+// FailuresParams choose Jobs in trouble.
+type FailuresParams struct {
+	many
+	selector   Selector
+	wanted     labels.Selector
+	nearMisses bool
+	limit      Limit
+}
+
+// usualFailed is how many Jobs that failed are listed, unless another number is wanted.
+const usualFailed = 500
+
+func (p *FailuresParams) bind(fs *pflag.FlagSet) {
+	p.many.bind(fs)
+	p.selector.Bind(fs, "only Jobs with these labels, of those that the log keeps")
+	p.span.BindSince(fs, "all that is stuck, and only those failures from this time on")
+	p.span.BindUntil(fs, "as of this time: what was stuck or had failed then, whatever came later")
+	fs.BoolVar(&p.nearMisses, "near-misses", false, "also Jobs that succeeded after failures, disruptions that did not count, or restarts")
+	p.limit.Bind(fs, usualFailed, "so many Jobs that failed at most, the newest, and so many near misses")
+}
+
+func (p *FailuresParams) read(args []string) (err error) {
+	if err := cmp.Or(p.limit.Read(), p.many.read(args)); err != nil {
+		return err
+	}
+	p.wanted, err = p.selector.Read()
+	return err
+}
+
+// Failures lists Jobs that are stuck or failed, and CronJobs that do not start.
+var Failures = &Question[FailuresParams, explain.Failures]{
+	name: "failures", about: "List Jobs that are stuck or failed, and CronJobs that do not start, and why", takes: Nothing, folds: true,
+	new: func() (*FailuresParams, parameters) {
+		p := &FailuresParams{}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *FailuresParams) (*explain.Failures, error) {
+		q := explain.FailuresQuery{Namespace: p.namespace, Labels: p.wanted, Survived: p.nearMisses, Limit: p.limit.Most, Zone: p.texts}
+		var err error
+		if q.Since, q.Until, err = p.span.In(ctx, src); err != nil {
+			return nil, err
+		}
+		if err := src.NoteLabels(ctx, q.Labels); err != nil {
+			return nil, err
+		}
+		src.NoteUnlisted(ctx)
+		found, err := explain.FindFailures(ctx, src.Source, q)
+		if err != nil && found.Looked == 0 {
+			return nil, err // "0 failed" would be no answer
+		}
+		return &found, err
+	},
+}
+
+// PlanParams choose the Jobs from which a plan is made.
+type PlanParams struct{ many }
+
+func (p *PlanParams) bind(fs *pflag.FlagSet) {
+	p.many.bind(fs)
+	p.span.BindSince(fs, "only Jobs that were seen first from this time on")
+	p.span.BindUntil(fs, "only those up to this time")
+}
+
+// Plan says whose future Jobs would come here, and how.
+var Plan = &Question[PlanParams, plan.Plan]{
+	name: "plan", about: "Say whose future Jobs would come here, and how", takes: Nothing, folds: true,
+	new: func() (*PlanParams, parameters) {
+		p := &PlanParams{}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *PlanParams) (*plan.Plan, error) {
+		src.NoteUnlisted(ctx)
+		q := plan.Query{Namespace: p.namespace}
+		var err error
+		if q.Since, q.Until, err = p.span.In(ctx, src); err != nil {
+			return nil, err
+		}
+		made, err := plan.Read(ctx, src.Source, q)
+		if err != nil && len(made.Owners) == 0 {
+			return nil, err // no answer, which is not the same as no Job
+		}
+		return made, err
+	},
+}
