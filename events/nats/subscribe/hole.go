@@ -60,17 +60,6 @@ func (s *subscriber) awaiting(ctx context.Context, next func(context.Context) er
 	return next(ctx)
 }
 
-// doubt gives the first record that may be missing and of which no event told yet, and when its stream was made; zero for none.
-func (s *subscriber) doubt() (first nats.ID, stream time.Time) {
-	if len(s.holes) > 0 {
-		first, stream = nats.ID{Log: s.holes[0].log, Sequence: s.holes[0].from}, s.holes[0].stream
-	}
-	if len(s.lost) > 0 && (first.Log != s.lost[0].Log || s.lost[0].From < first.Sequence) {
-		first, stream = nats.ID{Log: s.lost[0].Log, Sequence: s.lost[0].From}, time.Time{} // of no stream that is: it is missing for certain
-	}
-	return first, stream
-}
-
 // prove asks the stream about the holes, unless it did so a moment ago. What it no longer has, the next event tells of.
 func (s *subscriber) prove(ctx context.Context) error {
 	if len(s.holes) == 0 || time.Since(s.proved) < proveEvery {
@@ -118,6 +107,17 @@ func (s *subscriber) fell(h hole, oldest *nats.Head) {
 		return
 	}
 	s.lost = s.lost.with(Gap{Log: h.log, From: h.from, To: h.to, Floor: oldest.Floor})
+}
+
+// lacks notes what the stream does not hold before its oldest message, though it is asked for. One that asks for all events sees it in what
+// comes. Others do not: the newest record of a Job may be missing, and no later one names it.
+func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) error {
+	oldest, err := f.at(ctx, f.first)
+	if err != nil || oldest == nil || s.order.dense || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
+		return err
+	}
+	s.lost = s.lost.with(Gap{Log: oldest.head.ID.Log, From: next.Sequence, To: oldest.head.ID.Sequence - 1, Floor: oldest.head.Floor})
+	return nil
 }
 
 // gaps are what no event told of yet: one of each log, in the order in which they were found.

@@ -308,17 +308,6 @@ func (s *subscriber) rejoin(ctx context.Context, f *finder, next nats.ID) (uint6
 	return f.after(ctx, preceding(next))
 }
 
-// lacks notes what the stream does not hold before its oldest message, though it is asked for. One that asks for all events sees it in what
-// comes. Others do not: the newest record of a Job may be missing, and no later one names it.
-func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) error {
-	oldest, err := f.at(ctx, f.first)
-	if err != nil || oldest == nil || s.order.dense || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
-		return err
-	}
-	s.lost = s.lost.with(Gap{Log: oldest.head.ID.Log, From: next.Sequence, To: oldest.head.ID.Sequence - 1, Floor: oldest.head.Floor})
-	return nil
-}
-
 // tell tells of a trouble, or with nil of its end.
 func (s *subscriber) tell(err error) {
 	if err != nil || s.trouble {

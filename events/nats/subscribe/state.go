@@ -86,3 +86,14 @@ func (s *subscriber) save() {
 	}
 	s.notKept = problem
 }
+
+// doubt gives the first record that may be missing and of which no event told yet, and when its stream was made; zero for none.
+func (s *subscriber) doubt() (first nats.ID, stream time.Time) {
+	if len(s.holes) > 0 {
+		first, stream = nats.ID{Log: s.holes[0].log, Sequence: s.holes[0].from}, s.holes[0].stream
+	}
+	if len(s.lost) > 0 && (first.Log != s.lost[0].Log || s.lost[0].From < first.Sequence) {
+		first, stream = nats.ID{Log: s.lost[0].Log, Sequence: s.lost[0].From}, time.Time{} // of no stream that is: it is missing for certain
+	}
+	return first, stream
+}
