@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -9,10 +10,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestAKillLosesNoCountInSilence floods the log in every way, and looks at it after each turn as if the controller were killed there. What
-// it passed over is counted by the log, or the newest record of its namespace is open. After a stop all is counted.
+// TestAKillLosesNoCountInSilence floods the log in every way, for 25 s (for 75 with JOBLEDGER_LONG), and looks at it after each turn as if the
+// controller were killed there. What it passed over is counted by the log, or the newest record of its namespace is open. After a stop all is
+// counted.
 func TestAKillLosesNoCountInSilence(t *testing.T) {
 	t.Parallel()
+	lasting := 25 * time.Second
+	if os.Getenv("JOBLEDGER_LONG") != "" {
+		lasting = 75 * time.Second
+	}
 	for _, f := range floods {
 		m := newMachine(t)
 		next, counted, silent, uncounted := events.Sequence(1), uint64(0), 0, 0
@@ -36,7 +42,7 @@ func TestAKillLosesNoCountInSilence(t *testing.T) {
 				silent++
 			}
 		}
-		f.pour(m, floodBudget/8, 75*time.Second, look)
+		f.pour(m, floodBudget/8, lasting, look)
 		if silent > 0 || uncounted == 0 {
 			t.Errorf("%s: after %d turns the log does not count all, and after %d of them no record is open", f.name, uncounted, silent)
 		}

@@ -26,7 +26,7 @@ import (
 // JOBLEDGER_SEED is the first seed.
 func TestEachDueTimeHasItsFate(t *testing.T) {
 	t.Parallel()
-	worlds := 12
+	worlds := 6
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		worlds = 400
 	}
