@@ -27,18 +27,18 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestSeeds plays JOBLEDGER_SEEDS scenarios, 200 unless it says, or 10,000 with JOBLEDGER_LONG, from seed JOBLEDGER_SEED on, or from 1.
+// TestSeeds plays JOBLEDGER_SEEDS scenarios, 100 unless it says, or 10,000 with JOBLEDGER_LONG, from seed JOBLEDGER_SEED on, or from 1.
 // At rest upstream's controller and ours agree, in what the outside sees, but for what allowed.go lists.
-func TestSeeds(t *testing.T) { seeds(t, 200, Generate) }
+func TestSeeds(t *testing.T) { seeds(t, 100, Generate) }
 
-// TestSeedsOfTTL is TestSeeds with the built-in TTL controller beside the Job controller, and 100 scenarios: the same Jobs are deleted, in the
+// TestSeedsOfTTL is TestSeeds with the built-in TTL controller beside the Job controller, and 50 scenarios: the same Jobs are deleted, in the
 // foreground, and as soon (T-003, T-004, T-010, T-011, T-013, T-020, T-022 to T-025, T-031, T-033, T-036, T-050, T-052 to T-054, T-056, T-070
 // to T-073).
-func TestSeedsOfTTL(t *testing.T) { seeds(t, 100, GenerateTTL) }
+func TestSeedsOfTTL(t *testing.T) { seeds(t, 50, GenerateTTL) }
 
-// TestSeedsOfSeconds is TestSeeds with 100 scenarios in which pods stop within upstream's second, and users act within it (J-015, J-022,
+// TestSeedsOfSeconds is TestSeeds with 50 scenarios in which pods stop within upstream's second, and users act within it (J-015, J-022,
 // J-023).
-func TestSeedsOfSeconds(t *testing.T) { seeds(t, 100, GenerateSeconds) }
+func TestSeedsOfSeconds(t *testing.T) { seeds(t, 50, GenerateSeconds) }
 
 func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, string)) {
 	from := setting(t, "JOBLEDGER_SEED", 1)

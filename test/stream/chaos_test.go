@@ -266,5 +266,5 @@ func TestKilledAtRandomNothingIsLostAndEachJobKeepsItsOrder(t *testing.T) {
 		chaos(t, 100_000, 100, 1000, 6)
 		return
 	}
-	chaos(t, 20_000, 20, 1000, 2)
+	chaos(t, 12_000, 12, 1000, 2)
 }
