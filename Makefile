@@ -157,6 +157,9 @@ lonelies := ./reconciler/loop ./store/boltlog ./events/informer ./events/nats/em
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer. The longest go
 # first, so that no processor waits for them at the end.
 integration := $(gotest) -count=1 -timeout
+# Packages of hours have no test that runs without JOBLEDGER_LONG: they would be compiled and linked for nothing. internal/dev/archtest
+# finds a test that they have for make test; make lint compiles them.
+hours := (beside|cronjobs|disk|minors)
 longest := ./integration ./handover ./observe ./crash ./uninstall ./stream
 
 # What make test plays with the oracle is the same each time, so that no change fails for another's fault. At length it plays other
@@ -192,7 +195,7 @@ test-units: ## The part of make test that needs no cluster
 
 .PHONY: test-cluster
 test-cluster: ## The part of make test that starts control planes
-	cd test && $(integration) 60m $(longest) ./...
+	cd test && $(integration) 60m $(longest) $$(go list ./... | grep -vE '/test/$(hours)$$')
 
 # A part of the long tests is each Nth test of each line; tests that divide themselves take JOBLEDGER_PART. See test/README.md for what parts take.
 PART ?=

@@ -45,6 +45,26 @@ func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
 	}
 }
 
+// TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours, so each of their tests says at its beginning that it
+// runs with JOBLEDGER_LONG alone.
+func TestPackagesOfHoursHaveNoTestForMakeTest(t *testing.T) {
+	skips := regexp.MustCompile(`^\(t \*testing\.T\) \{\n\t(long\(t\)\n|if (os\.Getenv\("JOBLEDGER_LONG"\) == ""|!long) \{\n\t\tt\.Skip\()`)
+	for _, name := range strings.Split(strings.Trim(makeVariable(t, "hours"), "()"), "|") {
+		files, err := filepath.Glob(filepath.Join(root, "test", name, "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no tests: %v", name, err)
+		}
+		for _, file := range files {
+			text := read(t, file)
+			for _, at := range testFunction.FindAllStringSubmatchIndex(text, -1) {
+				if test := text[at[2]:at[3]]; test != "TestMain" && !skips.MatchString(text[at[3]:]) {
+					t.Errorf("%s of test/%s does not begin with a skip without JOBLEDGER_LONG, and make test does not run it", test, name)
+				}
+			}
+		}
+	}
+}
+
 // makeVariable is what the Makefile says that a variable is.
 func makeVariable(t *testing.T, name string) string {
 	t.Helper()
