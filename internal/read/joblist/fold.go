@@ -45,7 +45,8 @@ func newPart(log store.Reader, file store.File, base *list, earlier func(events.
 	return p
 }
 
-// advance folds the records through that one. After an error it has those before.
+// advance folds the records through that one, and those that were written with it: within a batch a state may not say how its object ended.
+// After an error it has those before.
 func (p *part) advance(ctx context.Context, through events.Sequence) error {
 	if p.through >= through {
 		return nil
@@ -57,7 +58,7 @@ func (p *part) advance(ctx context.Context, through events.Sequence) error {
 		if err := p.take(ctx, &r); err != nil {
 			return err
 		}
-		if p.through = r.Sequence; p.through >= through {
+		if p.through = r.Sequence; p.through >= through && (r.Last || p.through >= p.file.End.Sequence) {
 			return nil
 		}
 	}
