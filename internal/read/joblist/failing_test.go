@@ -114,3 +114,36 @@ func TestAListThatCannotBeMadeIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestAReadOfAPrunedLogThatFailsIsTold: likewise of Jobs and CronJobs whose first records are no longer kept, with lists of before and without.
+func TestAReadOfAPrunedLogThatFailsIsTold(t *testing.T) {
+	config, _, _ := hardCrons(t)
+	all, err := config.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rest := all[len(all)/2:]
+	log := historytest.Pruned{Reader: config.Log, First: rest[0].First}
+	config.Log, config.Files = log, func() ([]store.File, error) { return rest, nil }
+	jobs, _ := pages(t, joblist.New(config), history.ListQuery{})
+	past := jobs[len(jobs)-1]
+	if past.First != 0 {
+		t.Fatalf("the first record of %s is kept", past.Name)
+	}
+	var questions []historytest.Question
+	for _, config.Dir = range []string{config.Dir, ""} {
+		page := func(name string, q history.ListQuery) historytest.Question {
+			return asks(name, config, func(ctx context.Context, c joblist.Config) (any, error) { return joblist.New(c).Page(ctx, q) })
+		}
+		questions = append(questions, page("jobs", history.ListQuery{}), page("one job", history.ListQuery{UID: past.UID}),
+			asks("cronjobs", config, func(ctx context.Context, c joblist.Config) (any, error) {
+				return joblist.New(c).CronJobs(ctx, history.CronListQuery{})
+			}))
+	}
+	if n := historytest.EachReadFails(t, log, questions...); n < 50 {
+		t.Errorf("only %d reads failed", n)
+	}
+}

@@ -2,6 +2,7 @@ package joblist
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -88,7 +90,7 @@ func (m *merge) asKept(r *row) error {
 	fold := history.NewFold()
 	fold.Brief = true
 	s := events.JobStream(types.UID(r.UID))
-	for rec, err := range m.log.ReadStream(m.ctx, s, 0, store.Forward) {
+	for rec, err := range m.readable(s, 0) {
 		if err != nil && !m.beside(err) {
 			return err
 		}
@@ -104,7 +106,7 @@ func (m *merge) asKept(r *row) error {
 	if a == nil || fold.World().Job(s) != nil {
 		return nil
 	}
-	for rec, err := range m.log.ReadStream(m.ctx, s, a.Last+1, store.Forward) {
+	for rec, err := range m.readable(s, a.Last+1) {
 		if err != nil && !m.beside(err) {
 			return err
 		}
@@ -117,6 +119,20 @@ func (m *merge) asKept(r *row) error {
 		r.Summary = history.SummaryOf(a) // its records are counted
 	}
 	return nil
+}
+
+// readable are the records of a stream from one on. One that only a newer program can read is an error.
+func (m *merge) readable(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range m.log.ReadStream(m.ctx, s, from, store.Forward) {
+			if err == nil {
+				err = projector.Readable(&r)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // count counts the records of a Job that are kept.
