@@ -37,7 +37,7 @@ func (c *Case) unwanted() []Sentence {
 			continue
 		}
 		for _, e := range c.edits {
-			if e.Before != nil && x.over(e.Before, e.After) {
+			if x.over(e.Before, e.After) {
 				return []Sentence{say(marks(c.added, e.At), "no pod was wanted for %s, of the %s that the Job took: %s until %s",
 					words.Span(d), words.Span(c.end().Sub(c.start())), x.why, c.clock(e.At.At))}
 			}

@@ -200,10 +200,16 @@ func (d *drawn) jobSuspended() {
 	if j := d.aJob(); j != nil && !j.over && (j.spec.Suspend || d.once(4)) {
 		j.status(d.clock(), func(s *events.JobStatus) {
 			s.StartTime = 0
-			s.Conditions = []events.JobCondition{{Type: "Suspended", Status: draw(d, []string{"True", "False"}), Reason: "JobSuspended", Since: cronClock(d.ago())}}
+			s.Conditions = []events.JobCondition{{Type: "Suspended", Status: draw(d, truths), Reason: "JobSuspended", Since: cronClock(d.ago())}}
+			if d.once(5) {
+				s.Conditions[0].Since = 0
+			}
 		})
 	}
 }
+
+// truths are statuses of conditions: mostly they hold.
+var truths = []string{"True", "True", "True", "True", "False"}
 
 // verdicts are how Jobs end.
 var verdicts = [][3]string{
@@ -225,7 +231,7 @@ func (d *drawn) jobEnds() {
 	if d.once(2) {
 		interim := map[string]string{status.Failed: status.FailureTarget, status.Complete: status.SuccessCriteriaMet}[v[0]]
 		j.status(d.clock(), func(s *events.JobStatus) {
-			s.Conditions = append(s.Conditions, events.JobCondition{Type: interim, Status: "True", Reason: v[1], Message: v[2], Since: cronClock(d.ago())})
+			s.Conditions = append(s.Conditions, events.JobCondition{Type: interim, Status: draw(d, truths), Reason: v[1], Message: v[2], Since: cronClock(d.ago())})
 		})
 	}
 	if d.often(3) {

@@ -38,9 +38,10 @@ func (d *drawn) cronSpec(f *events.CronJobSeen) {
 	}
 }
 
+// newCron makes the CronJob, or another one under its name.
 func (d *drawn) newCron() {
 	if d.cron != nil {
-		return
+		d.of = events.CronJobStream(types.UID("uid-again-" + d.name("report")))
 	}
 	d.cron = &drawnCron{}
 	d.cron.sceneCron = d.scene.cron(d.clock(), d.once(2), func(f *events.CronJobSeen) {
@@ -53,12 +54,16 @@ func (d *drawn) newCron() {
 // cronDeeds are what may befall a CronJob.
 var cronDeeds = []func(d *drawn, c *drawnCron){
 	(*drawn).runStarts, (*drawn).runStarts, (*drawn).runStarts, (*drawn).runStarts, (*drawn).runEnds, (*drawn).runEnds, (*drawn).runEnds, (*drawn).runGone,
-	(*drawn).cronEdited, (*drawn).fateTold, (*drawn).fateTold, (*drawn).fateTold, (*drawn).cronSeen, (*drawn).cronGone,
+	(*drawn).cronEdited, (*drawn).runRefused, (*drawn).fateTold, (*drawn).fateTold, (*drawn).fateTold, (*drawn).cronSeen, (*drawn).cronGone,
 }
 
 func (d *drawn) onCron() {
-	if d.cron != nil && !d.cron.gone {
+	switch {
+	case d.cron == nil:
+	case !d.cron.gone:
 		draw(d, cronDeeds)(d, d.cron)
+	case d.once(3):
+		d.newCron()
 	}
 }
 
@@ -130,6 +135,27 @@ func (d *drawn) fateTold(c *drawnCron) {
 	c.through = last
 }
 
+// runRefused is a Job that the API server does not let come.
+func (d *drawn) runRefused(c *drawnCron) {
+	due := c.through + time.Minute
+	d.now = max(d.now, due)
+	create := &events.CreateJob{Name: "report-" + d.name("run"), Due: cronClock(d.at(due)), Template: c.seen.Template}
+	if d.once(4) {
+		create.Due, create.Trigger = 0, "now"
+	}
+	told := events.Evidence{Namespace: "batch", Name: "report"}
+	at := d.tell(d.clock(), c.of, events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{
+		Stage: "due", Rule: "start", Reason: "Due", Commands: []events.Command{create},
+	}}}, told)
+	f := (&events.Task{Name: events.CommandID{Decided: at}, Command: create}).Ended(draw(d, []events.Ending{events.Refused, events.Refused, events.OutcomeUnknown}))
+	f.Class, f.Sent = events.RefusalClass(1+d.r.IntN(10)), true
+	told.Message = draw(d, []string{"", "exceeded quota: count/jobs.batch=3"})
+	d.tell(d.clock(), c.of, events.KindCommandEnded, &f, told)
+	if d.once(2) {
+		c.ledger(d.clock(), d.at(c.through), d.at(due), events.HeldNoCreate)
+	}
+}
+
 func (d *drawn) aRun(c *drawnCron, is func(r *drawnRun) bool) *drawnRun {
 	var there []*drawnRun
 	for _, r := range c.runs {
@@ -171,7 +197,7 @@ var cronEdits = []func(d *drawn, f *events.CronJobSeen){
 	func(_ *drawn, f *events.CronJobSeen) { f.Suspend = !f.Suspend }, func(_ *drawn, f *events.CronJobSeen) { f.Suspend = !f.Suspend },
 	func(d *drawn, f *events.CronJobSeen) { f.Template = d.name("t"); f.Redacted = f.Template },
 	func(d *drawn, f *events.CronJobSeen) { f.Policy = draw(d, []string{"Allow", "Forbid", "Replace"}) },
-	(*drawn).cronSpec,
+	(*drawn).cronSpec, func(d *drawn, f *events.CronJobSeen) { f.Found = true; d.cronSpec(f) },
 }
 
 func (d *drawn) cronEdited(c *drawnCron) {

@@ -3,14 +3,21 @@ package explain_test
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // Scenes are drawn in groups, so that a mutant need not be tried with all of them, and of each a sum is kept.
 const (
 	drawnGroups = 8
-	drawnScenes = 40 // of a group
+	drawnScenes = 30 // of a group
 	drawnDeeds  = 40
 )
 
@@ -30,10 +37,45 @@ func drawnText(t *testing.T, seed uint64) (text string, answers int) {
 	for i := 3; i < len(l.records); i += 1 + len(l.records)/5 {
 		s.points(src, l.records[i:i+1])
 	}
+	s.lives(src, l.records)
+	s.otherwise(l, seed)
 	told := &teller{t: t, src: src, told: map[string]bool{}, free: true}
 	told.scene(l)
 	told.lists()
 	return b.String() + told.out.String(), s.answers
+}
+
+// lives takes in what is told of instants around records of CronJobs of one name, and of failures within bounds.
+func (s *sum) lives(src history.Source, records []events.Record) {
+	crons, _ := streams(records, events.StreamCronJob, 1)
+	slices.Reverse(crons)
+	for i := range records {
+		r := &records[i]
+		if len(crons) == 0 || r.Stream.Kind == events.StreamJob || i%3 > 0 {
+			continue
+		}
+		for _, t := range []time.Time{r.Time.Go(), r.Time.Go().Truncate(time.Minute)} {
+			w, err := explain.ReadWhyNot(s.t.Context(), src, crons, t, words.Zone{})
+			s.failed(err)
+			s.value(w)
+		}
+	}
+	middle := records[len(records)/2].Time
+	for _, q := range []explain.FailuresQuery{{Limit: 1}, {Until: middle}, {Since: middle, Survived: true}, {Since: middle, Until: middle.Add(time.Minute)}} {
+		failures, err := explain.FindFailures(s.t.Context(), src, q)
+		s.failed(err)
+		s.value(failures)
+	}
+}
+
+// otherwise takes in what is told of the scene where it is pruned, or has damage.
+func (s *sum) otherwise(of list, seed uint64) {
+	k := 2 + int(seed)%(len(of.records)-2)
+	other := list{Reader: of.Reader, records: of.records, damaged: of.records[k].Sequence}
+	if seed%4 < 2 {
+		other = list{Reader: of.Reader, records: pruned(s.t, of.records, k)}
+	}
+	s.log(other.source(), other.records)
 }
 
 // TestDrawnScenes keeps a sum of all that is told of scenes that are drawn, so that no change of it goes unseen. Where it differs,

@@ -76,8 +76,13 @@ func (d *drawn) container(p *scenePod, name string, ok bool) {
 		if k.Started == 0 || d.once(5) {
 			k.Started = cronClock(d.ago())
 		}
-		if d.once(8) {
+		switch d.r.IntN(24) {
+		case 0, 1:
 			k.Started, k.Finished = 0, 0
+		case 2:
+			k.Started = 0
+		case 3:
+			k.Finished = 0
 		}
 		if d.once(6) {
 			k.Kind = events.InitContainer
@@ -157,6 +162,9 @@ func (d *drawn) podDeleted() {
 	}
 	if d.once(3) {
 		p.disrupted(draw(d, disruptions), draw(d, []string{"", "because"}), d.ago())
+		if i := len(p.e.Conditions) - 1; d.once(6) {
+			p.e.Conditions[i].Status, p.f.Conditions[len(p.f.Conditions)-1].Status = "False", "False"
+		}
 		if d.once(2) {
 			p.see(d.clock(), nil)
 		}
@@ -214,7 +222,7 @@ func (d *drawn) decided() {
 // around is what befalls nodes, the namespace and the controller.
 func (d *drawn) around() {
 	node := draw(d, []string{"node-1", "node-2"})
-	switch d.r.IntN(9) {
+	switch d.r.IntN(10) {
 	case 0, 1, 2:
 		d.node(d.clock(), node, func(f *events.NodeSeen) {
 			f.Ready, f.Cordoned, f.Since = events.NodeReadiness(1+d.r.IntN(3)), d.once(3), cronClock(d.ago())
@@ -239,6 +247,13 @@ func (d *drawn) around() {
 		d.gap()
 	case 8:
 		d.add(d.clock(), events.Controller, events.KindPassedOver, &events.PassedOver{Since: cronClock(d.ago()), Versions: 3, Open: d.once(2)})
+	case 9:
+		if d.once(2) {
+			d.add(d.clock(), events.Controller, events.KindControllerStopped, &events.ControllerStopped{})
+		}
+		settings := events.DefaultSettings()
+		settings.CronJobs, settings.Mode = d.often(3), draw(d, []events.Mode{events.ModeAll, events.ModeObserve})
+		d.add(d.clock(), events.Controller, events.KindControllerStarted, &events.ControllerStarted{Settings: settings})
 	}
 }
 

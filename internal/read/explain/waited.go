@@ -105,7 +105,7 @@ func (c *Case) noPodWanted() bool {
 // suspendedFrom is the record from which on the Job was suspended.
 func (c *Case) suspendedFrom() Mark {
 	for _, e := range slices.Backward(c.edits) {
-		if e.Before != nil && e.After.Suspend && !e.Before.Suspend {
+		if e.After.Suspend && !e.Before.Suspend {
 			return e.At
 		}
 	}
@@ -115,7 +115,7 @@ func (c *Case) suspendedFrom() Mark {
 // parallelismSet is the record from which on the parallelism is as it is.
 func (c *Case) parallelismSet() Mark {
 	for _, e := range slices.Backward(c.edits) {
-		if e.Before != nil && number(e.Before.Parallelism) != number(e.After.Parallelism) {
+		if number(e.Before.Parallelism) != number(e.After.Parallelism) {
 			return e.At
 		}
 	}
