@@ -1,0 +1,129 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// Line is a network. The zero value neither delays nor limits.
+type Line struct {
+	// Delay is how long a byte is under way: half of the round trip.
+	Delay time.Duration
+	// Rate is the bytes a second in each direction; 0: no limit.
+	Rate float64
+}
+
+const (
+	piece = 16 << 10 // bytes that are read at once: 1.3 ms of a line of 100 Mbit/s
+	ahead = 256      // pieces of one connection and direction that are under way at most: 4 MiB
+)
+
+// Serve forwards the connections of a listener to an address until ctx ends, which is no error.
+func (l Line) Serve(ctx context.Context, listener net.Listener, to string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { listener.Close() })
+	defer stop()
+	up, down := &direction{line: l}, &direction{line: l}
+	var open sync.WaitGroup
+	defer open.Wait()
+	for {
+		near, err := listener.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			cancel()
+			return fmt.Errorf("accept a connection: %w", err)
+		}
+		open.Go(func() { // ends with the connection or ctx
+			far, err := new(net.Dialer).DialContext(ctx, "tcp", to)
+			if err != nil {
+				near.Close() // the caller sees an API server that is not there
+				return
+			}
+			join(ctx, near, far, up, down)
+		})
+	}
+}
+
+// join forwards between two connections until one ends or ctx does, and closes both.
+func join(ctx context.Context, near, far net.Conn, up, down *direction) {
+	stop := context.AfterFunc(ctx, func() { near.Close(); far.Close() })
+	defer stop()
+	var both sync.WaitGroup
+	both.Go(func() { up.forward(far, near) })
+	both.Go(func() { down.forward(near, far) })
+	both.Wait()
+	near.Close()
+	far.Close()
+}
+
+// direction is one of the two of a line.
+type direction struct {
+	line Line
+	mu   sync.Mutex
+	free time.Time // when the line has sent all that it was given
+}
+
+// arrives says when n bytes that are sent now arrive.
+func (d *direction) arrives(now time.Time, n int) time.Time {
+	if d.line.Rate == 0 {
+		return now.Add(d.line.Delay)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.free.Before(now) {
+		d.free = now
+	}
+	d.free = d.free.Add(time.Duration(float64(n) / d.line.Rate * float64(time.Second)))
+	return d.free.Add(d.line.Delay)
+}
+
+// under is a piece that is under way.
+type under struct {
+	bytes []byte
+	at    time.Time
+}
+
+// forward copies from one connection to another until from ends, and tells the other side that it has.
+func (d *direction) forward(to, from net.Conn) {
+	pieces := make(chan under, ahead)
+	var reader sync.WaitGroup
+	reader.Go(func() { // ends with from, which whoever writes closes when it cannot go on
+		defer close(pieces)
+		for {
+			buffer := make([]byte, piece)
+			n, err := from.Read(buffer)
+			if n > 0 {
+				pieces <- under{buffer[:n], d.arrives(time.Now(), n)}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	for p := range pieces {
+		if wait := time.Until(p.at); wait > 0 {
+			time.Sleep(wait)
+		}
+		if _, err := to.Write(p.bytes); err != nil {
+			from.Close()
+			for range pieces { // what nobody takes any more
+			}
+		}
+	}
+	reader.Wait()
+	if half, ok := to.(interface{ CloseWrite() error }); ok {
+		if err := half.CloseWrite(); err != nil && !errors.Is(err, io.EOF) {
+			to.Close()
+		}
+	} else {
+		to.Close()
+	}
+}
