@@ -89,7 +89,15 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	if err != nil {
 		return "", fmt.Errorf("create a namespace: %w", err)
 	}
-	return namespace.Name, cp.awaitServiceAccount(ctx, namespace.Name)
+	return namespace.Name, cp.AwaitNamespace(ctx, namespace.Name)
+}
+
+// AwaitNamespace returns when pods can be created in a namespace: at once in a bare control plane.
+func (cp *ControlPlane) AwaitNamespace(ctx context.Context, name string) error {
+	if cp.opts.Bare {
+		return nil
+	}
+	return cp.awaitServiceAccount(ctx, name)
 }
 
 // awaitServiceAccount returns when the namespace has its default ServiceAccount; pods are refused before that.

@@ -193,7 +193,7 @@ func (cp *ControlPlane) startKwok() error {
 		return err
 	}
 	config := cp.path("components/kwok.yaml")
-	if err := os.WriteFile(config, []byte(kwokConfig()), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(cp.opts.kwokConfig()), 0o600); err != nil {
 		return fmt.Errorf("prepare kwok: %w", err)
 	}
 	return cp.launch(binaries.Kwok,

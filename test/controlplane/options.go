@@ -24,6 +24,10 @@ type Options struct {
 	// RealNodes leaves the nodes to kubelets that join by themselves, see KubeletFiles: there is no simulated node and no kwok.
 	RealNodes bool
 
+	// PodOutcome and PodRunFor are queries (jq) of a pod, for its Outcome and for how long it runs, such as "200ms"; empty: its annotations
+	// say so.
+	PodOutcome, PodRunFor string
+
 	// AuditLog is the file for the audit log of all writes; empty: a file of our own. See Writes.
 	AuditLog string
 	// AuditReads has reads in the audit log, too: then Writes and what rests on it have them as well.

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	_ "embed"
 	"strings"
 )
@@ -51,8 +52,16 @@ const outcomeQuery = `
   else $a["` + AnnotationOutcome + `"] // "` + OutcomeSucceed + `"
   end`
 
-// kwokConfig is the configuration of kwok: stages.yaml with the query in the place of the word OUTCOME.
-func kwokConfig() string {
-	indented := strings.ReplaceAll(outcomeQuery, "\n", "\n        ")
-	return strings.ReplaceAll(stagesYAML, "key: OUTCOME", "key: |-"+indented)
+// runForQuery computes, from a pod, how long it runs.
+const runForQuery = `.metadata.annotations["` + AnnotationRunFor + `"]`
+
+// kwokConfig is the configuration of kwok: stages.yaml with queries in the places of the words OUTCOME and RUNFOR.
+func (o *Options) kwokConfig() string {
+	indented := func(query string) string {
+		return "|-" + strings.ReplaceAll("\n"+strings.TrimSpace(query), "\n", "\n        ")
+	}
+	return strings.NewReplacer(
+		"key: OUTCOME", "key: "+indented(cmp.Or(o.PodOutcome, outcomeQuery)),
+		"expressionFrom: RUNFOR", "expressionFrom: "+indented(cmp.Or(o.PodRunFor, runForQuery)),
+	).Replace(stagesYAML)
 }
