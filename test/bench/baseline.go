@@ -8,23 +8,23 @@ import (
 	"os"
 )
 
-// Baseline is what earlier runs came to, in ratios, which alone may be compared between machines: of quick runs and of full
-// ones, by workload and figure.
-type Baseline struct {
-	Quick map[string]map[string]float64 `json:"quick,omitempty"`
-	Full  map[string]map[string]float64 `json:"full,omitempty"`
+// Baseline is what earlier runs came to, in ratios, which alone may be compared between machines: by setting and size, such as "life, quick",
+// by workload and figure.
+type Baseline map[string]map[string]map[string]float64
+
+// size names what a report may be compared with.
+func (r *Report) size() string {
+	if r.Quick {
+		return r.Setting.String() + ", quick"
+	}
+	return r.Setting.String() + ", full"
 }
 
-func (b Baseline) ratios(quick bool) map[string]map[string]float64 {
-	if quick {
-		return b.Quick
-	}
-	return b.Full
-}
+func (b Baseline) ratios(r *Report) map[string]map[string]float64 { return b[r.size()] }
 
 // ReadBaseline reads a file that Update wrote. No file is an empty baseline.
 func ReadBaseline(path string) (Baseline, error) {
-	var b Baseline
+	b := Baseline{}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
@@ -40,12 +40,10 @@ func ReadBaseline(path string) (Baseline, error) {
 
 // Update puts the ratios of a report in the place of those that the file has of the same workloads at the same size.
 func (b Baseline) Update(r *Report, path string) error {
-	to := &b.Full
-	if r.Quick {
-		to = &b.Quick
-	}
-	if *to == nil {
-		*to = map[string]map[string]float64{}
+	to := b.ratios(r)
+	if to == nil {
+		to = map[string]map[string]float64{}
+		b[r.size()] = to
 	}
 	for _, o := range r.Outcomes {
 		if len(o.Ratios) == 0 {
@@ -55,7 +53,7 @@ func (b Baseline) Update(r *Report, path string) error {
 		for key, v := range o.Ratios {
 			rounded[key] = round(v)
 		}
-		(*to)[o.Workload] = rounded
+		to[o.Workload] = rounded
 	}
 	text, err := json.MarshalIndent(b, "", "  ")
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/jobledger/jobledger/test/bench/kubelet"
 	"github.com/jobledger/jobledger/test/controlplane"
@@ -20,6 +21,10 @@ import (
 
 // Config says what to run. The zero value is everything at full size.
 type Config struct {
+	// Setting is the cluster: how pods live, and what lies between a contender and its API server.
+	Setting Setting
+	// Self is a program that is a network when its first argument is LinkCommand; only needed for networks other than loopback.
+	Self string
 	// Quick takes the small size of each workload.
 	Quick bool
 	// Rounds is how often each workload is run by each contender, in turn; 0: 1 with Quick, else 3.
@@ -38,7 +43,10 @@ type Config struct {
 	Progress io.Writer
 }
 
-func (c *Config) setDefaults() {
+// LinkCommand has Config.Self run package link, with the arguments that follow.
+const LinkCommand = "link"
+
+func (c *Config) setDefaults() error {
 	if c.Rounds == 0 {
 		c.Rounds = 3
 		if c.Quick {
@@ -51,6 +59,7 @@ func (c *Config) setDefaults() {
 	if c.Progress == nil {
 		c.Progress = io.Discard
 	}
+	return c.Setting.setDefaults()
 }
 
 // bench is the control plane, the kubelet and the stopwatch that all laps share.
@@ -60,6 +69,8 @@ type bench struct {
 	cp         *controlplane.ControlPlane
 	client     kubernetes.Interface // an administrator's, without a limit
 	watch      *stopwatch
+	line       line                // the network of the setting
+	pin        func(pid int) error // gives a contender its processors; nil for none of its own
 	contenders []*contender
 	observer   *contender // looks on while the built-in runs Jobs; nil for none
 	namespaces int        // made so far
@@ -79,7 +90,9 @@ rules:
 // Run runs the workloads and returns what came out. A workload whose outcome was wrong is in the report, see
 // Report.Wrong, and is no error; an error means that there is nothing to report.
 func Run(ctx context.Context, config Config) (report *Report, err error) {
-	config.setDefaults()
+	if err := config.setDefaults(); err != nil {
+		return nil, err
+	}
 	workloads, err := choose(config.Workloads)
 	if err != nil {
 		return nil, err
@@ -96,7 +109,7 @@ func Run(ctx context.Context, config Config) (report *Report, err error) {
 	if err := b.start(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, b.cp.Stop()) }()
+	defer func() { err = errors.Join(err, b.line.stop(), b.cp.Stop()) }()
 
 	g, ctx := errgroup.WithContext(ctx)
 	ctx, cancel := context.WithCancel(ctx)
@@ -150,16 +163,27 @@ func (b *bench) start(ctx context.Context) error {
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return fmt.Errorf("write the audit policy: %w", err)
 	}
-	b.cp, err = controlplane.Start(ctx, controlplane.Options{
+	if b.config.Setting.Place == other {
+		if b.pin, err = divide(); err != nil {
+			return err
+		}
+	}
+	options := controlplane.Options{
 		Bare: true, AuditLog: b.auditLog(), DataDir: filepath.Join(b.dir, "controlplane"), Keep: b.config.Keep,
 		APIServerArgs: []string{"--audit-policy-file=" + policy, "--delete-collection-workers=8"},
-	})
-	if err != nil {
+	}
+	if b.config.Setting.Profile == Cluster {
+		options.Bare, options.Nodes = false, nodes
+		options.PodOutcome, options.PodRunFor = b.config.Setting.queries()
+	}
+	if b.cp, err = controlplane.Start(ctx, options); err != nil {
 		return err
 	}
-	err = b.users(ctx, program)
+	if err = b.startLine(b.cp.RESTConfig().Host); err == nil {
+		err = b.users(ctx, program)
+	}
 	if err != nil {
-		err = errors.Join(err, b.cp.Stop())
+		err = errors.Join(err, b.line.stop(), b.cp.Stop())
 	}
 	return err
 }
@@ -167,25 +191,68 @@ func (b *bench) start(ctx context.Context) error {
 func (b *bench) auditLog() string { return filepath.Join(b.dir, "audit.log") }
 
 func (b *bench) users(ctx context.Context, program string) error {
-	config := b.cp.RESTConfig()
-	config.ContentType = "application/vnd.kubernetes.protobuf"
-	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	var err error
-	if b.client, err = kubernetes.NewForConfig(config); err != nil {
+	if b.client, err = client(b.cp.RESTConfig()); err != nil {
 		return err
 	}
 	for _, name := range b.config.Contenders {
-		c, err := newContender(ctx, b.cp, name, program, b.dir)
+		c, err := b.newContender(ctx, name, program)
 		if err != nil {
 			return err
 		}
 		b.contenders = append(b.contenders, c)
 	}
 	if b.config.Observer {
-		b.observer, err = newContender(ctx, b.cp, Observer, program, b.dir)
+		b.observer, err = b.newContender(ctx, Observer, program)
 	}
 	return err
 }
+
+func client(config *rest.Config) (kubernetes.Interface, error) {
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	return kubernetes.NewForConfig(config)
+}
+
+// kubelet makes what has pods live in the setting.
+func (b *bench) kubelet(ctx context.Context) (*kubelet.Kubelet, error) {
+	config := kubelet.Config{
+		Client: b.client, API: kubelet.Through(b.client, b.client),
+		Seen: b.watch.podChanged, Fate: b.watch.podFate, Ended: b.watch.podEnded, Wrote: b.watch.podWrote,
+	}
+	switch b.config.Setting.Profile {
+	case Cluster:
+		config.Nodes = -1
+	case Life:
+		config.Nodes = nodes
+		scheduler, kubelets, err := b.nodeUsers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		config.API = kubelet.Through(scheduler, kubelets)
+	}
+	return kubelet.New(ctx, config)
+}
+
+// nodeUsers are the scheduler and all kubelets, with the rights of a cluster and the priority that the API server's flow control gives them.
+func (b *bench) nodeUsers(ctx context.Context) (scheduler, kubelets kubernetes.Interface, err error) {
+	config, err := b.cp.UserConfig("system:kube-scheduler")
+	if err == nil {
+		scheduler, err = client(config)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if config, err = b.cp.UserConfig(nodeUser, "system:nodes"); err == nil {
+		kubelets, err = client(config)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return scheduler, kubelets, b.cp.Bind(ctx, nodeUser, "system:node")
+}
+
+const nodeUser = "system:node:bench"
 
 // attend starts the kubelet, the stopwatch and a guard of the control plane, which all end with ctx.
 func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
@@ -193,9 +260,7 @@ func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
-	k, err := kubelet.New(ctx, kubelet.Config{
-		Client: b.client, Seen: b.watch.podChanged, Fails: b.watch.podFails, Ended: b.watch.podEnded,
-	})
+	k, err := b.kubelet(ctx)
 	if err != nil {
 		return err
 	}
@@ -215,7 +280,7 @@ func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
 // warmUp has the first contender run a large Job that is not measured. The API server sizes its buffers by what it has
 // seen of late, and one that has seen nothing ends the watches of everybody in the first burst.
 func (b *bench) warmUp(ctx context.Context) error {
-	warm := workload{name: "warm-up", full: sizes{3000, 500}, fast: sizes{400, 100}, drive: oneJob(false)}
+	warm := workload{name: "warm-up", full: sizes{3000, 500}, fast: sizes{400, 100}, drive: oneJob(false), alike: true}
 	lap, err := b.lap(ctx, &warm, b.contenders[0])
 	if err == nil && lap.Wrong != "" {
 		err = errors.New(lap.Wrong)
@@ -226,7 +291,7 @@ func (b *bench) warmUp(ctx context.Context) error {
 // all runs every workload in every round: A B A B.
 func (b *bench) all(ctx context.Context, workloads []*workload) (*Report, error) {
 	report := &Report{
-		At: time.Now().UTC().Truncate(time.Second), Quick: b.config.Quick, Rounds: b.config.Rounds, Kubernetes: b.cp.Version(),
+		At: time.Now().UTC().Truncate(time.Second), Quick: b.config.Quick, Setting: b.config.Setting, Rounds: b.config.Rounds, Kubernetes: b.cp.Version(),
 		Go: runtime.Version(), CPUs: runtime.NumCPU(), Processor: processor(),
 	}
 	if b.config.Keep {

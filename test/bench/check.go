@@ -20,6 +20,9 @@ func (r *run) check(ctx context.Context) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("list what came out: %w", err)
 	}
+	if r.config.Setting.Profile == Cluster {
+		drawn(r.shapes, pods.Items)
+	}
 	f := compare(r.shapes, jobs.Items, pods.Items)
 	if f.Wrong != "" || len(r.crons.runs) == 0 {
 		return f, nil

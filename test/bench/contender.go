@@ -36,20 +36,22 @@ type contender struct {
 	name       string
 	program    string
 	kubeconfig string
+	pin        func(pid int) error // gives it its processors; may be nil
 }
 
 // newContender makes the user of a contender, with the rights that it has in a cluster: of the built-in controllers of
 // Jobs (operations contract, O-041) and CronJobs, or of our deployment.
-func newContender(ctx context.Context, cp *controlplane.ControlPlane, name, program, dir string) (*contender, error) {
+func (b *bench) newContender(ctx context.Context, name, program string) (*contender, error) {
+	cp := b.cp
 	if name == Builtin {
 		program = cp.Program(binaries.ControllerManager)
 	}
-	c := &contender{name: name, program: program, kubeconfig: filepath.Join(dir, name+".kubeconfig")}
+	c := &contender{name: name, program: program, kubeconfig: filepath.Join(b.dir, name+".kubeconfig"), pin: b.pin}
 	config, err := cp.UserConfig(name, group)
 	if err != nil {
 		return nil, err
 	}
-	if err := controlplane.WriteKubeconfig(config, c.kubeconfig); err != nil {
+	if err := controlplane.WriteKubeconfig(b.line.through(config), c.kubeconfig); err != nil {
 		return nil, err
 	}
 	roles := []func(context.Context, *controlplane.ControlPlane) (string, error){
@@ -128,6 +130,11 @@ func (c *contender) start(dir string, flags ...string) (*process, error) {
 		p.err = <-ended
 		close(p.ended)
 	}()
+	if c.pin != nil {
+		if err := c.pin(p.pid); err != nil {
+			return nil, errors.Join(err, p.kill())
+		}
+	}
 	return p, nil
 }
 

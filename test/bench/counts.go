@@ -18,6 +18,7 @@ type limit struct {
 	waits   float64 // seconds that every Job takes at least, 0 for none; each more is worth a write for each
 	commits float64 // for each pod, beside ten a second
 	runs    float64 // writes of the status of a CronJob, for each of its runs
+	life    bool    // pods run for a while: each second of each Job is worth a write, in the place of single, waits and wall time
 }
 
 // progressAfter is how long a Job takes at least whose progress is published.
@@ -54,6 +55,7 @@ const (
 func (r *Report) Grown() (lines []string) {
 	for _, o := range r.Outcomes {
 		most, ok := limits[o.Workload]
+		most.life = r.Setting.Profile != Instant
 		for i, lap := range o.Laps[Ours] {
 			if ok && lap.Wrong == "" {
 				for _, line := range most.exceeded(&lap) {
@@ -68,15 +70,8 @@ func (r *Report) Grown() (lines []string) {
 // exceeded says which limits a lap exceeds.
 func (m limit) exceeded(lap *Lap) (lines []string) {
 	wall, pods := lap.Figures[keyWall], float64(lap.Pods)
-	progress := m.large * math.Ceil(wall+pods/manyHeld)
-	if m.single {
-		progress += float64(lap.Late)
-	}
-	if m.waits > 0 {
-		progress += float64(lap.Jobs) * max(0, math.Ceil(wall-m.waits))
-	}
 	most := map[string]float64{
-		"create pods": 1, "patch pods": 1, "update jobs/status": (m.writes*float64(lap.Jobs) + progress) / pods,
+		"create pods": 1, "patch pods": 1, "update jobs/status": (m.writes*float64(lap.Jobs) + m.progress(lap)) / pods,
 		// Watches that the API server ended meanwhile, as it may at any time.
 		"watch pods": math.Inf(1), "watch jobs": math.Inf(1), "watch cronjobs": math.Inf(1),
 	}
@@ -101,11 +96,27 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	return lines
 }
 
+// progress is how many status writes a lap may make that show progress, beside those that each Job has anyway.
+func (m limit) progress(lap *Lap) float64 {
+	wall, held := lap.Figures[keyWall], float64(lap.Pods)/manyHeld
+	if m.life {
+		return math.Ceil(lap.Seconds + m.large*held)
+	}
+	progress := m.large * math.Ceil(wall+held)
+	if m.single {
+		progress += float64(lap.Late)
+	}
+	if m.waits > 0 {
+		progress += float64(lap.Jobs) * max(0, math.Ceil(wall-m.waits))
+	}
+	return progress
+}
+
 // events is how many requests for Events a lap may make.
 func (m limit) events(lap *Lap) float64 {
 	many := m.large
 	if m.waits > 0 {
 		many = float64(lap.Jobs)
 	}
-	return eventsOfAny*float64(lap.Jobs) + many*(eventsOfMany+math.Ceil(lap.Figures[keyWall]/countedEvery))
+	return eventsOfAny*float64(lap.Jobs) + float64(lap.Failed) + many*(eventsOfMany+math.Ceil(lap.Figures[keyWall]/countedEvery))
 }

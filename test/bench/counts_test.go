@@ -9,7 +9,15 @@ import (
 // 'make bench-quick' does the same for all workloads. Time is not judged. (Syncs per commit are counted in store/boltlog,
 // allocations per folded event in projector and reconciler.)
 func TestWhatAPodCosts(t *testing.T) {
-	report, err := Run(t.Context(), Config{Quick: true, Contenders: []string{Ours}, Workloads: []string{"w1", "w3", "w3i"}})
+	for profile, workloads := range map[string][]string{Instant: {"w1", "w3", "w3i"}, Life: {"w3", "w4"}} {
+		t.Run(profile, func(t *testing.T) { whatAPodCosts(t, profile, workloads) })
+	}
+}
+
+func whatAPodCosts(t *testing.T, profile string, workloads []string) {
+	report, err := Run(t.Context(), Config{
+		Quick: true, Contenders: []string{Ours}, Workloads: workloads, Setting: Setting{Profile: profile},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +54,7 @@ func TestCountsThatGrewAreFound(t *testing.T) {
 		{"an Event that each pod raises the count of", counted(lap(13, 400, 0, 0.1), 26), "Events"},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
-			oneLine(t, "w3", row.lap, row.want)
+			oneLine(t, Instant, "w3", row.lap, row.want)
 		})
 	}
 }
@@ -58,9 +66,9 @@ func counted(lap Lap, requests int) Lap {
 }
 
 // oneLine checks what is said of a lap: one line with that in it, none for nothing.
-func oneLine(t *testing.T, workload string, lap Lap, want string) {
+func oneLine(t *testing.T, profile, workload string, lap Lap, want string) {
 	t.Helper()
-	r := Report{Outcomes: []*Outcome{{Workload: workload, Laps: map[string][]Lap{Ours: {lap}}}}}
+	r := Report{Setting: Setting{Profile: profile}, Outcomes: []*Outcome{{Workload: workload, Laps: map[string][]Lap{Ours: {lap}}}}}
 	lines := r.Grown()
 	if want == "" && len(lines) > 0 || want != "" && (len(lines) != 1 || !strings.Contains(lines[0], want)) {
 		t.Errorf("%q, want one line about %q", lines, want)
@@ -87,7 +95,7 @@ func TestASlowMachineIsNoGrowth(t *testing.T) {
 		{"a list, as after a watch that was lost", lap(8, 1, 0), ""},
 		{"two of them", lap(8, 2, 0), "list pods"},
 	} {
-		t.Run(row.sentence, func(t *testing.T) { oneLine(t, "w1", row.lap, row.want) })
+		t.Run(row.sentence, func(t *testing.T) { oneLine(t, Instant, "w1", row.lap, row.want) })
 	}
 }
 
@@ -114,6 +122,28 @@ func TestWhatARunCosts(t *testing.T) {
 		{"three commits for each", lap(60, 120, 0, 3), ""},
 		{"four", lap(60, 120, 0, 4), "commits"},
 	} {
-		t.Run(row.sentence, func(t *testing.T) { oneLine(t, "w11", row.lap, row.want) })
+		t.Run(row.sentence, func(t *testing.T) { oneLine(t, Instant, "w11", row.lap, row.want) })
+	}
+}
+
+// TestWhatAJobThatRunsCosts: in profile life each second of a Job is worth a status write, and each failed pod an Event.
+func TestWhatAJobThatRunsCosts(t *testing.T) {
+	lap := func(writes, events int) Lap {
+		return Lap{
+			Jobs: 8, Pods: 9, Failed: 1, Late: 4, Seconds: 20.5,
+			Figures:  map[string]float64{keyWall: 21, keyCommits: 4, keyEvents: float64(events) / 9},
+			Requests: map[string]float64{"create pods": 1, "patch pods": 1, "update jobs/status": float64(writes) / 9},
+		}
+	}
+	for _, row := range []struct {
+		sentence string
+		lap      Lap
+		want     string
+	}{
+		{"a write for each Job and for each second", lap(29, 17), ""},
+		{"a write more", lap(30, 17), "update jobs/status"},
+		{"an Event more", lap(29, 18), "Events"},
+	} {
+		t.Run(row.sentence, func(t *testing.T) { oneLine(t, Life, "w1", row.lap, row.want) })
 	}
 }

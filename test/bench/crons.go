@@ -47,7 +47,9 @@ func cronJobs(ctx context.Context, r *run, s sizes) error {
 	for i := range s[1] { // the name of a Job ends with its due time in minutes
 		r.crons.runs = append(r.crons.runs, shape{name: fmt.Sprintf("due-%d-%d", i, r.crons.due.Unix()/60), pods: 1, parallelism: 1})
 	}
-	r.shapes = append(r.shapes, r.crons.runs...)
+	for _, s := range r.foretell(r.crons.runs) {
+		r.watch.foretell(r.namespace, s, r.config.Setting.fates(s))
+	}
 	begin := r.crons.due.Add(-dueLead)
 	if time.Now().After(begin) {
 		return fmt.Errorf("%d CronJobs were not there in time: this machine is too slow for that", s[1])
@@ -65,7 +67,7 @@ func (r *run) createCrons(ctx context.Context, prefix string, n int, change func
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s%d", prefix, i)},
 			Spec: batchv1.CronJobSpec{
 				Schedule: never, TimeZone: &utc,
-				JobTemplate: batchv1.JobTemplateSpec{Spec: shape{pods: 1, parallelism: 1}.job().Spec},
+				JobTemplate: batchv1.JobTemplateSpec{Spec: r.job(shape{pods: 1, parallelism: 1}).Spec},
 			},
 		}
 		change(c)

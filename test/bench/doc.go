@@ -11,10 +11,12 @@
 //   - A workload is over when all its Jobs are finished, no pod has a finalizer, and the controller has come to rest. Then
 //     every Job and every pod is listed and compared with what had to come out. A wrong answer is no result.
 //   - Only ratios within one run are carried anywhere else.
+//   - Nobody tunes to it: pods live as in a cluster, and how long each runs and whether it fails is drawn from a table by a seed. A figure
+//     that was tuned with one seed is measured again with another, such as the date's.
 //
 // # Concurrency
 //
 // A Bench belongs to one goroutine. The stopwatch is told of pods and Jobs by several, and locks.
 //
-// Read next: workloads.go for what is run, run.go for how, figures.go for what is said of it.
+// Read next: setting.go for profiles, networks and places, fates.go for run times, workloads.go for what is run, run.go for how, figures.go for what is said of it.
 package bench

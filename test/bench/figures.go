@@ -30,6 +30,19 @@ const (
 	keyDelivered99 = "delivered_p99_ms"
 	keyRetry50     = "retry_late_p50_ms"
 	keyRetry99     = "retry_late_p99_ms"
+	keyGone50      = "finalizer_gone_p50_ms"
+	keyGone99      = "finalizer_gone_p99_ms"
+	keySuccessor50 = "successor_p50_ms"
+	keySuccessor99 = "successor_p99_ms"
+	keyLastGone99  = "last_finalizer_p99_ms"
+	keyLate50      = "kubelet_late_p50_ms"
+	keyLate99      = "kubelet_late_p99_ms"
+	keyWrite50     = "kubelet_write_p50_ms"
+	keyWrite99     = "kubelet_write_p99_ms"
+	keyStatus      = "status_writes_per_job"
+	keyClusterCPU  = "cluster_cpu_ms_per_pod"
+	keyAroundCPU   = "scheduler_kwok_cpu_ms_per_pod"
+	keyLinkCPU     = "network_cpu_ms_per_pod"
 	keyWall        = "wall_s"
 	keyRate        = "pods_per_s"
 	keyRequests    = "requests_per_pod"
@@ -78,8 +91,17 @@ var Figures = []Figure{
 	{Key: keyComplete99, Title: "pod finished → Job Complete, p99 ms"},
 	{Key: keyDelivered50, Title: "pod finished → its record at a NATS subscriber, p50 ms", Brief: true},
 	{Key: keyDelivered99, Title: "pod finished → its record at a NATS subscriber, p99 ms", Brief: true},
-	{Key: keyRetry50, Title: "index due again → its pod created, p50 ms", Brief: true},
-	{Key: keyRetry99, Title: "index due again → its pod created, p99 ms"},
+	{Key: keyRetry50, Title: "pod due again after a failure → it is created, p50 ms", Brief: true},
+	{Key: keyRetry99, Title: "pod due again after a failure → it is created, p99 ms"},
+	{Key: keyGone50, Title: "pod finished → its finalizer gone, p50 ms", Brief: true},
+	{Key: keyGone99, Title: "pod finished → its finalizer gone, p99 ms"},
+	{Key: keySuccessor50, Title: "pod finished → its successor created, p50 ms", Brief: true},
+	{Key: keySuccessor99, Title: "pod finished → its successor created, p99 ms"},
+	{Key: keyLastGone99, Title: "Job Complete → the last finalizer of its pods gone, p99 ms", Brief: true, Aside: true},
+	{Key: keyLate50, Title: "kubelet's lag: status due → its write begins, p50 ms", Aside: true},
+	{Key: keyLate99, Title: "kubelet's lag: status due → its write begins, p99 ms", Brief: true},
+	{Key: keyWrite50, Title: "kubelet's write of a status → answered, p50 ms", Brief: true},
+	{Key: keyWrite99, Title: "kubelet's write of a status → answered, p99 ms"},
 	{Key: keyFirstJob, Title: "due → first Job created, ms"},
 	{Key: keyMedianJob, Title: "due → half of the Jobs created, ms"},
 	{Key: keyLastJob, Title: "due → last Job created, ms", Brief: true},
@@ -101,6 +123,7 @@ var Figures = []Figure{
 	{Key: keyWall, Title: "wall s", Brief: true},
 	{Key: keyRate, Title: "pods/s", Brief: true, More: true},
 	{Key: keyRequests, Title: "requests per pod", Brief: true, Count: true},
+	{Key: keyStatus, Title: "status writes a Job", Brief: true, Count: true},
 	{Key: keyEvents, Title: "Events per pod", Count: true},
 	{Key: keyCPU, Title: "CPU per pod, ms", Brief: true},
 	{Key: keyObserverCPU, Title: "CPU of the observer per pod, ms", Brief: true, Aside: true},
@@ -109,6 +132,9 @@ var Figures = []Figure{
 	{Key: keyObserverRequests, Title: "requests of the observer, lists and watches", Aside: true},
 	{Key: keyServerCPU, Title: "CPU of kube-apiserver per pod, ms"},
 	{Key: keyEtcdCPU, Title: "CPU of etcd per pod, ms"},
+	{Key: keyAroundCPU, Title: "CPU of scheduler, kwok and other controllers per pod, ms"},
+	{Key: keyClusterCPU, Title: "CPU of the whole cluster per pod, ms", Brief: true},
+	{Key: keyLinkCPU, Title: "CPU of the network per pod, ms", Aside: true},
 	{Key: keyBenchCPU, Title: "CPU of the bench (kubelet, stopwatch) per pod, ms", Aside: true},
 	{Key: keyPeak, Title: "peak RSS, MiB", Brief: true},
 	{Key: keyWritten, Title: "written per pod as the kernel accounts it, KiB", Aside: true},

@@ -22,10 +22,14 @@ type Lap struct {
 	// Jobs and Pods of the workload, with the pods that fail.
 	Jobs int `json:"jobs"`
 	Pods int `json:"pods"`
+	// Failed are the pods that fail.
+	Failed int `json:"failed"`
 	// Runs are those of the Jobs that CronJobs make.
 	Runs int `json:"runs,omitempty"`
 	// Late are the Jobs that took so long that their progress is published before their end.
 	Late int `json:"late"`
+	// Seconds are those of all Jobs, from their creation to their end.
+	Seconds float64 `json:"seconds"`
 	found
 }
 
@@ -60,11 +64,15 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	if err != nil {
 		return Lap{}, err
 	}
-	lap := Lap{Figures: r.extra, Others: others(before.mark, after.mark, r.gone.cpu), Jobs: len(r.shapes), Pods: r.pods(), Runs: len(r.crons.runs)}
+	lap := Lap{Figures: r.extra, Others: others(before.mark, after.mark, r.gone.cpu), Jobs: len(r.shapes), Runs: len(r.crons.runs)}
 	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
 		return Lap{found: lap.found}, err
 	}
-	pods := float64(r.pods())
+	lap.Pods = r.pods() // the check may have found how many failed
+	for _, s := range r.shapes {
+		lap.Failed += s.fail
+	}
+	pods := float64(lap.Pods)
 	r.times(&lap)
 	r.costs(lap.Figures, before, after, pods)
 	lap.Requests, lap.Figures[keyEvents] = perPod(after.requests, r.contender.name, pods)
@@ -77,6 +85,9 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 				return lap, nil
 			}
 		}
+	}
+	for _, verb := range []string{"update", "patch"} {
+		lap.Figures[keyStatus] += lap.Requests[verb+" jobs/status"] * pods / float64(max(1, lap.Jobs))
 	}
 	for what, n := range lap.Requests {
 		if !strings.HasPrefix(what, "watch ") { // the API server ends one now and then, when a burst does not get through
@@ -127,46 +138,6 @@ func (r *run) point() (p point, err error) {
 	return p, err
 }
 
-// times are the figures that the stopwatch gives.
-func (r *run) times(lap *Lap) {
-	figures := lap.Figures
-	var created, complete, delivered, retried []time.Duration
-	var first, last time.Time
-	r.watch.in(r.namespace, func(f *field) {
-		for name, t := range f.jobs {
-			if t.finished.After(last) {
-				last = t.finished
-			}
-			if first.IsZero() || t.created.Before(first) {
-				first = t.created
-			}
-			if t.finished.Sub(t.asked) >= progressAfter {
-				lap.Late++
-			}
-			if r.workload.smallOnly && !strings.HasPrefix(name, smallPrefix) {
-				continue
-			}
-			retried = append(retried, t.retries.late...)
-			created = append(created, max(0, t.firstPod.Sub(t.created)))
-			complete = append(complete, max(0, t.finished.Sub(t.lastEnd)))
-			if !t.delivered.IsZero() {
-				delivered = append(delivered, max(0, t.delivered.Sub(t.lastEnd)))
-			}
-		}
-	})
-	wall := last.Sub(first)
-	figures[keyCreated50], figures[keyCreated99] = milliseconds(quantile(created, 50)), milliseconds(quantile(created, 99))
-	figures[keyComplete50], figures[keyComplete99] = milliseconds(quantile(complete, 50)), milliseconds(quantile(complete, 99))
-	if len(delivered) > 0 {
-		figures[keyDelivered50], figures[keyDelivered99] = milliseconds(quantile(delivered, 50)), milliseconds(quantile(delivered, 99))
-	}
-	if len(retried) > 0 {
-		figures[keyRetry50], figures[keyRetry99] = milliseconds(quantile(retried, 50)), milliseconds(quantile(retried, 99))
-	}
-	figures[keyWall] = wall.Seconds()
-	figures[keyRate] = float64(r.pods()) / wall.Seconds()
-}
-
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // quantile is the smallest value that so many percent are not above; it sorts all.
@@ -186,6 +157,13 @@ func (r *run) costs(figures map[string]float64, before, after point, pods float6
 	figures[keyCPU] = milliseconds(cpu) / pods
 	figures[keyServerCPU] = milliseconds(after.server.cpu-before.server.cpu) / pods
 	figures[keyEtcdCPU] = milliseconds(after.etcd.cpu-before.etcd.cpu) / pods
+	figures[keyClusterCPU] = milliseconds(r.gone.cpu+after.cluster()-before.cluster()) / pods
+	if r.config.Setting.Profile == Cluster {
+		figures[keyAroundCPU] = milliseconds(after.around.cpu-before.around.cpu) / pods
+	}
+	if r.line.pid != 0 {
+		figures[keyLinkCPU] = milliseconds(after.link.cpu-before.link.cpu) / pods
+	}
 	figures[keyBenchCPU] = milliseconds(after.self.cpu-before.self.cpu) / pods
 	figures[keyPeak] = float64(max(r.gone.peak, after.contender.peak)) / (1 << 20)
 	figures[keyWritten] = float64(written) / 1024 / pods
@@ -205,7 +183,8 @@ func (r *run) costs(figures map[string]float64, before, after point, pods float6
 func others(before, after mark, gone time.Duration) float64 {
 	own := gone
 	for _, p := range [][2]usage{
-		{before.contender, after.contender}, {before.observer, after.observer}, {before.server, after.server}, {before.etcd, after.etcd}, {before.self, after.self},
+		{before.contender, after.contender}, {before.observer, after.observer}, {before.server, after.server}, {before.etcd, after.etcd}, {before.around, after.around},
+		{before.link, after.link}, {before.self, after.self},
 	} {
 		own += p[1].cpu - p[0].cpu
 	}

@@ -8,6 +8,7 @@ import (
 // Report is what a run of the bench came to.
 type Report struct {
 	At         time.Time     `json:"at"`
+	Setting    Setting       `json:"setting"`
 	Quick      bool          `json:"quick"`
 	Rounds     int           `json:"rounds"`
 	Kubernetes string        `json:"kubernetes"`

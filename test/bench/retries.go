@@ -1,42 +1,70 @@
 package bench
 
 import (
+	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// firstBackoff is how long an index waits after its first pod has failed. The controller counts from the time at which the container
-// ended, which has whole seconds.
+// firstBackoff is how long the place of a pod waits after its first pod has failed; each further failure doubles it. The controller
+// counts from the time at which the container ended, which has whole seconds.
 const firstBackoff = 10 * time.Second
 
-// retries are how late the second pods of the indexes of one Job came. Its zero value has seen none.
+// retries are how late pods came in the place of failed ones, in Jobs whose pods do not share one backoff: each index has its own, or there
+// is one pod. Its zero value has seen none.
 type retries struct {
-	due  map[string]time.Time // by index: when it may have its second pod
-	late []time.Duration      // less than none for one that came too early
+	due    map[string]time.Time // by index: when it may have its next pod
+	failed int                  // pods of a Job of one pod
+	seen   map[types.UID]bool   // pods that failed
+	late   []time.Duration      // less than none for one that came too early
 }
 
-// see takes a pod as it is seen at a time; first says that it was not seen before.
-func (r *retries) see(pod *corev1.Pod, first bool, now time.Time) {
-	index, indexed := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
-	if !indexed {
+// see takes a pod of a shape as it is seen at a time; first says that it was not seen before.
+func (r *retries) see(pod *corev1.Pod, of shape, first bool, now time.Time) {
+	index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+	if !of.perIndex && of.pods != 1 {
 		return
 	}
-	if due, failed := r.due[index]; failed && first {
-		r.late = append(r.late, now.Sub(due))
-		delete(r.due, index)
+	if first {
+		if due, failed := r.due[index]; failed {
+			r.late = append(r.late, now.Sub(due))
+			delete(r.due, index)
+		}
 		return
 	}
-	if pod.Status.Phase != corev1.PodFailed || pod.Annotations[batchv1.JobIndexFailureCountAnnotation] != "0" {
+	ended := failedAt(pod)
+	if r.seen[pod.UID] || ended.IsZero() {
 		return
+	}
+	backoff := firstBackoff << r.failed
+	if of.perIndex {
+		before, err := strconv.Atoi(pod.Annotations[batchv1.JobIndexFailureCountAnnotation])
+		if err != nil || before > 0 { // an index that failed twice is not tried again
+			return
+		}
+		backoff = firstBackoff
+	} else {
+		r.failed++
+	}
+	if r.due == nil {
+		r.due, r.seen = map[string]time.Time{}, map[types.UID]bool{}
+	}
+	r.seen[pod.UID] = true
+	r.due[index] = ended.Add(backoff)
+}
+
+// failedAt is when the container of a failed pod ended; zero for a pod that did not fail.
+func failedAt(pod *corev1.Pod) time.Time {
+	if pod.Status.Phase != corev1.PodFailed {
+		return time.Time{}
 	}
 	for _, c := range pod.Status.ContainerStatuses {
 		if t := c.State.Terminated; t != nil {
-			if r.due == nil {
-				r.due = map[string]time.Time{}
-			}
-			r.due[index] = t.FinishedAt.Add(firstBackoff)
+			return t.FinishedAt.Time
 		}
 	}
+	return time.Time{}
 }

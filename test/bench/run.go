@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -75,7 +76,7 @@ func (b *bench) namespace(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a namespace: %w", err)
 	}
-	return name, nil
+	return name, b.cp.AwaitNamespace(ctx, name)
 }
 
 // start starts the contender and returns when it has run a first Job and has come to rest, so that it is warm. It says how
@@ -86,7 +87,7 @@ func (r *run) start(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	defer r.watch.shut(namespace)
-	canary := shape{name: "canary", pods: 1, parallelism: 1}
+	canary := shape{name: "canary", pods: 1, parallelism: 1, alike: true}
 	if err := r.createIn(ctx, namespace, canary); err != nil {
 		return 0, err
 	}
@@ -109,7 +110,7 @@ func (r *run) start(ctx context.Context) (time.Duration, error) {
 
 // create creates Jobs, several at a time, and returns when the API server has answered all.
 func (r *run) create(ctx context.Context, shapes ...shape) error {
-	r.shapes = append(r.shapes, shapes...)
+	shapes = r.foretell(shapes)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(16)
 	for _, s := range shapes {
@@ -118,9 +119,20 @@ func (r *run) create(ctx context.Context, shapes ...shape) error {
 	return g.Wait()
 }
 
+// foretell notes which Jobs are to come, and what is to come of them. It returns their shapes as they are to be.
+func (r *run) foretell(shapes []shape) []shape {
+	shapes = slices.Clone(shapes)
+	for i := range shapes {
+		shapes[i].alike = r.workload.alike
+		r.shapes = append(r.shapes, r.config.Setting.expected(shapes[i]))
+	}
+	return shapes
+}
+
 func (r *run) createIn(ctx context.Context, namespace string, s shape) error {
-	r.watch.expect(namespace, s.name, s.fail)
-	if _, err := r.client.BatchV1().Jobs(namespace).Create(ctx, s.job(), metav1.CreateOptions{}); err != nil {
+	r.watch.foretell(namespace, s, r.config.Setting.fates(s))
+	r.watch.expect(namespace, s.name)
+	if _, err := r.client.BatchV1().Jobs(namespace).Create(ctx, r.job(s), metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create Job %s: %w", s.name, err)
 	}
 	r.watch.created(namespace, s.name)
@@ -223,7 +235,14 @@ type mark struct {
 	observer  usage
 	server    usage
 	etcd      usage
+	around    usage // scheduler, kwok and the controllers of a cluster, if there are any
+	link      usage
 	self      usage
+}
+
+// cluster is the CPU time of all that a cluster is, without the bench, its kubelets and its network.
+func (m *mark) cluster() time.Duration {
+	return m.contender.cpu + m.observer.cpu + m.server.cpu + m.etcd.cpu + m.around.cpu
 }
 
 // mark reads what everything has cost; pid is the contender's and looker the observer's, 0 for none.
@@ -235,13 +254,20 @@ func (b *bench) mark(pid, looker int) (m mark, err error) {
 	for _, p := range []struct {
 		pid int
 		to  *usage
-	}{{pid, &m.contender}, {looker, &m.observer}, {b.cp.PID(binaries.APIServer), &m.server}, {b.cp.PID(binaries.Etcd), &m.etcd}, {os.Getpid(), &m.self}} {
+	}{
+		{pid, &m.contender}, {looker, &m.observer}, {b.cp.PID(binaries.APIServer), &m.server}, {b.cp.PID(binaries.Etcd), &m.etcd},
+		{b.cp.PID(binaries.ControllerManager), &m.around}, {b.cp.PID(binaries.Scheduler), &m.around}, {b.cp.PID(binaries.Kwok), &m.around},
+		{b.line.pid, &m.link}, {os.Getpid(), &m.self},
+	} {
 		if p.pid == 0 {
 			continue
 		}
-		if *p.to, err = usageOf(p.pid); err != nil {
+		used, err := usageOf(p.pid)
+		if err != nil {
 			return m, err
 		}
+		used.cpu += p.to.cpu
+		*p.to = used
 	}
 	return m, nil
 }

@@ -13,10 +13,23 @@ type shape struct {
 	indexed           bool
 	fail              int  // so many of its pods fail, and are replaced
 	perIndex          bool // each index has a backoff limit of its own
+	alike             bool // its pods end at once and well, whatever the profile
 }
 
-// node is on every pod, so that no scheduler is needed. There is no such node, and none is needed.
+// node is on every pod of profile Instant, so that no scheduler is needed. There is no such node, and none is needed.
 const node = "bench"
+
+// job is the Job of a shape in the setting of the run.
+func (r *run) job(s shape) *batchv1.Job {
+	job := s.job()
+	if r.config.Setting.Profile != Instant {
+		job.Spec.Template.Spec.NodeName = ""
+	}
+	if r.config.Setting.Profile == Cluster {
+		job.Spec.Template.Annotations = r.annotations(s)
+	}
+	return job
+}
 
 func (s shape) job() *batchv1.Job {
 	mode, never := batchv1.NonIndexedCompletion, int32(1000)

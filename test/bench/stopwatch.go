@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/test/bench/kubelet"
 )
 
 // stopwatch notes when what happened, as it is seen through the API server. Of every namespace it knows one field.
@@ -29,6 +31,8 @@ type field struct {
 
 	finished, ended, tracked int // Jobs; pods that ended; pods with a finalizer now
 	delivered                int // Jobs with a pod whose end was handed to a subscriber
+
+	lates, writes []time.Duration // of status writes of kubelets: how late they began, and how long their answers took
 }
 
 // timing is the life of one Job. A time that has not come is zero.
@@ -41,14 +45,17 @@ type timing struct {
 
 	delivered time.Time // a subscriber was handed the record of the end of its first pod that ended
 
-	seen, ended int // pods
-	retries     retries
-	toFail      int // so many of its next pods are to fail
+	shape   shape
+	fates   fates          // nil: alike
+	before  map[string]int // pods that were seen, by their place in the Job
+	retries retries
+	succession
 }
 
 type podSeen struct {
 	job     *timing
-	tracked bool // it has a finalizer
+	tracked bool      // it has a finalizer
+	ended   time.Time // the API server answered its end
 }
 
 func newStopwatch() *stopwatch { return &stopwatch{fields: map[string]*field{}} }
@@ -82,16 +89,23 @@ func (s *stopwatch) in(namespace string, f func(*field)) {
 func (f *field) job(name string) *timing {
 	t := f.jobs[name]
 	if t == nil {
-		t = &timing{}
+		t = newTiming()
 		f.jobs[name] = t
 	}
 	return t
 }
 
-// expect says, before a Job is created, that it will be, and how many of its first pods are to fail.
-func (s *stopwatch) expect(namespace, job string, toFail int) {
+func newTiming() *timing { return &timing{fates: alike, before: map[string]int{}} }
+
+// foretell says of what shape a Job will be, and how its pods live.
+func (s *stopwatch) foretell(namespace string, of shape, how fates) {
+	s.in(namespace, func(f *field) { f.job(of.name).shape, f.job(of.name).fates = of, how })
+}
+
+// expect says, before a Job is created, that it will be.
+func (s *stopwatch) expect(namespace, job string) {
 	now := time.Now()
-	s.in(namespace, func(f *field) { f.job(job).asked, f.job(job).toFail = now, toFail })
+	s.in(namespace, func(f *field) { f.job(job).asked = now })
 }
 
 // created notes that a Job's creation was answered.
@@ -114,44 +128,52 @@ func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 		p := f.pods[pod.UID]
 		first := p == nil
 		if first {
-			p = &podSeen{job: &timing{}} // a pod without an owner belongs to no Job
+			p = &podSeen{job: newTiming()} // a pod without an owner belongs to no Job
 			if owner := metav1.GetControllerOf(pod); owner != nil {
 				p.job = f.job(owner.Name)
 			}
 			f.pods[pod.UID] = p
-			p.job.seen++
+			p.job.podSeen(now)
 			if p.job.firstPod.IsZero() {
 				p.job.firstPod = now
 			}
 		}
-		p.job.retries.see(pod, first, now)
+		p.job.retries.see(pod, p.job.shape, first, now)
 		was := p.tracked
 		if p.tracked = len(pod.Finalizers) > 0; p.tracked && !was {
 			f.tracked++
 		} else if was && !p.tracked {
 			f.tracked--
+			p.job.podReleased(p.ended, now)
 		}
 	})
 }
 
-// podFails is asked by the kubelet once for each pod.
-func (s *stopwatch) podFails(pod *corev1.Pod) (fails bool) {
+// podFate is asked by the kubelet once for each pod.
+func (s *stopwatch) podFate(pod *corev1.Pod) (fate kubelet.Fate) {
 	s.in(pod.Namespace, func(f *field) {
-		if p := f.pods[pod.UID]; p != nil && p.job.toFail > 0 {
-			p.job.toFail--
-			fails = true
+		if p := f.pods[pod.UID]; p != nil {
+			place := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+			fate = p.job.fates(place, p.job.before[place])
+			p.job.before[place]++
 		}
 	})
-	return fails
+	return fate
+}
+
+// podWrote is told by the kubelet.
+func (s *stopwatch) podWrote(pod *corev1.Pod, late, took time.Duration) {
+	s.in(pod.Namespace, func(f *field) { f.lates, f.writes = append(f.lates, late), append(f.writes, took) })
 }
 
 // podEnded is told by the kubelet.
 func (s *stopwatch) podEnded(pod *corev1.Pod) {
 	now := time.Now()
 	s.in(pod.Namespace, func(f *field) {
-		if p := f.pods[pod.UID]; p != nil {
+		if p := f.pods[pod.UID]; p != nil && p.ended.IsZero() {
 			f.ended++
-			p.job.ended++
+			p.ended = now
+			p.job.podEnded(now)
 			p.job.lastEnd = now
 		}
 	})

@@ -15,7 +15,7 @@ import (
 // one, and what is to be known about the run.
 func (r *Report) Write(w io.Writer, base Baseline) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	before := base.ratios(r.Quick)
+	before := base.ratios(r)
 	for _, o := range r.Outcomes {
 		fmt.Fprintf(table, "\n%s  %s\n", o.Workload, o.Title)
 		fmt.Fprintf(table, "  \t%s\t%s\tratio\tbaseline\t\n", Ours, Builtin)
@@ -29,14 +29,10 @@ func (r *Report) Write(w io.Writer, base Baseline) error {
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
-	size := "full size"
-	if r.Quick {
-		size = "quick"
-	}
-	_, err := fmt.Fprintf(w, "\n%s, Kubernetes %s, %s, %d × %s; %s, %d rounds, %s; the bench itself used %s of CPU.\n"+
+	_, err := fmt.Fprintf(w, "\n%s, seed %d, Kubernetes %s, %s, %d × %s; %s, %d rounds, %s; the bench itself used %s of CPU.\n"+
 		"Medians over the rounds; ratio is %s ÷ %s within one round, and all that may be carried to another machine.\n"+
 		"RSS is without the pages of the program's own file, of which the kernel maps more or fewer.\n",
-		r.At.Format(time.RFC3339), r.Kubernetes, r.Go, r.CPUs, r.Processor, size, r.Rounds, r.Took.Round(time.Second),
+		r.At.Format(time.RFC3339), r.Setting.Seed, r.Kubernetes, r.Go, r.CPUs, r.Processor, r.size(), r.Rounds, r.Took.Round(time.Second),
 		r.Bench.Round(time.Second), Ours, Builtin)
 	return err
 }

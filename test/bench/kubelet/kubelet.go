@@ -10,35 +10,51 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 )
 
-// workers is how many patches are under way at most. On a small machine the API server answers no more at once.
+// workers is how many patches are under way at most without nodes. On a small machine the API server answers no more at once.
 const workers = 16
 
 // waiting is how many pods may wait for a worker; more than any workload makes at once.
 const waiting = 1 << 16
 
-// Config says whose pods to end, and how. All fields are required.
-type Config struct {
-	Client kubernetes.Interface
-	// Seen is told of every change of every pod, in order, before anything is done about it.
-	Seen func(watch.EventType, *corev1.Pod)
-	// Fails is asked once for each new pod whether it is to fail, with exit code 1.
-	Fails func(*corev1.Pod) bool
-	// Ended is told when the API server has answered that the pod ended.
-	Ended func(*corev1.Pod)
+// Fate is how a pod lives.
+type Fate struct {
+	// RunFor is the time from the write of Running until the container ends. Without nodes it is not looked at.
+	RunFor time.Duration
+	// Fails has the container end with exit code 1.
+	Fails bool
 }
 
-// Kubelet ends pods. New makes one.
+// Config says whose pods to end, and how. All fields but Nodes and Wrote are required.
+type Config struct {
+	// Client watches the pods.
+	Client kubernetes.Interface
+	// Nodes is how many kubelets there are; 0: pods end when they appear. Less than 0: others have the pods live, and Ended is told what
+	// the watch shows.
+	Nodes int
+	// API takes the writes.
+	API API
+	// Seen is told of every change of every pod, in order, before anything is done about it.
+	Seen func(watch.EventType, *corev1.Pod)
+	// Fate is asked once for each new pod.
+	Fate func(*corev1.Pod) Fate
+	// Ended is told when the API server has answered that the pod ended.
+	Ended func(*corev1.Pod)
+	// Wrote is told of every status write of a kubelet: how late it began, as the one before it of the same node was not answered yet,
+	// and how long its answer took. May be nil.
+	Wrote func(pod *corev1.Pod, late, took time.Duration)
+}
+
+// Kubelet has pods live. New makes one.
 type Kubelet struct {
 	config  Config
-	rest    rest.Interface
 	version string // from which the watch goes on
 	queue   chan *corev1.Pod
+	nodes   []chan struct{} // of each node: holds a value while it writes
+	seen    int             // pods, which go to the nodes in turn
 }
 
 // New makes a kubelet. Pods that exist before it are none of its own.
@@ -47,13 +63,17 @@ func New(ctx context.Context, config Config) (*Kubelet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
-	return &Kubelet{
-		config: config, rest: config.Client.CoreV1().RESTClient(), version: list.ResourceVersion,
-		queue: make(chan *corev1.Pod, waiting),
-	}, nil
+	if config.Wrote == nil {
+		config.Wrote = func(*corev1.Pod, time.Duration, time.Duration) {}
+	}
+	k := &Kubelet{config: config, version: list.ResourceVersion, queue: make(chan *corev1.Pod, waiting)}
+	for range config.Nodes {
+		k.nodes = append(k.nodes, make(chan struct{}, 1))
+	}
+	return k, nil
 }
 
-// Run watches and patches until ctx ends, which is no error.
+// Run watches and writes until ctx ends, which is no error.
 func (k *Kubelet) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { // ends with ctx
@@ -65,6 +85,10 @@ func (k *Kubelet) Run(ctx context.Context) error {
 		}
 		return nil
 	})
+	if k.config.Nodes > 0 {
+		g.Go(func() error { return k.liveAll(ctx) }) // ends when the watch has, and the pods
+		return g.Wait()
+	}
 	for range workers {
 		g.Go(func() error { // ends when the watch has
 			for pod := range k.queue {
@@ -95,37 +119,22 @@ func (k *Kubelet) watch(ctx context.Context) error {
 			continue
 		}
 		k.config.Seen(event.Type, pod)
-		if event.Type != watch.Added {
-			continue
-		}
-		select {
-		case k.queue <- pod:
-		default:
-			return errors.New("more pods at once than the kubelet has room for")
+		switch {
+		case k.config.Nodes < 0:
+			if event.Type == watch.Modified && ended(pod) {
+				k.config.Ended(pod)
+			}
+		case event.Type == watch.Added:
+			select {
+			case k.queue <- pod:
+			default:
+				return errors.New("more pods at once than the kubelet has room for")
+			}
 		}
 	}
 	return nil
 }
 
-const (
-	succeeded = `{"status":{"phase":"Succeeded","startTime":%q}}`
-	failed    = `{"status":{"phase":"Failed","startTime":%[1]q,"containerStatuses":[{"name":%[2]q,"image":"","imageID":"","ready":false,` +
-		`"restartCount":0,"state":{"terminated":{"exitCode":1,"reason":"Error","startedAt":%[1]q,"finishedAt":%[1]q}}}]}}`
-)
-
-// end patches the pod's status. The answer has the whole pod, which is not read.
-func (k *Kubelet) end(ctx context.Context, pod *corev1.Pod) error {
-	now := time.Now().UTC().Format(time.RFC3339)
-	body := fmt.Sprintf(succeeded, now)
-	if k.config.Fails(pod) {
-		body = fmt.Sprintf(failed, now, pod.Spec.Containers[0].Name)
-	}
-	err := k.rest.Patch(types.MergePatchType).
-		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
-		Body([]byte(body)).Do(ctx).Error()
-	if err != nil {
-		return fmt.Errorf("end pod %s/%s: %w", pod.Namespace, pod.Name, err)
-	}
-	k.config.Ended(pod)
-	return nil
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

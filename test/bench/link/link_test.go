@@ -47,7 +47,7 @@ func TestWhatPassesIsDelayed(t *testing.T) {
 				if _, err := io.ReadFull(client, got); err != nil {
 					t.Fatal(err)
 				}
-				if took := time.Since(began); (took - row.want).Abs() > time.Microsecond || !bytes.Equal(got, sent) {
+				if took := time.Since(began); (took-row.want).Abs() > time.Microsecond || !bytes.Equal(got, sent) {
 					t.Errorf("it took %v, want %v; the same bytes: %t", took, row.want, bytes.Equal(got, sent))
 				}
 				client.Close()

@@ -15,12 +15,28 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jobledger/jobledger/test/bench"
+	"github.com/jobledger/jobledger/test/bench/link"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == bench.LinkCommand {
+		os.Exit(network(os.Args[2:]))
+	}
 	os.Exit(run(os.Args[1:]))
+}
+
+// network is the network between a contender and its API server.
+func network(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := link.Main(ctx, args, os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		return exitFailed
+	}
+	return 0
 }
 
 // Exit statuses.
@@ -31,9 +47,13 @@ const (
 
 func run(args []string) int {
 	config := bench.Config{Progress: os.Stderr}
-	var workloads, contenders, to, baseline string
+	var workloads, contenders, to, baseline, seed string
 	var update bool
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.StringVar(&config.Setting.Profile, "profile", "", "how pods live: life (default), instant, or cluster (kube-scheduler and kwok)")
+	flags.StringVar(&config.Setting.Network, "network", "", "between a contender and its API server: loopback (default), 2ms or 20ms (and 100 Mbit/s)")
+	flags.StringVar(&config.Setting.Place, "place", "", "processors of the API server: same (default) as the contender's, or other")
+	flags.StringVar(&seed, "seed", "1", "draws how long pods run and which fail: a number, or date for today's")
 	flags.BoolVar(&config.Quick, "quick", false, "small sizes, one round: some eight minutes")
 	flags.IntVar(&config.Rounds, "rounds", 0, "how often each contender runs each workload (default 3, quick 1)")
 	flags.StringVar(&workloads, "workloads", "", "which, separated by commas (default: all of "+strings.Join(bench.Names(), ",")+")")
@@ -50,6 +70,15 @@ func run(args []string) int {
 	case err != nil || flags.NArg() > 0:
 		fmt.Fprintln(os.Stderr, "bench: see --help")
 		return exitUsage
+	}
+	var err error
+	if config.Setting.Seed, err = bench.ParseSeed(seed, time.Now()); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return exitUsage
+	}
+	if config.Self, err = os.Executable(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return exitFailed
 	}
 	config.Workloads, config.Contenders = list(workloads), list(contenders)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/test/controlplane"
+)
+
+// Annotations on the pods of profile Cluster: kwok draws their lives by these, and by their UIDs. So the two contenders do not have the same
+// pods, but pods of the same table, and how many fail is seen afterwards.
+const (
+	annotationDrawn   = "bench.jobledger.dev/drawn"   // "run": run time; "run,fail": also whether it fails
+	annotationFailing = "bench.jobledger.dev/failing" // indexes with a first pod that fails, between commas
+)
+
+// annotations are those of a shape's pods.
+func (r *run) annotations(s shape) map[string]string {
+	if s.alike {
+		return nil
+	}
+	if !s.perIndex {
+		return map[string]string{annotationDrawn: "run,fail"}
+	}
+	failing := ","
+	fate := r.config.Setting.fates(s)
+	for i := range int(s.pods) {
+		if fate(strconv.Itoa(i), 0).Fails {
+			failing += strconv.Itoa(i) + ","
+		}
+	}
+	return map[string]string{annotationDrawn: "run", annotationFailing: failing}
+}
+
+const (
+	drawQuery = `(.metadata.annotations // {}) as $a | ($a["` + annotationDrawn + `"] // "") as $drawn
+| (.metadata.uid | explode | reduce .[] as $c (%d; (. * 31 + $c) %% 1000003)) as $number
+| `
+	runForQuery = drawQuery + `if $drawn == "" then "0s" else [%s][$number %% %d] end`
+
+	outcomeQuery = drawQuery + `($a["` + annotationFailing + `"] // "") as $failing
+| ($a["batch.kubernetes.io/job-index-failure-count"] // "") as $failures
+| ($a["batch.kubernetes.io/job-completion-index"] // "") as $index
+| if $failures == "0" and ($failing | contains("," + $index + ",")) then "` + controlplane.OutcomeFail + `"
+  elif $drawn == "run,fail" and ($number / 60 | floor) %% %d == 0 then "` + controlplane.OutcomeFail + `"
+  else "` + controlplane.OutcomeSucceed + `" end`
+)
+
+// queries are those by which kwok has pods live, see controlplane.Options.
+func (s Setting) queries() (outcome, runFor string) {
+	const long = 20 // quantiles of the log-normal run times
+	var times []string
+	for i := range long {
+		quantile := math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/long-1)
+		work := time.Duration(3*math.Exp(quantile/2)*1000) * time.Millisecond
+		times = append(times, `"0s","200ms",`+strconv.Quote(work.String()))
+	}
+	seed := s.Seed % 1_000_003
+	return fmt.Sprintf(outcomeQuery, seed, failOne), fmt.Sprintf(runForQuery, seed, strings.Join(times, ","), 3*long)
+}
+
+// drawn counts the failed pods of Jobs of which it was not known how many fail.
+func drawn(shapes []shape, pods []corev1.Pod) {
+	failed := map[string]int{}
+	for i := range pods {
+		if owner := metav1.GetControllerOf(&pods[i]); owner != nil && pods[i].Status.Phase == corev1.PodFailed {
+			failed[owner.Name]++
+		}
+	}
+	for i := range shapes {
+		if s := &shapes[i]; !s.perIndex && !s.alike {
+			s.fail = failed[s.name]
+		}
+	}
+}

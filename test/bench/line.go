@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/jobledger/jobledger/test/internal/child"
+)
+
+// line is the process that is the network between the contenders and the API server; its zero value is none.
+type line struct {
+	pid   int
+	ended <-chan error
+	host  string // through which the API server is reached
+}
+
+// startLine starts the network of the setting to the API server at an address.
+func (b *bench) startLine(host string) (err error) {
+	network := b.config.Setting.Network
+	if network == loopback {
+		return nil
+	}
+	if b.config.Self == "" {
+		return errors.New("a network needs a program that can be one: use cmd/bench")
+	}
+	to := strings.TrimPrefix(host, "https://")
+	cmd := exec.Command(b.config.Self, append([]string{LinkCommand}, networks[network].Args(to)...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("start the network: %w", err)
+	}
+	first := bufio.NewReader(out)
+	if b.line.ended, err = child.Start(cmd); err != nil {
+		return fmt.Errorf("start the network: %w", err)
+	}
+	b.line.pid = cmd.Process.Pid
+	at, err := first.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("read where the network listens: %w", err)
+	}
+	b.line.host = "https://" + strings.TrimSpace(at)
+	return nil
+}
+
+// through is the configuration by which a contender reaches the API server.
+func (l *line) through(config *rest.Config) *rest.Config {
+	if l.host != "" {
+		config = rest.CopyConfig(config)
+		config.Host = l.host
+	}
+	return config
+}
+
+func (l *line) stop() error {
+	if l.pid == 0 {
+		return nil
+	}
+	if err := child.Signal(l.pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("stop the network: %w", err)
+	}
+	<-l.ended
+	return nil
+}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package bench
+
+import "errors"
+
+// divide is possible on Linux alone.
+func divide() (pinned func(pid int) error, err error) {
+	return nil, errors.New("processors can be chosen on Linux alone: use the place same")
+}

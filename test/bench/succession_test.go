@@ -1,0 +1,38 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestTheEndOfAPodMakesRoomForTheNext(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	job := newTiming()
+	job.shape = shape{pods: 4, parallelism: 2}
+	job.podSeen(at(0))
+	job.podSeen(at(1))
+	job.podEnded(at(10))
+	job.podEnded(at(20))
+	job.podSeen(at(13)) // in the place of the pod that ended first
+	job.podSeen(at(21))
+	job.podSeen(at(22)) // a pod that no end made room for has no time
+	if want := []time.Duration{3 * time.Second, time.Second}; !slices.Equal(job.successors, want) {
+		t.Errorf("successors after %v, want %v", job.successors, want)
+	}
+	job.podReleased(at(10), at(12))
+	job.podReleased(time.Time{}, at(31)) // its end was not answered yet
+	job.finished = at(30)
+	if want := []time.Duration{2 * time.Second, 0}; !slices.Equal(job.released, want) || job.releasedLate() != time.Second {
+		t.Errorf("released after %v, want %v; the last one %v after the Job, want 1s", job.released, want, job.releasedLate())
+	}
+	retried := newTiming()
+	retried.shape = shape{pods: 2, parallelism: 2, perIndex: true}
+	for i := range 3 {
+		retried.podSeen(at(i))
+		retried.podEnded(at(i))
+	}
+	if len(retried.successors) > 0 {
+		t.Errorf("a retry that waits for its backoff is no successor: %v", retried.successors)
+	}
+}
