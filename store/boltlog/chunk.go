@@ -30,8 +30,6 @@ const (
 // A page of 4096 bytes has 16 of header, and each chunk in it an element of 16 and a key of 8: (4096-16)/2-24 = 2016.
 // With 2000, which is as good for small groups, groups of 1000 take 1.125 times their payload instead of 1.082.
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 func sequenceKey(s events.Sequence) []byte {
 	return binary.BigEndian.AppendUint64(make([]byte, 0, sequenceKeySize), uint64(s))
 }
@@ -95,10 +93,7 @@ func (w *chunkWriter) end(h events.Hash) []chunk {
 	return w.chunks
 }
 
-var (
-	errChecksum = errors.New("its checksum does not match")
-	errChunk    = errors.New("a chunk is malformed")
-)
+var errChunk = errors.New("a chunk is malformed")
 
 // chunkReader takes a chunk apart, record by record. The chunk is plain or unpacked.
 type chunkReader struct {
@@ -132,18 +127,6 @@ func (c chunk) reader() (chunkReader, error) {
 	}
 	r.rest = v
 	return r, nil
-}
-
-// record gives the next record in stored form, as a slice of the chunk; ok is false at the end. Its checksum held, or that of its block.
-func (r *chunkReader) record() (stored []byte, ok bool, err error) {
-	if len(r.rest) == 0 {
-		return nil, false, nil
-	}
-	stored, sum, err := r.cut()
-	if err == nil && !r.bare && crc32.Checksum(stored, castagnoli) != sum {
-		err = errChecksum
-	}
-	return stored, err == nil, err
 }
 
 // skip passes over a record without looking into it.

@@ -30,28 +30,10 @@ type work struct {
 	index  *index.Index // of that file
 }
 
-// oneFile reports whether two batches go into the same file; a commit writes to one.
-func oneFile(a, b *work) bool { return a.file == b.file }
-
 // commits runs until Close, or until a commit fails.
 func (l *Log) commits() {
 	defer close(l.committed)
 	l.queue.Run(&l.mu, commit.Backend[work]{Commit: l.commit, Committed: l.landed})
-}
-
-// landed notes how the commit of a group ended. The caller holds mu.
-func (l *Log) landed(group []*pending, err error) {
-	if len(group) > 0 && err == nil {
-		l.durable, l.durableEpoch = l.tail.head.Head, l.tail.head.epoch
-		l.tailFirst, l.tailBytes = l.tail.first, l.tail.high.Load()
-	}
-	if len(group) > 0 || err != nil {
-		l.announce()
-	}
-	if err == nil && l.durable.Sequence >= l.indexedTo+indexEvery {
-		l.indexedTo = l.durable.Sequence
-		l.background.Go(l.indexSoFar)
-	}
 }
 
 // commit makes a group durable.
@@ -149,9 +131,34 @@ func (l *Log) rotate(p *work) error {
 	return nil
 }
 
-// indexSealed stores the index of a sealed file. Without it the index is made again when it is needed.
-func (l *Log) indexSealed(f, before *logFile) {
-	if err := f.storeIndex(before); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) {
-		l.options.Logger.Warn("the index of a sealed file is not stored", slog.String("file", f.path), slog.Any("error", err))
+// seal turns the writer's tail into a file that is only read.
+func (f *logFile) seal(close func() error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.db = nil
+	if err := close(); err != nil {
+		f.ended = err
+		return err
 	}
+	if err := f.openPages(); err != nil {
+		f.ended = err
+		return err
+	}
+	return nil
+}
+
+// spareTail gives the file that the next rotation will use, made if need be. The caller holds space.
+func (l *Log) spareTail() (*tail, error) {
+	if l.spare != nil {
+		return l.spare, nil
+	}
+	spare, err := newTail(l.dir, l.options.RotateBytes, l.effects)
+	if err != nil {
+		if noSpace(err) {
+			return nil, fmt.Errorf("make the next file: %w: %w", store.ErrNoRoom, err)
+		}
+		return nil, fmt.Errorf("make the next file: %w", err)
+	}
+	l.spare = spare
+	return spare, nil
 }

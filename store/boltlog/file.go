@@ -8,10 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -34,25 +30,6 @@ const (
 
 func fileName(first events.Sequence, suffix string) string {
 	return fmt.Sprintf("%020d%s", uint64(first), suffix)
-}
-
-// listFiles gives the sequences of the files in dir that have that suffix, ascending.
-func listFiles(dir, suffix string) ([]events.Sequence, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var out []events.Sequence
-	for _, e := range entries {
-		digits, ok := strings.CutSuffix(e.Name(), suffix)
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if !ok || err != nil || len(digits) != 20 {
-			continue
-		}
-		out = append(out, events.Sequence(n))
-	}
-	slices.Sort(out)
-	return out, nil
 }
 
 // logFile is one file of the log, for readers: the tail, read through bbolt beside its writer, or a sealed file, read by
@@ -105,22 +82,6 @@ func (f *logFile) openPages() error {
 	return nil
 }
 
-// seal turns the writer's tail into a file that is only read.
-func (f *logFile) seal(close func() error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.db = nil
-	if err := close(); err != nil {
-		f.ended = err
-		return err
-	}
-	if err := f.openPages(); err != nil {
-		f.ended = err
-		return err
-	}
-	return nil
-}
-
 // end closes the file and its index for readers, who get reason from then on.
 func (f *logFile) end(reason error) error {
 	return errors.Join(f.endRecords(reason), f.closeIndex())
@@ -139,6 +100,18 @@ func (f *logFile) endRecords(reason error) error {
 	return nil
 }
 
+// closeIndex closes the stored index. A question that comes later is refused, as the file has ended.
+func (f *logFile) closeIndex() error {
+	f.indexMu.Lock()
+	defer f.indexMu.Unlock()
+	if f.stored == nil {
+		return nil
+	}
+	x := f.stored
+	f.stored = nil
+	return x.close()
+}
+
 // begin and head read what the file says of itself. They are for files that are no longer written.
 func (f *logFile) begin() (begin, error) {
 	v, err := f.meta(beginKey)
@@ -150,17 +123,6 @@ func (f *logFile) begin() (begin, error) {
 		err = fmt.Errorf("the file says that it begins with record %d", b.first)
 	}
 	return b, err
-}
-
-func (f *logFile) head() (head, error) {
-	if f.told != nil {
-		return *f.told, nil
-	}
-	v, err := f.meta(headKey)
-	if err != nil {
-		return head{}, err
-	}
-	return decodeHead(v)
 }
 
 func (f *logFile) meta(key []byte) ([]byte, error) {
@@ -212,17 +174,6 @@ func (f *logFile) walk(fn func(chunkCursor) error) error {
 		return err
 	}
 	return fn(&cursor{tree: t})
-}
-
-// guard turns a panic or a fault in bbolt, which a page that was damaged since it was checked can cause, into an error.
-func guard(fn func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: bbolt: %v", errPage, r)
-		}
-	}()
-	return fn()
 }
 
 type boltCursor struct{ *bbolt.Cursor }

@@ -3,6 +3,7 @@ package boltlog
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -236,18 +237,6 @@ func (f *logFile) distrust(x *storedIndex) {
 	}
 }
 
-// closeIndex closes the stored index. A question that comes later is refused, as the file has ended.
-func (f *logFile) closeIndex() error {
-	f.indexMu.Lock()
-	defer f.indexMu.Unlock()
-	if f.stored == nil {
-		return nil
-	}
-	x := f.stored
-	f.stored = nil
-	return x.close()
-}
-
 func (f *logFile) indexPath() string {
 	return filepath.Join(filepath.Dir(f.path), fileName(f.first, indexSuffix))
 }
@@ -356,4 +345,24 @@ func writeFile(path string, content []byte) error {
 		return errors.Join(err, os.Remove(temp))
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// indexSealed stores the index of a sealed file. Without it the index is made again when it is needed.
+func (l *Log) indexSealed(f, before *logFile) {
+	if err := f.storeIndex(before); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) {
+		l.options.Logger.Warn("the index of a sealed file is not stored", slog.String("file", f.path), slog.Any("error", err))
+	}
+}
+
+// indexAll stores the indexes that sealed files lack, in their order: each says how young its objects are and those before it.
+func (l *Log) indexAll(files []*logFile) {
+	l.indexing.Lock()
+	defer l.indexing.Unlock()
+	var before *logFile
+	for _, f := range files {
+		if !f.hasStoredIndex() {
+			l.indexSealed(f, before)
+		}
+		before = f
+	}
 }

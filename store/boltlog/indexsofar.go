@@ -49,39 +49,3 @@ func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) 
 	x.TakeYoungest(stored.youngest)
 	return x, had.Sequence + 1
 }
-
-// load takes all that a stored index says into one in memory.
-func (x *storedIndex) load(into *index.Index) error {
-	for i := range x.tables {
-		for j := range x.tables[i].ends {
-			block, err := x.blockAt(&x.tables[i], j)
-			if err != nil {
-				return err
-			}
-			for d := (&fields{rest: block}); len(d.rest) > 0; {
-				e := &fields{rest: d.bytes(int(d.uvarint()))}
-				if d.bad {
-					return errFields
-				}
-				if err := x.take(i, e, into); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// take takes one entry of a table.
-func (x *storedIndex) take(table int, e *fields, into *index.Index) error {
-	if table == streamTable {
-		s := e.stream()
-		offsets, err := e.offsets()
-		into.Take(s, offsets)
-		return err
-	}
-	name := index.Name{Namespace: e.text(), Name: e.text()}
-	namedStreams, err := e.namedStreams(x.first)
-	into.TakeName(name, namedStreams)
-	return err
-}

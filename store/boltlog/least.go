@@ -1,8 +1,6 @@
 package boltlog
 
 import (
-	"fmt"
-
 	"github.com/jobledger/jobledger/events"
 )
 
@@ -42,9 +40,4 @@ func (l *ReadOnly) Readable(own events.ReaderVersion) error {
 		return nil //nolint:nilerr // it is damaged, and that is said elsewhere
 	}
 	return needs.check(own)
-}
-
-// unknownKind is for a record that may change decisions, of a kind that this program does not know.
-func unknownKind(l events.Label) error {
-	return &events.NewerError{Has: events.ReaderVersion{Format: events.Format}, What: fmt.Sprintf("record %d is of %s", l.Sequence, l.Kind)}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"go.etcd.io/bbolt"
 )
 
 // The buckets of a file, and the keys in metaBucket.
@@ -116,8 +117,6 @@ func appendHead(v []byte, h store.Head) []byte {
 func seal(v []byte) []byte {
 	return binary.LittleEndian.AppendUint32(v, crc32.Checksum(v, castagnoli))
 }
-
-var errFields = errors.New("it is malformed")
 
 // fields reads a sealed value field by field; what does not parse is remembered, and end reports it.
 type fields struct {
@@ -231,4 +230,45 @@ func (d *fields) end(what string) error {
 		return fmt.Errorf("%s: %w", what, errFields)
 	}
 	return nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var (
+	errChecksum = errors.New("its checksum does not match")
+	errFields   = errors.New("it is malformed")
+)
+
+func appendText(v []byte, s string) []byte {
+	return append(binary.AppendUvarint(v, uint64(len(s))), s...)
+}
+
+func (d *fields) text() string { return string(d.bytes(int(d.uvarint()))) }
+
+func (d *fields) stream() events.Stream {
+	kind := d.bytes(1)
+	if d.bad {
+		return events.Stream{}
+	}
+	return events.Stream{Kind: events.StreamKind(kind[0]), ID: d.text()}
+}
+
+func putOffsets(bucket *bbolt.Bucket, offsets map[string]events.Sequence) error {
+	for consumer, through := range offsets {
+		if err := bucket.Put([]byte(consumer), encodeOffset(through)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *logFile) head() (head, error) {
+	if f.told != nil {
+		return *f.told, nil
+	}
+	v, err := f.meta(headKey)
+	if err != nil {
+		return head{}, err
+	}
+	return decodeHead(v)
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
@@ -36,6 +38,25 @@ func Exists(dir string) (bool, error) {
 	return len(firsts) > 0, err
 }
 
+// listFiles gives the sequences of the files in dir that have that suffix, ascending.
+func listFiles(dir, suffix string) ([]events.Sequence, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []events.Sequence
+	for _, e := range entries {
+		digits, ok := strings.CutSuffix(e.Name(), suffix)
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if !ok || err != nil || len(digits) != 20 {
+			continue
+		}
+		out = append(out, events.Sequence(n))
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
 func open(dir string, options store.Options, effects effects) (*Log, error) {
 	if err := complete(&options); err != nil {
 		return nil, err
@@ -59,6 +80,9 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 	return l, nil
 }
 
+// oneFile reports whether two batches go into the same file; a commit writes to one.
+func oneFile(a, b *work) bool { return a.file == b.file }
+
 // release closes what was opened so far.
 func (l *Log) release(reason error) {
 	for _, f := range l.files {
@@ -71,48 +95,63 @@ func (l *Log) release(reason error) {
 	}
 }
 
+// load opens the log in three steps: which log it is, whether it lost something, and its end, where it goes on.
 func (l *Log) load() error {
-	if err := tidy(l.dir); err != nil {
-		return err
-	}
-	firsts, err := listFiles(l.dir, fileSuffix)
+	end, err := l.openAll()
 	if err != nil {
 		return err
 	}
+	if err := l.lookBack(end); err != nil {
+		return err
+	}
+	return l.goFrom(end)
+}
+
+// openAll opens the files, of which a new log gets its first, and says with which head they end.
+func (l *Log) openAll() (end head, err error) {
+	if err := tidy(l.dir); err != nil {
+		return end, err
+	}
+	firsts, err := listFiles(l.dir, fileSuffix)
+	if err != nil {
+		return end, err
+	}
 	if len(firsts) == 0 {
 		if err := l.create(); err != nil {
-			return fmt.Errorf("create the log: %w", err)
+			return end, fmt.Errorf("create the log: %w", err)
 		}
 		firsts = []events.Sequence{1}
 	}
 	if err := l.forgetTail(firsts[len(firsts)-1]); err != nil {
-		return err
+		return end, err
 	}
 	var heads []head
 	if l.files, heads, err = openFiles(l.dir, firsts); err != nil {
-		return err
+		return end, err
 	}
 	if err := l.readable(); err != nil {
-		return err
+		return end, err
 	}
-	end := heads[len(heads)-1]
-	if err := l.identify(end); err != nil {
-		return err
-	}
+	end = heads[len(heads)-1]
+	return end, l.identify(end)
+}
+
+// lookBack finds out whether records are lost, by what lies beside the files, and removes what of that belongs to no record.
+func (l *Log) lookBack(end head) error {
 	tail := l.files[len(l.files)-1]
 	offsets, err := tail.offsets()
 	if err != nil {
 		return tail.corrupt(tail.first, err)
 	}
 	l.durableEpoch = end.epoch
-	if err := l.lostRecords(tail.first, end.Head, offsets); err != nil {
+	if err := l.lostRecords(tail.first, end.Head, offsets); err != nil || len(l.losses) > 0 { // then tidying is for GoOn
 		return err
 	}
-	if len(l.losses) == 0 { // else that is for GoOn
-		if err := errors.Join(tidySnapshots(l.dir, l.identity, end.Head), tidyIndexes(l.dir)); err != nil {
-			return err
-		}
-	}
+	return errors.Join(tidySnapshots(l.dir, l.identity, end.Head), tidyIndexes(l.dir))
+}
+
+// goFrom makes the log ready for appends behind its end.
+func (l *Log) goFrom(end head) error {
 	if err := l.openTail(end); err != nil {
 		return err
 	}
@@ -125,19 +164,6 @@ func (l *Log) load() error {
 	l.background.Go(func() { l.indexAll(sealed) })
 	l.witness.Go(l.noteHeads) // ends when the log accepts nothing more
 	return nil
-}
-
-// indexAll stores the indexes that sealed files lack, in their order: each says how young its objects are and those before it.
-func (l *Log) indexAll(files []*logFile) {
-	l.indexing.Lock()
-	defer l.indexing.Unlock()
-	var before *logFile
-	for _, f := range files {
-		if !f.hasStoredIndex() {
-			l.indexSealed(f, before)
-		}
-		before = f
-	}
 }
 
 // forgetTail makes sure that the tail is read from the disk and not from what the process before left in memory, unless that one

@@ -156,3 +156,8 @@ func readAhead(f *os.File, used int64) error {
 	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, used)}, make([]byte, 1<<20))
 	return err
 }
+
+// unknownKind is for a record that may change decisions, of a kind that this program does not know.
+func unknownKind(l events.Label) error {
+	return &events.NewerError{Has: events.ReaderVersion{Format: events.Format}, What: fmt.Sprintf("record %d is of %s", l.Sequence, l.Kind)}
+}

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"runtime/debug"
 	"sort"
 )
 
@@ -229,4 +230,56 @@ func (g page) isBucket(i int) bool {
 // atOrBefore is the last element whose key is not after key; -1 when there is none.
 func (g page) atOrBefore(key []byte) int {
 	return sort.Search(g.count, func(i int) bool { return bytes.Compare(g.key(i), key) > 0 }) - 1
+}
+
+// fits checks that the keys of a child lie between those of the branches above it.
+func (c *cursor) fits(id uint64, child page) error {
+	if len(c.path) == 0 {
+		return nil
+	}
+	if child.count == 0 {
+		return pageError(id, "it is empty below a branch")
+	}
+	first, last := child.key(0), child.key(child.count-1)
+	parent := c.path[len(c.path)-1]
+	if bytes.Compare(first, parent.page.key(parent.at)) < 0 {
+		return pageError(id, "its first key lies before its place")
+	}
+	for i := len(c.path) - 1; i >= 0; i-- {
+		if s := c.path[i]; s.at+1 < s.page.count {
+			if bytes.Compare(last, s.page.key(s.at+1)) >= 0 {
+				return pageError(id, "its last key lies behind its place")
+			}
+			break
+		}
+	}
+	return nil
+}
+
+func (c *cursor) here() (k, v []byte, err error) {
+	top := c.path[len(c.path)-1]
+	if top.page.count == 0 {
+		c.path = nil
+		return nil, nil, nil
+	}
+	if top.page.isBucket(top.at) != c.isRoot {
+		return nil, nil, fmt.Errorf("%w: a bucket is not where one belongs", errPage)
+	}
+	k, v = top.page.key(top.at), top.page.value(top.at)
+	if len(c.last) > 0 && bytes.Compare(c.last, k) >= 0 {
+		return nil, nil, fmt.Errorf("%w: key %x comes after %x", errPage, k, c.last)
+	}
+	c.last = append(c.last[:0], k...)
+	return k, v, nil
+}
+
+// guard turns a panic or a fault in bbolt, which a page that was damaged since it was checked can cause, into an error.
+func guard(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: bbolt: %v", errPage, r)
+		}
+	}()
+	return fn()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"iter"
 	"slices"
 	"sort"
@@ -276,4 +277,31 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 		unread = fmt.Errorf("there may be more of that name: %w", unread)
 	}
 	return streams, unread
+}
+
+// landed notes how the commit of a group ended. The caller holds mu.
+func (l *Log) landed(group []*pending, err error) {
+	if len(group) > 0 && err == nil {
+		l.durable, l.durableEpoch = l.tail.head.Head, l.tail.head.epoch
+		l.tailFirst, l.tailBytes = l.tail.first, l.tail.high.Load()
+	}
+	if len(group) > 0 || err != nil {
+		l.announce()
+	}
+	if err == nil && l.durable.Sequence >= l.indexedTo+indexEvery {
+		l.indexedTo = l.durable.Sequence
+		l.background.Go(l.indexSoFar)
+	}
+}
+
+// record gives the next record in stored form, as a slice of the chunk; ok is false at the end. Its checksum held, or that of its block.
+func (r *chunkReader) record() (stored []byte, ok bool, err error) {
+	if len(r.rest) == 0 {
+		return nil, false, nil
+	}
+	stored, sum, err := r.cut()
+	if err == nil && !r.bare && crc32.Checksum(stored, castagnoli) != sum {
+		err = errChecksum
+	}
+	return stored, err == nil, err
 }

@@ -85,19 +85,3 @@ func (l *Log) Room(bytes int) error {
 }
 
 func (l *Log) step() int64 { return min(allocateStep, l.options.RotateBytes/4) }
-
-// spareTail gives the file that the next rotation will use, made if need be. The caller holds space.
-func (l *Log) spareTail() (*tail, error) {
-	if l.spare != nil {
-		return l.spare, nil
-	}
-	spare, err := newTail(l.dir, l.options.RotateBytes, l.effects)
-	if err != nil {
-		if noSpace(err) {
-			return nil, fmt.Errorf("make the next file: %w: %w", store.ErrNoRoom, err)
-		}
-		return nil, fmt.Errorf("make the next file: %w", err)
-	}
-	l.spare = spare
-	return spare, nil
-}

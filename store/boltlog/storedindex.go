@@ -141,22 +141,8 @@ func part(hash uint64, n int) int {
 	return int(i)
 }
 
-func appendText(v []byte, s string) []byte {
-	return append(binary.AppendUvarint(v, uint64(len(s))), s...)
-}
-
 func appendStream(v []byte, s events.Stream) []byte {
 	return appendText(append(v, byte(s.Kind)), s.ID)
-}
-
-func (d *fields) text() string { return string(d.bytes(int(d.uvarint()))) }
-
-func (d *fields) stream() events.Stream {
-	kind := d.bytes(1)
-	if d.bad {
-		return events.Stream{}
-	}
-	return events.Stream{Kind: events.StreamKind(kind[0]), ID: d.text()}
 }
 
 var errOtherFile = errors.New("it is the index of another file")
@@ -237,6 +223,42 @@ func (x *storedIndex) open(end store.Head) error {
 		return errFields
 	}
 	return d.end("decode the footer")
+}
+
+// load takes all that a stored index says into one in memory.
+func (x *storedIndex) load(into *index.Index) error {
+	for i := range x.tables {
+		for j := range x.tables[i].ends {
+			block, err := x.blockAt(&x.tables[i], j)
+			if err != nil {
+				return err
+			}
+			for d := (&fields{rest: block}); len(d.rest) > 0; {
+				e := &fields{rest: d.bytes(int(d.uvarint()))}
+				if d.bad {
+					return errFields
+				}
+				if err := x.take(i, e, into); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// take takes one entry of a table.
+func (x *storedIndex) take(table int, e *fields, into *index.Index) error {
+	if table == streamTable {
+		s := e.stream()
+		offsets, err := e.offsets()
+		into.Take(s, offsets)
+		return err
+	}
+	name := index.Name{Namespace: e.text(), Name: e.text()}
+	namedStreams, err := e.namedStreams(x.first)
+	into.TakeName(name, namedStreams)
+	return err
 }
 
 func (x *storedIndex) close() error { return x.file.Close() }

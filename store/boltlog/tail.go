@@ -114,15 +114,6 @@ func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events
 	return syncDir(dir)
 }
 
-func putOffsets(bucket *bbolt.Bucket, offsets map[string]events.Sequence) error {
-	for consumer, through := range offsets {
-		if err := bucket.Put([]byte(consumer), encodeOffset(through)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // claim takes the file over for a new term. It also makes durable whatever the last process left in the page cache, so
 // that all that is read from here on is.
 func (t *tail) claim(was head, needs least) error {
