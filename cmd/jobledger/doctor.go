@@ -102,7 +102,11 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 		Clock: cluster.ServerTime, Now: time.Now,
 	}
 	if f.run.log != "" {
-		config.Log = doctor.Log{Dir: open.Dir(f.run.log), Max: f.run.retain.keep.MaxBytes, Ready: readiness(open.Dir(f.run.log))}
+		dir, err := open.Dir(f.run.log)
+		if err != nil {
+			return nil, err
+		}
+		config.Log = doctor.Log{Dir: dir, Max: f.run.retain.keep.MaxBytes, Ready: readiness(dir)}
 	}
 	if f.run.nats.where() {
 		stream, err := f.run.nats.config("")

@@ -84,7 +84,7 @@ func (c *cli) prune(ctx context.Context, f *pruneFlags) error {
 		return err
 	}
 	if exists, err := open.Exists(config.Log); err == nil && !exists {
-		return fmt.Errorf("there is no log in %s", open.Dir(config.Log))
+		return fmt.Errorf("there is no log in %s", open.Place(config.Log))
 	}
 	files, keep, err := controller.WouldPrune(ctx, config)
 	if held := (*store.HeldError)(nil); errors.As(err, &held) {

@@ -192,7 +192,7 @@ func notInUse(f *releaseFlags) error {
 	case errors.As(err, &held):
 		return errors.New(held.Holder() + ": stop it first")
 	}
-	return explainOpen(open.Dir(f.run.log), err)
+	return explainOpen(open.Place(f.run.log), err)
 }
 
 // drainFirst runs the controller until nothing of what it does is left.

@@ -188,7 +188,7 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 
 // replayLists compares the lists of Jobs with what the records give.
 func (c *cli) replayLists(ctx context.Context, log store.Archive, dir string) error {
-	if open.Dir(dir) == "" {
+	if listsDir(dir) == "" {
 		return nil // a stream has none
 	}
 	checked, err := checkLists(ctx, log, dir)

@@ -302,7 +302,11 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 	if err != nil {
 		return nil, err
 	}
-	stream, err := f.nats.config(open.Dir(f.log))
+	dir, err := open.Dir(f.log)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := f.nats.config(dir)
 	if err != nil {
 		return nil, err
 	}

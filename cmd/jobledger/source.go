@@ -131,17 +131,21 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 		if c.reads != nil {
 			read = countedLog{log, c.reads}
 		}
-		lists := joblist.New(joblist.Config{Log: read, Files: log.Files, Dir: open.Dir(f.log), Keep: true})
+		lists := joblist.New(joblist.Config{Log: read, Files: store.FilesOf(log), Dir: listsDir(f.log), Keep: true})
 		return local{history.Local{Log: read, Lists: lists, Damage: c.met}, log}, false, nil
 	case errors.As(err, &held):
-		client, err := besides(ctx, open.Dir(f.log), held)
+		dir, err := open.Dir(f.log)
+		if err != nil {
+			return nil, true, errors.Join(held, err)
+		}
+		client, err := besides(ctx, dir, held)
 		if err != nil {
 			return nil, true, err
 		}
 		client.Damage = c.met
 		return c.countedClient(client), true, nil
 	}
-	return nil, false, explainOpen(open.Dir(f.log), err)
+	return nil, false, explainOpen(open.Place(f.log), err)
 }
 
 // countedClient is a controller that is asked; on a terminal it is shown how many of its records were read.
@@ -198,6 +202,12 @@ type local struct {
 }
 
 func (l local) Close() { _ = l.log.Close() } // it was only read
+
+// listsDir is where the lists of a log's Jobs lie; empty where the log is in no directory, and has none.
+func listsDir(log string) string {
+	dir, _ := open.Dir(log)
+	return dir
+}
 
 // mostAddress is more bytes than the files have in which a controller says where it answers, and with which secret.
 const mostAddress = 4 << 10

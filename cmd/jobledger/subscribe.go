@@ -258,7 +258,9 @@ func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) er
 		return err
 	}
 	if f.log != "" {
-		f.log = open.Dir(f.log)
+		if f.log, err = open.Dir(f.log); err != nil {
+			return err
+		}
 		if f.URL, err = embeddedURL(f.log); err != nil {
 			return err
 		}

@@ -132,7 +132,7 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 
 // verifyLists compares the lists of Jobs beside a log with its records, and says how many are wrong.
 func (c *cli) verifyLists(ctx context.Context, dir string) (wrong int, err error) {
-	if open.Dir(dir) == "" {
+	if listsDir(dir) == "" {
 		return 0, nil // a stream has none
 	}
 	log, err := open.Archive(dir)
@@ -155,7 +155,7 @@ func (c *cli) verifyLists(ctx context.Context, dir string) (wrong int, err error
 }
 
 func checkLists(ctx context.Context, log store.Archive, dir string) (joblist.Checked, error) {
-	return joblist.Check(ctx, joblist.Config{Log: log, Files: log.Files, Dir: open.Dir(dir)})
+	return joblist.Check(ctx, joblist.Config{Log: log, Files: store.FilesOf(log), Dir: listsDir(dir)})
 }
 
 // identify says which log it is.

@@ -48,8 +48,11 @@ func (r *Runner) prunedThrough(seq events.Sequence) {
 	}
 }
 
-// Prune records that records go from a log that no controller has, and deletes their files. The world is what the log says.
-func Prune(ctx context.Context, log store.Opened, world *projector.World, now events.Time, salt func() events.Salt, facts *events.Pruned) error {
+// Prune records that records go from a log that no controller has, and deletes their files. The world is what the log says; files is the
+// log as one that lets files go.
+func Prune(
+	ctx context.Context, log store.Log, files store.Pruner, world *projector.World, now events.Time, salt func() events.Salt, facts *events.Pruned,
+) error {
 	if _, whole := world.Restated(); facts.First > whole {
 		return fmt.Errorf("no later file stands alone: the newest that does begins with record %d", whole)
 	}
@@ -58,7 +61,7 @@ func Prune(ctx context.Context, log store.Opened, world *projector.World, now ev
 	if _, err := log.Wait(ctx, at-1); err != nil {
 		return fmt.Errorf("record that records go: %w", err)
 	}
-	_, err := log.Prune(ctx, facts.First)
+	_, err := files.Prune(ctx, facts.First)
 	return err
 }
 

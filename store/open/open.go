@@ -2,6 +2,7 @@ package open
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -18,6 +19,7 @@ type backend struct {
 	verify     func(ctx context.Context, place string, progress func(done, total int64), has ...store.Head) (store.Report, error)
 	exists     func(place string) (bool, error)
 	key        func(place string) (events.Key, error)
+	directory  bool // place is one, in which those who work with the log leave files of their own
 }
 
 // directories is the scheme of an address that has none.
@@ -43,6 +45,8 @@ var backends = map[string]backend{
 		verify: boltlog.Verify,
 		exists: boltlog.Exists,
 		key:    boltlog.ReadKey,
+
+		directory: true,
 	},
 }
 
@@ -69,10 +73,26 @@ func Check(address string) error {
 	return err
 }
 
-// Dir is the directory of the log, in which those who work with it leave files of their own; the address as it is when it has none.
-func Dir(address string) string {
-	if _, place, err := find(address); err == nil {
-		return place
+// ErrNoDirectory is of an address whose log is in no directory.
+var ErrNoDirectory = errors.New("it is in no directory")
+
+// Dir is the directory of the log, in which those who work with it leave files of their own. The error is ErrNoDirectory when the log
+// has none.
+func Dir(address string) (string, error) {
+	of, place, err := find(address)
+	if err != nil {
+		return "", err
+	}
+	if !of.directory {
+		return "", fmt.Errorf("the log %s: %w", address, ErrNoDirectory)
+	}
+	return place, nil
+}
+
+// Place is where a log is, in words for people: its directory, or its address when it has none.
+func Place(address string) string {
+	if dir, err := Dir(address); err == nil {
+		return dir
 	}
 	return address
 }

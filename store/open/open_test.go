@@ -33,8 +33,8 @@ func TestOneLogByEachOfItsAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, address := range []string{dir, "bolt:" + dir} {
-		if open.Dir(address) != dir {
-			t.Errorf("%s is in %s", address, open.Dir(address))
+		if of, err := open.Dir(address); err != nil || of != dir || open.Place(address) != dir {
+			t.Errorf("%s is in %s, %s for people: %v", address, of, open.Place(address), err)
 		}
 		if there, err := open.Exists(address); err != nil || !there {
 			t.Errorf("%s: %t, %v", address, there, err)
@@ -67,7 +67,8 @@ func TestAnAddressThatNoBackendHas(t *testing.T) {
 	_, verified := open.Verify(t.Context(), address, nil)
 	_, exists := open.Exists(address)
 	_, key := open.Key(address)
-	for _, err := range []error{opened, archive, verified, exists, key, open.Check(address)} {
+	_, dir := open.Dir(address)
+	for _, err := range []error{opened, archive, verified, exists, key, dir, open.Check(address)} {
 		if err == nil || !strings.Contains(err.Error(), `no log of the kind "s3"`) {
 			t.Errorf("it says %v", err)
 		}

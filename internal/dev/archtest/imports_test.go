@@ -1,6 +1,9 @@
 package archtest
 
 import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -356,4 +359,28 @@ func (g graph) sorted() []string {
 	}
 	slices.Sort(own)
 	return own
+}
+
+// TestOnlyTheDoorNamesABackend: whoever opens a log gives an address, and another backend is another line in store/open.
+func TestOnlyTheDoorNamesABackend(t *testing.T) {
+	found := 0
+	for _, name := range goFiles(t) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch folder := filepath.ToSlash(filepath.Dir(name)); {
+		case !imports(file, path("./store/boltlog")):
+		case folder == root+"/store/open":
+			found++
+		default:
+			t.Errorf("%s imports store/boltlog: open the log by its address (store/open)", name)
+		}
+	}
+	if found == 0 {
+		t.Error("store/open does not name it either: the test is blind")
+	}
 }

@@ -254,7 +254,7 @@ func everywhere(t *testing.T, x *failure) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = log.Close() })
-		x.each(t, filepath.Base(dir), log, log.Files, r.records)
+		x.each(t, filepath.Base(dir), log, store.FilesOf(log), r.records)
 	}
 }
 

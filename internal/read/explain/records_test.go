@@ -32,7 +32,7 @@ func openRecorded(t *testing.T, dir string) *recorded {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() }) // it was only read
-	r := &recorded{Source: history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files})}}
+	r := &recorded{Source: history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log)})}}
 	for rec, err := range log.Read(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
 )
 
 var update = flag.Bool("update", false, "write the texts that are kept anew")
@@ -166,7 +167,7 @@ func TestPagesOfIncidentsAreAsKept(t *testing.T) {
 	s := sheets{t: t}
 	for _, name := range []string{"delegated", "cronjobs-observed"} {
 		log := historytest.Recorded(t, name)
-		s.incident(history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files})}, name)
+		s.incident(history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log)})}, name)
 	}
 	s.keep("incidents")
 }

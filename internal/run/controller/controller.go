@@ -117,11 +117,15 @@ func Run(ctx context.Context, config *Config) error {
 // work does what a controller does, on the log.
 func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 	config, logger := c.config, c.logger
-	if err := os.Remove(filepath.Join(open.Dir(config.Log), serve.AddressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	dir, err := open.Dir(config.Log)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(dir, serve.AddressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the address of the controller before: %w", err)
 	}
 	id, head := log.Identity(), log.Head()
-	logger.Info("log opened", "directory", open.Dir(config.Log), "logID", id.LogID, "epoch", id.Epoch, "term", log.Term(),
+	logger.Info("log opened", "directory", dir, "logID", id.LogID, "epoch", id.Epoch, "term", log.Term(),
 		"records", uint64(head.Sequence), "hash", head.Hash.String())
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
@@ -137,17 +141,13 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 		return err
 	}
 	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
-
-	c.health.set(func(h *Health) { h.listing, h.Holes = true, log.Holes })
+	c.health.set(func(h *Health) { h.listing = true })
 	c.metrics = newMetrics(c.registry, log)
-	c.metrics.disk(log)
+	c.ofFiles(log)
 	c.reportZones(world)
-	c.scrubber = newScrubber(log, logger, c.registry)
-	c.packer = newPacker(log, config.PackEvery, logger, c.registry)
 	c.log = livetail.New(countedLog{log, c.metrics}, 0)
-	c.lists, c.damage = joblist.Config{Log: c.log, Files: log.Files, Dir: open.Dir(config.Log)}, log.Damage
-	tellRoom(config.Stream.Embedded, log.Usage, logger)
-	if c.stream, err = newStreamer(&config.Stream, open.Dir(config.Log), c.log, logger); err != nil {
+	c.lists, c.damage = joblist.Config{Log: c.log, Files: store.FilesOf(log), Dir: dir}, log.Damage
+	if c.stream, err = newStreamer(&config.Stream, dir, c.log, logger); err != nil {
 		return err
 	}
 	if c.stream != nil {
@@ -156,12 +156,26 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 		}
 	}
 	defer func() { c.stream.close() }()
-	c.retainer = newRetainer(config.Retention, log, logger, c.health, c.registry, c.consumers()...)
+	if c.retainer, err = newRetainer(config.Retention, log, logger, c.health, c.registry, c.consumers()...); err != nil {
+		return err
+	}
 	c.settleCronJobs(ctx)
 	if err := c.assemble(ctx, world); err != nil {
 		return err
 	}
 	return c.run(ctx)
+}
+
+// ofFiles makes what looks after the files of the log. Of a log without files it does nothing.
+func (c *controller) ofFiles(log store.Opened) {
+	if filed, ok := log.(store.Filed); ok {
+		c.health.set(func(h *Health) { h.Holes = filed.Holes })
+		c.metrics.disk(filed)
+		tellRoom(c.config.Stream.Embedded, filed.Usage, c.logger)
+	}
+	tended, _ := log.(store.Tended)
+	c.scrubber = newScrubber(tended, c.logger, c.registry)
+	c.packer = newPacker(tended, c.config.PackEvery, c.logger, c.registry)
 }
 
 // takeKey takes the key of the log, which the last run knew under that ID.

@@ -81,7 +81,7 @@ func (c *controller) full(full bool) {
 		d.full, d.again = full, now.Add(tellAfter)
 		c.health.set(func(h *Health) { h.full = full })
 		if full {
-			c.logger.Error("the log has no room: nothing is done until there is", "directory", open.Dir(c.config.Log))
+			c.logger.Error("the log has no room: nothing is done until there is", "directory", open.Place(c.config.Log))
 		} else {
 			c.logger.Info("the log has room again")
 		}

@@ -95,8 +95,8 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// disk adds what the log takes on its disk, where that can be known.
-func (m *metrics) disk(log store.Opened) {
+// disk adds what the files of the log take on their disk, where that can be known.
+func (m *metrics) disk(log store.Filed) {
 	if _, _, err := log.Usage(); err != nil {
 		return
 	}

@@ -62,7 +62,9 @@ func allMetrics(t *testing.T) map[string]string {
 	nowhere := slog.New(slog.DiscardHandler)
 	newScrubber(nil, nowhere, d)
 	newPacker(nil, 0, nowhere, d)
-	newRetainer(store.Retention{}, nil, nowhere, k.health, d)
+	if _, err := newRetainer(store.Retention{}, k.log, nowhere, k.health, d); err != nil {
+		t.Fatal(err)
+	}
 	probes := &slis{}
 	probes.init()
 	d.MustRegister(probes.now, probes.results)

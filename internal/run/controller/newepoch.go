@@ -162,7 +162,11 @@ func (c *controller) surveyPods(ctx context.Context, log store.Opened) (losses [
 
 // surveyStream asks the NATS stream for the newest record of this log.
 func (c *controller) surveyStream(ctx context.Context, log store.Opened) ([]events.Loss, error) {
-	s, err := newStreamer(&c.config.Stream, open.Dir(c.config.Log), log, c.logger)
+	dir, err := open.Dir(c.config.Log)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newStreamer(&c.config.Stream, dir, log, c.logger)
 	if s == nil || err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const packEvery = time.Minute
 
 // packer packs the sealed files of the log, one after the other: a packed file takes a third of the disk.
 type packer struct {
-	log    packable
+	log    packable // nil for a log without files
 	every  time.Duration
 	logger *slog.Logger
 	files  prometheus.Counter
@@ -39,7 +39,11 @@ func newPacker(log packable, every time.Duration, logger *slog.Logger, registry 
 }
 
 // run packs what is sealed until ctx ends.
-func (p *packer) run(ctx context.Context) { every(ctx, p.every, p.all) }
+func (p *packer) run(ctx context.Context) {
+	if p.log != nil {
+		every(ctx, p.every, p.all)
+	}
+}
 
 // all packs until no file is plain, or one cannot be packed. It tells why once.
 func (p *packer) all(ctx context.Context) {

@@ -25,6 +25,9 @@ type PruneConfig struct {
 	Before    events.Sequence // files with only records before it go; 0 for none
 }
 
+// errNoPruner is of a log of another kind.
+var errNoPruner = errors.New("prune: this kind of log lets no records go")
+
 // WouldPrune says what Prune would delete: the files, oldest first, and the first record that would be kept. It only reads.
 func WouldPrune(ctx context.Context, config *PruneConfig) (files []store.File, keep events.Sequence, err error) {
 	log, err := open.Archive(config.Log)
@@ -45,8 +48,12 @@ func WouldPrune(ctx context.Context, config *PruneConfig) (files []store.File, k
 	return config.going(log, world)
 }
 
-// going are the files that go, and the first record that is kept.
-func (c *PruneConfig) going(log store.Kept, world *projector.World) (files []store.File, keep events.Sequence, err error) {
+// going are the files that go, and the first record that is kept. A log that has no files lets none go.
+func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files []store.File, keep events.Sequence, err error) {
+	log, ok := reader.(store.Filed)
+	if !ok {
+		return nil, 0, errNoPruner
+	}
 	all, err := log.Files()
 	if err != nil {
 		return nil, 0, err
@@ -82,11 +89,19 @@ func (c *PruneConfig) going(log store.Kept, world *projector.World) (files []sto
 
 // Prune deletes the oldest files of a log, once a record of that is durable. It returns that record's facts; nil when nothing went.
 func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err error) {
+	dir, err := open.Dir(config.Log)
+	if err != nil {
+		return nil, err
+	}
 	log, err := open.Log(config.Log, store.Options{Logger: config.Logger, Reader: loop.Reader(config.Version), Least: loop.Least()})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, log.Close(), giveToOwner(open.Dir(config.Log))) }()
+	defer func() { err = errors.Join(err, log.Close(), giveToOwner(dir)) }()
+	pruner, ok := log.(store.Pruner)
+	if !ok {
+		return nil, errNoPruner
+	}
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
 		return nil, err
@@ -95,7 +110,7 @@ func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err erro
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	if p, err = log.Condemn(ctx, keep); err != nil || p == nil {
+	if p, err = pruner.Condemn(ctx, keep); err != nil || p == nil {
 		return nil, err
 	}
 	p.Reason = events.PruneOperator
@@ -108,5 +123,5 @@ func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err erro
 			p.Missed = append(p.Missed, events.Missed{Consumer: name, From: max(through+1, p.From), Through: keep - 1})
 		}
 	}
-	return p, loop.Prune(ctx, log, world, events.At(time.Now()), salt, p)
+	return p, loop.Prune(ctx, log, pruner, world, events.At(time.Now()), salt, p)
 }

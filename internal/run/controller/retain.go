@@ -29,20 +29,12 @@ const (
 	retainTell    = time.Minute            // between messages about the same
 )
 
-// retained is what a retainer asks of a log.
-type retained interface {
-	store.Kept
-	Ahead() int64
-	Offset(consumer string) (events.Sequence, error)
-	Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error)
-	Prune(ctx context.Context, before events.Sequence) (events.Sequence, error)
-}
-
 // retainer lets old files of the log go: it says to the loop what goes, and deletes the files once the record of that is durable. One
 // goroutine runs it; Whole may be set by another.
 type retainer struct {
 	keep      store.Retention
-	log       retained
+	log       store.Pruner // nil for a log that lets nothing go
+	offset    func(consumer string) (events.Sequence, error)
 	consumers []string // for whom records are kept while there is room
 	logger    *slog.Logger
 	health    *Health
@@ -61,9 +53,16 @@ type retainer struct {
 	failing string // the last error
 }
 
-func newRetainer(keep store.Retention, log retained, logger *slog.Logger, health *Health, registry prometheus.Registerer, consumers ...string) *retainer {
+// newRetainer makes the retainer of a log. The error is that the log lets nothing go, and is to.
+func newRetainer(
+	keep store.Retention, log store.Log, logger *slog.Logger, health *Health, registry prometheus.Registerer, consumers ...string,
+) (*retainer, error) {
+	pruner, ok := log.(store.Pruner)
+	if !ok && keep.On() {
+		return nil, fmt.Errorf("--%s and --%s are for a log in files: this one lets no records go", MaxSizeFlag, MaxAgeFlag)
+	}
 	r := &retainer{
-		keep: keep, log: log, consumers: consumers, logger: logger, health: health, prunes: make(chan loop.Pruning),
+		keep: keep, log: pruner, offset: log.Offset, consumers: consumers, logger: logger, health: health, prunes: make(chan loop.Pruning),
 		held: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "jobledger_log_held_back", Help: "1 while the log keeps a file only because this consumer has not got through it.",
 		}, []string{"consumer"}),
@@ -86,7 +85,7 @@ func newRetainer(keep store.Retention, log retained, logger *slog.Logger, health
 		r.held.WithLabelValues(name).Set(0)
 		r.missed.WithLabelValues(name).Add(0)
 	}
-	return r
+	return r, nil
 }
 
 // run looks until ctx ends.
@@ -181,7 +180,7 @@ func (r *retainer) stock(used int64) (s store.Stock, err error) {
 		Now: events.At(time.Now()), Bytes: used, Ahead: r.log.Ahead(), Whole: events.Sequence(r.whole.Load()), Consumers: map[string]events.Sequence{},
 	}
 	for _, name := range r.consumers {
-		if s.Consumers[name], err = r.log.Offset(name); err != nil {
+		if s.Consumers[name], err = r.offset(name); err != nil {
 			return s, err
 		}
 	}

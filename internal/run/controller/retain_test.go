@@ -49,7 +49,10 @@ func keep(t *testing.T, most int64, consumers ...string) *keeping {
 		t.Fatal(err)
 	}
 	k.log = log
-	k.retainer = newRetainer(store.Retention{MaxBytes: most}, log, slog.New(slog.DiscardHandler), k.health, prometheus.NewRegistry(), consumers...)
+	k.retainer, err = newRetainer(store.Retention{MaxBytes: most}, log, slog.New(slog.DiscardHandler), k.health, prometheus.NewRegistry(), consumers...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return k
 }
 

@@ -19,7 +19,7 @@ const scrubEvery = time.Hour
 // scrubber verifies the sealed files of the log, one after the other and over again, so that a disk that forgets is noticed while
 // there still is a copy.
 type scrubber struct {
-	log    scrubbed
+	log    scrubbed // nil for a log without files
 	logger *slog.Logger
 
 	at      events.Sequence          // the file that was verified last
@@ -48,7 +48,11 @@ func newScrubber(log scrubbed, logger *slog.Logger, registry prometheus.Register
 }
 
 // run verifies a file each hour until ctx ends.
-func (s *scrubber) run(ctx context.Context) { every(ctx, scrubEvery, s.next) }
+func (s *scrubber) run(ctx context.Context) {
+	if s.log != nil {
+		every(ctx, scrubEvery, s.next)
+	}
+}
 
 func (s *scrubber) next(ctx context.Context) {
 	first, notes, err := s.log.Scrub(ctx, s.at)

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 func main() {
@@ -67,11 +67,11 @@ func run(args []string) int {
 
 // write writes the log, a snapshot as of its end, and the lists of its Jobs, as a controller keeps them.
 func (c *choices) write(ctx context.Context) error {
-	if there, err := boltlog.Exists(c.dir); err != nil || there {
+	if there, err := open.Exists(c.dir); err != nil || there {
 		return errors.Join(err, fmt.Errorf("there is a log in %s, or it cannot be read", c.dir))
 	}
 	begin := time.Now()
-	log, err := boltlog.Open(c.dir, store.Options{RotateBytes: c.fileBytes})
+	log, err := open.Log(c.dir, store.Options{RotateBytes: c.fileBytes})
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *choices) write(ctx context.Context) error {
 	if snapshot, ok := l.TakeSnapshot(); ok {
 		err = log.SaveSnapshot(ctx, snapshot)
 	}
-	keeper := joblist.NewKeeper(joblist.Config{Log: log, Files: log.Files, Dir: c.dir}, nil)
+	keeper := joblist.NewKeeper(joblist.Config{Log: log, Files: store.FilesOf(log), Dir: c.dir}, nil)
 	if c.crash {
 		if err = errors.Join(err, keeper.CatchUp(ctx)); err != nil {
 			return errors.Join(err, log.Close())

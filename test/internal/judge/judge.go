@@ -21,6 +21,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
 )
 
@@ -104,7 +105,7 @@ func openSituations(t *testing.T, dir string) history.Source {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() }) // it was only read
-	return history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files})}
+	return history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log)})}
 }
 
 // judge asks for everything that concerns a situation, as of when it was over.

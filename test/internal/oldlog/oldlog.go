@@ -10,13 +10,13 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // Write writes a log into dir for a controller whose log may have that many bytes, until three quarters are full, and returns its last
 // record.
 func Write(dir string, most int64) (events.Sequence, error) {
-	log, err := boltlog.Open(dir, store.Options{MaxBytes: most})
+	log, err := open.Log(dir, store.Options{MaxBytes: most})
 	if err != nil {
 		return 0, err
 	}

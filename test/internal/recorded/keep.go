@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	inprocess "github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // fileBytes is the least size at which a file of a log is sealed. By default it is 256 MiB, which no recording fills.
@@ -81,13 +81,17 @@ func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings
 
 // pack packs the files that are sealed.
 func pack(ctx context.Context, dir string) (err error) {
-	log, err := boltlog.Open(dir, store.Options{RotateBytes: fileBytes})
+	log, err := open.Log(dir, store.Options{RotateBytes: fileBytes})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
+	tended, ok := log.(store.Tended)
+	if !ok {
+		return errors.New("pack: the log has no files")
+	}
 	for {
-		first, err := log.Pack(ctx)
+		first, err := tended.Pack(ctx)
 		if err != nil || first == 0 {
 			return err
 		}

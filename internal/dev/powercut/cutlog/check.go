@@ -11,14 +11,14 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/open"
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
 // Check opens the log in that directory, as a power cut left it, and says what is wrong with it; nil when nothing is. It changes the
 // log: it goes on with it.
 func Check(ctx context.Context, dir string, h Heard, options store.Options) error {
-	exists, err := boltlog.Exists(dir)
+	exists, err := open.Exists(dir)
 	if err != nil {
 		return err
 	}
@@ -69,14 +69,14 @@ func names(dir string) (all []string, err error) {
 
 // verified checks the log as readers see it, before any start.
 func verified(ctx context.Context, dir string, h Heard) error {
-	report, err := boltlog.Verify(ctx, dir, nil)
+	report, err := open.Verify(ctx, dir, nil)
 	if err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
 	if report.Head.Sequence < h.Durable {
 		return fmt.Errorf("record %d was acknowledged, and verify finds records through %d", h.Durable, report.Head.Sequence)
 	}
-	log, err := boltlog.OpenReadOnly(dir)
+	log, err := open.Archive(dir)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func records(ctx context.Context, log store.Reader, h Heard) error {
 
 // opened opens the log to write, checks it, and closes it.
 func opened(ctx context.Context, dir string, h Heard, options store.Options) (head store.Head, err error) {
-	log, err := boltlog.Open(dir, options)
+	log, err := open.Log(dir, options)
 	if err != nil {
 		return head, err
 	}
@@ -129,7 +129,11 @@ func opened(ctx context.Context, dir string, h Heard, options store.Options) (he
 	if err != nil {
 		return head, err
 	}
-	older := s.Head.Sequence < h.Snapshot && h.Snapshot+1 >= log.First() // of a record that was pruned none can be had
+	files, err := store.FilesOf(log)()
+	if err != nil {
+		return head, err
+	}
+	older := s.Head.Sequence < h.Snapshot && len(files) > 0 && h.Snapshot+1 >= files[0].First // of a record that was pruned none can be had
 	if older || s.Head.Sequence > head.Sequence {
 		return head, fmt.Errorf("the newest snapshot is of record %d, one of record %d was saved", s.Head.Sequence, h.Snapshot)
 	}
@@ -147,7 +151,7 @@ func opened(ctx context.Context, dir string, h Heard, options store.Options) (he
 
 // quiet checks that nothing is left to be repaired.
 func quiet(ctx context.Context, dir string, head store.Head) error {
-	report, err := boltlog.Verify(ctx, dir, nil)
+	report, err := open.Verify(ctx, dir, nil)
 	if err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
@@ -159,7 +163,7 @@ func quiet(ctx context.Context, dir string, head store.Head) error {
 
 // goOn appends to the log.
 func goOn(ctx context.Context, dir string, options store.Options) (err error) {
-	log, err := boltlog.Open(dir, options)
+	log, err := open.Log(dir, options)
 	if err != nil {
 		return err
 	}
@@ -177,7 +181,7 @@ func goOn(ctx context.Context, dir string, options store.Options) (err error) {
 	if err := log.Close(); err != nil {
 		return err
 	}
-	report, err := boltlog.Verify(ctx, dir, nil)
+	report, err := open.Verify(ctx, dir, nil)
 	if err == nil && report.Head.Sequence != last {
 		err = fmt.Errorf("verify: head %d, and record %d was appended", report.Head.Sequence, last)
 	}
