@@ -63,7 +63,7 @@ func (w *World) Check(rec *events.Record) error {
 		if rec.Stream == events.Controller || w.Subject(rec.Stream) != nil {
 			return nil // it is not taken over
 		}
-		if !w.parts.follows(rec.Stream, f) {
+		if !w.stated.parts.follows(rec.Stream, f) {
 			return fmt.Errorf("record %d is a part of a state, and the part before it is missing", rec.Sequence)
 		}
 		facts, names := f.Encoded, rec.Evidence.State
@@ -73,7 +73,7 @@ func (w *World) Check(rec *events.Record) error {
 			}
 			return nil
 		}
-		facts, names = w.parts.with(rec.Stream, facts, names)
+		facts, names = w.stated.parts.with(rec.Stream, facts, names)
 		if err := NewWorld().RestoreStream(rec.Stream, facts, names); err != nil {
 			return fmt.Errorf("record %d: %w", rec.Sequence, err)
 		}

@@ -74,3 +74,22 @@ func (j *Job) claimant(command events.Command) types.UID {
 	}
 	return ""
 }
+
+// claimRefused notes a refusal, or a try of unknown end. since is when it was decided.
+func (j *Job) claimRefused(pod types.UID, release bool, since events.Time, f *events.CommandEnded) *claimRetry {
+	r := j.claims[pod]
+	if r == nil || r.release != release {
+		r = &claimRetry{release: release}
+	}
+	r.Refused(j.Settings, since, j.Now, f)
+	for uid, old := range j.claims {
+		if j.byUID[uid] == nil && j.Now.Sub(old.Noted) > forgetClaims {
+			delete(j.claims, uid)
+		}
+	}
+	if j.claims == nil {
+		j.claims = map[types.UID]*claimRetry{}
+	}
+	j.claims[pod] = r
+	return r
+}

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -76,35 +77,36 @@ func (in *Intake) surrounding(o *events.Observation) []Draft {
 
 // OutOfOrder are the nodes that the log says are out of order, by UID.
 func (w *World) OutOfOrder() []*events.NodeSeen {
-	var out []*events.NodeSeen
-	for _, uid := range slices.Sorted(maps.Keys(w.around.nodes)) {
-		out = append(out, w.around.nodes[uid])
+	return inOrder(w.around.nodes)
+}
+
+// inOrder are the values of a map by their keys.
+func inOrder[K cmp.Ordered, V any](m map[K]V) []V {
+	var out []V
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, m[k])
 	}
 	return out
 }
 
 // GoingNamespaces are the namespaces that the log says are being deleted, by name.
 func (w *World) GoingNamespaces() []*events.NamespaceSeen {
-	var out []*events.NamespaceSeen
-	for _, name := range slices.Sorted(maps.Keys(w.around.namespaces)) {
-		out = append(out, w.around.namespaces[name])
-	}
-	return out
+	return inOrder(w.around.namespaces)
 }
 
-func (w *World) surroundingsToWire(s *pb.WorldState) {
-	for _, f := range w.OutOfOrder() {
-		s.Nodes = append(s.Nodes, events.NodeToWire(f))
+func (s *surroundings) toWire(to *pb.WorldState) {
+	for _, f := range inOrder(s.nodes) {
+		to.Nodes = append(to.Nodes, events.NodeToWire(f))
 	}
-	for _, f := range w.GoingNamespaces() {
-		s.Namespaces = append(s.Namespaces, events.NamespaceToWire(f))
+	for _, f := range inOrder(s.namespaces) {
+		to.Namespaces = append(to.Namespaces, events.NamespaceToWire(f))
 	}
-	if w.around.watched != (events.ClusterWatched{}) {
-		s.Watched = events.WatchedToWire(&w.around.watched)
+	if s.watched != (events.ClusterWatched{}) {
+		to.Watched = events.WatchedToWire(&s.watched)
 	}
 }
 
-func (s *surroundings) restore(w *pb.WorldState) {
+func (s *surroundings) fromWire(w *pb.WorldState) {
 	*s = newSurroundings()
 	for _, n := range w.GetNodes() {
 		f := events.NodeFromWire(n)

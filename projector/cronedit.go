@@ -28,22 +28,6 @@ func (c *CronJob) pending() events.Time {
 	return c.earlier(next)
 }
 
-// earlier is the earlier one of a time and the pending one, which may be over; 0 for never.
-func (c *CronJob) earlier(next events.Time) events.Time {
-	if c.Pending > c.Now && (next == 0 || c.Pending < next) {
-		return c.Pending
-	}
-	return next
-}
-
-// nextLook is W of C-085; 0 for never.
-func (c *CronJob) nextLook() events.Time {
-	if at := c.plan.Schedule.Wake(c.Anchor().Go(), c.Now.Go()); !at.IsZero() {
-		return events.At(at)
-	}
-	return 0
-}
-
 // edit notes that the schedule was changed, now. Before that the CronJob was to be looked at then, which may be never. One whose schedule
 // never matches is looked at right away: the built-in's delay is less than nothing then.
 func (c *CronJob) edit(then events.Time) {
@@ -76,3 +60,5 @@ func shifted(t events.Time, step time.Duration) events.Time {
 	}
 	return t.Add(step)
 }
+
+func equalText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
@@ -83,17 +81,6 @@ func (c *CronJob) happened() {
 	c.Pass, c.Edited = CronPass{Since: c.Now, Kept: c.untold()}, 0
 }
 
-// untold are finished Jobs whose deletion failed, and whose SawCompletedJob is not sent yet, as they are still in the list
-// of active Jobs. Another pass does not try the deletion again before (C-105, C-123).
-func (c *CronJob) untold() (kept []types.UID) {
-	for _, uid := range c.Pass.Kept {
-		if r := c.Runs[uid]; r != nil && r.Finished() && c.IsActive(uid) {
-			kept = append(kept, uid)
-		}
-	}
-	return kept
-}
-
 // idleRetry is how long after a backoff the loop has surely looked, and found nothing to do: that look ended without an error.
 const idleRetry = time.Second
 
@@ -137,43 +124,6 @@ func unsaid(want, published, now events.Time) events.Time {
 		return max(want, now)
 	}
 	return now
-}
-
-func (c *CronJob) runSeen(rec *events.Record, f *events.RunSeen) {
-	c.heard = true
-	r := c.Runs[f.Job]
-	switch {
-	case r == nil:
-		r = &Run{RunSeen: *f}
-		if c.Settings.CronJobs {
-			r.First = rec.Time
-		}
-		c.putRun(r)
-	case f.Version < r.Version:
-		return
-	case f.Name != r.Name:
-		renamed := *r
-		renamed.RunSeen = *f
-		c.dropRun(f.Job)
-		c.putRun(&renamed)
-		r = &renamed
-	default:
-		r.RunSeen = *f
-	}
-	if f.Succeeded { // the status is to say so, whatever becomes of the Job (C-107)
-		c.LastSuccess = max(c.LastSuccess, f.Completed)
-	}
-	if c.Ref.Namespace == "" {
-		c.Ref.Namespace = rec.Evidence.Namespace
-	}
-	if c.Ref.Name == "" {
-		c.Ref.Name = rec.Evidence.Owner
-	}
-	c.recognise(r)
-	if !c.Sight.Observing {
-		c.come()
-	}
-	c.happened()
 }
 
 // decided folds a decision: what it says of due times and of the list, then its commands. After a backoff it is the first of another pass,
@@ -385,4 +335,13 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 // compareRuns orders Jobs by name.
 func compareRuns(a, b *events.RunSeen) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Job, b.Job))
+}
+
+// mayCome remembers a run whose create ended unknown and whose Job a live read did not find: the request may still be on its way.
+func (c *CronJob) mayCome(s *CronStart) {
+	if s.Stage != StartUnknown {
+		return // the API server has answered: no request is on its way
+	}
+	late := append(slices.Clone(c.Late), *s)
+	c.Late = late[max(0, len(late)-keptLate):]
 }

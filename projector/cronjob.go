@@ -132,6 +132,14 @@ func (c *CronJob) Anchor() events.Time {
 	return c.Seen.Created
 }
 
+// nextLook is W of C-085; 0 for never.
+func (c *CronJob) nextLook() events.Time {
+	if at := c.plan.Schedule.Wake(c.Anchor().Go(), c.Now.Go()); !at.IsZero() {
+		return events.At(at)
+	}
+	return 0
+}
+
 // Behind reports whether the published status says something else than it is to.
 func (c *CronJob) Behind() bool {
 	s := &c.Seen
@@ -205,3 +213,22 @@ func (c *CronJob) over() bool {
 
 func (c *CronJob) began() events.Sequence { return c.first }
 func (c *CronJob) holder() *Job           { return nil }
+
+// earlier is the earlier one of a time and the pending one, which may be over; 0 for never.
+func (c *CronJob) earlier(next events.Time) events.Time {
+	if c.Pending > c.Now && (next == 0 || c.Pending < next) {
+		return c.Pending
+	}
+	return next
+}
+
+// untold are finished Jobs whose deletion failed, and whose SawCompletedJob is not sent yet, as they are still in the list
+// of active Jobs. Another pass does not try the deletion again before (C-105, C-123).
+func (c *CronJob) untold() (kept []types.UID) {
+	for _, uid := range c.Pass.Kept {
+		if r := c.Runs[uid]; r != nil && r.Finished() && c.IsActive(uid) {
+			kept = append(kept, uid)
+		}
+	}
+	return kept
+}

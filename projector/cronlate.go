@@ -9,15 +9,6 @@ import (
 // keptLate is how many runs are remembered whose create may yet reach the API server.
 const keptLate = 8
 
-// mayCome remembers a run whose create ended unknown and whose Job a live read did not find: the request may still be on its way.
-func (c *CronJob) mayCome(s *CronStart) {
-	if s.Stage != StartUnknown {
-		return // the API server has answered: no request is on its way
-	}
-	late := append(slices.Clone(c.Late), *s)
-	c.Late = late[max(0, len(late)-keptLate):]
-}
-
 // come takes a Job that was seen for the start of a run whose create was late: it is active, as in the third case of C-160. A run of that
 // name which is being started comes first: its own end says what the Job is.
 func (c *CronJob) come() {
@@ -55,3 +46,6 @@ func (c *CronJob) starting(name string) bool {
 func (c *CronJob) came(t *events.Tick) {
 	c.Late = slices.DeleteFunc(slices.Clone(c.Late), func(l CronStart) bool { return l.Stage == StartThere && l.Made.UID == t.Job })
 }
+
+// join puts a Job at the end of the list of active ones.
+func (c *CronJob) join(r events.RunName) { c.setActive(append(slices.Clone(c.Active), r)) }

@@ -31,9 +31,6 @@ func (c *CronJob) setActive(all []events.RunName) {
 	}
 }
 
-// join puts a Job at the end of the list of active ones.
-func (c *CronJob) join(r events.RunName) { c.setActive(append(slices.Clone(c.Active), r)) }
-
 // leave takes Jobs off the list of active ones.
 func (c *CronJob) leave(uids ...types.UID) {
 	if len(uids) > 0 {
@@ -97,3 +94,40 @@ func compareRun(r *Run, with *events.RunSeen) int { return compareRuns(&r.RunSee
 
 // SortedRuns are the CronJob's Jobs by name, and by UID those of the same.
 func (c *CronJob) SortedRuns() []*Run { return slices.Clone(c.byName) }
+
+func (c *CronJob) runSeen(rec *events.Record, f *events.RunSeen) {
+	c.heard = true
+	r := c.Runs[f.Job]
+	switch {
+	case r == nil:
+		r = &Run{RunSeen: *f}
+		if c.Settings.CronJobs {
+			r.First = rec.Time
+		}
+		c.putRun(r)
+	case f.Version < r.Version:
+		return
+	case f.Name != r.Name:
+		renamed := *r
+		renamed.RunSeen = *f
+		c.dropRun(f.Job)
+		c.putRun(&renamed)
+		r = &renamed
+	default:
+		r.RunSeen = *f
+	}
+	if f.Succeeded { // the status is to say so, whatever becomes of the Job (C-107)
+		c.LastSuccess = max(c.LastSuccess, f.Completed)
+	}
+	if c.Ref.Namespace == "" {
+		c.Ref.Namespace = rec.Evidence.Namespace
+	}
+	if c.Ref.Name == "" {
+		c.Ref.Name = rec.Evidence.Owner
+	}
+	c.recognise(r)
+	if !c.Sight.Observing {
+		c.come()
+	}
+	c.happened()
+}

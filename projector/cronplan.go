@@ -81,4 +81,5 @@ func readPlan(text string, zone *string, rules func(name string) (events.ZoneNam
 	return p
 }
 
-func equalText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+// location is a zone by its rules; nil when they are not known.
+func (z *zones) location(name events.ZoneName) *time.Location { return z.known[name].where }

@@ -25,7 +25,7 @@ func (w *World) holdCron(c *CronJob) Subject {
 		w.dropCron(known)
 	}
 	w.subjects[c.Stream] = c
-	w.crons.toEnd(c)
+	w.stated.crons.toEnd(c)
 	for uid := range c.Runs {
 		w.runs[uid] = c.Stream
 	}
@@ -34,7 +34,7 @@ func (w *World) holdCron(c *CronJob) Subject {
 
 // dropCron lets a CronJob go, and what it says whose Jobs are.
 func (w *World) dropCron(c *CronJob) {
-	w.crons.remove(c)
+	w.stated.crons.remove(c)
 	for uid := range c.Runs {
 		if w.runs[uid] == c.Stream {
 			delete(w.runs, uid)

@@ -315,18 +315,3 @@ func (s *CronSight) toWire(w *pb.CronJobState) {
 		w.Departed = append(w.Departed, r.toWire())
 	}
 }
-
-func sightFromWire(w *pb.CronJobState) CronSight {
-	s := CronSight{
-		Observing: w.GetObserving(), Begun: events.Time(w.GetBegun()), Taken: events.Time(w.GetTaken()),
-		Scheduled: events.Time(w.GetScheduled()), Ended: events.Time(w.GetEnded()), Unseen: events.Time(w.GetUnseen()),
-		Since: events.Time(w.GetSince()),
-	}
-	for _, p := range w.GetPast() {
-		s.Past = append(s.Past, PastSchedule{Counting{p.GetSchedule(), p.TimeZone, p.GetZone()}, events.Time(p.GetUntil())})
-	}
-	for _, r := range w.GetDeparted() {
-		s.Departed = append(s.Departed, runFromWire(r))
-	}
-	return s
-}

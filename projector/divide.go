@@ -34,11 +34,6 @@ func newDivision() division {
 	return division{left: queue{which: inLine}, told: queue{which: inLine}, round: 1}
 }
 
-func (d *division) toLeft(p *Pod) {
-	d.left.push(p)
-	p.line = lineLeft
-}
-
 // again begins another division: no part has any pod. Which pods an earlier one had that are known no longer may be told once more.
 func (d *division) again() {
 	d.left.join(&d.told)

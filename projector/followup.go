@@ -178,3 +178,6 @@ func (r *Retired) restoreFollowUp(w *pb.FollowUpState) error {
 	}
 	return reader.err
 }
+
+// ID is the Job's stream.
+func (r *Retired) ID() events.Stream { return events.JobStream(r.Ref.UID) }

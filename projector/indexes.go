@@ -40,19 +40,6 @@ func (x *indexes) complete(i int32) {
 	}
 }
 
-// uncomplete notes that an unlisted pod no longer completes that index, unless another one does, or the published status has it by now.
-func (j *Job) uncomplete(i int32) {
-	if j.Base.Completed.Has(i) {
-		return
-	}
-	for p := range j.Unlisted() {
-		if p.in.completing && p.in.completes == i {
-			return
-		}
-	}
-	j.reopen(i)
-}
-
 // reopen takes that back.
 func (x *indexes) reopen(i int32) {
 	if x.completed.Remove(i) {

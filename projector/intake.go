@@ -333,3 +333,15 @@ func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {
 	}
 	return []Draft{{Stream: home.ID(), Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
 }
+
+func otherWords(p *Pod, seen *events.PodSeen) bool {
+	return p.Waiting != seen.Waiting || !slices.Equal(p.Conditions, seen.Conditions)
+}
+
+// rewound begins another life of the log: what is listed from here on is compared with nothing that was known before.
+func (in *Intake) rewound(f *events.EpochChanged) []Draft {
+	in.listing = nil
+	begins := *f
+	begins.Epoch = in.World.Identity.Epoch + 1
+	return []Draft{{Stream: events.Controller, Kind: events.KindEpochChanged, Facts: &begins}}
+}

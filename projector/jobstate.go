@@ -232,3 +232,8 @@ func (j *Job) restorePods(ws []*pb.PodState, names []*pb.PodNames, r *stateReade
 		j.enqueue(p)
 	}
 }
+
+func (d *division) toLeft(p *Pod) {
+	d.left.push(p)
+	p.line = lineLeft
+}

@@ -73,12 +73,12 @@ func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
 
 // Collecting reports whether the world knows of a stream no more than parts of its state: it began with a file of the log, and the last
 // part is yet to come. It passes over the stream's records until then, because the parts to come have what they say.
-func (w *World) Collecting(s events.Stream) bool { return w.parts[s] != nil }
+func (w *World) Collecting(s events.Stream) bool { return w.stated.parts[s] != nil }
 
 // Collected are the parts of a stream's state so far, one after another, when the world knows no more of the stream. RestoreStream goes on
 // from them.
 func (w *World) Collected(s events.Stream) (facts, names []byte) {
-	if p := w.parts[s]; p != nil {
+	if p := w.stated.parts[s]; p != nil {
 		return p.facts, p.names
 	}
 	return nil, nil
@@ -90,7 +90,7 @@ func (w *World) collect(s events.Stream, part uint64, facts, names []byte) error
 	if err != nil {
 		return fmt.Errorf("%s: %w", s, err)
 	}
-	w.parts[s] = &parts{ref: refOf(s, called.GetNamespace(), called.GetName()), n: part, facts: slices.Clip(facts), names: slices.Clip(names)}
+	w.stated.parts[s] = &parts{ref: refOf(s, called.GetNamespace(), called.GetName()), n: part, facts: slices.Clip(facts), names: slices.Clip(names)}
 	return nil
 }
 
@@ -163,4 +163,38 @@ func whole(facts, names []byte) (f, n []byte) {
 // stateField is the number of a field of a state.
 func stateField(name protoreflect.Name) protowire.Number {
 	return (&pb.JobState{}).ProtoReflect().Descriptor().Fields().ByName(name).Number()
+}
+
+// RestoreStream takes over an encoded state, as StreamState gave it, or all parts of one after another, as StatePart gave them.
+func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
+	if part, last := partOf(facts); part != 0 && !last {
+		return w.collect(s, part, facts, names)
+	}
+	state, called, err := readState(facts, names)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s, err)
+	}
+	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
+	if stub := state.GetStub(); stub != nil {
+		retired, err := retiredFromWire(ref, stub, &w.Settings)
+		if err != nil {
+			return fmt.Errorf("decode state of %s: %w", s, err)
+		}
+		w.keepRetired(retired)
+		return nil
+	}
+	if cron := state.GetCronJob(); cron != nil {
+		c, err := w.cronFromWire(s, ref, cron)
+		if err != nil {
+			return fmt.Errorf("decode state of %s: %w", s, err)
+		}
+		w.holdCron(c)
+		return nil
+	}
+	j, err := w.jobFromWire(s, state, called)
+	if err != nil {
+		return fmt.Errorf("decode state of %s: %w", s, err)
+	}
+	w.hold(j)
+	return nil
 }

@@ -251,3 +251,16 @@ func (j *Job) enterStopping(p *Pod) {
 		p.in.index = p.Index
 	}
 }
+
+// uncomplete notes that an unlisted pod no longer completes that index, unless another one does, or the published status has it by now.
+func (j *Job) uncomplete(i int32) {
+	if j.Base.Completed.Has(i) {
+		return
+	}
+	for p := range j.Unlisted() {
+		if p.in.completing && p.in.completes == i {
+			return
+		}
+	}
+	j.reopen(i)
+}

@@ -4,22 +4,60 @@ import (
 	"cmp"
 
 	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
+
+// statement is what the newest file of the log states again: a file stands alone once it has the state of every stream.
+type statement struct {
+	jobs     line[Job]       // holders of the subjects, by when they were stated
+	stubs    line[Retired]   // retired Jobs, likewise
+	crons    line[CronJob]   // likewise
+	restated events.Sequence // the first record of the newest file that is known to stand alone; see Restated
+	parts    Parts           // of streams of which no more is known; see Collecting
+	passed   bool            // records of such a stream were passed over since the newest file began
+}
+
+func newStatement() statement {
+	return statement{
+		jobs:  newLine(func(j *Job) *links[Job] { return &j.stating }),
+		stubs: newLine(func(r *Retired) *links[Retired] { return &r.place }),
+		crons: newLine(func(c *CronJob) *links[CronJob] { return &c.stating }),
+		parts: Parts{},
+	}
+}
+
+func (s *statement) toWire(to *pb.WorldState) { to.Restated = uint64(s.restated) }
+
+func (s *statement) fromWire(from *pb.WorldState) { s.restated = events.Sequence(from.GetRestated()) }
+
+// beginFile folds the state of the controller, with which a file of the log begins. For a reader that begins with this file it is all there is.
+func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
+	used := func(events.ZoneName) bool { return true } // what the file has of zones is all that CronJobs name
+	if w.Identity == (events.Identity{}) {
+		_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
+		w.previous, w.Now = rec.Sequence, rec.Time
+	} else {
+		used = w.zonesInUse()
+	}
+	w.specs.filed(rec.Sequence)
+	w.zones.filed(rec.Sequence, used)
+	w.unpart()
+}
 
 // Restated says with which record the newest file begins, and with which the newest of those that are known to stand alone
 // (events.FileRestated). Each is 0 when there is none: a log of one file needs no statement.
-func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.since, w.restated }
+func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.since, w.stated.restated }
 
 // Unstated is a stream that has no record at or after first, the sequence with which the newest file begins, or of whose state that file
 // has parts and not the last one; ok is false when there is none.
 func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
-	if j := w.stating.first; j != nil && (j.Head < first || j.division.open) {
+	if j := w.stated.jobs.first; j != nil && (j.Head < first || j.division.open) {
 		return j.Stream, true
 	}
-	if r := w.stubs.first; r != nil && r.Head < first {
+	if r := w.stated.stubs.first; r != nil && r.Head < first {
 		return r.ID(), true
 	}
-	if c := w.crons.first; c != nil && c.Head < first {
+	if c := w.stated.crons.first; c != nil && c.Head < first {
 		return c.Stream, true
 	}
 	return events.Stream{}, false
@@ -29,13 +67,13 @@ func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 // anyway, so 100,000 retired Jobs need no sorting.
 func (w *World) Stating() []events.Stream {
 	out := make([]events.Stream, 0, w.Len()+w.Stubs())
-	for j := w.stating.first; j != nil; j = j.stating.after {
+	for j := w.stated.jobs.first; j != nil; j = j.stating.after {
 		out = append(out, j.Stream)
 	}
-	for r := w.stubs.first; r != nil; r = r.place.after {
+	for r := w.stated.stubs.first; r != nil; r = r.place.after {
 		out = append(out, r.ID())
 	}
-	for c := w.crons.first; c != nil; c = c.stating.after {
+	for c := w.stated.crons.first; c != nil; c = c.stating.after {
 		out = append(out, c.Stream)
 	}
 	return out
@@ -54,12 +92,12 @@ func (w *World) StateBytes(s events.Stream) int {
 	return stub
 }
 
-// stated makes the record of a stream's state its newest record. A state says nothing new, so nothing else changes; but a subject of which
+// stateAgain makes the record of a stream's state its newest record. A state says nothing new, so nothing else changes; but a subject of which
 // nothing is left was kept until its state was stored.
-func (w *World) stated(rec *events.Record, f *events.StoredState) {
+func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	if r := w.Retired(rec.Stream); r != nil {
 		r.Head = rec.Sequence
-		w.stubs.toEnd(r)
+		w.stated.stubs.toEnd(r)
 		return
 	}
 	subject := w.subjects[rec.Stream]
@@ -68,7 +106,7 @@ func (w *World) stated(rec *events.Record, f *events.StoredState) {
 	}
 	if c, ok := subject.(*CronJob); ok {
 		c.Head = rec.Sequence
-		w.crons.toEnd(c)
+		w.stated.crons.toEnd(c)
 		return
 	}
 	j := subject.holder()
@@ -78,7 +116,7 @@ func (w *World) stated(rec *events.Record, f *events.StoredState) {
 	if j.division.open = part != 0 && !last; j.division.open {
 		return
 	}
-	w.stating.toEnd(j)
+	w.stated.jobs.toEnd(j)
 	if parted {
 		w.close(subject)
 	}
@@ -96,9 +134,9 @@ func (w *World) unpart() {
 
 // sortStated puts the subjects in the order of their newest records: a snapshot gives them in another.
 func (w *World) sortStated() {
-	w.stating.sort(func(a, b *Job) int { return cmp.Compare(a.statedAt(), b.statedAt()) })
-	w.stubs.sort(func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
-	w.crons.sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
+	w.stated.jobs.sort(func(a, b *Job) int { return cmp.Compare(a.statedAt(), b.statedAt()) })
+	w.stated.stubs.sort(func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
+	w.stated.crons.sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
 }
 
 // statedAt is the Job's newest record; 0 when the newest file has parts of its state alone.

@@ -22,7 +22,7 @@ type Retired struct {
 	Head     events.Sequence // its newest record
 	Settings *events.Settings
 	followUp *followUp      // nil until another record of it comes: most have none
-	place    links[Retired] // in World.stubs
+	place    links[Retired] // in statement.stubs
 }
 
 // Retirement is what the record says by which the Job retires: how it ended, by its published status.
@@ -85,9 +85,6 @@ func endOf(conditions []events.JobCondition) *events.JobCondition {
 // Phase is PhaseRetired.
 func (r *Retired) Phase() Phase { return PhaseRetired }
 
-// ID is the Job's stream.
-func (r *Retired) ID() events.Stream { return events.JobStream(r.Ref.UID) }
-
 // Reference names the Job.
 func (r *Retired) Reference() events.JobRef { return r.Ref }
 
@@ -133,15 +130,15 @@ func retiredFromWire(ref events.JobRef, w *pb.StubState, settings *events.Settin
 // keepRetired takes r in, in the place of one that is known already.
 func (w *World) keepRetired(r *Retired) {
 	if known := w.retired[r.Ref.UID]; known != nil {
-		w.stubs.remove(known)
+		w.stated.stubs.remove(known)
 	}
 	w.retired[r.Ref.UID] = r
-	w.stubs.toEnd(r)
+	w.stated.stubs.toEnd(r)
 }
 
 func (w *World) dropRetired(r *Retired) {
 	delete(w.retired, r.Ref.UID)
-	w.stubs.remove(r)
+	w.stated.stubs.remove(r)
 }
 
 // RetiredJobs yields the retired Jobs by UID.

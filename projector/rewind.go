@@ -13,7 +13,7 @@ func (w *World) rewind(at events.Sequence) {
 			continue // a snapshot has it as it was seen after the rewind
 		}
 		if j := subject.holder(); j != nil {
-			w.stating.remove(j)
+			w.stated.jobs.remove(j)
 			if j.Spec != nil {
 				w.specs.release(j.Spec.Hash)
 			}
@@ -33,21 +33,5 @@ func (w *World) rewind(at events.Sequence) {
 			delete(w.homes, uid)
 		}
 	}
-	clear(w.parts)
-	w.Rewound = at
-	clear(w.newest)
-	w.Rival.acts = nil
-	w.Listing = true
-	w.pending = union(w.pending, []events.Resource{events.Jobs, events.Pods})
-	if w.Settings.CronJobs {
-		w.pending = union(w.pending, []events.Resource{events.CronJobs})
-	}
-}
-
-// rewound begins another life of the log: what is listed from here on is compared with nothing that was known before.
-func (in *Intake) rewound(f *events.EpochChanged) []Draft {
-	in.listing = nil
-	begins := *f
-	begins.Epoch = in.World.Identity.Epoch + 1
-	return []Draft{{Stream: events.Controller, Kind: events.KindEpochChanged, Facts: &begins}}
+	clear(w.stated.parts)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
 // A controller that takes the built-in's place (--manage=all) may find that the built-in runs as well. Each then makes pods that
@@ -75,6 +76,27 @@ func (w *World) rivalActed(a rivalAct) {
 // maxRivalActs bounds what is remembered: pods alone prove nothing, however many.
 const maxRivalActs = 8
 
+// apply folds a record of the controller's stream. passed says that records of streams were passed over which may have told of another
+// controller.
+func (r *Rival) apply(rec *events.Record, passed bool) {
+	switch f := rec.Facts.(type) {
+	case *events.EpochChanged: // the acts are of a past that the cluster does not have
+		r.acts = nil
+	case *events.ControllerStarted:
+		r.restarted(rec.Time)
+	case *events.ClockStepped:
+		r.shift(f.Step)
+	case *events.RivalFound:
+		*r = Rival{Found: true}
+	case *events.RivalGone:
+		*r = Rival{}
+	case *events.FileRestated:
+		if passed {
+			r.acts, r.Quiet = f.RivalActs, f.RivalQuiet
+		}
+	}
+}
+
 // restarted folds a process's start. What was seen of a rival is for the run that saw it; that it was found holds on.
 func (r *Rival) restarted(now events.Time) {
 	r.acts = nil
@@ -88,4 +110,12 @@ func (r *Rival) shift(step time.Duration) {
 	if r.Quiet != 0 {
 		r.Quiet = r.Quiet.Add(step)
 	}
+}
+
+func (r *Rival) toWire(s *pb.WorldState) {
+	s.RivalFound, s.RivalQuiet, s.RivalActs = r.Found, int64(r.Quiet), events.RivalActsToWire(r.acts)
+}
+
+func (r *Rival) fromWire(s *pb.WorldState) {
+	*r = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet()), acts: events.RivalActsFromWire(s.GetRivalActs())}
 }

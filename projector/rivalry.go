@@ -35,21 +35,6 @@ func (j *Job) ourWrite(at events.Time) {
 	}
 }
 
-// rivalWrote folds when the built-in last wrote the Job's status, as its object says. It did when the status is another one than we
-// know and have written.
-func (j *Job) rivalWrote(f *events.JobSeen) {
-	r, at := &j.rivalry, f.BuiltinWrote
-	if at == r.wrote {
-		return
-	}
-	r.wrote = at
-	ours := j.Writing().Count > 0 && j.Writing().Class == 0 // it may be a write of ours whose outcome is unknown
-	if at == 0 || f.Status == nil || ours {
-		return
-	}
-	r.acts = append(r.acts, rivalAct{events.RivalAct{Job: j.Ref.UID, At: at}, r.late(at)})
-}
-
 // rivalMade folds a pod that is seen for the first time: it may tell of another controller.
 func (j *Job) rivalMade(f *events.PodSeen) {
 	if f.Unmarked && j.rivalry.late(f.Created) {

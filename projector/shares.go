@@ -10,11 +10,14 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// shares are what namespaces have written into the log lately. A share is a bucket that leaks: each record of the namespace fills
+// budgets are what namespaces have written into the log lately. A share is a bucket that leaks: each record of the namespace fills
 // it by the record's weight, and a budget (events.Settings.NamespaceBudget) leaks out of it within an hour. So a namespace that
 // writes less than its budget in an hour is never over it, and none writes more than two budgets in full within an hour. Shares
 // are folded from records, so a restart gives no namespace a new one.
-type shares map[string]*Bucket
+type budgets struct {
+	of   map[string]*Bucket // by namespace
+	most int                // how many there may be before those that are empty are forgotten
+}
 
 // Bucket is a share of the log. The zero Bucket is empty.
 type Bucket struct {
@@ -53,7 +56,7 @@ func Full(share, budget int64) bool {
 // Share is what the namespace has written into the log and not worked off, in bytes. It is over its budget when that is more than
 // Settings.NamespaceBudget.
 func (w *World) Share(namespace string, now events.Time) int64 {
-	if s := w.shares[namespace]; s != nil {
+	if s := w.budgets.of[namespace]; s != nil {
 		return s.Left(now, w.Settings.NamespaceBudget)
 	}
 	return 0
@@ -65,7 +68,7 @@ func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
 	if budget == 0 {
 		return 0, nil
 	}
-	for namespace, s := range w.shares {
+	for namespace, s := range w.budgets.of {
 		if s.Left(now, budget) > budget {
 			names = append(names, namespace)
 		}
@@ -74,22 +77,54 @@ func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
 	return len(names), names[:min(most, len(names))]
 }
 
-// charge adds a record to the share of its namespace. A stream's state is charged to no namespace: it is stored because a file is full, whoever
-// filled it.
-func (w *World) charge(rec *events.Record, namespace string) {
-	budget := w.Settings.NamespaceBudget
+// apply adds a record to the share of its namespace. A stream's state is charged to no namespace: it is stored because a file is full,
+// whoever filled it. A budget of 0 is none.
+func (b *budgets) apply(rec *events.Record, namespace string, budget int64) {
 	if budget == 0 || namespace == "" || rec.Kind == events.KindStateStored {
 		return
 	}
-	if len(w.shares) > w.sharesKept {
-		w.pruneShares(rec.Time)
+	if len(b.of) > b.most {
+		maps.DeleteFunc(b.of, func(_ string, s *Bucket) bool { return s.Left(rec.Time, budget) == 0 })
+		b.most = 2*len(b.of) + 64
 	}
-	s := w.shares[namespace]
+	s := b.of[namespace]
 	if s == nil {
 		s = &Bucket{}
-		w.shares[namespace] = s
+		b.of[namespace] = s
 	}
 	s.Add(events.Weight(rec), rec.Time, budget)
+}
+
+// applyToController folds what the controller's stream says to shares.
+func (b *budgets) applyToController(rec *events.Record, budget int64) {
+	switch f := rec.Facts.(type) {
+	case *events.ClockStepped:
+		for _, s := range b.of {
+			s.Shift(f.Step)
+		}
+	case *events.ControllerStarted:
+		if f.Settings.NamespaceBudget == 0 {
+			clear(b.of)
+		}
+	case *events.PassedOver:
+		b.apply(rec, rec.Evidence.Namespace, budget)
+	}
+}
+
+// toWire stores the shares that have not leaked out.
+func (b *budgets) toWire(s *pb.WorldState, now events.Time, budget int64) {
+	for _, namespace := range slices.Sorted(maps.Keys(b.of)) {
+		if x := b.of[namespace]; x.Left(now, budget) > 0 {
+			s.Shares = append(s.Shares, &pb.ShareState{Namespace: namespace, Bytes: x.bytes, At: int64(x.at)})
+		}
+	}
+}
+
+func (b *budgets) fromWire(s *pb.WorldState) {
+	clear(b.of)
+	for _, w := range s.GetShares() {
+		b.of[w.GetNamespace()] = &Bucket{bytes: w.GetBytes(), at: events.Time(w.GetAt())}
+	}
 }
 
 // namespaceOf names the namespace of a record; s is what is held of its stream, nil for nothing.
@@ -101,49 +136,5 @@ func (w *World) namespaceOf(rec *events.Record, s Subject) string {
 		return s.Reference().Namespace
 	default:
 		return w.RefOf(rec.Stream).Namespace
-	}
-}
-
-// pruneShares forgets those that have leaked out.
-func (w *World) pruneShares(now events.Time) {
-	maps.DeleteFunc(w.shares, func(_ string, s *Bucket) bool { return s.Left(now, w.Settings.NamespaceBudget) == 0 })
-	w.sharesKept = 2*len(w.shares) + 64
-}
-
-// chargeController folds what the controller's stream says to shares.
-func (w *World) chargeController(rec *events.Record) {
-	switch f := rec.Facts.(type) {
-	case *events.ClockStepped:
-		w.shares.shift(f.Step)
-	case *events.ControllerStarted:
-		if f.Settings.NamespaceBudget == 0 {
-			clear(w.shares)
-		}
-	case *events.PassedOver:
-		w.charge(rec, rec.Evidence.Namespace)
-	}
-}
-
-// shift moves all with the clock.
-func (s shares) shift(step time.Duration) {
-	for _, x := range s {
-		x.Shift(step)
-	}
-}
-
-func (w *World) sharesToWire() []*pb.ShareState {
-	var out []*pb.ShareState
-	for _, namespace := range slices.Sorted(maps.Keys(w.shares)) {
-		if s := w.shares[namespace]; s.Left(w.Now, w.Settings.NamespaceBudget) > 0 {
-			out = append(out, &pb.ShareState{Namespace: namespace, Bytes: s.bytes, At: int64(s.at)})
-		}
-	}
-	return out
-}
-
-func (s shares) restore(ws []*pb.ShareState) {
-	clear(s)
-	for _, w := range ws {
-		s[w.GetNamespace()] = &Bucket{bytes: w.GetBytes(), at: events.Time(w.GetAt())}
 	}
 }

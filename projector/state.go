@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/proto"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
@@ -30,44 +29,10 @@ func (w *World) RefOf(s events.Stream) events.JobRef {
 	if subject := w.Subject(s); subject != nil {
 		return subject.Reference()
 	}
-	if p := w.parts[s]; p != nil {
+	if p := w.stated.parts[s]; p != nil {
 		return p.ref
 	}
 	return events.JobRef{}
-}
-
-// RestoreStream takes over an encoded state, as StreamState gave it, or all parts of one after another, as StatePart gave them.
-func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
-	if part, last := partOf(facts); part != 0 && !last {
-		return w.collect(s, part, facts, names)
-	}
-	state, called, err := readState(facts, names)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s, err)
-	}
-	ref := events.JobRef{Namespace: called.GetNamespace(), Name: called.GetName(), UID: types.UID(s.ID)}
-	if stub := state.GetStub(); stub != nil {
-		retired, err := retiredFromWire(ref, stub, &w.Settings)
-		if err != nil {
-			return fmt.Errorf("decode state of %s: %w", s, err)
-		}
-		w.keepRetired(retired)
-		return nil
-	}
-	if cron := state.GetCronJob(); cron != nil {
-		c, err := w.cronFromWire(s, ref, cron)
-		if err != nil {
-			return fmt.Errorf("decode state of %s: %w", s, err)
-		}
-		w.holdCron(c)
-		return nil
-	}
-	j, err := w.jobFromWire(s, state, called)
-	if err != nil {
-		return fmt.Errorf("decode state of %s: %w", s, err)
-	}
-	w.hold(j)
-	return nil
 }
 
 func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
@@ -99,22 +64,23 @@ func (w *World) ControllerFacts() []byte {
 	return marshal(s)
 }
 
+// worldValue is a part of what the log says of the controller, and is stored by itself.
+type worldValue interface {
+	toWire(s *pb.WorldState)
+	fromWire(s *pb.WorldState)
+}
+
+// values are those parts.
+func (w *World) values() []worldValue {
+	return []worldValue{&w.life, &w.view, &w.Rival, &w.stated, &w.watch, &w.around}
+}
+
 func (w *World) controllerToWire() *pb.WorldState {
-	s := &pb.WorldState{
-		LogId: w.Identity.LogID, Epoch: w.Identity.Epoch, Now: int64(w.Now), Settings: events.SettingsToWire(&w.Settings),
-		Program: w.Program, Rules: w.Rules, Fold: w.Fold, Key: w.Key, Listing: w.Listing, Previous: uint64(w.previous),
-		Newest: map[uint32]uint64{}, Filed: uint64(w.specs.since), Restated: uint64(w.restated), Term: w.Term,
-		RivalFound: w.Rival.Found, RivalQuiet: int64(w.Rival.Quiet), RivalActs: events.RivalActsToWire(w.Rival.acts),
+	s := &pb.WorldState{Now: int64(w.Now), Filed: uint64(w.specs.since)}
+	for _, v := range w.values() {
+		v.toWire(s)
 	}
-	for _, r := range w.pending {
-		s.Pending = append(s.Pending, pb.Resource(r))
-	}
-	for r, v := range w.newest {
-		s.Newest[uint32(r)] = v
-	}
-	w.watch.toWire(s)
-	s.Shares = w.sharesToWire()
-	w.surroundingsToWire(s)
+	w.budgets.toWire(s, w.Now, w.Settings.NamespaceBudget)
 	return s
 }
 
@@ -201,21 +167,11 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	if err := proto.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("decode the controller's state: %w", err)
 	}
-	w.Identity = events.Identity{LogID: s.GetLogId(), Epoch: s.GetEpoch()}
-	w.Head, w.Now, w.Settings = through, events.Time(s.GetNow()), events.SettingsFromWire(s.GetSettings())
-	w.Program, w.Rules, w.Fold, w.Key, w.Listing = s.GetProgram(), s.GetRules(), s.GetFold(), s.GetKey(), s.GetListing()
-	w.Rival = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet()), acts: events.RivalActsFromWire(s.GetRivalActs())}
-	w.restated, w.Term = events.Sequence(s.GetRestated()), s.GetTerm()
-	w.previous = events.Sequence(s.GetPrevious())
-	for _, r := range s.GetPending() {
-		w.pending = append(w.pending, events.Resource(r))
+	w.Head, w.Now = through, events.Time(s.GetNow())
+	for _, v := range w.values() {
+		v.fromWire(&s)
 	}
-	for r, v := range s.GetNewest() {
-		w.newest[events.Resource(r)] = v
-	}
-	w.watch.restore(&s)
-	w.shares.restore(s.GetShares())
-	w.around.restore(&s)
+	w.budgets.fromWire(&s)
 	w.specs.since = events.Sequence(s.GetFiled())
 	for _, z := range s.GetZones() {
 		w.zones.store(events.ZoneFromWire(z.GetRules()), events.Sequence(z.GetAt()))

@@ -94,7 +94,7 @@ func (k *watch) toWire(s *pb.WorldState) {
 	s.Blind, s.BlindSince, s.Narrow = k.blind, int64(k.since), int64(k.narrow)
 }
 
-func (k *watch) restore(s *pb.WorldState) {
+func (k *watch) fromWire(s *pb.WorldState) {
 	for _, w := range s.GetGaps() {
 		k.gaps = append(k.gaps, ticks.Gap{From: events.Time(w.GetFrom()).Go(), Until: events.Time(w.GetUntil()).Go()})
 	}

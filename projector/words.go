@@ -27,10 +27,6 @@ func (in *Intake) AdmitWords(o *events.Observation) []Draft {
 	return in.podSeen(o, o.Facts.(*events.PodSeen), true)
 }
 
-func otherWords(p *Pod, seen *events.PodSeen) bool {
-	return p.Waiting != seen.Waiting || !slices.Equal(p.Conditions, seen.Conditions)
-}
-
 // samePod reports whether a pod is seen as it is known, but for the version and the words. That its finalizer is gone is known once
 // the server has confirmed it.
 func samePod(home Subject, p *Pod, seen *events.PodSeen) bool {

@@ -1,71 +1,48 @@
 package projector
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 )
 
-// World is everything that one log says: its subjects by their streams, and what the controller went through.
+// World is everything that one log says: its subjects by their streams, and what the controller went through. Its parts are values of
+// their own: each folds the records that concern it, and is stored by itself.
 type World struct {
-	Identity events.Identity
-	Head     events.Sequence
-	Now      events.Time
+	Head events.Sequence
+	Now  events.Time
+	life
+	view
+	Rival Rival // another controller at work on the same Jobs
 
-	Term     uint64 // of the process that works, or worked last; 0 before terms were recorded
-	Settings events.Settings
-	Program  string      // version of the program that works, or worked last
-	Rules    uint32      // its rules version
-	Fold     uint32      // its fold version
-	Key      string      // ID of the key with which it hashes specs and templates
-	Listing  bool        // the view of the cluster is being built again: nothing is decided
-	Rival    Rival       // another controller at work on the same Jobs
-	Lost     events.Loss // records that the log is known to have lost; zero when there are none. Nothing is decided then
-	// Rewound is the newest record by which all was forgotten that was learnt of the cluster before; 0 when a snapshot is younger.
-	Rewound events.Sequence
-
-	restated events.Sequence            // the first record of the newest file that is known to stand alone; see Restated
-	previous events.Sequence            // the controller stream's newest record
-	pending  []events.Resource          // resources that the open listing still waits for
-	newest   map[events.Resource]uint64 // newest resourceVersion known of each resource
 	specs    specs
-	subjects map[events.Stream]Subject         // all but retired Jobs
-	retired  map[types.UID]*Retired            // apart, because they may be many
-	stating  line[Job]                         // holders of the subjects, for the next file
-	stubs    line[Retired]                     // likewise
-	crons    line[CronJob]                     // likewise
-	zones    *zones                            // that CronJobs name
-	watch    watch                             // when CronJobs were not watched
-	runs     map[types.UID]events.Stream       // of each Job that a CronJob has: the CronJob's
-	homes    map[types.UID]events.Stream       // of each pod
-	floors   map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
-	parts    Parts                             // of streams of which no more is known; see Collecting
-	passed   bool                              // records of such a stream were passed over since the newest file began
+	zones    *zones                      // that CronJobs name
+	watch    watch                       // when CronJobs were not watched
+	around   surroundings                // nodes and namespaces
+	budgets  budgets                     // what namespaces have written
+	subjects map[events.Stream]Subject   // all but retired Jobs
+	retired  map[types.UID]*Retired      // apart, because they may be many
+	runs     map[types.UID]events.Stream // of each Job that a CronJob has: the CronJob's
+	homes    map[types.UID]events.Stream // of each pod
+	stated   statement                   // what the newest file states again
 
-	around     surroundings // nodes and namespaces
-	shares     shares       // of namespaces in the log
-	sharesKept int          // how many there may be before those that are empty are forgotten
+	floors map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
 }
 
 // NewWorld is what an empty log says.
 func NewWorld() *World {
 	return &World{
-		Settings: events.DefaultSettings(),
-		newest:   map[events.Resource]uint64{},
+		life:     life{Settings: events.DefaultSettings()},
+		view:     newView(),
 		specs:    newSpecs(),
+		zones:    newZones(),
+		around:   newSurroundings(),
+		budgets:  budgets{of: map[string]*Bucket{}},
 		subjects: map[events.Stream]Subject{},
 		retired:  map[types.UID]*Retired{},
-		homes:    map[types.UID]events.Stream{},
-		around:   newSurroundings(),
-		shares:   shares{},
-		parts:    Parts{},
-		stating:  newLine(func(j *Job) *links[Job] { return &j.stating }),
-		stubs:    newLine(func(r *Retired) *links[Retired] { return &r.place }),
-		crons:    newLine(func(c *CronJob) *links[CronJob] { return &c.stating }),
-		zones:    newZones(),
 		runs:     map[types.UID]events.Stream{},
+		homes:    map[types.UID]events.Stream{},
+		stated:   newStatement(),
 	}
 }
 
@@ -123,7 +100,7 @@ func (w *World) Apply(rec *events.Record) {
 		}
 		if rec.Sequence > w.floors[events.Controller] {
 			w.watch.apply(w, rec, namespace)
-			w.chargeController(rec)
+			w.budgets.applyToController(rec, w.Settings.NamespaceBudget)
 		}
 	default:
 		s := w.subjects[rec.Stream]
@@ -133,63 +110,23 @@ func (w *World) Apply(rec *events.Record) {
 			w.applyToSubject(rec, s)
 		}
 		if rec.Sequence > w.floors[events.Controller] {
-			w.charge(rec, namespace)
+			w.budgets.apply(rec, namespace, w.Settings.NamespaceBudget)
 		}
 	}
 }
 
 func (w *World) applyToController(rec *events.Record) {
-	w.previous = rec.Sequence
+	w.life.apply(rec)
+	w.view.apply(rec, w.Settings.CronJobs)
+	w.Rival.apply(rec, w.stated.passed)
 	w.around.apply(rec)
 	switch f := rec.Facts.(type) {
-	case *events.LogCreated:
-		w.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
 	case *events.EpochChanged:
-		w.Identity.Epoch, w.Lost = f.Epoch, events.Loss{}
-		if f.Reason == events.EpochRestored { // terms of before may be lost
-			w.Term = 0
-		}
 		w.rewind(rec.Sequence)
-	case *events.TermStarted:
-		w.Term = f.Term
-	case *events.LossFound:
-		w.Lost = f.Loss
-	case *events.ControllerStarted:
-		w.Settings, w.Program, w.Rules, w.Fold, w.Key = f.Settings, f.Version, f.RulesVersion, f.FoldVersion, f.Key
-		w.Rival.restarted(rec.Time)
-	case *events.ClockStepped:
-		w.Rival.shift(f.Step)
-	case *events.RivalFound:
-		w.Rival = Rival{Found: true}
-	case *events.RivalGone:
-		w.Rival = Rival{}
 	case *events.StoredState:
-		used := func(z events.ZoneName) bool { return true } // what the file has of zones is all that CronJobs name
-		if w.Identity == (events.Identity{}) {               // a reader that begins with this file
-			_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
-			w.previous, w.Now = rec.Sequence, rec.Time
-		} else {
-			used = w.zonesInUse()
-		}
-		w.specs.filed(rec.Sequence)
-		w.zones.filed(rec.Sequence, used)
-		w.unpart()
+		w.beginFile(rec, f)
 	case *events.FileRestated:
-		w.restated = f.File
-		if w.passed { // what they said of another controller
-			w.Rival.acts, w.Rival.Quiet, w.passed = f.RivalActs, f.RivalQuiet, false
-		}
-	case *events.ControllerStopped:
-		w.Listing = true // nothing is decided until another start has listed
-	case *events.ListingStarted:
-		w.Listing = true
-		w.pending = union(w.pending, f.Resources)
-	case *events.Synced:
-		for i, r := range f.Resources {
-			w.newest[r] = max(w.newest[r], f.Versions[i])
-		}
-		w.pending = slices.DeleteFunc(w.pending, func(r events.Resource) bool { return slices.Contains(f.Resources, r) })
-		w.Listing = len(w.pending) > 0
+		w.stated.restated, w.stated.passed = f.File, false
 	}
 }
 
@@ -219,20 +156,28 @@ func (w *World) Learn(rec *events.Record) {
 		w.specs.templates[f.Hash] = rec.Sequence
 	case *events.JobPolicies:
 		w.specs.storePolicies(f, rec.Sequence)
-	case *events.JobGone:
-		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
-	case *events.JobSeen:
-		w.newest[events.Jobs] = max(w.newest[events.Jobs], f.Version)
-	case *events.CronJobSeen:
-		w.newest[events.CronJobs] = max(w.newest[events.CronJobs], f.Version)
-	case *events.CronJobGone:
-		w.newest[events.CronJobs] = max(w.newest[events.CronJobs], f.Version)
 	case *events.ZoneRules:
 		w.zones.store(f, rec.Sequence)
+	default:
+		w.view.learn(f)
+	}
+}
+
+// learn notes how new an object is that a record shows.
+func (v *view) learn(facts events.Facts) {
+	switch f := facts.(type) {
+	case *events.JobGone:
+		v.see(events.Jobs, f.Version)
+	case *events.JobSeen:
+		v.see(events.Jobs, f.Version)
+	case *events.CronJobSeen:
+		v.see(events.CronJobs, f.Version)
+	case *events.CronJobGone:
+		v.see(events.CronJobs, f.Version)
 	case *events.PodSeen:
-		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
+		v.see(events.Pods, f.Version)
 	case *events.PodGone:
-		w.newest[events.Pods] = max(w.newest[events.Pods], f.Version)
+		v.see(events.Pods, f.Version)
 	}
 }
 
@@ -246,13 +191,13 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	switch f := rec.Facts.(type) {
 	case *events.StoredState:
 		if s == nil && retired == nil { // a reader that begins with this file; Check has checked the state
-			facts, names, whole := w.parts.Add(rec, f)
+			facts, names, whole := w.stated.parts.Add(rec, f)
 			if !whole {
 				return
 			}
 			_ = w.RestoreStream(rec.Stream, facts, names)
 		}
-		w.stated(rec, f)
+		w.stateAgain(rec, f)
 		return
 	case *events.JobGone:
 		if retired != nil {
@@ -266,8 +211,8 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 			delete(w.runs, f.Job)
 		}
 	}
-	if w.parts[rec.Stream] != nil {
-		w.passed = true
+	if w.stated.parts[rec.Stream] != nil {
+		w.stated.passed = true
 		return
 	}
 	if retired != nil && rec.Kind != events.KindPodAdded { // a pod makes it one that is to be seen again
@@ -370,10 +315,10 @@ func (w *World) hold(j *Job) Subject {
 		s = newStrays(j)
 	}
 	if known := w.subjects[j.Stream]; known != nil {
-		w.stating.remove(known.holder())
+		w.stated.jobs.remove(known.holder())
 	}
 	w.subjects[j.Stream] = s
-	w.stating.toEnd(j)
+	w.stated.jobs.toEnd(j)
 	return s
 }
 
@@ -391,7 +336,7 @@ func (w *World) close(s Subject) {
 	if j == nil {
 		return
 	}
-	w.stating.remove(j)
+	w.stated.jobs.remove(j)
 	for uid := range j.byUID {
 		delete(w.homes, uid)
 	}
@@ -414,14 +359,4 @@ func (j *Job) over() bool {
 	default:
 		return false
 	}
-}
-
-func union(a, b []events.Resource) []events.Resource {
-	out := slices.Clone(a)
-	for _, r := range b {
-		if !slices.Contains(out, r) {
-			out = append(out, r)
-		}
-	}
-	return out
 }

@@ -36,9 +36,6 @@ func (z *zones) store(rules *events.ZoneRules, at events.Sequence) {
 	z.known[name] = known
 }
 
-// location is a zone by its rules; nil when they are not known.
-func (z *zones) location(name events.ZoneName) *time.Location { return z.known[name].where }
-
 // filed begins a new file with the state of the controller, which has all zones that CronJobs name.
 func (z *zones) filed(first events.Sequence, used func(events.ZoneName) bool) {
 	for name, known := range z.known {

@@ -1,0 +1,71 @@
+package projector
+
+import (
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// view is how far the log has seen the cluster. The World has Listing as its own.
+type view struct {
+	Listing bool                       // the view of the cluster is being built again: nothing is decided
+	pending []events.Resource          // resources that the open listing still waits for
+	newest  map[events.Resource]uint64 // newest resourceVersion known of each resource
+}
+
+func newView() view { return view{newest: map[events.Resource]uint64{}} }
+
+// apply folds a record of the controller's stream. cronJobs says whether CronJobs are watched.
+func (v *view) apply(rec *events.Record, cronJobs bool) {
+	switch f := rec.Facts.(type) {
+	case *events.EpochChanged: // the versions are of a past that the cluster does not have: all is listed again
+		clear(v.newest)
+		v.list(events.Jobs, events.Pods)
+		if cronJobs {
+			v.list(events.CronJobs)
+		}
+	case *events.ControllerStopped:
+		v.Listing = true // nothing is decided until another start has listed
+	case *events.ListingStarted:
+		v.list(f.Resources...)
+	case *events.Synced:
+		for i, r := range f.Resources {
+			v.see(r, f.Versions[i])
+		}
+		v.pending = slices.DeleteFunc(v.pending, func(r events.Resource) bool { return slices.Contains(f.Resources, r) })
+		v.Listing = len(v.pending) > 0
+	}
+}
+
+// list begins to wait for resources. The list in hand is not changed: a state may have been made of it.
+func (v *view) list(resources ...events.Resource) {
+	v.Listing, v.pending = true, slices.Clone(v.pending)
+	for _, r := range resources {
+		if !slices.Contains(v.pending, r) {
+			v.pending = append(v.pending, r)
+		}
+	}
+}
+
+func (v *view) see(r events.Resource, version uint64) { v.newest[r] = max(v.newest[r], version) }
+
+func (v *view) toWire(s *pb.WorldState) {
+	s.Listing, s.Newest = v.Listing, map[uint32]uint64{}
+	for _, r := range v.pending {
+		s.Pending = append(s.Pending, pb.Resource(r))
+	}
+	for r, version := range v.newest {
+		s.Newest[uint32(r)] = version
+	}
+}
+
+func (v *view) fromWire(s *pb.WorldState) {
+	v.Listing = s.GetListing()
+	for _, r := range s.GetPending() {
+		v.pending = append(v.pending, events.Resource(r))
+	}
+	for r, version := range s.GetNewest() {
+		v.newest[events.Resource(r)] = version
+	}
+}
