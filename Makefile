@@ -176,12 +176,15 @@ test test-units test-cluster: export GOFLAGS := $(strip $(filter-out -ldflags=-w
 # it has said when it is over (make before 4.0 cannot hold it back), and one that fails lets the other come to its end. The program is
 # built first, so that not both compile it.
 .PHONY: test
+# A line of a test, a package or a program that failed. They stand together at the end of a run that failed, whose output is long.
+failure := ^(--- FAIL: |FAIL	|panic: |fatal error: |.*_test\.go:[0-9]+:[0-9]+: )
 # What tests and compilers throw away is collected later: a quarter of their time. Controllers that tests start have Go's own setting, and
 # so have tests of memory.
 test: export GOGC = 400
 test: ## All that a change must not break: unit, race, integration (under 20 min; SHUFFLE=on: in another order)
 	CGO_ENABLED=0 go build -o bin/test/jobledger ./cmd/jobledger
-	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=line) test-units test-cluster
+	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=line) test-units test-cluster | tee bin/test/said.txt || \
+	{ echo; echo "What failed, the first that was told first; all is in bin/test/said.txt:"; grep -E '$(failure)' bin/test/said.txt; exit 1; } >&2
 
 .PHONY: test-units
 test-units: ## The part of make test that needs no cluster

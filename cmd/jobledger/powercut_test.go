@@ -167,7 +167,7 @@ func TestTheCommandUnderPowerCuts(t *testing.T) {
 			name := path.Base(strings.TrimSuffix(step.Name, ".tmp"))
 			met[name], met[path.Ext(name)] = true, true
 		}
-		s.cut(t, r, s.trace, cutlog.Number("JOBLEDGER_CUTS", 150, 600), func(c cutlog.Cut, err error) bool {
+		s.cut(t, r, s.trace, cutlog.Number("JOBLEDGER_CUTS", 80, 600), func(c cutlog.Cut, err error) bool {
 			if states++; err != nil {
 				c.Keep(t)
 				t.Fatalf("%v: %v", c, err)

@@ -58,7 +58,7 @@ func effort() (writes, least int, most time.Duration) {
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		return 20_000, 20_000, time.Hour
 	}
-	return 300, 200, 60 * time.Second
+	return 200, 150, 60 * time.Second
 }
 
 // seed is that of JOBLEDGER_SEED, else of the time.
