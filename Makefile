@@ -250,7 +250,7 @@ damage: ## The damage table in docs/format.md: what comes of each kind of damage
 
 ONLY ?=
 .PHONY: mutants
-mutants: ## Small changes in the rules (OF=answers: in answers) that no test notices; an hour and more (ONLY=regexp, SAMPLE=500, SEED=1, LEAST=90)
+mutants: ## Small changes in the rules that no test notices (OF=answers: in answers, 500 drawn by SEED=1); an hour and more (ONLY=regexp, SAMPLE=500, LEAST=90)
 	nice go run ./internal/dev/mutants -of $(or $(OF),rules) $(if $(ONLY),-only '$(ONLY)') $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(LEAST),-least $(LEAST))
 
 QUICK ?=

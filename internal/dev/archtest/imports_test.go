@@ -3,6 +3,7 @@ package archtest
 import (
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -256,6 +257,36 @@ func (g graph) has(t *testing.T, name string) bool {
 	return exists
 }
 
+// pure are the packages whose results follow from their arguments alone.
+var pure = []string{
+	"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy",
+	"./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict",
+	"./reconciler", "./reconciler/observe", "./reconciler/replay",
+}
+
+// without is a list without some of its names.
+func without(list []string, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(names, name) })
+}
+
+// TestTheClockIsForbiddenInPurePackages compares the linter's list of packages without a clock with the list above.
+func TestTheClockIsForbiddenInPurePackages(t *testing.T) {
+	file := filepath.Join(root, ".golangci.yml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, len(pure))
+	for i, name := range pure {
+		names[i] = strings.TrimPrefix(name, "./")
+	}
+	slices.Sort(names)
+	want := "path-except: ^(" + strings.Join(names, "|") + `)/[^/]+\.go$` + "\n        text: time comes from the record here\n"
+	if !strings.Contains(string(text), want) {
+		t.Errorf("%s: the clock is to be forbidden in the pure packages, so the rule about it has to have\n        %s", file, want)
+	}
+}
+
 // TestPurePackagesReadNothing looks at direct imports: what a package does not import it cannot call. Calls that need
 // only package time (the clock) are for the linter forbidigo.
 func TestPurePackagesReadNothing(t *testing.T) {
@@ -274,17 +305,17 @@ func TestPurePackagesReadNothing(t *testing.T) {
 	}{
 		{
 			"a pure package reads no file, environment, network or random source and writes no log",
-			[]string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+			pure,
 			effects,
 		},
 		{
 			"a fold and a decision do not wait, so they take no context",
-			[]string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict", "./reconciler", "./reconciler/observe"},
+			without(pure, "./reconciler/replay"),
 			[]string{"context"},
 		},
 		{
 			"a fold and a decision have one goroutine, so they lock nothing",
-			[]string{"./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict", "./reconciler", "./reconciler/observe"},
+			without(pure, "./events", "./reconciler/replay"),
 			[]string{"sync/...", "golang.org/x/sync/..."},
 		},
 	}

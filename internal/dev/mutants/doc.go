@@ -8,9 +8,13 @@
 // (go build -overlay): the tree stays as it is. The tests are those of scope.go, the fast ones first.
 //
 // There are two scopes. The rules decide what is done; all their mutants are tried. The answers (-of answers) are what users are told of
-// a log; there are ten thousand mutants, so a sample is drawn by a seed, and nine of ten must be killed:
+// a log; there are some 13,500 mutants, so 500 are drawn by a seed, and nine of ten must be killed:
 //
-//	make mutants OF=answers SAMPLE=500 SEED=7 LEAST=90
+//	make mutants OF=answers SEED=7
+//
+// A seed that somebody tuned tests to says nothing any more: take another. With -unseen no mutant is tried, and those are listed that no test
+// reaches in a state in which they could matter (a condition that is forced true was false; two numbers were equal). Each of them survives,
+// and the list of all takes five minutes of a processor: it is where tests by kind begin, or where code goes that nothing needs.
 //
 // The answers have many tests, and most mutants are killed by a quick one. So each test is asked by itself which mutants it reaches, and of
 // those that reach a mutant the cheapest run first: the quick ones of a package together, the others alone. A survivor costs all of them,
@@ -32,10 +36,6 @@
 // tables (try, removed, fates, late_parts, texts, cases). Of 79 mutants of three seeds that nothing was tuned to, the tests of internal/read/explain
 // alone, without its ten longest, killed 66 (83 %); six of those left are reached by none of them. These tests found lists of trouble that a
 // failed read left whole, and an explain that ended with a nil pointer where another controller took over a CronJob that was held back.
-//
-// In the evening the errors of reads got one test for all packages (historytest.EachReadFails): each question of history, joblist, duetimes and
-// plan is asked once for each place from which the product reads, while that read fails. Lists are forged in each of their parts (joblist,
-// forged_test.go), logs are pruned, and pure functions are tried at their edges (edges_test.go).
 //
 // In the evening the errors of reads got one test for all packages (historytest.EachReadFails): each question of history, joblist, duetimes and
 // plan is asked once for each place from which the product reads, while that read fails. Lists are forged in each of their parts (joblist,

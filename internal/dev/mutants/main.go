@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -33,9 +34,9 @@ func main() {
 	flag.BoolVar(&o.list, "list", false, "name the mutants and run nothing")
 	flag.BoolVar(&o.unseen, "unseen", false, "list the mutants that no test reaches in a state in which they could matter, and try none")
 	flag.IntVar(&o.seeds, "seeds", 6, "simulated seeds for what the other tests of rules do not kill; 0 for none")
-	flag.IntVar(&o.sample, "sample", 0, "so many of the mutants, drawn by -seed; 0 for all")
+	flag.IntVar(&o.sample, "sample", -1, "so many of the mutants, drawn by -seed; 0 for all. Without it all of rules and of what -only names, and 500 of answers")
 	flag.Uint64Var(&o.seed, "seed", 1, "by which the sample is drawn")
-	flag.IntVar(&o.least, "least", 100, "so many of a hundred must be killed or have a reason")
+	flag.IntVar(&o.least, "least", 0, "so many of a hundred must be killed or have a reason; without it all of rules, and 90 of answers")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -49,6 +50,14 @@ func main() {
 	}
 }
 
+// byDefault is what the scope asks for where nobody says otherwise. What is named is tried whole.
+func (o *order) byDefault(s *scope) {
+	if o.sample < 0 && o.only == "" {
+		o.sample = s.sample
+	}
+	o.sample, o.least = max(o.sample, 0), cmp.Or(o.least, s.least)
+}
+
 const equivalentFile = "internal/dev/mutants/equivalent.txt"
 
 // run makes the mutants and tries them; clean is false when too many survive without a reason, or a reason has no survivor.
@@ -57,6 +66,7 @@ func run(ctx context.Context, o *order) (clean bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	o.byDefault(scope)
 	matching, err := regexp.Compile(o.only)
 	if err != nil {
 		return false, err

@@ -228,3 +228,29 @@ func TestWhatHasToBeNoticed(t *testing.T) {
 		t.Error("a mutant is of the wrong scope")
 	}
 }
+
+// TestByDefault: 500 mutants of answers are drawn, and all of rules; what is named is tried whole.
+func TestByDefault(t *testing.T) {
+	for _, row := range []struct {
+		of    string
+		o     order
+		n     int
+		least int
+	}{
+		{"rules", order{sample: -1}, 0, 100},
+		{"answers", order{sample: -1}, 500, 90},
+		{"answers", order{sample: 0}, 0, 90},
+		{"answers", order{sample: 60, least: 80}, 60, 80},
+		{"answers", order{sample: -1, only: "explain"}, 0, 90},
+		{"answers", order{sample: 60, only: "explain"}, 60, 90},
+	} {
+		s, err := scopeOf(row.of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := row.o
+		if o.byDefault(s); o.sample != row.n || o.least != row.least {
+			t.Errorf("%s, %+v: %d drawn, at least %d, want %d and %d", row.of, row.o, o.sample, o.least, row.n, row.least)
+		}
+	}
+}

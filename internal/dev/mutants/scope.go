@@ -13,11 +13,13 @@ type scope struct {
 	packages []string // from the repository's root
 	sections bool     // its code cites rules of the contract, and survivors are listed by their sections; else by package
 	suites   func(seeds int) []*suite
+	sample   int // so many mutants are drawn, where nobody says otherwise; 0 for all
+	least    int // of a hundred: so many must be killed
 }
 
 var scopes = []scope{
-	{"rules", []string{"./projector", "./reconciler"}, true, ruleSuites},
-	{"answers", answering, false, answerSuites},
+	{"rules", []string{"./projector", "./reconciler"}, true, ruleSuites, 0, 100},
+	{"answers", answering, false, answerSuites, 500, 90},
 }
 
 // answering are the packages that decide what an answer says.
