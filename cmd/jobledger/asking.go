@@ -36,17 +36,13 @@ func addParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
 	})
 }
 
-// askAndShow asks a question and shows the answer: here, or in the controller that has the log. With an answer beside an error, which
-// says why it may not be whole, it shows the answer and fails.
+// askAndShow asks a question and shows the answer. With an answer beside an error, which says why it may not be whole, it shows
+// the answer and fails.
 func askAndShow[A any](ctx context.Context, c *cli, f *askFlags, q *ask.Asked[A], args []string, show func(*A) error) error {
 	if err := f.output.validate(); err != nil {
 		return err
 	}
-	named, err := f.set(q.Flags, q.Takes)
-	if err != nil {
-		return err
-	}
-	if err := q.Read(args); err != nil {
+	if err := readQuestion(f, q, args); err != nil {
 		return err
 	}
 	open := f.job.source.open
@@ -58,29 +54,51 @@ func askAndShow[A any](ctx context.Context, c *cli, f *askFlags, q *ask.Asked[A]
 		return err
 	}
 	defer src.Close()
-	var behind []string
-	hears := serve.Hears{Note: c.note, Behind: func(text string) { behind = append(behind, text) }, Read: c.hasRead}
-	var answer *A
-	if client := clientOf(src); client != nil && named {
-		answer, err = serve.Ask(ctx, client, q, hears)
-	} else {
-		answer, err = q.Ask(ctx, c.askHere(src, hears))
+	return putAndShow(ctx, c, src, q, c.note, show)
+}
+
+// readQuestion sets the parameters of a question that are flags of other names, and takes its arguments.
+func readQuestion[A any](f *askFlags, q *ask.Asked[A], args []string) error {
+	if err := f.set(q.Flags, q.Takes); err != nil {
+		return err
 	}
+	return q.Read(args)
+}
+
+// putAndShow asks a question that was read and shows the answer, and behind it what is better said there.
+func putAndShow[A any](
+	ctx context.Context, c *cli, src history.Source, q *ask.Asked[A], note func(string), show func(*A) error,
+) error {
+	var behind []string
+	hears := serve.Hears{Note: note, Behind: func(text string) { behind = append(behind, text) }, Read: c.hasRead}
+	answer, err := put(ctx, c, src, q, hears)
 	if answer == nil {
 		return err
 	}
 	shown := show(answer)
 	if shown == nil {
 		for _, text := range behind {
-			c.note(text)
+			note(text)
 		}
 	}
 	return errors.Join(shown, err)
 }
 
-// set sets the parameters that are flags of other names. named is false where the zone of this machine has no name by which a
-// controller would know it.
-func (f *askFlags) set(parameters *pflag.FlagSet, takes ask.Takes) (named bool, err error) {
+// put asks a question that was read: here, or the controller that has the log. A zone of this machine that has no name is known
+// here alone: then the records are fetched.
+func put[A any](ctx context.Context, c *cli, src history.Source, q *ask.Asked[A], hears serve.Hears) (*A, error) {
+	client, zone := clientOf(src), q.Flags.Lookup(ask.FlagZone).Value.String()
+	if client != nil && zone != unnamedZone {
+		return serve.Ask(ctx, client, q, hears)
+	}
+	return q.Ask(ctx, c.askHere(src, hears))
+}
+
+// unnamedZone stands for the zone of this machine where that has no name by which a controller would know it.
+const unnamedZone = "Local"
+
+// set sets the parameters that are flags of other names.
+func (f *askFlags) set(parameters *pflag.FlagSet, takes ask.Takes) error {
 	values := map[string]string{}
 	switch {
 	case takes == ask.Nothing || f.job.given():
@@ -88,15 +106,10 @@ func (f *askFlags) set(parameters *pflag.FlagSet, takes ask.Takes) (named bool, 
 	default:
 		values[ask.FlagNear] = f.job.namespace
 	}
-	named = true
 	if f.output.local {
-		name, is := localZone()
-		if named = is; !is {
-			name = "Local"
-		}
-		values[ask.FlagZone] = name
+		values[ask.FlagZone] = localZone()
 		if !f.output.document() {
-			values[ask.FlagTexts] = name
+			values[ask.FlagTexts] = localZone()
 		}
 	}
 	for name, value := range values {
@@ -104,26 +117,26 @@ func (f *askFlags) set(parameters *pflag.FlagSet, takes ask.Takes) (named bool, 
 			continue
 		}
 		if err := parameters.Set(name, value); err != nil {
-			return named, fmt.Errorf("set %s: %w", name, err)
+			return fmt.Errorf("set %s: %w", name, err)
 		}
 	}
-	return named, nil
+	return nil
 }
 
-// localZone is the name of this machine's time zone, if it has one.
-func localZone() (string, bool) {
-	if name := time.Local.String(); name != "Local" {
-		return name, true
+// localZone is the name of this machine's time zone, or unnamedZone.
+func localZone() string {
+	if name := time.Local.String(); name != unnamedZone {
+		return name
 	}
 	path, err := filepath.EvalSymlinks("/etc/localtime")
-	if err != nil {
-		return "", false
+	if err != nil || os.Getenv("TZ") != "" {
+		return unnamedZone
 	}
 	_, name, is := strings.Cut(path, "zoneinfo/")
-	if _, err := time.LoadLocation(name); !is || err != nil || os.Getenv("TZ") != "" {
-		return "", false
+	if _, err := time.LoadLocation(name); !is || err != nil {
+		return unnamedZone
 	}
-	return name, true
+	return name
 }
 
 // askHere is where questions are answered by this process.
@@ -160,4 +173,45 @@ func clientOf(src history.Source) *serve.Client {
 	}
 	client, _ := src.(*serve.Client)
 	return client
+}
+
+// add adds the flags of a command that asks about one Job.
+func (f *askFlags) add(cmd *cobra.Command, c *cli, parameters *pflag.FlagSet, formats ...string) {
+	f.job.add(cmd, c, "where the Job is (\"default\")")
+	f.output.addFormats(cmd, formats...)
+	f.output.addLocal(cmd)
+	addParameters(cmd, parameters)
+	cmd.ValidArgsFunction = c.completeJobs(&f.job, false)
+}
+
+// addMany adds the flags of a command that asks about many Jobs.
+func (f *askFlags) addMany(cmd *cobra.Command, c *cli, parameters *pflag.FlagSet) {
+	f.job.add(cmd, c, "only Jobs in this namespace")
+	f.output.add(cmd)
+	f.output.addLocal(cmd)
+	addParameters(cmd, parameters)
+}
+
+// oneJobArg is for commands that take one Job.
+func oneJobArg(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("say which Job: job/NAME")
+	}
+	return atMost(2, args)
+}
+
+// addCron adds the flags of a command that asks about one CronJob.
+func (f *askFlags) addCron(cmd *cobra.Command, c *cli, parameters *pflag.FlagSet) {
+	f.job.add(cmd, c, "namespace of the CronJob (\"default\")")
+	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
+	addParameters(cmd, parameters)
+	cmd.ValidArgsFunction = c.completeCronJobs(&f.job)
+}
+
+// oneCronJobArg is for commands that take one CronJob.
+func oneCronJobArg(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("say which CronJob: cronjob/NAME")
+	}
+	return atMost(2, args)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -12,28 +13,19 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// getFlags choose a Job and a point in its history, or Jobs of a list.
+// getFlags choose an object and a point in its history, or objects of a list.
 type getFlags struct {
-	job    jobFlags
-	output outputFlag
-	at     ask.Point
-	list   listFlags
+	askFlags
+	one    *ask.Asked[ask.State]
+	jobs   *ask.Asked[history.JobsPage]
+	crons  *ask.Asked[history.CronJobsPage]
+	limit  ask.Limit // of all pages of a list
+	sortBy string
 	watch  bool
 }
 
-// listFlags choose Jobs of a list, how many, and their order.
-type listFlags struct {
-	states   []string
-	selector ask.Selector
-	span     ask.Span
-	limit    ask.Limit
-	after    string
-	sortBy   string
-	why      bool
-}
-
 func newGet(c *cli) *cobra.Command {
-	var f getFlags
+	f := getFlags{one: ask.Get.New(), jobs: ask.Jobs.New(), crons: ask.CronJobs.New()}
 	cmd := &cobra.Command{
 		Use:   "get [NAMESPACE/]NAME | get job/NAME | get jobs | get cronjob/NAME | get cronjobs",
 		Short: "Show the state of a Job or a CronJob, now or then, or list all that the log knows",
@@ -94,51 +86,53 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
 	f.job.add(cmd, c, "where the Job is (\"default\"); of a list: only this namespace")
 	f.output.addObjects(cmd)
 	f.output.addLocal(cmd)
-	f.at.Bind(cmd.Flags(), "the state")
+	addParameters(cmd, f.one.Flags)
+	f.addList(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.list.states, "state", nil, "of a list: only Jobs in these states, such as Failed,Running")
-	f.list.selector.Bind(cmd.Flags(), "of a list: only Jobs with these labels")
-	f.list.span.BindSince(cmd.Flags(), "of a list: only Jobs with a record from this time on")
-	f.list.limit.Bind(cmd.Flags(), usualJobs, "of a list: so many Jobs at most")
-	flags.StringVar(&f.list.after, "continue", "", "of a list: the page behind the one that gave this")
-	flags.StringVar(&f.list.sortBy, "sort-by", "", "of a list: sort by this field, such as name, started or counts.failed")
-	flags.BoolVar(&f.list.why, "why", false, "of a list: say in one line why each Job ended so, or what it waits for")
+	f.limit.Bind(flags, ask.UsualPage, "of a list: so many Jobs at most")
+	flags.StringVar(&f.sortBy, "sort-by", "", "of a list: sort by this field, such as name, started or counts.failed")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on, and show what changes, until interrupted")
-	completeWith(cmd, "state", unique(stateNames(), cronStateNames())...)
+	completeWith(cmd, "state", unique(ask.StateNames(), ask.CronStateNames())...)
 	completeWith(cmd, "sort-by", unique(sortNames(), cronSortNames())...)
 	return cmd
+}
+
+// addList adds the parameters of lists. Those of both lists are flags of the Jobs' one.
+func (f *getFlags) addList(cmd *cobra.Command) {
+	f.jobs.Flags.VisitAll(func(p *pflag.Flag) {
+		if p.Name != "limit" && !slices.Contains(ask.HiddenOfLists, p.Name) && !ofCommand[p.Name] {
+			p.Usage = "of a list: " + p.Usage
+			cmd.Flags().AddFlag(p)
+		}
+	})
+}
+
+// changed reports whether a parameter of lists was given.
+func (f *getFlags) changed(name string) bool { return f.jobs.Flags.Lookup(name).Changed }
+
+func (f *getFlags) listGiven() bool {
+	return f.changed("state") || f.changed("selector") || f.changed("since") || f.limit.Most != ask.UsualPage || f.changed("continue") || f.sortBy != ""
 }
 
 func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if err := f.output.validate(); err != nil {
 		return err
 	}
-	if err := f.at.Read(f.output.zone()); err != nil {
-		return err
-	}
-	h, err := f.job.object(args)
+	h, _, err := which.Parse(args)
 	if err != nil {
 		return err
 	}
-	one := h.Name != ""
-	switch {
-	case !one && f.at.Given():
-		return usage("--at is for one Job or CronJob: write get job/NAME --at %s", f.at.Text())
-	case f.watch && f.at.Given():
-		return usage("-w goes on from now, and --at shows how it was then: leave one out")
-	case one && f.list.why:
-		return usage("--why is for lists: 'jobledger explain %s' says why one Job ended so", h)
-	case one && f.list.given():
-		return usage("--state, -l, --since, --limit, --continue and --sort-by are for lists: write get jobs")
+	if h.Name != "" {
+		return c.getOne(ctx, f, args, h)
 	}
-	var wanted history.JobsQuery
-	var crons history.CronJobsQuery
+	if at := f.one.Flags.Lookup("at"); at.Changed {
+		return usage("--at is for one Job or CronJob: write get job/NAME --at %s", at.Value)
+	}
+	list := f.listJobs()
 	if h.Kind == which.CronJob {
-		crons, err = f.cronQuery()
-	} else {
-		wanted, err = f.query()
+		list = f.listCronJobs()
 	}
-	if err != nil {
+	if err := list.read(); err != nil {
 		return err
 	}
 	src, live, err := f.job.source.openToFold(ctx, c)
@@ -149,25 +143,18 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 	if f.watch && !live {
 		return f.job.source.notLive()
 	}
-	if h, err = f.job.resolve(ctx, c, src, h); err != nil {
-		return err
-	}
-	var now []history.Passed
-	if !one {
-		c.here(src).NoteUnlisted(ctx)
-		if now, err = c.notePassed(ctx, src, f); err != nil {
-			return err
-		}
-	}
+	return list.show(ctx, c, src)
+}
+
+// checkList refuses what goes with no list.
+func (f *getFlags) checkList(what string) error {
 	switch {
-	case h.Kind == which.CronJob && one:
-		return c.getCronJob(ctx, src, f, h)
-	case h.Kind == which.CronJob:
-		return c.getCronJobs(ctx, src, f, crons, now)
-	case one:
-		return c.getJob(ctx, src, f, h)
+	case f.changed("continue") && f.sortBy != "":
+		return usage("--continue goes on with the newest first, and --sort-by has another order: leave one out")
+	case f.changed("continue") && f.watch:
+		return usage("-w begins with the newest %s, and --continue goes on behind them: leave one out", what)
 	}
-	return c.getJobs(ctx, src, f, wanted, now)
+	return f.limit.Read()
 }
 
 // unique are the texts of two lists, each once.

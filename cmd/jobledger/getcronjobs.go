@@ -4,99 +4,89 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// cronQuery says which CronJobs are wanted, but for the time of their records.
-func (f *getFlags) cronQuery() (q history.CronJobsQuery, err error) {
-	q = history.CronJobsQuery{Namespace: f.job.namespace, Limit: f.list.limit.Most, Continue: f.list.after}
+// cronsList is the list of CronJobs.
+type cronsList struct{ *getFlags }
+
+func (f *getFlags) listCronJobs() list { return cronsList{f} }
+
+func (f cronsList) read() error {
 	switch {
-	case f.list.selector.Given():
-		return q, usage("-l: the log has no labels of CronJobs; 'get jobs -l' asks for those of Jobs")
-	case f.list.why:
-		return q, usage("--why is for Jobs: 'jobledger explain cronjob/NAME' says how a CronJob is")
-	case f.list.after != "" && f.list.sortBy != "":
-		return q, usage("--continue goes on with the newest first, and --sort-by has another order: leave one out")
-	case f.list.after != "" && f.watch:
-		return q, usage("-w begins with the newest CronJobs, and --continue goes on behind them: leave one out")
+	case f.changed("selector"):
+		return usage("-l: the log has no labels of CronJobs; 'get jobs -l' asks for those of Jobs")
+	case f.changed("why"):
+		return usage("--why is for Jobs: 'jobledger explain cronjob/NAME' says how a CronJob is")
 	}
-	if err := f.list.limit.Read(); err != nil {
-		return q, err
-	}
-	if err := f.list.span.Read(f.output.zone()); err != nil {
-		return q, err
-	}
-	if err := checkCronSort(f.list.sortBy); err != nil {
-		return q, err
-	}
-	for _, name := range f.list.states {
-		i := slices.IndexFunc(history.CronStates, func(s history.CronState) bool { return strings.EqualFold(string(s), name) })
-		if i < 0 {
-			return q, usage("--state %s: CronJobs have no such state; there are %s", name, strings.Join(cronStateNames(), ", "))
-		}
-		q.States = append(q.States, history.CronStates[i])
-	}
-	return q, nil
-}
-
-func cronStateNames() (names []string) {
-	for _, s := range history.CronStates {
-		names = append(names, string(s))
-	}
-	return names
-}
-
-// getCronJobs shows the CronJobs that are wanted, and what they become if that is wanted too. The namespaces that are over their budgets of
-// log are in what programs read.
-func (c *cli) getCronJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.CronJobsQuery, over []history.Passed) (err error) {
-	if wanted.Since, _, err = f.list.span.In(ctx, c.here(src)); err != nil {
+	if err := f.checkList("CronJobs"); err != nil {
 		return err
 	}
+	if err := checkCronSort(f.sortBy); err != nil {
+		return err
+	}
+	var failed error
+	f.jobs.Flags.VisitAll(func(p *pflag.Flag) { // the flags of lists are those of Jobs
+		if own := f.crons.Flags.Lookup(p.Name); p.Changed && own != nil {
+			failed = errors.Join(failed, copyValue(f.crons.Flags, p))
+		}
+	})
+	if failed != nil {
+		return failed
+	}
+	return readQuestion(&f.askFlags, f.crons, nil)
+}
+
+// copyValue gives a flag of a set the value of another one.
+func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
+	texts := []string{from.Value.String()}
+	if several, is := from.Value.(pflag.SliceValue); is {
+		texts = several.GetSlice()
+	}
+	for _, text := range texts {
+		if err := to.Set(from.Name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show shows the CronJobs that are wanted, and what they become if that is wanted too.
+func (f cronsList) show(ctx context.Context, c *cli, src history.Source) error {
 	head, err := endOf(ctx, src, f.watch)
 	if err != nil {
 		return err
 	}
-	limit := wanted.Limit
-	if f.list.sortBy != "" {
-		wanted.Limit = 0
-	}
-	page, unread := src.CronJobs(ctx, wanted)
-	if errors.Is(unread, history.ErrQuery) {
-		return &usageError{fmt.Sprintf("--continue: %v", unread)}
-	}
-	if unread != nil && (!src.Beside(unread) || len(page.Items) == 0) {
+	page, all, unread := f.all(ctx, c, src)
+	if page == nil {
 		return unread
 	}
-	page.PassedOver = over
-	all := len(page.Items)
-	if f.list.sortBy != "" {
-		if err := sortBy(page.Items, sortPath(f.list.sortBy)); err != nil {
-			return err
-		}
-		if limit > 0 && all > limit {
-			page.Items = page.Items[all-limit:]
-		}
-	}
+	c.notePassed(page.PassedOver, &f.output)
 	if all == 0 && !f.output.document() {
-		c.noCronJobs(f)
+		c.noCronJobs(f.getFlags)
 		if !f.watch {
 			return unread
 		}
 	}
-	out := &cronsOut{c: c, f: f}
-	if err := out.page(page); err != nil {
+	out := &cronsOut{c: c, f: f.getFlags, seen: seen[history.CronSummary]{said: func(j history.CronSummary) (string, uint64, any) {
+		j.Last = 0
+		return j.UID, 0, &j
+	}}}
+	if err := out.page(*page); err != nil {
 		return err
 	}
 	switch {
 	case len(page.Items) < all:
-		fmt.Fprintf(c.err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(page.Items), all, words.Clean(f.list.sortBy))
+		fmt.Fprintf(c.err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(page.Items), all, words.Clean(f.sortBy))
 	case page.Continue != "" && f.watch:
 		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --limit 0 shows all\n", all)
 	case page.Continue != "" && !f.output.document():
@@ -105,7 +95,42 @@ func (c *cli) getCronJobs(ctx context.Context, src history.Source, f *getFlags, 
 	if !f.watch || unread != nil {
 		return unread
 	}
-	return unlessInterrupted(ctx, out.follow(ctx, src, wanted, head+1))
+	return unlessInterrupted(ctx, out.follow(ctx, src, ask.WantedCronJobs(f.crons), head+1))
+}
+
+// all are the CronJobs that are shown, as one page, and how many there are; sorted ones are all, or the last of them.
+func (f cronsList) all(ctx context.Context, c *cli, src history.Source) (whole *history.CronJobsPage, all int, unread error) {
+	most := f.limit.Most
+	if f.sortBy != "" {
+		most = 0
+	}
+	ofCrons := func(p *history.CronJobsPage) (int, string) { return len(p.Items), p.Continue }
+	for page, err := range pagesOf(ctx, c, src, f.crons, most, ofCrons) {
+		switch {
+		case err != nil && !(src.Beside(err) && (page != nil || whole != nil)):
+			return nil, 0, err
+		case err != nil:
+			unread = err
+		}
+		switch {
+		case page == nil:
+		case whole == nil:
+			whole = page
+		default:
+			whole.Items, whole.Continue = append(whole.Items, page.Items...), page.Continue
+		}
+	}
+	all = len(whole.Items)
+	if f.sortBy == "" {
+		return whole, all, unread
+	}
+	if err := sortBy(whole.Items, sortPath(f.sortBy)); err != nil {
+		return nil, 0, err
+	}
+	if f.limit.Most > 0 && all > f.limit.Most {
+		whole.Items = whole.Items[all-f.limit.Most:]
+	}
+	return whole, all, unread
 }
 
 func (c *cli) noCronJobs(f *getFlags) {
@@ -121,7 +146,7 @@ type cronsOut struct {
 	c     *cli
 	f     *getFlags
 	table *show.CronJobsTable
-	shown map[string]string // what was said last of each, by UID
+	seen[history.CronSummary]
 }
 
 // page writes a page: as one document, unless it goes on.
@@ -130,7 +155,7 @@ func (o *cronsOut) page(page history.CronJobsPage) error {
 		return o.c.value(&o.f.output, &page)
 	}
 	for i := range page.Items {
-		if _, err := o.changed(&page.Items[i]); err != nil {
+		if _, err := o.changed(page.Items[i]); err != nil {
 			return err
 		}
 		if err := o.one(&page.Items[i]); err != nil {
@@ -175,54 +200,21 @@ func (o *cronsOut) flush() error {
 	return o.table.Flush()
 }
 
-// changed reports whether a CronJob is another than it was shown last, and takes it for shown.
-func (o *cronsOut) changed(j *history.CronSummary) (bool, error) {
-	bare := *j
-	bare.Last = 0
-	text, err := show.Indented(&bare)
-	if err != nil {
-		return false, err
-	}
-	if o.shown == nil {
-		o.shown = map[string]string{}
-	}
-	before := o.shown[j.UID]
-	o.shown[j.UID] = string(text)
-	return before != string(text), nil
-}
-
 // follow shows each CronJob that a batch of records changed, from a record on, if it is one of those that are wanted then.
 func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted history.CronJobsQuery, from events.Sequence) error {
 	watch := history.LiveCronJobs(src)
-	for end, err := range changes(ctx, src, watch, from) {
-		if err != nil {
-			return err
+	one := func(s events.Stream, last *events.Record) (history.CronSummary, bool, error) {
+		j, ok := watch.CronSummary(s)
+		if !ok {
+			return j, false, nil
 		}
-		for _, s := range end.changed {
-			j, ok := watch.CronSummary(s)
-			if !ok {
-				continue
-			}
-			one := []history.CronSummary{j}
-			if err := history.Settle(ctx, src, one, end.last.Time); err != nil {
-				return err
-			}
-			if !wanted.Wants(&one[0]) {
-				continue
-			}
-			changed, err := o.changed(&one[0])
-			if err != nil {
-				return err
-			}
-			if !changed {
-				continue
-			}
-			if err := errors.Join(o.one(&one[0]), o.flush()); err != nil {
-				return err
-			}
-		}
+		settled := []history.CronSummary{j}
+		err := history.Settle(ctx, src, settled, last.Time)
+		return settled[0], wanted.Wants(&settled[0]), err
 	}
-	return nil
+	return o.watchList(ctx, src, watch, from, one, func(j history.CronSummary) error {
+		return errors.Join(o.one(&j), o.flush())
+	})
 }
 
 // cronSortNames are offered to the shell.

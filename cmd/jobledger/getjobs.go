@@ -4,127 +4,150 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"iter"
+	"strconv"
 
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// usualJobs are on a page unless another number is asked for, as kubectl asks a server for them. When all are wanted, pages of manyJobs
-// are asked for.
-const (
-	usualJobs = 500
-	manyJobs  = 5000
-)
-
-func (l *listFlags) given() bool {
-	return len(l.states) > 0 || l.selector.Given() || l.span.Since() || l.limit.Most != usualJobs || l.after != "" || l.sortBy != ""
+// list is a list of objects of one kind: read checks what is asked for, before a log is opened.
+type list interface {
+	read() error
+	show(ctx context.Context, c *cli, src history.Source) error
 }
 
-// query says which Jobs are wanted, but for the time of their records.
-func (f *getFlags) query() (q history.JobsQuery, err error) {
-	q = history.JobsQuery{Namespace: f.job.namespace, Limit: f.list.limit.Most, Continue: f.list.after}
-	switch {
-	case f.list.after != "" && f.list.sortBy != "":
-		return q, usage("--continue goes on with the newest first, and --sort-by has another order: leave one out")
-	case f.list.after != "" && f.watch:
-		return q, usage("-w begins with the newest Jobs, and --continue goes on behind them: leave one out")
-	}
-	if err := f.list.limit.Read(); err != nil {
-		return q, err
-	}
-	if err := f.list.span.Read(f.output.zone()); err != nil {
-		return q, err
-	}
-	if err := checkSort(f.list.sortBy); err != nil {
-		return q, err
-	}
-	if q.Labels, err = f.list.selector.Read(); err != nil {
-		return q, err
-	}
-	for _, name := range f.list.states {
-		i := slices.IndexFunc(history.States, func(s history.State) bool { return strings.EqualFold(string(s), name) })
-		if i < 0 {
-			return q, usage("--state %s: there is no such state; there are %s", name, strings.Join(stateNames(), ", "))
+// pagesOf asks for pages of a list until there are so many objects, or all of them for 0. Notes are told with the first page. There
+// may be a page beside an error, as with Asked.Ask; with an error alone that is the end.
+func pagesOf[A any](
+	ctx context.Context, c *cli, src history.Source, q *ask.Asked[A], most int, of func(*A) (n int, more string),
+) iter.Seq2[*A, error] {
+	return func(yield func(*A, error) bool) {
+		hears := serve.Hears{Note: c.note, Behind: c.note, Read: c.hasRead}
+		for left, more := most, ""; ; {
+			size := ask.MaxPage
+			if most > 0 {
+				size = min(left, ask.MaxPage)
+			}
+			err := q.Flags.Set("limit", strconv.Itoa(size))
+			if more != "" && err == nil {
+				err = q.Flags.Set("continue", more)
+			}
+			if err == nil {
+				err = q.Read(nil)
+			}
+			var page *A
+			if err == nil {
+				page, err = put(ctx, c, src, q, hears)
+			}
+			if !yield(page, err) || page == nil {
+				return
+			}
+			var n int
+			if n, more = of(page); more == "" || most > 0 && left <= n {
+				return
+			}
+			left -= n
+			hears.Note, hears.Behind = func(string) {}, func(string) {}
 		}
-		q.States = append(q.States, history.States[i])
 	}
-	return q, nil
 }
 
-func stateNames() (names []string) {
-	for _, s := range history.States {
-		names = append(names, string(s))
+// jobsList is the list of Jobs.
+type jobsList struct{ *getFlags }
+
+func (f *getFlags) listJobs() list { return jobsList{f} }
+
+func (f jobsList) read() error {
+	if err := f.checkList("Jobs"); err != nil {
+		return err
 	}
-	return names
+	if err := checkSort(f.sortBy); err != nil {
+		return err
+	}
+	return readQuestion(&f.askFlags, f.jobs, nil)
 }
 
-// getJobs shows the Jobs that are wanted, and what they become if that is wanted too.
-func (c *cli) getJobs(ctx context.Context, src history.Source, f *getFlags, wanted history.JobsQuery, now []history.Passed) (err error) {
-	if wanted.Since, _, err = f.list.span.In(ctx, c.here(src)); err != nil {
-		return err
-	}
-	if err := c.here(src).NoteLabels(ctx, wanted.Labels); err != nil {
-		return err
-	}
+// show shows the Jobs that are wanted, and what they become if that is wanted too.
+func (f jobsList) show(ctx context.Context, c *cli, src history.Source) error {
 	head, err := endOf(ctx, src, f.watch)
 	if err != nil {
 		return err
 	}
-	out := c.jobsOut(f)
-	if d, is := out.(*jobsDocument); is {
-		d.passed = now
+	out := c.jobsOut(f.getFlags)
+	if f.why() && (f.watch || f.sortBy != "" || f.output.format == formatName) {
+		// Of Jobs that go on it is said here with each change, and of those that are sorted only of those that are shown.
+		if f.output.format != formatName {
+			out = newJobsWhy(ctx, src, f.getFlags, out)
+		}
+		if err := f.jobs.Flags.Set("why", "false"); err != nil {
+			return err
+		}
 	}
-	if f.list.why && f.output.format != formatName {
-		out = newJobsWhy(ctx, src, f, out)
-	}
-	seen := &jobsSeen{jobsOut: out, people: !f.output.document()}
+	seen := newJobsSeen(out, !f.output.document())
 	list := c.listJobs
-	if f.list.sortBy != "" {
+	if f.sortBy != "" {
 		list = c.sortJobs
 	}
 	if !f.watch {
-		return list(ctx, src, f, out, wanted)
+		return list(ctx, src, f.getFlags, out)
 	}
-	if err := list(ctx, src, f, seen, wanted); err != nil {
+	if err := list(ctx, src, f.getFlags, seen); err != nil {
 		return err
 	}
-	return unlessInterrupted(ctx, watchJobs(ctx, src, seen, wanted, head+1))
-}
-
-// listJobs shows the Jobs that are wanted, as they come: a page, or page after page when all are.
-func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out jobsOut, wanted history.JobsQuery) error {
-	all := wanted.Limit == 0
-	if all {
-		wanted.Limit = manyJobs
+	wanted, watch := ask.WantedJobs(f.jobs), history.LiveJobs(src)
+	one := func(s events.Stream, _ *events.Record) (j history.Summary, ok bool, err error) {
+		j, ok = watch.Summary(s)
+		return j, ok && wanted.Wants(&j), nil
 	}
-	var unread error
-	for shown := 0; ; {
-		page, err := src.Jobs(ctx, wanted)
-		if errors.Is(err, history.ErrQuery) {
-			return &usageError{fmt.Sprintf("--continue: %v", err)}
-		}
-		if src.Beside(err) {
-			unread = err // they are those of what can be read
-		} else if err != nil {
+	return unlessInterrupted(ctx, seen.watchList(ctx, src, watch, head+1, one, func(j history.Summary) error {
+		if err := out.add([]history.Summary{j}); err != nil {
 			return err
 		}
-		if shown += len(page.Items); shown == 0 && unread != nil && (!all || page.Continue == "") {
-			return unread // no answer, which is not the same as no Job
+		return out.end(history.JobsPage{})
+	}))
+}
+
+// why reports whether the list says why.
+func (f *getFlags) why() bool {
+	why, err := f.jobs.Flags.GetBool("why")
+	return why && err == nil
+}
+
+// ofJobsPage is what pagesOf wants to know of a page.
+func ofJobsPage(p *history.JobsPage) (n int, more string) { return len(p.Items), p.Continue }
+
+// listJobs shows the Jobs that are wanted, as they come.
+func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out jobsOut) error {
+	var unread error
+	var last history.JobsPage
+	shown := 0
+	for page, err := range pagesOf(ctx, c, src, f.jobs, f.limit.Most, ofJobsPage) {
+		switch {
+		case err != nil && !(src.Beside(err) && (page != nil || shown > 0)):
+			return err
+		case err != nil:
+			unread = err
 		}
-		if shown == 0 && !f.output.document() {
+		if page == nil {
+			page = &history.JobsPage{PrunedBefore: last.PrunedBefore, PassedOver: last.PassedOver}
+		}
+		if shown == 0 {
+			c.notePassed(page.PassedOver, &f.output)
+		}
+		if shown += len(page.Items); shown == 0 && page.Continue == "" && !f.output.document() {
 			c.noJobs(f.job.namespace)
 			return nil
 		}
 		if err := out.add(page.Items); err != nil {
 			return err
 		}
-		if !all || page.Continue == "" {
-			return errors.Join(c.endJobs(f, out, page, shown), unread)
-		}
-		wanted.Continue = page.Continue
+		last = *page
 	}
+	return errors.Join(c.endJobs(f, out, last, shown), unread)
 }
 
 func (c *cli) noJobs(namespace string) {

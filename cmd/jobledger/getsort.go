@@ -62,45 +62,45 @@ func checkSort(text string) error {
 }
 
 // sortJobs shows all Jobs that are wanted, sorted; of too many those with the greatest values, which are the last.
-func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out jobsOut, wanted history.JobsQuery) error {
+func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out jobsOut) error {
 	var jobs []history.Summary
-	wanted.Limit = manyJobs
 	var unread error
-	var begins *history.Place
-	for {
-		page, err := src.Jobs(ctx, wanted)
-		if src.Beside(err) {
-			unread = err
-		} else if err != nil {
+	var rest history.JobsPage
+	for page, err := range pagesOf(ctx, c, src, f.jobs, 0, ofJobsPage) {
+		switch {
+		case err != nil && !(src.Beside(err) && (page != nil || len(jobs) > 0)):
 			return err
+		case err != nil:
+			unread = err
 		}
-		begins = page.PrunedBefore
+		if page == nil {
+			break
+		}
+		rest = history.JobsPage{PrunedBefore: page.PrunedBefore, PassedOver: page.PassedOver}
 		if jobs = append(jobs, page.Items...); len(jobs) > mostSorted {
 			return fmt.Errorf("there are more than %d Jobs to sort: ask for fewer, with -n, -l, --state or --since", mostSorted)
 		}
-		if wanted.Continue = page.Continue; page.Continue == "" {
-			break
-		}
 	}
+	c.notePassed(rest.PassedOver, &f.output)
 	if len(jobs) == 0 && !f.output.document() {
 		c.noJobs(f.job.namespace)
 		return unread
 	}
-	if err := sortBy(jobs, sortPath(f.list.sortBy)); err != nil {
+	if err := sortBy(jobs, sortPath(f.sortBy)); err != nil {
 		return err
 	}
 	all := len(jobs)
-	if f.list.limit.Most > 0 && all > f.list.limit.Most {
-		jobs = jobs[all-f.list.limit.Most:]
+	if f.limit.Most > 0 && all > f.limit.Most {
+		jobs = jobs[all-f.limit.Most:]
 	}
 	if err := out.add(jobs); err != nil {
 		return err
 	}
-	if err := out.end(history.JobsPage{PrunedBefore: begins}); err != nil {
+	if err := out.end(rest); err != nil {
 		return err
 	}
 	if len(jobs) < all {
-		fmt.Fprintf(c.err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(jobs), all, words.Clean(f.list.sortBy))
+		fmt.Fprintf(c.err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(jobs), all, words.Clean(f.sortBy))
 	}
 	return unread
 }

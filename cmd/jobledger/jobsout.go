@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
@@ -27,7 +31,7 @@ func (c *cli) jobsOut(f *getFlags) jobsOut {
 	}
 	page := c.page(&f.output)
 	page.Namespace = f.job.namespace
-	if f.list.why {
+	if f.why() {
 		return &jobsTable{c, page.JobsWhy()}
 	}
 	t := &jobsTable{c, page.Jobs()}
@@ -102,7 +106,6 @@ type jobsDocument struct {
 	output *outputFlag
 	jobs   []history.Summary // of all but JSON
 	begun  bool
-	passed []history.Passed
 }
 
 func (d *jobsDocument) add(jobs []history.Summary) error {
@@ -127,7 +130,7 @@ func (d *jobsDocument) add(jobs []history.Summary) error {
 }
 
 func (d *jobsDocument) end(page history.JobsPage) error {
-	page.Items, page.PassedOver = d.jobs, d.passed
+	page.Items = d.jobs
 	if page.Items == nil {
 		page.Items = []history.Summary{}
 	}
@@ -149,3 +152,74 @@ func (d *jobsDocument) end(page history.JobsPage) error {
 
 // noItems is what a page without Jobs begins with.
 const noItems = "{\n  \"items\": []"
+
+// jobsWhy says of each Job of a list why, before it is written.
+type jobsWhy struct {
+	jobsOut
+	ctx    context.Context
+	src    history.Source
+	lines  *explain.Lines
+	live   bool
+	unread error // why not all records could be read
+}
+
+func newJobsWhy(ctx context.Context, src history.Source, f *getFlags, out jobsOut) *jobsWhy {
+	lines := explain.LinesOf
+	if f.watch {
+		lines = explain.LiveLines
+	}
+	w := &jobsWhy{jobsOut: out, ctx: ctx, src: src, lines: lines(src), live: f.watch}
+	w.lines.Zone = f.output.textZone()
+	return w
+}
+
+func (w *jobsWhy) add(jobs []history.Summary) error {
+	for i := range jobs {
+		var at history.Point
+		if w.live {
+			at.Sequence = events.Sequence(jobs[i].Last)
+		}
+		why, err := w.lines.Of(w.ctx, &jobs[i], at)
+		switch {
+		case w.src.Beside(err):
+			w.unread = err
+		case err != nil:
+			return err
+		}
+		jobs[i].Why = why
+	}
+	return w.jobsOut.add(jobs)
+}
+
+func (w *jobsWhy) end(page history.JobsPage) error {
+	err := errors.Join(w.jobsOut.end(page), w.unread)
+	w.unread = nil
+	return err
+}
+
+// jobsSeen remembers how the Jobs of a list were shown last, as they are shown.
+type jobsSeen struct {
+	jobsOut
+	seen[history.Summary]
+}
+
+// newJobsSeen is for people, who see a table that has less than all, or for programs.
+func newJobsSeen(out jobsOut, people bool) *jobsSeen {
+	return &jobsSeen{out, seen[history.Summary]{said: func(j history.Summary) (string, uint64, any) {
+		last := j.Last
+		j.Records, j.Last = 0, 0
+		if people {
+			j.Counts.Ready, j.Counts.Terminating, j.Counts.Creating = 0, 0, 0
+		}
+		return j.UID, last, &j
+	}}}
+}
+
+func (s *jobsSeen) add(jobs []history.Summary) error {
+	for i := range jobs {
+		if _, err := s.changed(jobs[i]); err != nil {
+			return err
+		}
+	}
+	return s.jobsOut.add(jobs)
+}

@@ -61,28 +61,13 @@ func (c *cli) passedLine(o *outputFlag, times []history.Passed) error {
 	return c.document(o.format, recordjson.VisibleJSON(line))
 }
 
-// passedNow are the namespaces of which not all is recorded at the end of the log.
-func passedNow(ctx context.Context, src history.Source, namespace string) ([]history.Passed, error) {
-	_, head, err := src.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	now, err := history.PassedAt(ctx, src, history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}, namespace, namespace == "")
-	if src.Beside(err) {
-		err = nil
-	}
-	return now, err
-}
-
 // notePassed says of a list which namespaces are over their budgets of log: objects may be missing in it, and what is shown be late.
-func (c *cli) notePassed(ctx context.Context, src history.Source, f *getFlags) ([]history.Passed, error) {
-	now, err := passedNow(ctx, src, f.job.namespace)
+func (c *cli) notePassed(now []history.Passed, output *outputFlag) {
 	for i := range now {
 		if i == mostPassed && len(now) > mostPassed+1 {
 			fmt.Fprintf(c.err, "note: %d namespaces more are over their budgets of log\n", len(now)-i)
 			break
 		}
-		fmt.Fprintf(c.err, "note: %s; new objects may be missing\n", show.Late(&now[i], f.output.zone()))
+		fmt.Fprintf(c.err, "note: %s; new objects may be missing\n", show.Late(&now[i], output.zone()))
 	}
-	return now, err
 }

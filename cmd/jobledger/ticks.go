@@ -6,20 +6,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
-
-// addCron adds the flags of a command that asks about one CronJob.
-func (f *askFlags) addCron(cmd *cobra.Command, c *cli, parameters *pflag.FlagSet) {
-	f.job.add(cmd, c, "namespace of the CronJob (\"default\")")
-	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
-	addParameters(cmd, parameters)
-	cmd.ValidArgsFunction = c.completeCronJobs(&f.job)
-}
 
 func newTicks(c *cli) *cobra.Command {
 	var f askFlags
@@ -57,14 +48,6 @@ bore the name it is the newest, or with --at the newest that there was then; a U
 	f.addCron(cmd, c, q.Flags)
 	f.output.addLocal(cmd)
 	return cmd
-}
-
-// oneCronJobArg is for commands that take one CronJob.
-func oneCronJobArg(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usage("say which CronJob: cronjob/NAME")
-	}
-	return atMost(2, args)
 }
 
 func (c *cli) showTicks(output *outputFlag, answer *ask.DueTicks) error {

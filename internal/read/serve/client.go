@@ -147,25 +147,6 @@ func (c *Client) Records(ctx context.Context, q history.Query) iter.Seq2[events.
 	return c.records(ctx, queryValues(&q))
 }
 
-// Jobs is described by Source. A page that is to have no limit is put together of some.
-func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
-	all := history.JobsPage{Items: []history.Summary{}}
-	var unread error // what is damaged: the pages are what can be read
-	for {
-		var page history.JobsPage
-		if err := c.json(ctx, &page, jobsValues(&q), "v1", "jobs"); damaged(err) {
-			unread = err
-		} else if err != nil {
-			return all, err
-		}
-		all.Items, all.Continue, all.PrunedBefore = append(all.Items, page.Items...), page.Continue, page.PrunedBefore
-		if left := q.Limit - len(all.Items); page.Continue == "" || q.Limit != 0 && left <= 0 {
-			return all, unread
-		}
-		q.Continue = page.Continue
-	}
-}
-
 // Beside is described by Source.
 func (c *Client) Beside(err error) bool {
 	c.Damage.Note(err)

@@ -225,8 +225,11 @@ func TestTheEndpointIsForThisMachineOnly(t *testing.T) {
 		{"an unknown parameter is no wish that is passed over", func(*http.Request) {}, "/v1/records?form=3", 400},
 		{"a stream has a kind", func(*http.Request) {}, "/v1/records?stream=x", 400},
 		{"only a stream is read backwards", func(*http.Request) {}, "/v1/records?direction=backward", 400},
-		{"a Job that nobody knows is not found", func(*http.Request) {}, "/v1/jobs/default/nobody", 404},
-		{"a Job is found by its name", func(*http.Request) {}, "/v1/jobs/default/job-1", 200},
+		{"a Job that nobody knows is not found", func(*http.Request) {}, "/v1/get/default/nobody", 404},
+		{"a Job is found by its name", func(*http.Request) {}, "/v1/get/job/default/job-1", 200},
+		{"an unknown parameter of a question is none that is passed over", func(*http.Request) {}, "/v1/failures?form=3", 400},
+		{"a question without its object is not understood", func(*http.Request) {}, "/v1/explain", 400},
+		{"a page is no longer than others may be", func(*http.Request) {}, "/v1/jobs?limit=5001", 400},
 		{"there is nothing else", func(*http.Request) {}, "/v1/secrets", 404},
 	}
 	for _, row := range rows {

@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
@@ -61,12 +59,6 @@ type endpoint struct {
 //	GET /v1/log                        whose log it is, and its head
 //	GET /v1/records                    records: ?from=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N, ?follow=true,
 //	                                   ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
-//	GET /v1/jobs                       Jobs, the newest first, a page at a time: {"items":[…],"continue":TOKEN}; ?limit=N (500),
-//	                                   ?continue=TOKEN, ?namespace=NAMESPACE, ?state=STATE (any of several), ?since=TIME,
-//	                                   ?labels=SELECTOR, ?name=PREFIX, ?uid=PREFIX (one page)
-//	GET /v1/jobs/{namespace}/{name}    the projected state of the newest Job of that name; ?at=SEQ
-//	GET /v1/cronjobs                   CronJobs likewise, without ?labels
-//	GET /v1/cronjobs/{namespace}/{name} the projected state of the newest CronJob of that name; ?at=SEQ
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs and CronJobs that bore that name, newest first
 //
 // and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT where it has an object, which is
@@ -81,10 +73,6 @@ func Handler(config Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/log", e.log)
 	mux.HandleFunc("GET /v1/records", e.records)
-	mux.HandleFunc("GET /v1/jobs", e.summaries)
-	mux.HandleFunc("GET /v1/jobs/{namespace}/{name}", e.job)
-	mux.HandleFunc("GET /v1/cronjobs", e.cronJobs)
-	mux.HandleFunc("GET /v1/cronjobs/{namespace}/{name}", e.cronJob)
 	mux.HandleFunc("GET /v1/streams/{namespace}/{name}", e.streams)
 	for _, q := range ask.All() {
 		mux.HandleFunc("GET /v1/"+q.Name+"/{object...}", e.ask(&q))
@@ -259,60 +247,8 @@ func (a *answer) end(err error) {
 	_ = a.w.Flush()
 }
 
-func (e *endpoint) summaries(w http.ResponseWriter, r *http.Request) {
-	q, err := parseJobsQuery(r.URL.Query())
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	damage := e.known()
-	page, err := e.beside(damage).Jobs(r.Context(), q)
-	if damage.Note(err); err != nil && !damaged(err) {
-		fail(w, err)
-		return
-	}
-	writeBeside(w, page, damage)
-}
-
 // damaged reports whether an error says that a log is damaged: what was read beside that is the answer, which names it.
 func damaged(err error) bool { return errors.Is(err, store.ErrCorrupt) }
-
-func (e *endpoint) job(w http.ResponseWriter, r *http.Request) {
-	at, err := atOf(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	damage := e.known()
-	log := e.beside(damage)
-	streams, err := history.FindJobs(r.Context(), log, r.PathValue("namespace"), r.PathValue("name"))
-	if err == nil && len(streams) == 0 {
-		err = history.ErrNoJob
-	}
-	if len(streams) == 0 {
-		fail(w, err)
-		return
-	}
-	job, err := history.JobAt(r.Context(), log, streams[0], at)
-	if err != nil && !(damaged(err) && job.UID != "") {
-		fail(w, err)
-		return
-	}
-	writeBeside(w, job, damage)
-}
-
-// atOf is the point in the history that a request asks for.
-func atOf(r *http.Request) (at history.Point, err error) {
-	text := r.URL.Query().Get("at")
-	if text == "" {
-		return at, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return at, fmt.Errorf("at=%q: a sequence is wanted", text)
-	}
-	return history.Point{Sequence: events.Sequence(n)}, nil
-}
 
 func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 	damage := e.known()

@@ -1,15 +1,19 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
+	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
@@ -33,75 +37,116 @@ func queryValues(q *history.Query) url.Values {
 	return v
 }
 
-// jobsValues are the parameters of a request for those Jobs.
-func jobsValues(q *history.JobsQuery) url.Values {
-	v := url.Values{}
-	if q.Namespace != "" {
-		v.Set("namespace", q.Namespace)
+// setList sets parameters of a list that are given as values.
+func setList(to *pflag.FlagSet, texts map[string]string, states []string, since events.Time) error {
+	texts["since"] = ""
+	if since != 0 {
+		texts["since"] = recordjson.Stamp(since)
 	}
-	for _, s := range q.States {
-		v.Add("state", string(s))
-	}
-	for name, text := range map[string]string{"name": q.Name, "uid": q.UID} {
-		if text != "" {
-			v.Set(name, text)
+	for name, text := range texts {
+		if text == "" {
+			continue
+		}
+		if err := to.Set(name, text); err != nil {
+			return fmt.Errorf("%s=%q: %w", name, text, err)
 		}
 	}
-	if q.Labels != nil {
-		v.Set("labels", q.Labels.String())
+	for _, s := range states {
+		if err := to.Set("state", s); err != nil {
+			return fmt.Errorf("state=%q: %w", s, err)
+		}
 	}
-	setTime(v, "since", q.Since)
-	limit := maxPage
-	if q.Limit > 0 {
-		limit = min(q.Limit, maxPage)
-	}
-	v.Set("limit", strconv.Itoa(limit))
-	if q.Continue != "" {
-		v.Set("continue", q.Continue)
-	}
-	return v
+	return nil
 }
 
-// The Jobs of one answer: so many, unless the request asks for another number; and no more than that.
-const (
-	usualPage = 500
-	maxPage   = 5000
-)
+// page asks for one page of a list, the one behind more, of so many objects at most; 0 is for as many as there may be.
+func page[A any](ctx context.Context, c *Client, q *ask.Asked[A], more string, most int) (*A, error) {
+	size := ask.MaxPage
+	if most > 0 {
+		size = min(most, ask.MaxPage)
+	}
+	if err := setList(q.Flags, map[string]string{"continue": more, "limit": strconv.Itoa(size)}, nil, 0); err != nil {
+		return nil, err
+	}
+	if err := q.Read(nil); err != nil {
+		return nil, err
+	}
+	return Ask(ctx, c, q, Hears{Note: func(string) {}, Behind: func(string) {}, Read: func(uint64) {}})
+}
 
-// parseJobsQuery reads the parameters of a request for Jobs.
-func parseJobsQuery(values url.Values) (q history.JobsQuery, err error) {
-	q.Limit = usualPage
-	for name, texts := range values {
-		text := texts[0]
-		switch name {
-		case "namespace":
-			q.Namespace = text
-		case "state":
-			for _, s := range texts {
-				q.States = append(q.States, history.State(s))
-			}
-		case "name":
-			q.Name = text
-		case "uid":
-			q.UID = text
-		case "labels":
-			q.Labels, err = labels.Parse(text)
-		case "since":
-			q.Since, err = parseInstant(text)
-		case "limit":
-			if q.Limit, err = strconv.Atoi(text); err == nil && (q.Limit < 1 || q.Limit > maxPage) {
-				err = fmt.Errorf("from 1 to %d", maxPage)
-			}
-		case "continue":
-			q.Continue = text
-		default:
-			err = errors.New("there is no such parameter")
+// Jobs is described by Source. A page that is to have no limit is put together of some.
+func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
+	all := history.JobsPage{Items: []history.Summary{}}
+	asked := ask.Jobs.New()
+	texts := map[string]string{"namespace": q.Namespace, "name": q.Name, "uid": q.UID}
+	if q.Labels != nil {
+		texts["selector"] = q.Labels.String()
+	}
+	if err := setList(asked.Flags, texts, textsOf(q.States), q.Since); err != nil {
+		return all, err
+	}
+	var unread error // what is damaged: the pages are what can be read
+	for all.Continue = q.Continue; ; {
+		next, err := page(ctx, c, asked, all.Continue, q.Limit-len(all.Items))
+		switch {
+		case next == nil && !(damaged(err) && len(all.Items) > 0):
+			return all, listError(err)
+		case err != nil:
+			unread = err
 		}
-		if err != nil {
-			return q, fmt.Errorf("%s=%q: %w", name, text, err)
+		if next == nil {
+			all.Continue = ""
+			return all, unread
+		}
+		all.Items, all.Continue, all.PrunedBefore = append(all.Items, next.Items...), next.Continue, next.PrunedBefore
+		if left := q.Limit - len(all.Items); next.Continue == "" || q.Limit != 0 && left <= 0 {
+			return all, unread
 		}
 	}
-	return q, nil
+}
+
+// CronJobs is described by Source, likewise.
+func (c *Client) CronJobs(ctx context.Context, q history.CronJobsQuery) (history.CronJobsPage, error) {
+	all := history.CronJobsPage{Items: []history.CronSummary{}}
+	asked := ask.CronJobs.New()
+	texts := map[string]string{"namespace": q.Namespace, "name": q.Name, "uid": q.UID}
+	if err := setList(asked.Flags, texts, textsOf(q.States), q.Since); err != nil {
+		return all, err
+	}
+	var unread error
+	for all.Continue = q.Continue; ; {
+		next, err := page(ctx, c, asked, all.Continue, q.Limit-len(all.Items))
+		switch {
+		case next == nil && !(damaged(err) && len(all.Items) > 0):
+			return all, listError(err)
+		case err != nil:
+			unread = err
+		}
+		if next == nil {
+			all.Continue = ""
+			return all, unread
+		}
+		all.Items, all.Continue, all.PrunedBefore = append(all.Items, next.Items...), next.Continue, next.PrunedBefore
+		if left := q.Limit - len(all.Items); next.Continue == "" || q.Limit != 0 && left <= 0 {
+			return all, unread
+		}
+	}
+}
+
+func textsOf[S ~string](all []S) (out []string) {
+	for _, s := range all {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// listError is what a Source says where there is no such page.
+func listError(err error) error {
+	var wrong *which.WrongError
+	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Error(), "--continue: ") {
+		return fmt.Errorf("%w: %s", history.ErrQuery, strings.TrimPrefix(wrong.Error(), "--continue: "+history.ErrQuery.Error()+": "))
+	}
+	return err
 }
 
 func parseInstant(text string) (events.Time, error) {

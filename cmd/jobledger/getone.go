@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// getOne shows one object, and what it becomes if that is wanted.
+func (c *cli) getOne(ctx context.Context, f *getFlags, args []string, h which.Object) error {
+	switch {
+	case f.watch && f.one.Flags.Changed("at"):
+		return usage("-w goes on from now, and --at shows how it was then: leave one out")
+	case f.changed("why"):
+		return usage("--why is for lists: 'jobledger explain %s' says why one Job ended so", h)
+	case f.listGiven():
+		return usage("--state, -l, --since, --limit, --continue and --sort-by are for lists: write get jobs")
+	}
+	if err := readQuestion(&f.askFlags, f.one, args); err != nil {
+		return err
+	}
+	src, live, err := f.job.source.openToFold(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if f.watch && !live {
+		return f.job.source.notLive()
+	}
+	head, err := endOf(ctx, src, f.watch)
+	if err != nil {
+		return err
+	}
+	var shown *ask.State
+	err = putAndShow(ctx, c, src, f.one, c.note, func(state *ask.State) error {
+		if shown = state; clientOf(src) != nil && !f.output.document() && state.InZone() {
+			shown = c.withZone(ctx, src, f.one, state)
+		}
+		return c.showState(&f.output, shown)
+	})
+	if err != nil || !f.watch {
+		return err
+	}
+	return unlessInterrupted(ctx, c.watchOne(ctx, src, &f.output, shown, head+1))
+}
+
+// withZone is the state of a CronJob with the rules of its zone, which people are shown its due times by and which are no part of
+// the answer's JSON: they are found in the records. Where that fails, times are in UTC alone.
+func (c *cli) withZone(ctx context.Context, src history.Source, q *ask.Asked[ask.State], state *ask.State) *ask.State {
+	silent := func(string) {}
+	here, err := q.Ask(ctx, c.askHere(src, serve.Hears{Note: silent, Behind: silent}))
+	if err != nil || here.Stream() != state.Stream() {
+		return state
+	}
+	return here
+}
+
+func (c *cli) showState(output *outputFlag, s *ask.State) error {
+	switch {
+	case output.document():
+		return c.value(output, s)
+	case output.format == formatName && s.CronJob != nil:
+		_, err := fmt.Fprintln(c.out, cronNameOf(words.Clean(s.CronJob.Name)))
+		return err
+	case output.format == formatName:
+		_, err := fmt.Fprintln(c.out, nameOf(words.Clean(s.Job.Name)))
+		return err
+	case s.CronJob != nil:
+		return c.page(output).CronJob(s.CronJob)
+	}
+	return c.page(output).Job(s.Job)
+}
+
+// watchOne shows the object again whenever a batch of records changed it, from that record on.
+func (c *cli) watchOne(ctx context.Context, src history.Source, output *outputFlag, shown *ask.State, from events.Sequence) error {
+	s := shown.Stream()
+	w := watched{
+		at: func(ctx context.Context, watch *history.Live, last *events.Record) (state ask.State, ok bool, err error) {
+			if s.Kind == events.StreamCronJob {
+				job, ok, err := watch.CronJob(ctx, s, last)
+				return ask.State{CronJob: &job}, ok, err
+			}
+			job, ok := watch.Job(s, last)
+			return ask.State{Job: &job}, ok, nil
+		},
+		show: func(state *ask.State) error { return c.showState(output, state) },
+	}
+	return w.again(ctx, c.out, between[output.format], src, shown, from)
+}
+
+// between is what stands between two states of an object.
+var between = map[string]string{formatTable: "\n", formatWide: "\n", formatYAML: "---\n", formatPath: "\n"}
+
+// cronNameOf is a CronJob as kubectl names it.
+func cronNameOf(name string) string { return "cronjob.batch/" + name }

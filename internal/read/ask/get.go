@@ -1,0 +1,185 @@
+package ask
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+)
+
+// State is how one object is, or was: a Job or a CronJob. Its JSON is that of the object.
+type State struct {
+	Job     *history.Job
+	CronJob *history.CronJob
+}
+
+// MarshalJSON writes the object.
+func (s State) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	var err error
+	if s.CronJob != nil {
+		err = e.Encode(s.CronJob)
+	} else {
+		err = e.Encode(s.Job)
+	}
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON reads the object: only a Job says how many records it has.
+func (s *State) UnmarshalJSON(text []byte) error {
+	var has struct {
+		Records json.RawMessage `json:"records"`
+	}
+	if err := json.Unmarshal(text, &has); err != nil {
+		return err
+	}
+	if has.Records == nil {
+		s.CronJob = &history.CronJob{}
+		return json.Unmarshal(text, s.CronJob)
+	}
+	s.Job = &history.Job{}
+	return json.Unmarshal(text, s.Job)
+}
+
+// GetParams choose an object and a point in its history.
+type GetParams struct {
+	object
+	at Point
+}
+
+func (p *GetParams) bind(fs *pflag.FlagSet) {
+	p.object.bind(fs)
+	p.at.Bind(fs, "the state")
+}
+
+func (p *GetParams) read(args []string) error {
+	if len(args) == 0 {
+		return which.Wrong("say what to get: job/NAME, or cronjob/NAME")
+	}
+	if err := p.object.read(args); err != nil {
+		return err
+	}
+	if p.Name == "" {
+		return which.Wrong("%q has no name: write %s/NAME", args[0], args[0])
+	}
+	return p.at.Read(p.Zone)
+}
+
+// Get says how one Job or CronJob is, or was.
+var Get = &Question[GetParams, State]{
+	name: "get", about: "Show the state of a Job or a CronJob, now or then", takes: AnObject, folds: true,
+	new: func() (*GetParams, parameters) {
+		p := &GetParams{}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *GetParams) (*State, error) {
+		var err error
+		if p.Object, p.place, err = src.finder().Resolve(ctx, p.place, p.Object); err != nil {
+			return nil, err
+		}
+		at, err := p.at.In(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		state := &State{}
+		if p.Kind == which.CronJob {
+			state.CronJob, err = p.cronJob(ctx, src, at)
+		} else {
+			state.Job, err = p.job(ctx, src, at)
+		}
+		switch {
+		case errors.Is(err, history.ErrNoJob) || errors.Is(err, history.ErrNoCronJob):
+			return nil, src.NothingAt(ctx, p.Object, &p.at)
+		case state.Job == nil && state.CronJob == nil:
+			return nil, err
+		}
+		return state, err // with an error of the log, it is the state where that cannot be read any further
+	},
+}
+
+// job is the state of the newest Job that may be meant that there was at that point.
+func (p *GetParams) job(ctx context.Context, src Source, at history.Point) (*history.Job, error) {
+	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range streams {
+		job, err := history.JobAt(ctx, src.Source, s, at)
+		if errors.Is(err, history.ErrNoJob) && i+1 < len(streams) {
+			continue
+		}
+		if err == nil {
+			src.finder().NoteOlder(streams[i+1:])
+		}
+		if job.UID == "" {
+			return nil, err
+		}
+		return &job, err
+	}
+	return nil, history.ErrNoJob
+}
+
+// cronJob is the state of the newest CronJob that may be meant that there was at that point.
+func (p *GetParams) cronJob(ctx context.Context, src Source, at history.Point) (*history.CronJob, error) {
+	streams, err := src.finder().CronJobs(ctx, p.place, p.Name)
+	if err != nil {
+		return nil, err
+	}
+	s, job, err := src.finder().LifeAt(ctx, streams, p.Name, at)
+	if err == nil {
+		src.finder().NoteLives(ctx, s, job.Namespace, job.Name)
+	}
+	if job.UID == "" {
+		return nil, err
+	}
+	return &job, err
+}
+
+// Stream is that of the object's records.
+func (s *State) Stream() events.Stream {
+	if s.CronJob != nil {
+		return events.Stream{Kind: events.StreamCronJob, ID: s.CronJob.UID}
+	}
+	return events.Stream{Kind: events.StreamJob, ID: s.Job.UID}
+}
+
+// InZone reports whether it is a CronJob whose schedule is in a zone of its own.
+func (s *State) InZone() bool {
+	return s.CronJob != nil && s.CronJob.Zone != "" && s.CronJob.Zone != "UTC"
+}
+
+// AsOf is the record as of which the state is.
+func (s *State) AsOf() history.Place {
+	if s.CronJob != nil {
+		return s.CronJob.AsOf
+	}
+	return s.Job.AsOf
+}
+
+// Unplaced is all that is said of the object but as of which record.
+func (s *State) Unplaced() ([]byte, error) {
+	var bare State
+	if s.CronJob != nil {
+		c := *s.CronJob
+		c.AsOf, c.Clock, c.LastRecord = history.Place{}, "", 0
+		bare.CronJob = &c
+	} else {
+		j := *s.Job
+		j.AsOf, j.Clock, j.LastRecord = history.Place{}, "", 0
+		bare.Job = &j
+	}
+	text, err := json.Marshal(bare)
+	if err != nil {
+		return nil, fmt.Errorf("write what is said of an object: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,249 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// A page of a list has so many objects unless another number is asked for, as kubectl asks a server for them, and no more than
+// so many: who wants more asks for the next page.
+const (
+	UsualPage = 500
+	MaxPage   = 5000
+)
+
+// ListParams choose objects of a list, a page of them.
+type ListParams struct {
+	many
+	states []string
+	limit  int
+	after  string
+	name   string
+	uid    string
+	wanted []string // the states, as they are written
+}
+
+// HiddenOfLists are parameters of lists that the command has no flags for: they serve who completes names.
+var HiddenOfLists = []string{"name", "uid"}
+
+func (p *ListParams) bindList(fs *pflag.FlagSet, what, states string) {
+	p.many.bind(fs)
+	fs.StringSliceVar(&p.states, "state", nil, "only "+what+" in these states, such as "+states)
+	p.span.BindSince(fs, "only "+what+" with a record from this time on")
+	fs.IntVar(&p.limit, "limit", UsualPage, "so many "+what+" at most")
+	fs.StringVar(&p.after, "continue", "", "the page behind the one that gave this")
+	fs.StringVar(&p.name, "name", "", "only "+what+" whose names begin so")
+	fs.StringVar(&p.uid, "uid", "", "only "+what+" whose UIDs begin so")
+}
+
+// readList checks the parameters, given the states that there are.
+func (p *ListParams) readList(args []string, there []string, noSuch string) error {
+	if len(args) > 0 {
+		return which.Wrong("a list takes no %q: name, namespace and state choose from it", strings.Join(args, " "))
+	}
+	if p.limit < 1 || p.limit > MaxPage {
+		return which.Wrong("--limit %d: must be from 1 to %d", p.limit, MaxPage)
+	}
+	if err := p.many.read(nil); err != nil {
+		return err
+	}
+	p.wanted = nil
+	for _, name := range p.states {
+		i := slices.IndexFunc(there, func(s string) bool { return strings.EqualFold(s, name) })
+		if i < 0 {
+			return which.Wrong("--state %s: %s; there are %s", name, noSuch, strings.Join(there, ", "))
+		}
+		p.wanted = append(p.wanted, there[i])
+	}
+	return nil
+}
+
+// notes tells, with the first page, of what a list may lack.
+func (p *ListParams) notes(ctx context.Context, src Source) {
+	if p.after == "" {
+		src.NoteUnlisted(ctx)
+	}
+}
+
+// passed are the namespaces of which not all is recorded at the end of the log.
+func (p *ListParams) passed(ctx context.Context, src Source) ([]history.Passed, error) {
+	_, head, err := src.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}
+	now, err := history.PassedAt(ctx, src.Source, at, p.namespace, p.namespace == "")
+	if src.Beside(err) {
+		err = nil
+	}
+	return now, err
+}
+
+// page is what came of reading one: an empty one that could not be read as a whole is no answer, which is not the same as no Job.
+func page[A any](answer *A, items int, more string, src Source, err error) (*A, error) {
+	switch {
+	case errors.Is(err, history.ErrQuery):
+		return nil, which.Wrong("--continue: %v", err)
+	case err != nil && (!src.Beside(err) || items == 0 && more == ""):
+		return nil, err
+	}
+	return answer, err // they are those of what can be read
+}
+
+// JobsParams choose Jobs.
+type JobsParams struct {
+	ListParams
+	selector Selector
+	why      bool
+}
+
+// StateNames are the states of Jobs.
+func StateNames() (names []string) {
+	for _, s := range history.States {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func (p *JobsParams) bind(fs *pflag.FlagSet) {
+	p.bindList(fs, "Jobs", "Failed,Running")
+	p.selector.Bind(fs, "only Jobs with these labels")
+	fs.BoolVar(&p.why, "why", false, "say in one line why each Job ended so, or what it waits for")
+}
+
+func (p *JobsParams) read(args []string) error {
+	if err := p.readList(args, StateNames(), "there is no such state"); err != nil {
+		return err
+	}
+	_, err := p.selector.Read()
+	return err
+}
+
+// query is the list that is wanted, but for the time of its records.
+func (p *JobsParams) query() history.JobsQuery {
+	q := history.JobsQuery{Namespace: p.namespace, Limit: p.limit, Continue: p.after, Name: p.name, UID: p.uid}
+	for _, s := range p.wanted {
+		q.States = append(q.States, history.State(s))
+	}
+	q.Labels, _ = p.selector.Read() // it was read before
+	return q
+}
+
+// Jobs lists the Jobs that the log knows, a page of them.
+var Jobs = &Question[JobsParams, history.JobsPage]{
+	name: "jobs", words: []string{"get", "jobs"}, about: "List the Jobs that the log knows, the newest first", takes: Nothing, folds: true,
+	new: func() (*JobsParams, parameters) {
+		p := &JobsParams{}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *JobsParams) (*history.JobsPage, error) {
+		p.notes(ctx, src)
+		over, err := p.passed(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		q := p.query()
+		told := src
+		if p.after != "" {
+			told.Note = func(string) {} // it was told with the first page
+		}
+		if q.Since, _, err = p.span.In(ctx, told); err != nil {
+			return nil, err
+		}
+		if err := told.NoteLabels(ctx, q.Labels); err != nil {
+			return nil, err
+		}
+		found, err := src.Source.Jobs(ctx, q)
+		found.PassedOver = over
+		if found.Items == nil {
+			found.Items = []history.Summary{}
+		}
+		answer, unread := page(&found, len(found.Items), found.Continue, src, err)
+		if answer == nil || !p.why {
+			return answer, unread
+		}
+		lines := explain.LinesOf(src.Source)
+		lines.Zone = p.texts
+		for i := range answer.Items {
+			why, err := lines.Of(ctx, &answer.Items[i], history.Point{})
+			switch {
+			case src.Beside(err):
+				unread = err
+			case err != nil:
+				return nil, err
+			}
+			answer.Items[i].Why = why
+		}
+		return answer, unread
+	},
+}
+
+// CronJobsParams choose CronJobs.
+type CronJobsParams struct{ ListParams }
+
+// CronStateNames are the states of CronJobs.
+func CronStateNames() (names []string) {
+	for _, s := range history.CronStates {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func (p *CronJobsParams) bind(fs *pflag.FlagSet) { p.bindList(fs, "CronJobs", "Held,Suspended") }
+
+func (p *CronJobsParams) read(args []string) error {
+	return p.readList(args, CronStateNames(), "CronJobs have no such state")
+}
+
+// query is the list that is wanted, but for the time of its records.
+func (p *CronJobsParams) query() history.CronJobsQuery {
+	q := history.CronJobsQuery{Namespace: p.namespace, Limit: p.limit, Continue: p.after, Name: p.name, UID: p.uid}
+	for _, s := range p.wanted {
+		q.States = append(q.States, history.CronState(s))
+	}
+	return q
+}
+
+// CronJobs lists the CronJobs that the log knows, a page of them.
+var CronJobs = &Question[CronJobsParams, history.CronJobsPage]{
+	name: "cronjobs", words: []string{"get", "cronjobs"}, about: "List the CronJobs that the log knows, the newest first", takes: Nothing, folds: true,
+	new: func() (*CronJobsParams, parameters) {
+		p := &CronJobsParams{}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *CronJobsParams) (*history.CronJobsPage, error) {
+		p.notes(ctx, src)
+		over, err := p.passed(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		q := p.query()
+		told := src
+		if p.after != "" {
+			told.Note = func(string) {}
+		}
+		if q.Since, _, err = p.span.In(ctx, told); err != nil {
+			return nil, err
+		}
+		found, err := src.Source.CronJobs(ctx, q)
+		found.PassedOver = over
+		return page(&found, len(found.Items), found.Continue, src, err)
+	},
+}
+
+// WantedJobs are the Jobs that a question wants, whatever the page and the time of their records: for who goes on watching.
+func WantedJobs(q *Asked[history.JobsPage]) history.JobsQuery { return q.how.(*JobsParams).query() }
+
+// WantedCronJobs are the CronJobs that a question wants, likewise.
+func WantedCronJobs(q *Asked[history.CronJobsPage]) history.CronJobsQuery {
+	return q.how.(*CronJobsParams).query()
+}
