@@ -11,11 +11,12 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 	"github.com/jobledger/jobledger/internal/subject/zones"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // cronJobs says what is seen of CronJobs: all are told. Those that this controller runs are kept, too, to make Jobs of them.
 type cronJobs struct {
-	resource[*batchv1.CronJob, *knownCronJob]
+	resource[*kubewire.CronJob, *knownCronJob]
 	zones map[string]zones.Rules // that were asked for; of those that the database lacks, without a name
 }
 
@@ -37,27 +38,43 @@ func newCronJobs(feed *Feed, known *Known) *cronJobs {
 
 // ListCronJobs takes a whole list of CronJobs that is of the newest state, as of a version.
 func (feed *Feed) ListCronJobs(cronJobs []*batchv1.CronJob, version string) error {
-	return feed.cronJobs.takeList(cronJobs, version)
+	read := make([]*kubewire.CronJob, len(cronJobs))
+	for i, cronJob := range cronJobs {
+		var err error
+		if read[i], err = kubewire.CronJobs.Of(cronJob); err != nil {
+			return err
+		}
+	}
+	return feed.cronJobs.takeList(read, version)
 }
 
 // CronJobChanged takes a CronJob from the watch. What is not newer than what was seen is passed over.
 func (feed *Feed) CronJobChanged(cronJob *batchv1.CronJob) error {
-	return feed.cronJobs.changed(cronJob)
+	read, err := kubewire.CronJobs.Of(cronJob)
+	if err != nil {
+		return err
+	}
+	return feed.cronJobs.changed(read)
 }
 
 // CronJobDeleted takes a CronJob that the watch says was deleted.
 func (feed *Feed) CronJobDeleted(cronJob *batchv1.CronJob) error {
-	return feed.cronJobs.deleted(cronJob)
+	read, err := kubewire.CronJobs.Of(cronJob)
+	if err != nil {
+		return err
+	}
+	return feed.cronJobs.deleted(read)
 }
 
 func (*cronJobs) access(client kubernetes.Interface, namespace string) access {
 	api := client.BatchV1().CronJobs(namespace)
-	return accessTo(&batchv1.CronJob{}, api.List, api.Watch)
+	whole := accessTo(&batchv1.CronJob{}, api.List, api.Watch)
+	return reading(kubewire.CronJobs, client.BatchV1().RESTClient(), namespace, "cronjobs", whole)
 }
 
 // strip leaves of the managed fields who changed the spec, and, without its fields, who wrote the annotation of a trigger. All else of an
 // object is sent back with a status write.
-func (r *cronJobs) strip(cronJob *batchv1.CronJob) {
+func (r *cronJobs) strip(cronJob *kubewire.CronJob) {
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range cronJob.ManagedFields {
 		if e.Subresource == "" && (e.FieldsV1 == nil || bytes.Contains(e.FieldsV1.GetRawBytes(), triggerKey)) {
@@ -70,7 +87,7 @@ func (r *cronJobs) strip(cronJob *batchv1.CronJob) {
 // triggerKey is how managed fields name the annotation of a trigger.
 var triggerKey = []byte(`"f:` + trigger.Annotation + `"`)
 
-func (r *cronJobs) takeLocked(cronJob *batchv1.CronJob, version uint64) error {
+func (r *cronJobs) takeLocked(cronJob *kubewire.CronJob, version uint64) error {
 	known := r.known[cronJob.UID]
 	if known == nil {
 		known = &knownCronJob{ref: cronRef(cronJob)}
@@ -95,7 +112,7 @@ func (r *cronJobs) forgetLocked(uid types.UID, known *knownCronJob) {
 	}
 }
 
-func (*cronJobs) gone(_ types.UID, known *knownCronJob, cronJob *batchv1.CronJob, version uint64) events.Observation {
+func (*cronJobs) gone(_ types.UID, known *knownCronJob, cronJob *kubewire.CronJob, version uint64) events.Observation {
 	return events.Observation{
 		Job:      known.ref,
 		Facts:    &events.CronJobGone{Version: version, Missed: cronJob == nil},
@@ -108,6 +125,6 @@ func (*cronJobs) outlived(events.Facts) bool { return false }
 
 func (*cronJobs) resetLocked() {}
 
-func cronRef(cronJob *batchv1.CronJob) events.JobRef {
+func cronRef(cronJob *kubewire.CronJob) events.JobRef {
 	return events.JobRef{Namespace: cronJob.Namespace, Name: cronJob.Name, UID: cronJob.UID}
 }

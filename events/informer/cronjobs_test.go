@@ -18,6 +18,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 	"github.com/jobledger/jobledger/internal/subject/zones"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 func testCronJob(name, schedule string) *batchv1.CronJob {
@@ -32,13 +33,22 @@ func testCronJob(name, schedule string) *batchv1.CronJob {
 	}
 }
 
+// wireCronJob is a CronJob as it is read from a server.
+func wireCronJob(c *batchv1.CronJob) *kubewire.CronJob {
+	read, err := kubewire.CronJobs.Of(c)
+	if err != nil {
+		panic(err)
+	}
+	return read
+}
+
 // withCronJobs watches CronJobs, too, in a log that has seen the given ones, at version 1.
 func withCronJobs(known ...*batchv1.CronJob) func(*Config) {
 	return func(c *Config) {
 		c.CronJobs = true
 		for _, k := range known {
 			c.Known.CronJobsVersion = 1
-			c.Known.CronJobs = append(c.Known.CronJobs, KnownCronJob{CronJob: cronRef(k), Version: 1})
+			c.Known.CronJobs = append(c.Known.CronJobs, KnownCronJob{CronJob: cronRef(wireCronJob(k)), Version: 1})
 		}
 	}
 }
@@ -167,7 +177,7 @@ func TestWhatIsToldOfACronJob(t *testing.T) {
 	if len(o.Editors) != 1 || o.Editors[0].Edit.Manager != "kubectl" || !slices.Equal(o.Editors[0].Fields, []string{"schedule"}) {
 		t.Errorf("changed by %+v", o.Editors)
 	}
-	if hash, err := CronTemplateHash(testKey)(c); err != nil || hash != seen.Template || len(hash) != 32 {
+	if hash, err := CronTemplateHash(testKey)(wireCronJob(c)); err != nil || hash != seen.Template || len(hash) != 32 {
 		t.Errorf("the template is named %s, and by the executor %s, %v", seen.Template, hash, err)
 	}
 	if text := string(o.Template); strings.Contains(text, "secret") || !strings.Contains(text, `"image":"demo:1"`) || o.TemplateSize != len(text) {
@@ -192,11 +202,11 @@ func TestWhatATriggerIs(t *testing.T) {
 		for _, m := range row.managers {
 			c.ManagedFields = append(c.ManagedFields, metav1.ManagedFieldsEntry{Manager: m})
 		}
-		if got := triggerOf(c); *got != row.want {
+		if got := triggerOf(wireCronJob(c)); *got != row.want {
 			t.Errorf("%q: %+v, want %+v", row.value, got, row.want)
 		}
 	}
-	if got := triggerOf(testCronJob("a", "@daily")); got != nil {
+	if got := triggerOf(wireCronJob(testCronJob("a", "@daily"))); got != nil {
 		t.Errorf("without the annotation: %+v", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 	"github.com/jobledger/jobledger/internal/subject/zones"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // Bounds of what a CronJob says, in bytes. An API server lets none pass that is near them.
@@ -21,7 +22,7 @@ const (
 )
 
 // observeLocked is the observation of a CronJob object at that version, with its status and the rules of its zones.
-func (r *cronJobs) observeLocked(cronJob *batchv1.CronJob, version uint64) (events.Observation, error) {
+func (r *cronJobs) observeLocked(cronJob *kubewire.CronJob, version uint64) (events.Observation, error) {
 	hash, err := cronTemplateHash(cronJob, r.feed.key)
 	if err != nil {
 		return events.Observation{}, err
@@ -83,7 +84,7 @@ func number(version string) uint64 {
 }
 
 // triggerOf is what the annotation asks for. A value that something else wrote was asked for at no time, so it is not carried out.
-func triggerOf(cronJob *batchv1.CronJob) *events.RunTrigger {
+func triggerOf(cronJob *kubewire.CronJob) *events.RunTrigger {
 	value, ok := cronJob.Annotations[trigger.Annotation]
 	if !ok {
 		return nil
@@ -107,16 +108,21 @@ func triggerOf(cronJob *batchv1.CronJob) *events.RunTrigger {
 
 // CronTemplateHash names the content of a CronJob's jobTemplate by a hash with that key, as TemplateHash does of a Job's: Jobs are only
 // made from the one that was decided on.
-func CronTemplateHash(key events.Key) func(*batchv1.CronJob) (string, error) {
-	return func(cronJob *batchv1.CronJob) (string, error) { return cronTemplateHash(cronJob, key) }
+func CronTemplateHash(key events.Key) func(*kubewire.CronJob) (string, error) {
+	return func(cronJob *kubewire.CronJob) (string, error) { return cronTemplateHash(cronJob, key) }
 }
 
-func cronTemplateHash(cronJob *batchv1.CronJob, key events.Key) (string, error) {
-	content, err := json.Marshal(taken(&cronJob.Spec.JobTemplate))
+// cronTemplateHash is of what Jobs take over of the metadata, and of the spec as the server sent it; see templateHash.
+func cronTemplateHash(cronJob *kubewire.CronJob, key events.Key) (string, error) {
+	t, err := cronJob.JobTemplate()
+	if err != nil {
+		return "", err
+	}
+	content, err := json.Marshal(metadataTaken{Labels: t.Labels, Annotations: t.Annotations})
 	if err != nil {
 		return "", fmt.Errorf("hash jobTemplate of CronJob %s/%s: %w", cronJob.Namespace, cronJob.Name, err)
 	}
-	return key.Hash("jobTemplate", cronJob.Namespace, content), nil
+	return key.Hash("jobTemplate", cronJob.Namespace, append(append(content, 0), t.Spec...)), nil
 }
 
 // taken is what of a jobTemplate Jobs take over (C-153, C-156). It shares its parts with it.

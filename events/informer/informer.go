@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
@@ -235,7 +234,7 @@ func (i *Informer) ObserveJob(job *kubewire.Job) events.Observation { return i.f
 func (i *Informer) ObserveRun(job *kubewire.Job) events.Observation { return i.feed.ObserveRun(job) }
 
 // ObserveCronJob is the observation of a CronJob that was read live; see [Feed.ObserveCronJob].
-func (i *Informer) ObserveCronJob(cronJob *batchv1.CronJob) events.Observation {
+func (i *Informer) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	return i.feed.ObserveCronJob(cronJob)
 }
 

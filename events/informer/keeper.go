@@ -1,7 +1,6 @@
 package informer
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
@@ -17,7 +16,7 @@ type Keeper interface {
 	// DropJob is told that the Job is finished or gone: it gets no more pods.
 	DropJob(uid types.UID)
 	// KeepCronJob is told every CronJob that this controller runs, at each version, on the same terms.
-	KeepCronJob(cronJob *batchv1.CronJob)
+	KeepCronJob(cronJob *kubewire.CronJob)
 	// DropCronJob is told that the CronJob is gone.
 	DropCronJob(uid types.UID)
 	// Reset is told that the cluster went back, and in which life of the log it is read anew: all that the keeper has is of a
@@ -27,11 +26,11 @@ type Keeper interface {
 
 type nobody struct{}
 
-func (nobody) KeepJob(*kubewire.Job)        {}
-func (nobody) DropJob(types.UID)            {}
-func (nobody) KeepCronJob(*batchv1.CronJob) {}
-func (nobody) DropCronJob(types.UID)        {}
-func (nobody) Reset(events.Identity)        {}
+func (nobody) KeepJob(*kubewire.Job)         {}
+func (nobody) DropJob(types.UID)             {}
+func (nobody) KeepCronJob(*kubewire.CronJob) {}
+func (nobody) DropCronJob(types.UID)         {}
+func (nobody) Reset(events.Identity)         {}
 
 // Known is what the log believes to exist when the informer starts. What is missing from the first list is told as
 // gone; without it the informer cannot tell, for it saw nothing of the objects that vanished while nobody watched.

@@ -1,8 +1,6 @@
 package informer
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
@@ -52,7 +50,7 @@ func (feed *Feed) ObserveRun(job *kubewire.Job) events.Observation {
 
 // ObserveCronJob is what a CronJob that was read live tells; it is not queued, as with ObserveJob. The keeper is told, unless the watch has
 // seen meanwhile that the CronJob is gone.
-func (feed *Feed) ObserveCronJob(cronJob *batchv1.CronJob) events.Observation {
+func (feed *Feed) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	version, err := versionOf(cronJob)
 	if err != nil || feed.cronJobs == nil {
 		return events.Observation{}

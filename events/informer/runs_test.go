@@ -133,7 +133,7 @@ func TestARunThatIsReadLive(t *testing.T) {
 		}
 		nightly := testCronJob("nightly", "@daily")
 		nightly.ResourceVersion = "9"
-		if got := line(i.ObserveCronJob(nightly)); got != "cronjob nightly v9 @daily" {
+		if got := line(i.ObserveCronJob(wireCronJob(nightly))); got != "cronjob nightly v9 @daily" {
 			t.Errorf("told %s", got)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
@@ -55,7 +54,7 @@ func (r *recorder) KeepJob(job *kubewire.Job) {
 	r.log = append(r.log, "keep "+job.Name)
 }
 
-func (r *recorder) KeepCronJob(cronJob *batchv1.CronJob) {
+func (r *recorder) KeepCronJob(cronJob *kubewire.CronJob) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.log = append(r.log, "keep "+cronJob.Name)

@@ -177,10 +177,11 @@ func TemplateHash(key events.Key) func(*kubewire.Job) (string, error) {
 	}
 }
 
-// templateHash is of the template as JSON. When the server knows fields that this program does not, it is also of the template's spec as
-// the server sent it, which pods are made of.
+// templateHash is of what pods take over of the template's metadata, and of its spec as the server sent it, which pods are made of. So it is
+// of fields, too, that this program does not know, and stays the same when a later one knows them.
 func templateHash(job *batchv1.Job, read *kubewire.Job, key events.Key) (string, error) {
-	content, err := json.Marshal(normalised(job)) // struct fields stand in their order, and map keys are sorted
+	t := normalised(job)
+	content, err := json.Marshal(metadataTaken{t.Labels, t.Annotations, t.Finalizers})
 	if err != nil {
 		return "", fmt.Errorf("hash template of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
@@ -188,14 +189,14 @@ func templateHash(job *batchv1.Job, read *kubewire.Job, key events.Key) (string,
 	if err != nil {
 		return "", fmt.Errorf("hash template of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	known, err := job.Spec.Template.Spec.Marshal()
-	if err != nil {
-		return "", fmt.Errorf("hash template of Job %s/%s: %w", job.Namespace, job.Name, err)
-	}
-	if !bytes.Equal(sent.Spec, known) {
-		content = append(append(content, 0), sent.Spec...)
-	}
-	return key.Hash("template", job.Namespace, content), nil
+	return key.Hash("template", job.Namespace, append(append(content, 0), sent.Spec...)), nil
+}
+
+// metadataTaken is what is taken over of a template's metadata. In JSON the keys of its maps are sorted.
+type metadataTaken struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Finalizers  []string          `json:"finalizers,omitempty"`
 }
 
 // normalised is the template without generated labels and without the metadata that pods do not take over (J-061). It

@@ -9,8 +9,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 func TestEqualJobsShareASpec(t *testing.T) {
@@ -125,50 +123,106 @@ func TestSpecFields(t *testing.T) {
 	}
 }
 
-// TestFieldsOfALaterServerMakeAnotherTemplate: the hash of a template is of its JSON, as far as this program knows its fields. When the
-// server has others in it, it is of those, too, because pods have them.
-func TestFieldsOfALaterServerMakeAnotherTemplate(t *testing.T) {
-	hash := func(job *kubewire.Job) string {
-		h, err := TemplateHash(testKey)(job)
+// TestTheHashOfATemplateIsOfWhatTheServerSent: of its spec as it was sent, whether this program knows all of it or not. So a later program that
+// knows a field which this one does not gives the same template the same name.
+func TestTheHashOfATemplateIsOfWhatTheServerSent(t *testing.T) {
+	job := testJob("a")
+	hash := func(value string) string {
+		read := wireJob(job)
+		read.Spec = protowire.AppendBytes(protowire.AppendTag(nil, 6, protowire.BytesType), later(t, &job.Spec.Template, value))
+		h, err := TemplateHash(testKey)(read)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return h
 	}
-	job := testJob("a")
-	content, err := json.Marshal(normalised(job))
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := hash(wireJob(job))
-	if want := testKey.Hash("template", job.Namespace, content); known != want {
-		t.Errorf("the hash is %s, and logs have %s", known, want)
-	}
-	// later is the Job with a field in the spec of its template that nobody knows here.
-	later := func(value string) *kubewire.Job {
-		read := wireJob(job)
-		template := job.Spec.Template
-		metadata, err := template.ObjectMeta.Marshal()
+	// asSent is the name as a program gives it that knows the field with that value.
+	asSent := func(value string) string {
+		labels, err := json.Marshal(map[string]any{"labels": normalised(job).Labels})
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec, err := template.Spec.Marshal()
+		return testKey.Hash("template", job.Namespace, append(append(labels, 0), laterSpec(t, &job.Spec.Template, value)...))
+	}
+	for _, value := range []string{"", "one", "other"} {
+		if got, want := hash(value), asSent(value); got != want {
+			t.Errorf("with %q the hash is %s, and of what was sent %s", value, got, want)
+		}
+	}
+	if hash("") == hash("one") || hash("one") == hash("other") {
+		t.Errorf("without the field %s, with it %s, with another value %s", hash(""), hash("one"), hash("other"))
+	}
+	whole, err := TemplateHash(testKey)(wireJob(job))
+	if err != nil || whole != hash("") {
+		t.Errorf("the same template has the hash %s and %s, %v", whole, hash(""), err)
+	}
+}
+
+// TestTheHashOfAJobTemplateIsOfWhatTheServerSent: of a CronJob likewise, and of all of the Job's spec.
+func TestTheHashOfAJobTemplateIsOfWhatTheServerSent(t *testing.T) {
+	hash := func(change func(*batchv1.JobTemplateSpec), value string) string {
+		c := testCronJob("nightly", "@daily")
+		if change != nil {
+			change(&c.Spec.JobTemplate)
+		}
+		read := wireCronJob(c)
+		template, err := read.JobTemplate()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if value != "" {
-			spec = protowire.AppendString(protowire.AppendTag(spec, 999, protowire.BytesType), value)
+			spec := protowire.AppendString(protowire.AppendTag(template.Spec, 999, protowire.BytesType), value)
+			metadata, err := c.Spec.JobTemplate.ObjectMeta.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), metadata)
+			sent = protowire.AppendBytes(protowire.AppendTag(sent, 2, protowire.BytesType), spec)
+			read.Sent.Spec = protowire.AppendBytes(protowire.AppendTag(nil, 5, protowire.BytesType), sent)
 		}
-		sent := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), metadata)
-		sent = protowire.AppendBytes(protowire.AppendTag(sent, 2, protowire.BytesType), spec)
-		read.Spec = protowire.AppendBytes(protowire.AppendTag(nil, 6, protowire.BytesType), sent)
-		return read
+		h, err := CronTemplateHash(testKey)(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
 	}
-	one, other, again := hash(later("one")), hash(later("other")), hash(later("one"))
-	if none := hash(later("")); none != known {
-		t.Errorf("the same template has the hash %s and %s", known, none)
+	none := hash(nil, "")
+	for name, other := range map[string]string{
+		"a field that nobody knows": hash(nil, "one"), "another value of it": hash(nil, "other"),
+		"another label":   hash(func(t *batchv1.JobTemplateSpec) { t.Labels = map[string]string{"app": "x"} }, ""),
+		"another backoff": hash(func(t *batchv1.JobTemplateSpec) { t.Spec.BackoffLimit = new(int32(77)) }, ""),
+	} {
+		if other == none {
+			t.Errorf("%s: the same hash", name)
+		}
 	}
-	if one == known || one == other || one != again {
-		t.Errorf("without the field %s, with it %s, with another value %s, with the first again %s", known, one, other, again)
+	if hash(nil, "one") == hash(nil, "other") {
+		t.Error("two values of a field that nobody knows have the same hash")
 	}
+	if other := hash(func(t *batchv1.JobTemplateSpec) { t.Finalizers = []string{"x/y"} }, ""); other != none {
+		t.Error("metadata that no Job takes over is hashed")
+	}
+}
+
+// later is a template with a field in its spec that nobody knows here; without one for no value.
+func later(t *testing.T, template *corev1.PodTemplateSpec, value string) []byte {
+	t.Helper()
+	metadata, err := template.ObjectMeta.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), metadata)
+	return protowire.AppendBytes(protowire.AppendTag(sent, 2, protowire.BytesType), laterSpec(t, template, value))
+}
+
+func laterSpec(t *testing.T, template *corev1.PodTemplateSpec, value string) []byte {
+	t.Helper()
+	spec, err := template.Spec.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if value == "" {
+		return spec
+	}
+	return protowire.AppendString(protowire.AppendTag(spec, 999, protowire.BytesType), value)
 }

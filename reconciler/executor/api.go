@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 
-	batchv1 "k8s.io/api/batch/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -34,16 +33,16 @@ type API interface {
 
 // CronAPI is what it needs to run CronJobs, on the same terms.
 type CronAPI interface {
-	// CreateJob creates a Job under its name.
-	CreateJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
+	// CreateJob creates a Job under its name, as [kubewire.CronJob] encodes it.
+	CreateJob(ctx context.Context, namespace string, job kubewire.Body) (*kubewire.Job, error)
 	// DeleteRun deletes a Job, and its pods in the background. uid is a precondition: a Job that does not meet it is a Conflict.
 	DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error
-	// UpdateCronJobStatus replaces the status of a CronJob at its resourceVersion.
-	UpdateCronJobStatus(ctx context.Context, cronJob *batchv1.CronJob) (*batchv1.CronJob, error)
+	// UpdateCronJobStatus replaces the status of a CronJob at its resourceVersion, as [kubewire.CronJob] encodes it.
+	UpdateCronJobStatus(ctx context.Context, namespace, name string, cronJob kubewire.Body) (*kubewire.CronJob, error)
 	// GetCronJob reads a CronJob, past any cache.
-	GetCronJob(ctx context.Context, namespace, name string) (*batchv1.CronJob, error)
+	GetCronJob(ctx context.Context, namespace, name string) (*kubewire.CronJob, error)
 	// GetRun reads a Job, past any cache.
-	GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error)
+	GetRun(ctx context.Context, namespace, name string) (*kubewire.Job, error)
 }
 
 // GroupAPI is what it needs for gang scheduling, on the same terms.

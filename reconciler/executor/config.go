@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
@@ -35,7 +34,7 @@ type Config struct {
 	// all that is read when they are nil.
 	Observe        func(*kubewire.Job) events.Observation
 	ObservePod     func(*kubewire.Pod) events.Observation
-	ObserveCronJob func(*batchv1.CronJob) events.Observation
+	ObserveCronJob func(*kubewire.CronJob) events.Observation
 	ObserveRun     func(*kubewire.Job) events.Observation // of a Job of a CronJob
 
 	// Wrote is told the version of each Job, CronJob and Pod that an answer brings, and the life of the log in which it was asked for,

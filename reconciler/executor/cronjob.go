@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +28,12 @@ func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 		w.refuse(events.RefusedTemplate, "the CronJob's jobTemplate is not the one that was decided on, or not known any more")
 		return
 	}
-	created, err := w.Crons.CreateJob(ctx, newRun(cronJob, c))
+	job, err := newRun(cronJob, c)
+	if err != nil {
+		w.refuse(events.RefusedInvalid, err.Error())
+		return
+	}
+	created, err := w.Crons.CreateJob(ctx, w.Job.Namespace, job)
 	if err != nil {
 		w.failed(err)
 		return
@@ -39,10 +43,13 @@ func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 	w.result.Ended.Written = events.At(created.CreationTimestamp.Time) // by the server's clock
 }
 
-// newRun is a Job of a CronJob (C-150 to C-156).
-func newRun(cronJob *batchv1.CronJob, c *events.CreateJob) *batchv1.Job {
-	t := &cronJob.Spec.JobTemplate
-	annotations := maps.Clone(t.Annotations)
+// newRun is a Job of a CronJob (C-150 to C-156). All of the jobTemplate's spec is in it, also what this program does not know.
+func newRun(cronJob *kubewire.CronJob, c *events.CreateJob) (kubewire.Body, error) {
+	t, err := cronJob.JobTemplate()
+	if err != nil {
+		return kubewire.Body{}, err
+	}
+	annotations := t.Annotations
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
@@ -52,13 +59,10 @@ func newRun(cronJob *batchv1.CronJob, c *events.CreateJob) *batchv1.Job {
 	if c.Due == 0 {
 		annotations[manualAnnotation] = manualValue
 	}
-	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: cronJob.Namespace, Name: c.Name, Labels: maps.Clone(t.Labels), Annotations: annotations,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))},
-		},
-		Spec: *t.Spec.DeepCopy(),
-	}
+	return cronJob.NewJob(&metav1.ObjectMeta{
+		Namespace: cronJob.Namespace, Name: c.Name, Labels: t.Labels, Annotations: annotations,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))},
+	}, &t)
 }
 
 // deleteRun deletes a Job of the CronJob, and its pods in the background (C-124). Only that one:
@@ -81,7 +85,12 @@ func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 			"the status was computed from version %d of the CronJob, and version %d is the newest seen", c.Base, version))
 		return
 	}
-	after, err := w.Crons.UpdateCronJobStatus(ctx, withCronStatus(cronJob, c))
+	written, err := cronJob.WithStatus(newCronStatus(cronJob, c))
+	if err != nil {
+		w.refuse(events.RefusedInvalid, err.Error())
+		return
+	}
+	after, err := w.Crons.UpdateCronJobStatus(ctx, w.Job.Namespace, w.Job.Name, written)
 	if err != nil {
 		w.failed(err)
 		return
@@ -90,13 +99,13 @@ func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 	w.stored(events.CronJobs, kubewire.StoredOf(after))
 }
 
-// withCronStatus is the CronJob as it was read, with another status (C-175). Entries that it has stay as they are (C-111).
-func withCronStatus(cronJob *batchv1.CronJob, c *events.WriteCronStatus) *batchv1.CronJob {
+// newCronStatus is the status that is written over that of the CronJob (C-175). Entries that it has stay as they are (C-111).
+func newCronStatus(cronJob *kubewire.CronJob, c *events.WriteCronStatus) *batchv1.CronJobStatus {
 	stored := map[types.UID]corev1.ObjectReference{}
 	for _, ref := range cronJob.Status.Active {
 		stored[ref.UID] = ref
 	}
-	status := batchv1.CronJobStatus{LastScheduleTime: second(c.LastSchedule), LastSuccessfulTime: second(c.LastSuccess)}
+	status := &batchv1.CronJobStatus{LastScheduleTime: second(c.LastSchedule), LastSuccessfulTime: second(c.LastSuccess)}
 	for _, run := range c.Active {
 		ref, had := stored[run.UID]
 		if !had {
@@ -107,7 +116,7 @@ func withCronStatus(cronJob *batchv1.CronJob, c *events.WriteCronStatus) *batchv
 		}
 		status.Active = append(status.Active, ref)
 	}
-	return &batchv1.CronJob{ObjectMeta: cronJob.ObjectMeta, Spec: cronJob.Spec, Status: status}
+	return status
 }
 
 // readCronJob reads the CronJob live; see readJob.
@@ -147,11 +156,7 @@ func (w *work) readRun(ctx context.Context, c *events.ReadRun) {
 	w.done(events.Jobs, kubewire.StoredOf(job))
 }
 
-// observeRun adds what a Job of the CronJob tells; nothing when it cannot be read.
-func (w *work) observeRun(job *batchv1.Job) {
-	if read, err := kubewire.Jobs.Of(job); err == nil {
-		w.observe(w.ObserveRun(read))
-	}
-}
+// observeRun adds what a Job of the CronJob tells.
+func (w *work) observeRun(job *kubewire.Job) { w.observe(w.ObserveRun(job)) }
 
-func observeNoCronJob(*batchv1.CronJob) events.Observation { return events.Observation{} }
+func observeNoCronJob(*kubewire.CronJob) events.Observation { return events.Observation{} }

@@ -81,16 +81,26 @@ func testCronJob() *batchv1.CronJob {
 	return c
 }
 
+// wireCron is a CronJob as it is read from a server.
+func wireCron(t *testing.T, c *batchv1.CronJob) *kubewire.CronJob {
+	t.Helper()
+	read, err := kubewire.CronJobs.Of(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
 const cronTemplate = "the template's hash"
 
 // cronWorld carries out one command for that CronJob.
 func cronWorld(t *testing.T, s *cronServer, c events.Command, change ...func(*Config)) events.TaskResult {
 	t.Helper()
-	objects := NewObjects(hashOf).WithCronJobs(func(c *batchv1.CronJob) (string, error) { return cronTemplate, nil })
-	objects.KeepCronJob(testCronJob())
+	objects := NewObjects(hashOf).WithCronJobs(func(*kubewire.CronJob) (string, error) { return cronTemplate, nil })
+	objects.KeepCronJob(wireCron(t, testCronJob()))
 	config := Config{
-		API: wholeapi.Of(newWorld(t).client), Crons: s, Objects: objects, Mode: events.ModeAll,
-		ObserveCronJob: func(c *batchv1.CronJob) events.Observation {
+		API: wholeapi.Of(newWorld(t).client), Crons: wholeapi.CronsOf(s), Objects: objects, Mode: events.ModeAll,
+		ObserveCronJob: func(c *kubewire.CronJob) events.Observation {
 			return events.Observation{Facts: &events.CronJobSeen{Version: versionOf(c)}}
 		},
 		ObserveRun: func(job *kubewire.Job) events.Observation {
@@ -245,13 +255,13 @@ func TestWithoutCronJobsNothingIsAsked(t *testing.T) {
 // TestCronJobsThatAreKept: an older version is passed over, a template is kept by its generation, and after a rewind nothing is left.
 func TestCronJobsThatAreKept(t *testing.T) {
 	hashed := 0
-	o := NewObjects(hashOf).WithCronJobs(func(c *batchv1.CronJob) (string, error) { hashed++; return c.Spec.Schedule, nil })
 	c := testCronJob()
-	o.KeepCronJob(c)
+	o := NewObjects(hashOf).WithCronJobs(func(*kubewire.CronJob) (string, error) { hashed++; return c.Spec.Schedule, nil })
+	o.KeepCronJob(wireCron(t, c))
 	for _, version := range []string{"9", "11"} {
 		next := testCronJob()
 		next.ResourceVersion = version
-		o.refreshCron(next)
+		o.refreshCron(wireCron(t, next))
 	}
 	if _, version, ok := o.cronAt(identity, c.UID, 11); !ok || version != 11 {
 		t.Errorf("version %d is kept, %t", version, ok)
@@ -265,7 +275,7 @@ func TestCronJobsThatAreKept(t *testing.T) {
 	if _, ok := o.cronWithTemplate(c.UID, c.Spec.Schedule); ok {
 		t.Error("it is kept after a rewind")
 	}
-	o.KeepCronJob(c)
+	o.KeepCronJob(wireCron(t, c))
 	if _, _, ok := o.cronAt(identity, c.UID, 10); ok {
 		t.Error("a command of before the rewind finds it")
 	}

@@ -1,20 +1,23 @@
 package executor
 
 import (
+	"bytes"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
 // CronTemplateHash names the content of a CronJob's jobTemplate, as the log does.
-type CronTemplateHash func(*batchv1.CronJob) (string, error)
+type CronTemplateHash func(*kubewire.CronJob) (string, error)
 
 // keptCron is one CronJob, as kept is one Job.
 type keptCron struct {
-	cronJob  *batchv1.CronJob // without managed fields
+	cronJob  *kubewire.CronJob // what a write needs of it
 	version  uint64
 	template string // hash of the jobTemplate; empty until it is asked for
 }
@@ -26,7 +29,7 @@ func (o *Objects) WithCronJobs(hash CronTemplateHash) *Objects {
 }
 
 // KeepCronJob takes a CronJob as it was read or watched, as KeepJob takes a Job.
-func (o *Objects) KeepCronJob(cronJob *batchv1.CronJob) {
+func (o *Objects) KeepCronJob(cronJob *kubewire.CronJob) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keepCronLocked(cronJob)
@@ -40,7 +43,7 @@ func (o *Objects) DropCronJob(uid types.UID) {
 }
 
 // refreshCron takes a newer version of a CronJob that is kept.
-func (o *Objects) refreshCron(cronJob *batchv1.CronJob) {
+func (o *Objects) refreshCron(cronJob *kubewire.CronJob) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.crons[cronJob.UID] != nil {
@@ -48,7 +51,7 @@ func (o *Objects) refreshCron(cronJob *batchv1.CronJob) {
 	}
 }
 
-func (o *Objects) keepCronLocked(cronJob *batchv1.CronJob) {
+func (o *Objects) keepCronLocked(cronJob *kubewire.CronJob) {
 	version := versionOf(cronJob)
 	known := o.crons[cronJob.UID]
 	if o.crons == nil || known != nil && version < known.version {
@@ -56,17 +59,25 @@ func (o *Objects) keepCronLocked(cronJob *batchv1.CronJob) {
 	}
 	next := &keptCron{
 		version: version,
-		cronJob: &batchv1.CronJob{ObjectMeta: cronJob.ObjectMeta, Spec: cronJob.Spec, Status: cronJob.Status},
+		cronJob: &kubewire.CronJob{
+			CronJob: batchv1.CronJob{
+				ObjectMeta: metav1.ObjectMeta{
+					Namespace: cronJob.Namespace, Name: cronJob.Name, UID: cronJob.UID, Generation: cronJob.Generation,
+					ResourceVersion: cronJob.ResourceVersion,
+				},
+				Status: cronJob.Status,
+			},
+			Sent: cronJob.Sent,
+		},
 	}
-	next.cronJob.ManagedFields = nil
-	if known != nil && known.cronJob.Generation == cronJob.Generation {
-		next.cronJob.Spec, next.template = known.cronJob.Spec, known.template // the generation counts changes of the spec
+	if known != nil && known.cronJob.Sent.JSON == cronJob.Sent.JSON && bytes.Equal(known.cronJob.Sent.Spec, cronJob.Sent.Spec) {
+		next.cronJob.Sent.Spec, next.template = known.cronJob.Sent.Spec, known.template
 	}
 	o.crons[cronJob.UID] = next
 }
 
 // cronAt is the CronJob exactly at that version; see at.
-func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cronJob *batchv1.CronJob, version uint64, ok bool) {
+func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cronJob *kubewire.CronJob, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.crons[uid]
@@ -77,7 +88,7 @@ func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cron
 }
 
 // cronWithTemplate is the CronJob when its jobTemplate is still the one with that hash; see withTemplate.
-func (o *Objects) cronWithTemplate(uid types.UID, hash string) (cronJob *batchv1.CronJob, ok bool) {
+func (o *Objects) cronWithTemplate(uid types.UID, hash string) (cronJob *kubewire.CronJob, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	known := o.crons[uid]

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"strconv"
 	"sync"
 
@@ -96,8 +97,9 @@ func (o *Objects) keepLocked(job *kubewire.Job) {
 			Metadata: job.Metadata, Spec: job.Spec,
 		},
 	}
-	if known != nil && known.job.Generation == job.Generation {
-		next.job.Spec, next.template = known.job.Spec, known.template // the generation counts changes of the spec
+	// Not the generation says whether the spec is the same: of two API servers of different versions one may not know a field of it.
+	if known != nil && bytes.Equal(known.job.Spec, job.Spec) {
+		next.job.Spec, next.template = known.job.Spec, known.template
 	}
 	o.jobs[job.UID] = next
 }

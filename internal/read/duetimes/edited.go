@@ -19,7 +19,7 @@ func (ch *Change) Reschedules() bool {
 
 // Retemplates reports whether a change is one of the Jobs that are made.
 func (ch *Change) Retemplates() bool {
-	return ch.Before.Template != ch.After.Template || ch.Before.Redacted != ch.After.Redacted
+	return ch.Before.Template != ch.After.Template
 }
 
 // SeenAt is the CronJob as it was at an instant, as far as what was read tells; nil where it was not seen.

@@ -66,7 +66,7 @@ func carryOut(t *testing.T, p *Points, traits *events.Traits) events.TaskResult 
 	if create, ok := c.(*events.CreateJob); ok {
 		cronTemplate = create.Template
 	}
-	objects.WithCronJobs(func(*batchv1.CronJob) (string, error) { return cronTemplate, nil }).KeepCronJob(testCronJob())
+	objects.WithCronJobs(func(*kubewire.CronJob) (string, error) { return cronTemplate, nil }).KeepCronJob(testCronJob())
 	if write, ok := c.(*events.WriteCronStatus); ok {
 		write.Base = 10
 	}

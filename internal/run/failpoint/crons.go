@@ -3,9 +3,9 @@ package failpoint
 import (
 	"context"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
@@ -17,8 +17,8 @@ type pointCrons struct {
 	points *Points
 }
 
-func (a *pointCrons) CreateJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error) {
-	return call(a.points, CreateJob, func() (*batchv1.Job, error) { return a.api.CreateJob(ctx, job) })
+func (a *pointCrons) CreateJob(ctx context.Context, namespace string, job kubewire.Body) (*kubewire.Job, error) {
+	return call(a.points, CreateJob, func() (*kubewire.Job, error) { return a.api.CreateJob(ctx, namespace, job) })
 }
 
 func (a *pointCrons) DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error {
@@ -28,14 +28,16 @@ func (a *pointCrons) DeleteRun(ctx context.Context, namespace, name string, uid 
 	return err
 }
 
-func (a *pointCrons) UpdateCronJobStatus(ctx context.Context, cronJob *batchv1.CronJob) (*batchv1.CronJob, error) {
-	return call(a.points, UpdateCronStatus, func() (*batchv1.CronJob, error) { return a.api.UpdateCronJobStatus(ctx, cronJob) })
+func (a *pointCrons) UpdateCronJobStatus(ctx context.Context, namespace, name string, cronJob kubewire.Body) (*kubewire.CronJob, error) {
+	return call(a.points, UpdateCronStatus, func() (*kubewire.CronJob, error) {
+		return a.api.UpdateCronJobStatus(ctx, namespace, name, cronJob)
+	})
 }
 
-func (a *pointCrons) GetCronJob(ctx context.Context, namespace, name string) (*batchv1.CronJob, error) {
-	return call(a.points, GetCronJob, func() (*batchv1.CronJob, error) { return a.api.GetCronJob(ctx, namespace, name) })
+func (a *pointCrons) GetCronJob(ctx context.Context, namespace, name string) (*kubewire.CronJob, error) {
+	return call(a.points, GetCronJob, func() (*kubewire.CronJob, error) { return a.api.GetCronJob(ctx, namespace, name) })
 }
 
-func (a *pointCrons) GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
-	return call(a.points, GetRun, func() (*batchv1.Job, error) { return a.api.GetRun(ctx, namespace, name) })
+func (a *pointCrons) GetRun(ctx context.Context, namespace, name string) (*kubewire.Job, error) {
+	return call(a.points, GetRun, func() (*kubewire.Job, error) { return a.api.GetRun(ctx, namespace, name) })
 }

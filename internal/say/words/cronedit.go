@@ -25,7 +25,7 @@ func CronChanges(old, now *events.CronJobSeen) []string {
 	field("startingDeadlineSeconds", orUnset(old.Deadline, decimal[int64]), orUnset(now.Deadline, decimal[int64]))
 	field("successfulJobsHistoryLimit", orUnset(old.KeepSucceeded, decimal[int32]), orUnset(now.KeepSucceeded, decimal[int32]))
 	field("failedJobsHistoryLimit", orUnset(old.KeepFailed, decimal[int32]), orUnset(now.KeepFailed, decimal[int32]))
-	if old.Template != now.Template || old.Redacted != now.Redacted {
+	if old.Template != now.Template {
 		out = append(out, TemplateEdited)
 	}
 	return out

@@ -381,8 +381,8 @@ func TestSpecChangesTellEachField(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := CronChanges(&events.CronJobSeen{Redacted: "a"}, &events.CronJobSeen{Redacted: "b"}); len(got) != 1 {
-		t.Errorf("a template whose redacted text is another one: %q", got)
+	if got := CronChanges(&events.CronJobSeen{Redacted: "a"}, &events.CronJobSeen{Redacted: "b"}); len(got) != 0 {
+		t.Errorf("the same template, told by a program that knows more of its fields: %q", got)
 	}
 	if got := CronChanges(&events.CronJobSeen{}, &events.CronJobSeen{}); len(got) > 0 {
 		t.Errorf("%q is a change of what stays", got)

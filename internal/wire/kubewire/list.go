@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Object is a Pod or a Job that can be read.
+// Object is a Pod, a Job or a CronJob that can be read.
 type Object interface {
 	metav1.Object
 	runtime.Object

@@ -17,13 +17,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Resource says how the objects of a resource are read. It is a NegotiatedSerializer, by which a REST client gives Pods and Jobs of this
-// package.
+// Resource says how the objects of a resource are read. It is a NegotiatedSerializer, by which a REST client gives Pods, Jobs and
+// CronJobs of this package.
 type Resource[O Object] struct {
 	kind        string // of its objects
 	annotations annotations
 	empty       func() O
 	of          func(runtime.Object) (message, bool) // a whole object of the resource
+	sent        func(O, []byte) error                // takes what is kept of an object's JSON; nil for nothing
 }
 
 // Pods reads pods, with the annotations that say something of them. A server ends the objects that there are when a watch begins with
@@ -50,6 +51,13 @@ var Jobs = &Resource[*Job]{
 	annotations: annotations{
 		TraceAnnotation, ManualAnnotation, batchv1.CronJobScheduledTimestampAnnotation, metav1.InitialEventsAnnotationKey,
 	},
+}
+
+// CronJobs reads CronJobs whole, and keeps what a server has in them that this program does not know.
+var CronJobs = &Resource[*CronJob]{
+	kind: "CronJob", empty: func() *CronJob { return &CronJob{} },
+	of:   func(o runtime.Object) (message, bool) { c, ok := o.(*batchv1.CronJob); return c, ok },
+	sent: (*CronJob).sentJSON,
 }
 
 // message is what can be written as protobuf.

@@ -1,6 +1,7 @@
 package kubewire
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,10 +23,39 @@ func (w *whole[O]) Decode(data []byte, as *schema.GroupVersionKind, into runtime
 		return nil, gvk, err
 	}
 	if isList {
-		return w.resource.list(list, o, gvk)
+		read, gvk, err := w.resource.list(list, o, gvk)
+		if err == nil && read == runtime.Object(list) {
+			err = w.resource.sentItems(list.Items, data)
+		}
+		return read, gvk, err
 	}
 	read, err := w.resource.Object(o)
+	if of, is := read.(O); is && err == nil && w.resource.sent != nil {
+		err = w.resource.sent(of, data)
+	}
 	return read, gvk, err
+}
+
+// sentItems gives each object of a list in JSON what the server sent of it.
+func (r *Resource[O]) sentItems(items []O, data []byte) error {
+	if r.sent == nil {
+		return nil
+	}
+	var list struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return fmt.Errorf("read a list of the API server: %w", err)
+	}
+	if len(list.Items) != len(items) {
+		return fmt.Errorf("a list of the API server has %d objects, and %d were read: %w", len(list.Items), len(items), errUnexpected)
+	}
+	for i, o := range items {
+		if err := r.sent(o, list.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Object reads a whole object, or each of a list. Others stay as they are.

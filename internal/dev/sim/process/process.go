@@ -28,7 +28,7 @@ type Config struct {
 	Server   *apiserver.Server
 	API      wholeapi.Server
 	Groups   executor.GroupAPI
-	Crons    executor.CronAPI    // required where CronJobs are run
+	Crons    wholeapi.CronServer // required where CronJobs are run
 	Checker  *invariants.Checker // watches the server; is told what the process finds in its log
 	Log      *memlog.Log
 	Key      events.Key
@@ -91,8 +91,12 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 	if cfg.Settings.Mode == events.ModeObserve {
 		return p, p.Loop.Start(now)
 	}
+	var crons executor.CronAPI
+	if cfg.Crons != nil {
+		crons = wholeapi.CronsOf(cfg.Crons)
+	}
 	p.Executor, err = executor.New(executor.Config{
-		Seal: cfg.Key.Seal, API: wholeapi.Of(cfg.API), Groups: cfg.Groups, Crons: cfg.Crons, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
+		Seal: cfg.Key.Seal, API: wholeapi.Of(cfg.API), Groups: cfg.Groups, Crons: crons, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
 		Observe: p.Feed.ObserveJob, ObservePod: p.Feed.ObservePod, ObserveCronJob: p.Feed.ObserveCronJob, ObserveRun: p.Feed.ObserveRun, Wrote: p.Feed.Wrote, May: cfg.May, Behind: cfg.Behind,
 	})
 	if err != nil {

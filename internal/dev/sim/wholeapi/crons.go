@@ -1,0 +1,93 @@
+package wholeapi
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
+)
+
+// CronServer takes and gives whole objects; see executor.CronAPI.
+type CronServer interface {
+	CreateJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
+	DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error
+	UpdateCronJobStatus(ctx context.Context, cronJob *batchv1.CronJob) (*batchv1.CronJob, error)
+	GetCronJob(ctx context.Context, namespace, name string) (*batchv1.CronJob, error)
+	GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error)
+}
+
+// Crons is an executor.CronAPI.
+type Crons struct{ CronServer }
+
+// CronsOf is the API of a server.
+func CronsOf(s CronServer) Crons { return Crons{s} }
+
+// CreateJob is described by executor.CronAPI.
+func (c Crons) CreateJob(ctx context.Context, namespace string, job kubewire.Body) (*kubewire.Job, error) {
+	whole, err := decoded[*batchv1.Job](job)
+	if err != nil {
+		return nil, err
+	}
+	if whole.Namespace != namespace {
+		return nil, fmt.Errorf("a Job of namespace %q is to be created in %q", whole.Namespace, namespace)
+	}
+	created, err := c.CronServer.CreateJob(ctx, whole)
+	if err != nil {
+		return nil, err
+	}
+	return kubewire.Jobs.Of(created)
+}
+
+// UpdateCronJobStatus is described by executor.CronAPI.
+func (c Crons) UpdateCronJobStatus(ctx context.Context, namespace, name string, cronJob kubewire.Body) (*kubewire.CronJob, error) {
+	whole, err := decoded[*batchv1.CronJob](cronJob)
+	if err != nil {
+		return nil, err
+	}
+	if whole.Namespace != namespace || whole.Name != name {
+		return nil, fmt.Errorf("the status of %s/%s is written to %s/%s", whole.Namespace, whole.Name, namespace, name)
+	}
+	after, err := c.CronServer.UpdateCronJobStatus(ctx, whole)
+	if err != nil {
+		return nil, err
+	}
+	return kubewire.CronJobs.Of(after)
+}
+
+// GetCronJob is described by executor.CronAPI.
+func (c Crons) GetCronJob(ctx context.Context, namespace, name string) (*kubewire.CronJob, error) {
+	cronJob, err := c.CronServer.GetCronJob(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return kubewire.CronJobs.Of(cronJob)
+}
+
+// GetRun is described by executor.CronAPI.
+func (c Crons) GetRun(ctx context.Context, namespace, name string) (*kubewire.Job, error) {
+	job, err := c.CronServer.GetRun(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return kubewire.Jobs.Of(job)
+}
+
+// decoded is the object that a request has.
+func decoded[O runtime.Object](b kubewire.Body) (o O, err error) {
+	read, _, err := scheme.Codecs.UniversalDeserializer().Decode(b.Bytes, nil, nil)
+	if err != nil {
+		return o, fmt.Errorf("decode what is to be written: %w", err)
+	}
+	o, ok := read.(O)
+	if !ok {
+		return o, fmt.Errorf("a %T is to be written", read)
+	}
+	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return o, nil
+}

@@ -1,0 +1,121 @@
+package kubewire
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// CronJob is a CronJob as far as this program knows it, and the bytes of what it sends back or makes Jobs of.
+type CronJob struct {
+	batchv1.CronJob
+	Sent Sent
+}
+
+// Sent are parts of a CronJob as the server sent them. They hold also what this program does not know. They are never changed.
+type Sent struct {
+	Metadata []byte // without managed fields
+	Spec     []byte
+	JSON     bool // they are JSON; else they are protobuf
+}
+
+// JobTemplate is the jobTemplate of a CronJob: what Jobs take over of it.
+type JobTemplate struct {
+	Labels, Annotations map[string]string
+	Spec                []byte // as the server sent it
+}
+
+// Numbers of the fields of a CronJob's spec and of its jobTemplate.
+const (
+	cronJobTemplate = 5
+	templateMeta    = 1
+	templateSpec    = 2
+)
+
+// GetObjectKind implements runtime.Object.
+func (*CronJob) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject implements runtime.Object. The copy shares its parts with the CronJob: neither is changed.
+func (c *CronJob) DeepCopyObject() runtime.Object {
+	copied := *c
+	return &copied
+}
+
+// read takes a CronJob from its bytes. All of its annotations are read.
+func (c *CronJob) read(b []byte, _ annotations) error {
+	err := c.CronJob.Unmarshal(b)
+	for f := (fields{rest: b}); f.next(&err); {
+		switch f.number {
+		case 1:
+			c.Sent.Metadata, _, err = apart(f.bytes)
+		case 2:
+			c.Sent.Spec = append([]byte{}, f.bytes...)
+		}
+	}
+	return err
+}
+
+// JobTemplate reads the jobTemplate from what the server sent.
+func (c *CronJob) JobTemplate() (t JobTemplate, err error) {
+	if c.Sent.JSON {
+		return c.templateOfJSON()
+	}
+	var meta metav1.ObjectMeta
+	for f := (fields{rest: c.Sent.Spec}); f.next(&err); {
+		if f.number != cronJobTemplate {
+			continue
+		}
+		for in := (fields{rest: f.bytes}); in.next(&err); {
+			switch in.number {
+			case templateMeta:
+				err = meta.Unmarshal(in.bytes)
+			case templateSpec:
+				t.Spec = in.bytes
+			}
+		}
+	}
+	if err != nil {
+		return t, fmt.Errorf("read the jobTemplate of CronJob %s/%s: %w", c.Namespace, c.Name, err)
+	}
+	t.Labels, t.Annotations = meta.Labels, meta.Annotations
+	return t, nil
+}
+
+// Body is an object as a request has it.
+type Body struct {
+	Type  string // of its content
+	Bytes []byte
+}
+
+// NewJob is a Job with that metadata and the spec of the template, in the form in which the server sent it.
+func (c *CronJob) NewJob(meta *metav1.ObjectMeta, t *JobTemplate) (Body, error) {
+	if c.Sent.JSON {
+		return jsonBody("Job", meta, t.Spec, nil)
+	}
+	m, err := meta.Marshal()
+	if err != nil {
+		return Body{}, fmt.Errorf("encode the metadata of Job %s/%s: %w", meta.Namespace, meta.Name, err)
+	}
+	b := make([]byte, 0, len(m)+len(t.Spec)+16)
+	return batchBody("Job", appendBytes(appendBytes(b, 1, m), 2, t.Spec)), nil
+}
+
+// WithStatus is the CronJob as it was read, with another status. A write of it does not reset metadata, so all of that is in it.
+func (c *CronJob) WithStatus(status *batchv1.CronJobStatus) (Body, error) {
+	if c.Sent.JSON {
+		return jsonBody("CronJob", c.Sent.Metadata, c.Sent.Spec, status)
+	}
+	s, err := status.Marshal()
+	if err != nil {
+		return Body{}, fmt.Errorf("encode the status of CronJob %s/%s: %w", c.Namespace, c.Name, err)
+	}
+	b := make([]byte, 0, len(c.Sent.Metadata)+len(c.Sent.Spec)+len(s)+16)
+	return batchBody("CronJob", appendBytes(appendBytes(appendBytes(b, 1, c.Sent.Metadata), 2, c.Sent.Spec), 3, s)), nil
+}
+
+func batchBody(kind string, object []byte) Body {
+	return Body{runtime.ContentTypeProtobuf, Wrap(batchv1.SchemeGroupVersion.String(), kind, object)}
+}
