@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,8 @@ const (
 	ByEviction   By = "eviction API"       // somebody asked for its eviction, as kubectl drain does
 	ByPreemption By = "preemption"         // the scheduler made room for another pod
 	ByTaint      By = "taint"              // a NoExecute taint of its node
+	ByDevice     By = "device taint"       // a taint of a device that it was given
+	ByOther      By = "disruption"         // its condition DisruptionTarget says so, with a reason that we do not know or do not have
 	ByNodeGone   By = "node gone"          // pod garbage collection: the node no longer exists, or is out of service
 	ByUs         By = "Jobledger"          // a decision of ours
 	ByController By = "Job controller"     // the controller that runs the Job, which is not ours
@@ -42,12 +45,44 @@ var disruptions = map[string]By{
 	"DeletionByTaintManager": ByTaint,
 	"DeletionByPodGC":        ByNodeGone,
 	"TerminationByKubelet":   ByKubelet,
+
+	"DeletionByDeviceTaintManager": ByDevice,
+}
+
+// disruptedBy is who ended the pod, as its condition DisruptionTarget says; none of a pod without it.
+func (t *Try) disruptedBy() By {
+	if t.Disrupted == nil {
+		return ByNobody
+	}
+	return cmp.Or(disruptions[t.Disrupted.Reason], ByOther)
+}
+
+// disruption is the ending that the condition says.
+func (t *Try) disruption() Ending {
+	e := Ending{By: t.disruptedBy(), Why: t.Disrupted.Message, Marks: marks(t.disrupted)}
+	if e.By != ByOther {
+		return e
+	}
+	reason := t.Disrupted.Reason
+	if reason == "" {
+		reason, e.Missing = "its condition DisruptionTarget holds", "the reason of that"
+	}
+	e.Why = withMessage(reason, t.Disrupted.Message)
+	return e
+}
+
+// withMessage is a text and what is said beside it, if anything is.
+func withMessage(text, message string) string {
+	if message == "" {
+		return text
+	}
+	return text + ": " + message
 }
 
 // Disruption reports whether it is none of the pod's own doing, nor of its controller.
 func (b By) Disruption() bool {
 	switch b {
-	case ByKubelet, ByEviction, ByPreemption, ByTaint, ByNodeGone:
+	case ByKubelet, ByEviction, ByPreemption, ByTaint, ByDevice, ByOther, ByNodeGone:
 		return true
 	}
 	return false
@@ -88,8 +123,8 @@ func (c *Case) endingOf(t *Try) Ending {
 		return Ending{By: ByNothing, Why: c.leftWhy(t), Marks: marks(t.Gone)}
 	case t.deletedFirst():
 		return c.deletedAndDisrupted(t)
-	case t.Disrupted != nil && disruptions[t.Disrupted.Reason] != "":
-		e := Ending{By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message, Marks: marks(t.disrupted)}
+	case t.Disrupted != nil:
+		e := t.disruption()
 		if e.By == ByNodeGone || e.By == ByTaint || e.By == ByKubelet {
 			e = c.withNode(t, e, t.disrupted)
 		}
@@ -104,13 +139,16 @@ func (t *Try) deletedFirst() bool {
 	if t.Disrupted == nil || t.AskedSeen.Record == 0 || t.AskedSeen.Record >= t.disrupted.Record {
 		return false
 	}
-	by := disruptions[t.Disrupted.Reason]
-	return by == ByEviction || by == ByPreemption || by == ByTaint
+	switch t.disruptedBy() {
+	case ByEviction, ByPreemption, ByTaint, ByDevice, ByOther:
+		return true
+	}
+	return false // a kubelet and pod garbage collection say it of pods that are being deleted
 }
 
 // deletedAndDisrupted is who asked for the deletion first, and what came to it.
 func (c *Case) deletedAndDisrupted(t *Try) Ending {
-	later := Ending{By: disruptions[t.Disrupted.Reason], Why: t.Disrupted.Message}
+	later := Ending{By: t.disruptedBy(), Why: t.disruption().Why}
 	e := c.deletedBy(t)
 	e.Then = "while it was being deleted it was " + later.sentence()
 	e.Marks, e.Not = append(e.Marks, t.disrupted), c.notUs(t.AskedSeen)

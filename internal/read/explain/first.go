@@ -120,6 +120,10 @@ func (c *Case) endText(t *Try) string {
 		text = "preempted by a pod of higher priority"
 	case ByTaint:
 		text = "deleted for a NoExecute taint of its node"
+	case ByDevice:
+		text = "deleted for a taint of a device"
+	case ByOther:
+		text = "disrupted: " + e.Why
 	case ByNodeGone:
 		text = "its node is gone (pod garbage collection)"
 	case ByKubelet:
@@ -377,6 +381,10 @@ func (e *Ending) sentence() string {
 		text = "preempted: " + e.Why
 	case ByTaint:
 		text = "deleted by the taint manager: " + e.Why
+	case ByDevice:
+		text = withMessage("deleted for a taint of a device", e.Why)
+	case ByOther:
+		text = "disrupted: " + e.Why
 	case ByNodeGone:
 		text = "deleted by pod garbage collection: " + e.Why
 	case ByKubelet:

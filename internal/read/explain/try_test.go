@@ -161,6 +161,8 @@ func TestWhatEndedFirst(t *testing.T) {
 		{"EvictionByEvictionAPI", 5, 6, true},
 		{"PreemptionByScheduler", 5, 6, true},
 		{"DeletionByTaintManager", 5, 6, true},
+		{"DeletionByDeviceTaintManager", 5, 6, true},
+		{"DeletionByTheMoon", 5, 6, true},
 		{"DeletionByPodGC", 5, 6, false},
 		{"TerminationByKubelet", 5, 6, false},
 		{"EvictionByEvictionAPI", 6, 6, false},

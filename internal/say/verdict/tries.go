@@ -239,6 +239,8 @@ var disruptions = map[string][2]string{
 	"DeletionByTaintManager": {"deleted for a taint of the node", "deleted for a taint"},
 	"DeletionByPodGC":        {"deleted by the pod garbage collector", "deleted by PodGC"},
 	"TerminationByKubelet":   {"terminated by the kubelet", "terminated"},
+
+	"DeletionByDeviceTaintManager": {"deleted for a taint of a device", "deleted for a device's taint"},
 }
 
 // disruption is what was done to a pod.

@@ -201,6 +201,8 @@ func TestVerdicts(t *testing.T) {
 			"COMPLETE after 36 s: 3 pods succeeded; survived: 2 tries were preempted by the scheduler"},
 		{"a failure that is ignored", complete(1, 0, tries(1, projector.TryDisrupted, func(w *projector.Way) { w.Reason, w.Action = "DeletionByTaintManager", "Ignore" })),
 			"COMPLETE after 36 s: 1 pod succeeded; survived: 1 try was deleted for a taint of the node (ignored)"},
+		{"a device is tainted", complete(1, 0, tries(1, projector.TryDisrupted, func(w *projector.Way) { w.Reason = "DeletionByDeviceTaintManager" })),
+			"COMPLETE after 36 s: 1 pod succeeded; survived: 1 try was deleted for a taint of a device"},
 		{"its start is not known", changed(complete(1, 0), func(j *projector.Job) { j.Base.StartTime = 0 }), "COMPLETE: 1 pod succeeded"},
 		{"it took no time", changed(complete(1, 0), func(j *projector.Job) { j.Base.StartTime = end }), "COMPLETE in under 1 s: 1 pod succeeded"},
 		{"it ended before it started, by two clocks", changed(complete(1, 0), func(j *projector.Job) { j.Base.StartTime = end + 5e9 }),
