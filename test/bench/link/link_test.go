@@ -62,12 +62,12 @@ func TestConnectionsShareTheLine(t *testing.T) {
 	now := time.Unix(0, 0)
 	d := &direction{line: Line{Delay: time.Second, Rate: 100}}
 	for i, want := range []time.Duration{2 * time.Second, 3 * time.Second} {
-		if got := d.arrives(now, 100).Sub(now); got != want {
-			t.Errorf("piece %d arrives after %v, want %v", i, got, want)
+		if got := d.arrives(now, 100); !got.Equal(now.Add(want)) {
+			t.Errorf("piece %d arrives at %v, want %v after %v", i, got, want, now)
 		}
 	}
-	if got := d.arrives(now.Add(time.Minute), 100).Sub(now.Add(time.Minute)); got != 2*time.Second {
-		t.Errorf("a piece on a line that was free for long arrives after %v, want 2s: what was not used is lost", got)
+	if got := d.arrives(now.Add(time.Minute), 100); !got.Equal(now.Add(time.Minute + 2*time.Second)) {
+		t.Errorf("a piece on a line that was free for long arrives at %v, want 62 s after %v: what was not used is lost", got, now)
 	}
 }
 
