@@ -47,7 +47,7 @@ type trial struct {
 	history    *history.History
 	unended    func(history.Now) string // says of the Jobs what is missing until nothing is left to do
 	settled    func() string            // of rows about CronJobs, which ask this in its place: what is missing until all is done
-	anchor     time.Time     // likewise: the due time that started last before the row; zero for none
+	anchor     time.Time                // likewise: the due time that started last before the row; zero for none
 	broken     []ledger.Violation
 }
 
@@ -156,9 +156,9 @@ func (x *trial) awaitEnd(point string) {
 	}
 }
 
-// comesTo waits until the process has ended by itself, or nothing is left to do. The last effect is seen before the process has come to the
-// point behind it: so it is asked to stop in good order, by which all that is on its way comes past its points. What is not reached then
-// never is.
+// comesTo waits until the process has ended by itself, or nothing is left to do. The last effect is seen before the process has
+// come to the point behind it: so it is asked to stop in good order, and all that is on its way comes past its points. A point
+// that is not reached then never is.
 func (x *trial) comesTo(point string) error {
 	select {
 	case <-x.controller.Ended():

@@ -45,8 +45,8 @@ func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
 	}
 }
 
-// TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours, so each of their tests says at its beginning that it
-// runs with JOBLEDGER_LONG alone.
+// TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours, so each of their tests says at its
+// beginning that it runs with JOBLEDGER_LONG alone.
 func TestPackagesOfHoursHaveNoTestForMakeTest(t *testing.T) {
 	skips := regexp.MustCompile(`^\(t \*testing\.T\) \{\n\t(long\(t\)\n|if (os\.Getenv\("JOBLEDGER_LONG"\) == ""|!long) \{\n\t\tt\.Skip\()`)
 	for _, name := range strings.Split(strings.Trim(makeVariable(t, "hours"), "()"), "|") {
