@@ -191,18 +191,6 @@ func (c *CronJob) Flights() []*commands.Flight { return c.book.InOrder() }
 // InFlight is the command of that name; nil when it has ended.
 func (c *CronJob) InFlight(name events.CommandID) events.Command { return c.book.InFlight(name) }
 
-// Retrying is nil: no command of a CronJob is asked again as it is.
-func (c *CronJob) Retrying(events.CommandID) (*commands.Flight, *commands.Retry) { return nil, nil }
-
-// AllRetrying is empty.
-func (c *CronJob) AllRetrying() []events.CommandID { return nil }
-
-// GaveUp is false: no command of a CronJob is withdrawn.
-func (c *CronJob) GaveUp(events.CommandID) bool { return false }
-
-// Pod is nil: a CronJob holds no pods.
-func (c *CronJob) Pod(types.UID) *Pod { return nil }
-
 // over: it is gone, and what became of its due times is told; or it was never seen, and no Job names it any more.
 func (c *CronJob) over() bool {
 	if !c.Known() {
@@ -212,7 +200,6 @@ func (c *CronJob) over() bool {
 }
 
 func (c *CronJob) began() events.Sequence { return c.first }
-func (c *CronJob) holder() *Job           { return nil }
 
 // earlier is the earlier one of a time and the pending one, which may be over; 0 for never.
 func (c *CronJob) earlier(next events.Time) events.Time {

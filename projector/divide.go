@@ -46,19 +46,19 @@ func (d *division) again() {
 // nor forgotten: a reader of the parts would not hear of it.
 func (w *World) Parted(s events.Stream) bool {
 	subject := w.subjects[s]
-	return subject != nil && subject.holder() != nil && subject.holder().division.open
+	return HolderOf(subject) != nil && HolderOf(subject).division.open
 }
 
 // Divides reports whether the state of a stream can be stored in parts: it holds pods. Others are stored whole, however large.
 func (w *World) Divides(s events.Stream) bool {
 	subject := w.subjects[s]
-	return subject != nil && subject.holder() != nil
+	return HolderOf(subject) != nil
 }
 
 // Divide begins to divide the state of a stream anew. StatePart makes the first part then.
 func (w *World) Divide(s events.Stream) {
-	if subject := w.subjects[s]; subject != nil && subject.holder() != nil {
-		subject.holder().division.again()
+	if subject := w.subjects[s]; HolderOf(subject) != nil {
+		HolderOf(subject).division.again()
 	}
 }
 
@@ -67,10 +67,10 @@ func (w *World) Divide(s events.Stream) {
 // holds no pods of the stream.
 func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, last, ok bool) {
 	subject := w.subjects[s]
-	if subject == nil || subject.holder() == nil {
+	if HolderOf(subject) == nil {
 		return nil, nil, false, false
 	}
-	j := subject.holder()
+	j := HolderOf(subject)
 	d := &j.division
 	d.parts++
 	part, called := &pb.JobState{}, &pb.StateNames{Namespace: j.Ref.Namespace, Name: j.Ref.Name}

@@ -18,14 +18,6 @@ func editOf(j *Job, o *events.Observation) *events.Edit {
 	return editorOf(o, j.Spec.Differs(o.Spec))
 }
 
-// cronEditOf is who changed the spec of a CronJob that was seen before; else who made the CronJob.
-func cronEditOf(c *CronJob, o *events.Observation, f *events.CronJobSeen) *events.Edit {
-	if c == nil || !c.Known() {
-		return makerOf(o, f.Created)
-	}
-	return editorOf(o, c.Seen.Differs(f))
-}
-
 // makerOf is who made an object that was created then; nil when none is named.
 func makerOf(o *events.Observation, created events.Time) *events.Edit {
 	return newestEdit(o, func(e *events.Editor) bool { return e.Time == created })

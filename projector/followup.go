@@ -149,9 +149,6 @@ func (r *Retired) InFlight(name events.CommandID) events.Command {
 	return r.followUp.book.InFlight(name)
 }
 
-// Retrying is nil: no command of a retired Job is asked again as it is.
-func (r *Retired) Retrying(events.CommandID) (*commands.Flight, *commands.Retry) { return nil, nil }
-
 func (u *followUp) toWire(names *pb.StateNames) *pb.FollowUpState {
 	if u == nil {
 		return nil

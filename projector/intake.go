@@ -266,7 +266,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	if moved || p == nil {
 		home, p = in.World.Subject(stream), nil
 		if home != nil {
-			p = home.Pod(f.UID)
+			p = PodOf(home, f.UID)
 		}
 	}
 	kind, evidence := events.KindPodAdded, o.Evidence

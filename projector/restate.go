@@ -30,20 +30,6 @@ func (s *statement) toWire(to *pb.WorldState) { to.Restated = uint64(s.restated)
 
 func (s *statement) fromWire(from *pb.WorldState) { s.restated = events.Sequence(from.GetRestated()) }
 
-// beginFile folds the state of the controller, with which a file of the log begins. For a reader that begins with this file it is all there is.
-func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
-	used := func(events.ZoneName) bool { return true } // what the file has of zones is all that CronJobs name
-	if w.Identity == (events.Identity{}) {
-		_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
-		w.previous, w.Now = rec.Sequence, rec.Time
-	} else {
-		used = w.zonesInUse()
-	}
-	w.specs.filed(rec.Sequence)
-	w.zones.filed(rec.Sequence, used)
-	w.unpart()
-}
-
 // Restated says with which record the newest file begins, and with which the newest of those that are known to stand alone
 // (events.FileRestated). Each is 0 when there is none: a log of one file needs no statement.
 func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.since, w.stated.restated }
@@ -86,7 +72,7 @@ func (w *World) StateBytes(s events.Stream) int {
 		return cron + run*len(c.Runs)
 	}
 	if subject := w.subjects[s]; subject != nil {
-		j := subject.holder()
+		j := HolderOf(subject)
 		return j.restBytes() + pod*j.PodCount()
 	}
 	return stub
@@ -109,7 +95,7 @@ func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 		w.stated.crons.toEnd(c)
 		return
 	}
-	j := subject.holder()
+	j := HolderOf(subject)
 	j.Head = rec.Sequence
 	part, last := partOf(f.Encoded)
 	parted := j.division.open
@@ -125,7 +111,7 @@ func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 // unpart begins a new file, which has no parts of any state. What retires is stated in the order in which it began.
 func (w *World) unpart() {
 	for _, s := range w.Subjects() {
-		if j := s.holder(); j != nil && j.division.open {
+		if j := HolderOf(s); j != nil && j.division.open {
 			j.division.open = false
 			w.close(s)
 		}

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
@@ -99,18 +97,8 @@ func (r *Retired) Time() events.Time {
 // Last is the newest record of the Job's stream.
 func (r *Retired) Last() events.Sequence { return r.Head }
 
-// AllRetrying is empty.
-func (r *Retired) AllRetrying() []events.CommandID { return nil }
-
-// GaveUp is false: no command of a retired Job is withdrawn.
-func (r *Retired) GaveUp(events.CommandID) bool { return false }
-
-// Pod is nil: a retired Job holds no pods.
-func (r *Retired) Pod(types.UID) *Pod { return nil }
-
 func (r *Retired) over() bool             { return false } // the World forgets it with its object
 func (r *Retired) began() events.Sequence { return 0 }
-func (r *Retired) holder() *Job           { return nil }
 
 func (r *Retired) toWire() (*pb.JobState, *pb.StateNames) {
 	names := &pb.StateNames{Namespace: r.Ref.Namespace, Name: r.Ref.Name}

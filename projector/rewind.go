@@ -12,7 +12,7 @@ func (w *World) rewind(at events.Sequence) {
 		if w.floors[s] >= at {
 			continue // a snapshot has it as it was seen after the rewind
 		}
-		if j := subject.holder(); j != nil {
+		if j := HolderOf(subject); j != nil {
 			w.stated.jobs.remove(j)
 			if j.Spec != nil {
 				w.specs.release(j.Spec.Hash)

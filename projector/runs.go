@@ -203,3 +203,11 @@ func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []Draft {
 	}
 	return drafts
 }
+
+// cronEditOf is who changed the spec of a CronJob that was seen before; else who made the CronJob.
+func cronEditOf(c *CronJob, o *events.Observation, f *events.CronJobSeen) *events.Edit {
+	if c == nil || !c.Known() {
+		return makerOf(o, f.Created)
+	}
+	return editorOf(o, c.Seen.Differs(f))
+}

@@ -187,3 +187,17 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	}
 	return nil
 }
+
+// beginFile folds the state of the controller, with which a file of the log begins. For a reader that begins with this file it is all there is.
+func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
+	used := func(events.ZoneName) bool { return true } // what the file has of zones is all that CronJobs name
+	if w.Identity == (events.Identity{}) {
+		_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
+		w.previous, w.Now = rec.Sequence, rec.Time
+	} else {
+		used = w.zonesInUse()
+	}
+	w.specs.filed(rec.Sequence)
+	w.zones.filed(rec.Sequence, used)
+	w.unpart()
+}

@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/subject/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -25,8 +24,8 @@ func newStrays(held *Job) *Strays {
 	return s
 }
 
-// Held is what holds the pods: a Job without an object.
-func (s *Strays) Held() *Job { return s.held }
+// Holder is what holds the pods: a Job without an object.
+func (s *Strays) Holder() *Job { return s.held }
 
 // Apply folds a record.
 func (s *Strays) Apply(rec *events.Record) {
@@ -95,23 +94,8 @@ func (s *Strays) Due(now events.Time) events.Time { return now }
 // InFlight is the command of that name; nil when it has ended.
 func (s *Strays) InFlight(name events.CommandID) events.Command { return s.held.InFlight(name) }
 
-// Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil.
-func (s *Strays) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry) {
-	return s.held.Retrying(name)
-}
-
-// AllRetrying are the names of those commands, in the order in which they were decided.
-func (s *Strays) AllRetrying() []events.CommandID { return s.held.AllRetrying() }
-
-// GaveUp reports whether the command of that name was cancelled, and its end is awaited.
-func (s *Strays) GaveUp(name events.CommandID) bool { return s.held.GaveUp(name) }
-
-// Pod is the pod with that UID; nil when it is not among them.
-func (s *Strays) Pod(uid types.UID) *Pod { return s.held.byUID[uid] }
-
 func (s *Strays) over() bool             { return s.held.over() }
 func (s *Strays) began() events.Sequence { return s.held.first }
-func (s *Strays) holder() *Job           { return s.held }
 
 func (s *Strays) toWire() (*pb.JobState, *pb.StateNames) { return s.held.toWire() }
 

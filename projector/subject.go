@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/subject/commands"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -35,19 +34,33 @@ type Subject interface {
 	Observed() bool
 	// InFlight is the command of that name; nil when it has ended.
 	InFlight(name events.CommandID) events.Command
-	// Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil.
-	Retrying(name events.CommandID) (*commands.Flight, *commands.Retry)
-	// AllRetrying are the names of those commands, in the order in which they were decided.
-	AllRetrying() []events.CommandID
-	// GaveUp reports whether the command of that name was cancelled, and its end is awaited.
-	GaveUp(name events.CommandID) bool
-	// Pod is the pod with that UID; nil when it holds none.
-	Pod(uid types.UID) *Pod
 
 	over() bool // nothing is left of it: the World forgets it
 	began() events.Sequence
-	holder() *Job // that holds its pods; nil when it has none
 	toWire() (*pb.JobState, *pb.StateNames)
+}
+
+// Holder is what a subject has that holds pods, and whose commands are asked again as they are: a Job that is not retired, and the pods of a
+// namespace that nobody owns.
+type Holder interface {
+	// Holder folds the pods and the commands about them. It is the Job itself, or a Job without an object.
+	Holder() *Job
+}
+
+// HolderOf is what the subject holds its pods with; nil for one that holds none, and for no subject.
+func HolderOf(s Subject) *Job {
+	if h, ok := s.(Holder); ok {
+		return h.Holder()
+	}
+	return nil
+}
+
+// PodOf is the pod with that UID; nil when the subject holds none.
+func PodOf(s Subject, uid types.UID) *Pod {
+	if j := HolderOf(s); j != nil {
+		return j.Pod(uid)
+	}
+	return nil
 }
 
 // Compared reports whether what would be decided about a subject is compared with what another controller does to it, and is not carried
@@ -117,8 +130,10 @@ func (j *Job) Last() events.Sequence { return j.Head }
 // Due is now: what a Job waits for is found by deciding.
 func (j *Job) Due(now events.Time) events.Time { return now }
 
+// Holder is the Job itself.
+func (j *Job) Holder() *Job { return j }
+
 func (j *Job) began() events.Sequence { return j.first }
-func (j *Job) holder() *Job           { return j }
 
 // Subject is what the world holds of a stream other than the controller's; nil for nothing.
 func (w *World) Subject(s events.Stream) Subject {
@@ -157,7 +172,7 @@ func (w *World) Jobs() []*Job {
 func (w *World) Holders() []*Job {
 	var out []*Job
 	for _, s := range w.Subjects() {
-		if h := s.holder(); h != nil {
+		if h := HolderOf(s); h != nil {
 			out = append(out, h)
 		}
 	}
@@ -184,5 +199,5 @@ func (w *World) whereIs(uid types.UID) (Subject, *Pod) {
 	if s == nil {
 		return nil, nil
 	}
-	return s, s.Pod(uid)
+	return s, PodOf(s, uid)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/examples"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -34,8 +35,8 @@ func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 				t.Errorf("once the Job is restored %v is in flight, want it to be the command: %t", got, sent)
 			}
 			f.end(name, refused(events.RefusedServer))
-			flight, _ := subject(f).Retrying(name)
-			if again, _ := restored(t, f).Retrying(name); (again != nil) != (flight != nil) {
+			flight, _ := standing(subject(f), name)
+			if again, _ := standing(restored(t, f), name); (again != nil) != (flight != nil) {
 				t.Errorf("after a refusal it stands: %t, once the Job is restored %t", flight != nil, again != nil)
 			}
 			if got := flight != nil; got != traits.Retried || got != (subject(f).InFlight(name) != nil) {
@@ -61,4 +62,12 @@ func restored(t *testing.T, f *fold) projector.Subject {
 		t.Fatal(err)
 	}
 	return w.Subject(s)
+}
+
+// standing is the command of that name and its backoff, of a subject whose commands are asked again.
+func standing(s projector.Subject, name events.CommandID) (*commands.Flight, *commands.Retry) {
+	if j := projector.HolderOf(s); j != nil {
+		return j.Retrying(name)
+	}
+	return nil, nil
 }

@@ -57,7 +57,7 @@ func (w *World) Stubs() int { return len(w.retired) }
 func (w *World) Newest(r events.Resource) uint64 {
 	newest := w.newest[r]
 	for _, subject := range w.subjects {
-		j := subject.holder()
+		j := HolderOf(subject)
 		if j == nil {
 			if c, ok := subject.(*CronJob); ok && r == events.CronJobs {
 				newest = max(newest, c.Seen.Version)
@@ -315,7 +315,7 @@ func (w *World) hold(j *Job) Subject {
 		s = newStrays(j)
 	}
 	if known := w.subjects[j.Stream]; known != nil {
-		w.stated.jobs.remove(known.holder())
+		w.stated.jobs.remove(HolderOf(known))
 	}
 	w.subjects[j.Stream] = s
 	w.stated.jobs.toEnd(j)
@@ -324,7 +324,7 @@ func (w *World) hold(j *Job) Subject {
 
 // close drops what is no longer needed: a subject of which nothing is left, wholly; of a Job that retires a Retired is kept.
 func (w *World) close(s Subject) {
-	j := s.holder()
+	j := HolderOf(s)
 	retires := j != nil && j.Retired
 	if !retires && (!s.over() || j != nil && j.division.open) {
 		return

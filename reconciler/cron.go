@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/subject/ticks"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -20,44 +19,6 @@ type cronPlan struct {
 	runs   []*projector.Run
 	asked  bool // a command has been asked for
 	stop   bool // nothing more is done in this pass, but that the status is written
-}
-
-func newCronPlan(c *projector.CronJob) *cronPlan {
-	return &cronPlan{CronJob: c, pass: c.Pass, ledger: c.Ledger, since: c.Sight.Since, active: c.Active}
-}
-
-// SortedRuns are the CronJob's Jobs by name. They do not change while it is decided on.
-func (cp *cronPlan) SortedRuns() []*projector.Run {
-	if cp.runs == nil {
-		cp.runs = cp.CronJob.SortedRuns()
-	}
-	return cp.runs
-}
-
-// count lets the ledger count by the schedule as it is now.
-func (cp *cronPlan) count() {
-	l := &cp.ledger
-	l.Schedule, l.TimeZone, l.Zone = cp.Seen.Schedule, cp.Seen.TimeZone, cp.Plan().Hash
-}
-
-// countedBy is the schedule by which the ledger counts.
-func (cp *cronPlan) countedBy() projector.CronPlan { return cp.By(projector.CountingOf(&cp.ledger)) }
-
-// keep takes over how the ledger stands.
-func (cp *cronPlan) keep(l *ticks.Ledger) {
-	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
-}
-
-// view is what is known of the due times of which the ledger does not tell yet, as another controller runs them.
-func (cp *cronPlan) view(by *projector.CronPlan) *ticks.View {
-	return cp.ViewAfter(by, cp.ledger.Through, cp.since)
-}
-
-// startedAt takes over that the ledger tells of a start.
-func (cp *cronPlan) startedAt(due events.Time) {
-	if cp.Settings.EveryFromStart {
-		cp.since = max(cp.since, due)
-	}
 }
 
 // unlessStopped asks rules only while the pass goes on.
@@ -152,15 +113,6 @@ func (p *plan) startedRun() {
 			p.tellRefused(s)
 		}
 	case projector.StartAsked:
-	}
-}
-
-// tellLate tells of runs whose Job has come although a live read had not found it: the create was still on its way.
-func (p *plan) tellLate() {
-	for i := range p.cron.Late {
-		if l := &p.cron.Late[i]; l.Stage == projector.StartThere {
-			p.tellStart(l)
-		}
 	}
 }
 

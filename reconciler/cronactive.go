@@ -145,3 +145,11 @@ func areActive(n int) string {
 	}
 	return fmt.Sprintf("%d Jobs are active", n)
 }
+
+// SortedRuns are the CronJob's Jobs by name. They do not change while it is decided on.
+func (cp *cronPlan) SortedRuns() []*projector.Run {
+	if cp.runs == nil {
+		cp.runs = cp.CronJob.SortedRuns()
+	}
+	return cp.runs
+}

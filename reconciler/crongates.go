@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/schedule"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
 // gateDeleted: nothing starts of a CronJob that is being deleted (C-130).
@@ -55,4 +56,17 @@ func (p *plan) gateSchedule() {
 		})
 		cp.stop = true
 	}
+}
+
+// look gives the due times that have passed their fates, and says what holds back the one that is open.
+func (p *plan) look(hold events.TickHold) {
+	cp := p.cron
+	l := ledgerOf(&cp.ledger)
+	k := p.looking(cp.Plan(), p.now, hold)
+	var entries []ticks.Entry
+	if k.Anchor.After(l.Through) {
+		entries = l.Passed(k)
+	}
+	more, held := l.Look(k)
+	p.tellTicks(DueTimes, "due times have passed", &l, append(entries, more...), held)
 }

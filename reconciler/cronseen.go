@@ -165,3 +165,24 @@ func (p *plan) elsewhere(t *events.Tick, s *projector.Sighting) {
 		}
 	}
 }
+
+// count lets the ledger count by the schedule as it is now.
+func (cp *cronPlan) count() {
+	l := &cp.ledger
+	l.Schedule, l.TimeZone, l.Zone = cp.Seen.Schedule, cp.Seen.TimeZone, cp.Plan().Hash
+}
+
+// countedBy is the schedule by which the ledger counts.
+func (cp *cronPlan) countedBy() projector.CronPlan { return cp.By(projector.CountingOf(&cp.ledger)) }
+
+// view is what is known of the due times of which the ledger does not tell yet, as another controller runs them.
+func (cp *cronPlan) view(by *projector.CronPlan) *ticks.View {
+	return cp.ViewAfter(by, cp.ledger.Through, cp.since)
+}
+
+// startedAt takes over that the ledger tells of a start.
+func (cp *cronPlan) startedAt(due events.Time) {
+	if cp.Settings.EveryFromStart {
+		cp.since = max(cp.since, due)
+	}
+}

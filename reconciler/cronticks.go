@@ -34,19 +34,6 @@ func (p *plan) looking(by *projector.CronPlan, now events.Time, hold events.Tick
 	}
 }
 
-// look gives the due times that have passed their fates, and says what holds back the one that is open.
-func (p *plan) look(hold events.TickHold) {
-	cp := p.cron
-	l := ledgerOf(&cp.ledger)
-	k := p.looking(cp.Plan(), p.now, hold)
-	var entries []ticks.Entry
-	if k.Anchor.After(l.Through) {
-		entries = l.Passed(k)
-	}
-	more, held := l.Look(k)
-	p.tellTicks(DueTimes, "due times have passed", &l, append(entries, more...), held)
-}
-
 // hold says what holds the open due time back, of one that is known.
 func (p *plan) hold(hold events.TickHold) {
 	cp := p.cron
@@ -216,4 +203,18 @@ func (p *plan) asker(value string) string {
 		return t.By
 	}
 	return ""
+}
+
+// keep takes over how the ledger stands.
+func (cp *cronPlan) keep(l *ticks.Ledger) {
+	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
+}
+
+// tellLate tells of runs whose Job has come although a live read had not found it: the create was still on its way.
+func (p *plan) tellLate() {
+	for i := range p.cron.Late {
+		if l := &p.cron.Late[i]; l.Stage == projector.StartThere {
+			p.tellStart(l)
+		}
+	}
 }

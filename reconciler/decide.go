@@ -50,16 +50,10 @@ func DecideAt(s projector.Subject, now events.Time) Decision { return decide(s, 
 func DecideWoken(s projector.Subject, now events.Time) Decision { return decide(s, now, true) }
 
 func decide(s projector.Subject, now events.Time, woken bool) Decision {
-	p := &plan{now: now, woken: woken}
-	switch s := s.(type) {
-	case *projector.Job:
-		p.job, p.expiring = s, s
-	case *projector.Strays:
-		p.job = s.Held()
-	case *projector.Retired:
-		p.expiring = s
-	case *projector.CronJob:
-		p.cron = newCronPlan(s)
+	p := &plan{job: projector.HolderOf(s), now: now, woken: woken}
+	p.expiring, _ = s.(expiring)
+	if c, ok := s.(*projector.CronJob); ok {
+		p.cron = newCronPlan(c)
 	}
 	p.decision.RulesVersion = RulesVersion
 	for _, stage := range stagesOf(s) {
@@ -69,6 +63,10 @@ func decide(s projector.Subject, now events.Time, woken bool) Decision {
 		}
 	}
 	return p.decision
+}
+
+func newCronPlan(c *projector.CronJob) *cronPlan {
+	return &cronPlan{CronJob: c, pass: c.Pass, ledger: c.Ledger, since: c.Sight.Since, active: c.Active}
 }
 
 // plan is a decision in the making. Stages read what the ones before them found.

@@ -1,6 +1,7 @@
 package reconciler
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -157,4 +158,23 @@ func enough(j *projector.Job) bool {
 		return j.SucceededCount() > 0
 	}
 	return j.SucceededCount() >= j.Completions
+}
+
+// failJob: a failed pod that is to be counted matched a FailJob rule of the podFailurePolicy (J-131, J-132, J-133).
+func failJob(p *plan) *end {
+	find := p.job.FailJobMatch
+	if p.explaining {
+		find = p.job.AnyFailJobMatch
+	}
+	pod, m, ok := find()
+	if !ok {
+		return nil
+	}
+	name := p.job.Ref.Namespace + "/" + pod.Name
+	if m.Condition != "" {
+		return failure(PodFailurePolicy, fmt.Sprintf(
+			"Pod %s has condition %s matching FailJob rule at index %d", name, m.Condition, m.Rule))
+	}
+	return failure(PodFailurePolicy, fmt.Sprintf(
+		"Container %s for pod %s failed with exit code %d matching FailJob rule at index %d", m.Container, name, m.Code, m.Rule))
 }

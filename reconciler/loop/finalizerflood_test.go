@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
@@ -77,7 +78,7 @@ func TestPodsThatCannotGoDoNotFillTheLog(t *testing.T) {
 	if s.freed != s.made-1 {
 		t.Errorf("a day later %d of %d pods have lost the finalizer, and one was let go by hand", s.freed, s.made)
 	}
-	if left := s.loop.World().Subject(events.NamespaceStream("ns")); left != nil && left.Pod(types.UID("stuck-1")) != nil {
+	if left := s.loop.World().Subject(events.NamespaceStream("ns")); left != nil && projector.PodOf(left, types.UID("stuck-1")) != nil {
 		t.Error("a pod that is gone is still there")
 	}
 	s.check()

@@ -128,10 +128,8 @@ func (l *Loop) hasten(name events.CommandID, now events.Time, h hint) {
 	if h.later {
 		at = max(at, now.Add(backoff))
 	}
-	if j := l.world.Subject(k.stream); j != nil {
-		if _, retry := j.Retrying(name); retry != nil && retry.Wished(&l.world.Settings) {
-			at = max(at, retry.Until)
-		}
+	if _, retry := stands(l.world.Subject(k.stream), name); retry != nil && retry.Wished(&l.world.Settings) {
+		at = max(at, retry.Until)
 	}
 	if due := s.asks.at[name]; due != 0 && due <= at {
 		return

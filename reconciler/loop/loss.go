@@ -2,7 +2,9 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
@@ -91,4 +93,19 @@ func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now 
 		return fmt.Errorf("begin epoch %d: %w", epoch, err)
 	}
 	return nil
+}
+
+// backward is the stream's records of this life of the log, the newest first, as far as the log keeps them. What cannot be read ends
+// it, and the turn.
+func (l *Loop) backward(s events.Stream) iter.Seq[*events.Record] {
+	return func(yield func(*events.Record) bool) {
+		for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
+			if err != nil && !errors.Is(err, store.ErrPruned) {
+				l.broken = fmt.Errorf("look back in %s: %w", s, err)
+			}
+			if err != nil || rec.Sequence <= l.world.Rewound || !yield(&rec) {
+				return
+			}
+		}
+	}
 }

@@ -232,24 +232,6 @@ func (d *door) next() *newcomer {
 	return nil
 }
 
-// leave takes a Job from the door, and returns how many versions of it were passed over. It may be there no longer.
-func (p *pace) leave(uid types.UID) (passed uint64) {
-	n := p.new.held[uid]
-	if n == nil {
-		return 0
-	}
-	delete(p.new.held, uid)
-	p.release(n.namespace)
-	n.seen = nil
-	if d := p.new.doors[n.doorway]; n.queued {
-		d.left++
-		if d.left > 16+len(d.waiting)/2 {
-			d.waiting, d.left = slices.DeleteFunc(d.waiting, func(n *newcomer) bool { return n.seen == nil }), 0
-		}
-	}
-	return n.passed
-}
-
 // shift moves all times with the clock.
 func (n *newcomers) shift(step time.Duration) {
 	for _, d := range n.doors {

@@ -11,13 +11,8 @@ import (
 func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decision) {
 	s := subject.ID()
 	delete(l.resuming, s)
-	var j *projector.Job
-	switch subject := subject.(type) {
-	case *projector.Job:
-		j = subject
-	case *projector.Strays:
-		j = subject.Held()
-	default:
+	j := projector.HolderOf(subject)
+	if j == nil {
 		l.wakes.set(s, 0)
 		return
 	}

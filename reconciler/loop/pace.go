@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -332,3 +333,21 @@ func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Dra
 
 // PassedOver is how many versions were seen and not recorded since the start.
 func (l *Loop) PassedOver() uint64 { return l.pace.passed }
+
+// leave takes a Job from the door, and returns how many versions of it were passed over. It may be there no longer.
+func (p *pace) leave(uid types.UID) (passed uint64) {
+	n := p.new.held[uid]
+	if n == nil {
+		return 0
+	}
+	delete(p.new.held, uid)
+	p.release(n.namespace)
+	n.seen = nil
+	if d := p.new.doors[n.doorway]; n.queued {
+		d.left++
+		if d.left > 16+len(d.waiting)/2 {
+			d.waiting, d.left = slices.DeleteFunc(d.waiting, func(n *newcomer) bool { return n.seen == nil }), 0
+		}
+	}
+	return n.passed
+}

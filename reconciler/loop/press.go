@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -12,24 +11,8 @@ import (
 // ends it stands between the Job and its terminal condition; when the pod or the Job is deleted, whoever did that waits for it. This is
 // no fact of the log: no decision and no replay depends on it.
 
-// priority is how urgent a command is as things stand; 0 for as urgent as its kind.
-func priority(s projector.Subject, c events.Command) events.Priority {
-	j, _ := s.(*projector.Job)
-	if drop, ok := c.(*events.DropFinalizer); ok {
-		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !j.ManyHeld() {
-			return p
-		}
-		return events.PriorityUnblock // before more pods are made
-	}
-	write, ok := c.(*events.WriteStatus)
-	if ok && j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || status.SaysEnd(write.Change.Conditions)) {
-		return events.PriorityEnd
-	}
-	return 0
-}
-
 func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.Priority {
-	p := s.Pod(pod)
+	p := projector.PodOf(s, pod)
 	switch {
 	case p != nil && p.Deleted != 0, j != nil && j.Deleted != 0 && !j.Gone:
 		return events.PriorityDeletion
@@ -53,7 +36,7 @@ func (l *Loop) refresh(tasks []events.Task) {
 func (l *Loop) press(s events.Stream, before events.Priority, facts events.Facts) {
 	subject := l.world.Subject(s)
 	if seen, ok := facts.(*events.PodSeen); ok && seen.Deleted != 0 && subject != nil {
-		l.pressDrop(subject, subject.Pod(seen.UID))
+		l.pressDrop(subject, projector.PodOf(subject, seen.UID))
 	}
 	j, ok := subject.(*projector.Job)
 	if !ok {

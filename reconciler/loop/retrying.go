@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/commands"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -71,8 +72,12 @@ func (s *retrying) shift(step time.Duration) {
 }
 
 // follow takes notice of how a command of the subject stands, after records of it.
-func (l *Loop) follow(j projector.Subject, name events.CommandID, now events.Time) {
-	s := &l.retrying
+func (l *Loop) follow(subject projector.Subject, name events.CommandID, now events.Time) {
+	s, j := &l.retrying, projector.HolderOf(subject)
+	if j == nil {
+		s.forget(name)
+		return
+	}
 	f, retry := j.Retrying(name)
 	if f == nil {
 		if !j.GaveUp(name) {
@@ -82,13 +87,13 @@ func (l *Loop) follow(j projector.Subject, name events.CommandID, now events.Tim
 	}
 	k := s.known[name]
 	if k == nil {
-		k = &stood{stream: j.ID(), asked: now}
+		k = &stood{stream: subject.ID(), asked: now}
 		if retry.Class == events.RefusedTooManyRequests { // for how long it asked may not be in the log
 			k.wish, _ = retry.Next(&l.world.Settings, now-1)
 		}
 		s.known[name] = k
 		if isCreate(f.Command) {
-			s.enqueue(j.Reference().Namespace, name, now)
+			s.enqueue(subject.Reference().Namespace, name, now)
 		}
 	}
 	s.count(name, RefusedKind{f.Command.Traits().Name, retry.Class})
@@ -131,9 +136,11 @@ func (l *Loop) Refused() (counts map[RefusedKind]int, changed bool) {
 }
 
 // followAll does so for the commands that any record of the subject may concern.
-func (l *Loop) followAll(j projector.Subject, now events.Time) {
-	for _, name := range j.AllRetrying() {
-		l.follow(j, name, now)
+func (l *Loop) followAll(s projector.Subject, now events.Time) {
+	if j := projector.HolderOf(s); j != nil {
+		for _, name := range j.AllRetrying() {
+			l.follow(s, name, now)
+		}
 	}
 }
 
@@ -148,14 +155,23 @@ func (l *Loop) followCreate(s projector.Subject, now events.Time) {
 	}
 }
 
+// stands is the command of that name and its backoff, when it is in backoff and is still wanted; else nil. Commands about a CronJob, or a
+// retired Job, are not asked again as they are.
+func stands(s projector.Subject, name events.CommandID) (*commands.Flight, *commands.Retry) {
+	if j := projector.HolderOf(s); j != nil {
+		return j.Retrying(name)
+	}
+	return nil, nil
+}
+
 // repeated reports whether the end of a try says no more than the log does: the same refusal, which moves no wait and is not
 // to be noted again yet. It is noted when the number of tries has reached a power of two, and after half an hour.
-func (l *Loop) repeated(j projector.Subject, f *events.CommandEnded, now events.Time) bool {
+func (l *Loop) repeated(s projector.Subject, f *events.CommandEnded, now events.Time) bool {
 	k := l.retrying.known[f.Command]
 	if k != nil {
 		k.wish = now.Add(f.RetryAfter)
 	}
-	flight, retry := j.Retrying(f.Command)
+	flight, retry := stands(s, f.Command)
 	if k == nil || flight == nil || f.Class != retry.Class || now.Sub(retry.Noted) >= noteAgain {
 		return false
 	}
@@ -183,7 +199,8 @@ func (l *Loop) ask(now events.Time) {
 		if k == nil {
 			continue
 		}
-		j := l.world.Subject(k.stream)
+		subject := l.world.Subject(k.stream)
+		j := projector.HolderOf(subject)
 		if j == nil {
 			s.forget(name)
 			continue
@@ -201,14 +218,14 @@ func (l *Loop) ask(now events.Time) {
 			}
 			k.asked, k.out = now, true
 			if isCreate(f.Command) {
-				s.probes.set(j.Reference().Namespace, now.Add(probeEvery))
+				s.probes.set(subject.Reference().Namespace, now.Add(probeEvery))
 			}
 			s.asks.set(name, next)
-			task := l.task(j, name, f.Command)
+			task := l.task(subject, name, f.Command)
 			task.Again = true
 			s.ready = append(s.ready, task)
 		case j.GaveUp(name):
-			l.takeBack(j, name, now)
+			l.takeBack(subject, name, now)
 		default:
 			s.forget(name)
 		}

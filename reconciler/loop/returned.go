@@ -1,13 +1,7 @@
 package loop
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"iter"
-
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/store"
 )
 
 // A Job that had gone and is there again proves that the cluster went back: the UID of an object is never given out twice. This
@@ -64,21 +58,6 @@ func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// backward is the stream's records of this life of the log, the newest first, as far as the log keeps them. What cannot be read ends
-// it, and the turn.
-func (l *Loop) backward(s events.Stream) iter.Seq[*events.Record] {
-	return func(yield func(*events.Record) bool) {
-		for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {
-			if err != nil && !errors.Is(err, store.ErrPruned) {
-				l.broken = fmt.Errorf("look back in %s: %w", s, err)
-			}
-			if err != nil || rec.Sequence <= l.world.Rewound || !yield(&rec) {
-				return
-			}
-		}
-	}
 }
 
 // Returned is the proof that the cluster went back, which a Job that had gone gives, and the life of the log in which that was

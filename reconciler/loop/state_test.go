@@ -240,7 +240,7 @@ func heldBy(s projector.Subject) *projector.Job {
 	case *projector.Job:
 		return s
 	case *projector.Strays:
-		return s.Held()
+		return s.Holder()
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -48,8 +49,24 @@ func (l *Loop) task(s projector.Subject, name events.CommandID, c events.Command
 
 func podRef(s projector.Subject, uid types.UID) events.PodRef {
 	ref := events.PodRef{UID: uid}
-	if p := s.Pod(uid); p != nil {
+	if p := projector.PodOf(s, uid); p != nil {
 		ref.Name, ref.Unowned = p.Name, p.Owner == ""
 	}
 	return ref
+}
+
+// priority is how urgent a command is as things stand; 0 for as urgent as its kind.
+func priority(s projector.Subject, c events.Command) events.Priority {
+	j, _ := s.(*projector.Job)
+	if drop, ok := c.(*events.DropFinalizer); ok {
+		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !j.ManyHeld() {
+			return p
+		}
+		return events.PriorityUnblock // before more pods are made
+	}
+	write, ok := c.(*events.WriteStatus)
+	if ok && j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || status.SaysEnd(write.Change.Conditions)) {
+		return events.PriorityEnd
+	}
+	return 0
 }

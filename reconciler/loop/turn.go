@@ -178,7 +178,7 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 		l.retrying.forget(name)
 		return 0 // the Job is over, and the command with it
 	}
-	if f, _ := j.Retrying(name); f != nil && r.Ended.Ending == events.Withdrawn {
+	if f, _ := stands(j, name); f != nil && r.Ended.Ending == events.Withdrawn {
 		return 0 // it stands as before: only this try was not made
 	}
 	if r.Again && r.Ended.Ending == events.Withdrawn && j.InFlight(name) == nil {
