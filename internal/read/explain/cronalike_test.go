@@ -16,12 +16,12 @@ import (
 // mostAblated is of how many points of a CronJob's life the answer is asked without its records.
 const mostAblated = 8
 
-// toldElsewhere are records that others can take the place of: a Job's own stream says what its CronJob's says of it, and what became of a due
-// time under another controller can be computed from the Jobs that came.
+// toldElsewhere are records that others can take the place of: a Job's own stream says what its CronJob's says of it,
+// and what became of a due time under another controller can be computed from the Jobs that came.
 var toldElsewhere = map[events.Kind]bool{events.KindRunSeen: true, events.KindTicksObserved: true}
 
-// TestNoSentenceOfACronJobOutlivesItsRecords is TestNoSentenceOutlivesItsRecords for CronJobs, as of points of their lives. Of twenty
-// sentences one may have two records that each prove it.
+// TestNoSentenceOfACronJobOutlivesItsRecords is TestNoSentenceOutlivesItsRecords for CronJobs, as of points of their
+// lives. Of twenty sentences one may have two records that each prove it.
 func TestNoSentenceOfACronJobOutlivesItsRecords(t *testing.T) {
 	for _, dir := range logs(t) {
 		if ofCronJobs(dir) == 0 {
@@ -74,7 +74,8 @@ func cronAnswer(t *testing.T, src history.Source, s events.Stream, p history.Poi
 	return &a
 }
 
-// cronLookalikes are symptoms of CronJobs with two causes: as they were recorded, and the same records as they would be with another cause.
+// cronLookalikes are symptoms of CronJobs with two causes: as they were recorded, and the same records as they would be
+// with another cause.
 var cronLookalikes = []struct {
 	name, log, cron string
 	is              string // a phrase of an answer
@@ -106,7 +107,8 @@ var cronLookalikes = []struct {
 	}), "FAILING"},
 }
 
-// TestLookalikesOfCronJobsAreToldApart: the same symptom with another cause gets another answer, and each the right one.
+// TestLookalikesOfCronJobsAreToldApart: the same symptom with another cause gets another answer, and each the right
+// one.
 func TestLookalikesOfCronJobsAreToldApart(t *testing.T) {
 	open := map[string]*recorded{}
 	for _, dir := range logs(t) {

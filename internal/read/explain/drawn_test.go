@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// drawn is a scene that is drawn by a seed: what befalls its Jobs, pods, nodes and CronJob, in which order, and how long after the record before.
-// Scenes that people write hold one thing each. In a drawn one things meet of which nobody thought.
+// drawn is a scene that is drawn by a seed: what befalls its Jobs, pods, nodes and CronJob, in which order, and how
+// long after the record before. Scenes that people write hold one thing each. In a drawn one things meet of which
+// nobody thought.
 type drawn struct {
 	*scene
 	r    *rand.Rand
@@ -33,7 +34,8 @@ type drawnPod struct {
 	counting, left bool
 }
 
-// drawnPauses are how long after the record before a record may come: often at once, and around the bounds that answers know.
+// drawnPauses are how long after the record before a record may come: often at once, and around the bounds that answers
+// know.
 var drawnPauses = []time.Duration{
 	0, 0, 0, 0, 0, 0, 500 * time.Millisecond, time.Second, time.Second, 2 * time.Second, 2 * time.Second, 3 * time.Second, 5 * time.Second, 5 * time.Second,
 	6 * time.Second, 9 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, 45 * time.Second, time.Minute, time.Minute, 90 * time.Second,

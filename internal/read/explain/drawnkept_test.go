@@ -78,8 +78,9 @@ func (s *sum) otherwise(of list, seed uint64) {
 	s.log(other.source(), other.records)
 }
 
-// TestDrawnScenes keeps a sum of all that is told of scenes that are drawn, so that no change of it goes unseen. Where it differs,
-// JOBLEDGER_TEXTS=DIR has the texts written there, here and at the commit before: compare them, and if each difference is wanted, -update.
+// TestDrawnScenes keeps a sum of all that is told of scenes that are drawn, so that no change of it goes unseen. Where
+// it differs, JOBLEDGER_TEXTS=DIR has the texts written there, here and at the commit before: compare them, and if each
+// difference is wanted, -update.
 func TestDrawnScenes(t *testing.T) {
 	for group := range drawnGroups {
 		t.Run(fmt.Sprint(group), func(t *testing.T) {

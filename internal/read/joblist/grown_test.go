@@ -60,9 +60,9 @@ func (y *young) filesOf(all []store.File) (out []store.File) {
 	return out
 }
 
-// TestListsOfALogThatGrows: a Keeper goes on from its lists again and again, at places that nobody chose at the ends of batches. The
-// pages are what a fold of the log gives that is so old. They are likewise where its older lists are kept and the newest
-// is not, and for each UID alone.
+// TestListsOfALogThatGrows: a Keeper goes on from its lists again and again, at places that nobody chose at the ends of
+// batches. The pages are what a fold of the log gives that is so old. They are likewise where its older lists are kept
+// and the newest is not, and for each UID alone.
 func TestListsOfALogThatGrows(t *testing.T) {
 	config, _, _ := hardCrons(t)
 	all, err := config.Files()
@@ -121,8 +121,8 @@ func grown(t *testing.T, what string, c joblist.Config, fold *history.Fold, firs
 	}
 }
 
-// TestUIDsOfAPrunedLog: wherever the log begins, and whenever its lists were made, a Job that is asked for by its UID is what the page of all
-// Jobs says of it, and those that a beginning of UIDs names come in the order of that page.
+// TestUIDsOfAPrunedLog: wherever the log begins, and whenever its lists were made, a Job that is asked for by its UID
+// is what the page of all Jobs says of it, and those that a beginning of UIDs names come in the order of that page.
 func TestUIDsOfAPrunedLog(t *testing.T) {
 	config, _, _ := hardCrons(t)
 	all, err := config.Files()
