@@ -47,7 +47,8 @@ func TestNoSentenceOfACronJobOutlivesItsRecords(t *testing.T) {
 					}
 					for _, x := range citing(answer, cited) {
 						sentences++
-						if slices.ContainsFunc(all(now), func(y explain.Sentence) bool { return y.Text == x.Text && within(y.Records, x.Records) }) {
+						if slices.ContainsFunc(all(now),
+							func(y explain.Sentence) bool { return y.Text == x.Text && within(y.Records, x.Records) }) {
 							twice = append(twice, fmt.Sprintf("%s at %d without record %d still says %q", nameOf(src, s), at, cited, x.Text))
 						}
 					}
@@ -55,7 +56,8 @@ func TestNoSentenceOfACronJobOutlivesItsRecords(t *testing.T) {
 			}
 		}
 		if sentences < 20 || len(twice)*20 > sentences {
-			t.Errorf("%s: %d of %d sentences stand without a record that they cite:\n%s", filepath.Base(dir), len(twice), sentences, strings.Join(twice, "\n"))
+			t.Errorf("%s: %d of %d sentences stand without a record that they cite:\n%s", filepath.Base(dir), len(twice),
+				sentences, strings.Join(twice, "\n"))
 		}
 	}
 }
@@ -82,7 +84,8 @@ var cronLookalikes = []struct {
 	change          func(r *events.Record)
 	becomes         string
 }{
-	{"held back by its Job, or by nothing", "cronjobs-observed", "report", "report-29925861 had not ended, and the policy is Forbid",
+	{"held back by its Job, or by nothing", "cronjobs-observed", "report",
+		"report-29925861 had not ended, and the policy is Forbid",
 		cronSpec(func(f *events.CronJobSeen) { f.Policy = "Allow" }), "why is not known"},
 	{"suspended, or held back by nothing", "cronjobs-observed", "ingest", "the CronJob was suspended from",
 		cronSpec(func(f *events.CronJobSeen) { f.Suspend = false }), "why is not known"},
@@ -93,18 +96,20 @@ var cronLookalikes = []struct {
 			r.Evidence.Edit = &events.Edit{Manager: "argocd", Operation: e.Operation, Time: e.Time}
 		}
 	}, "(field manager argocd)"},
-	{"its Job runs, or its zone has no rules", "cronjobs-run", "report", "has run for 1m (policy Forbid)", decision(func(s *events.Step) {
-		if s.Cron != nil && s.Cron.Ledger != nil && s.Cron.Ledger.Open != 0 {
-			cron, ledger := *s.Cron, *s.Cron.Ledger
-			ledger.Hold = events.HeldBadZone
-			cron.Ledger, s.Cron = &ledger, &cron
-		}
-	}), "zone"},
-	{"its Jobs succeeded, or they failed", "cronjobs-run", "ingest", "HEALTHY: its last 2 due times started", cronRun(func(f *events.RunSeen) {
-		if f.Result != events.ResultNone {
-			f.Result, f.Succeeded = events.ResultFailed, false
-		}
-	}), "FAILING"},
+	{"its Job runs, or its zone has no rules", "cronjobs-run", "report", "has run for 1m (policy Forbid)",
+		decision(func(s *events.Step) {
+			if s.Cron != nil && s.Cron.Ledger != nil && s.Cron.Ledger.Open != 0 {
+				cron, ledger := *s.Cron, *s.Cron.Ledger
+				ledger.Hold = events.HeldBadZone
+				cron.Ledger, s.Cron = &ledger, &cron
+			}
+		}), "zone"},
+	{"its Jobs succeeded, or they failed", "cronjobs-run", "ingest", "HEALTHY: its last 2 due times started",
+		cronRun(func(f *events.RunSeen) {
+			if f.Result != events.ResultNone {
+				f.Result, f.Succeeded = events.ResultFailed, false
+			}
+		}), "FAILING"},
 }
 
 // TestLookalikesOfCronJobsAreToldApart: the same symptom with another cause gets another answer, and each the right
@@ -120,7 +125,8 @@ func TestLookalikesOfCronJobsAreToldApart(t *testing.T) {
 			if text := wholeLife(t, src, l.cron); !strings.Contains(text, l.is) || strings.Contains(text, l.becomes) {
 				t.Errorf("as recorded: want %q, and not %q, in\n%s", l.is, l.becomes, text)
 			}
-			if text := wholeLife(t, src.changed(l.change), l.cron); strings.Contains(text, l.is) || !strings.Contains(text, l.becomes) {
+			if text := wholeLife(t, src.changed(l.change), l.cron); strings.Contains(text, l.is) ||
+				!strings.Contains(text, l.becomes) {
 				t.Errorf("with the other cause: want %q, and not %q, in\n%s", l.becomes, l.is, text)
 			}
 		})

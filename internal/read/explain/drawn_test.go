@@ -37,8 +37,10 @@ type drawnPod struct {
 // drawnPauses are how long after the record before a record may come: often at once, and around the bounds that answers
 // know.
 var drawnPauses = []time.Duration{
-	0, 0, 0, 0, 0, 0, 500 * time.Millisecond, time.Second, time.Second, 2 * time.Second, 2 * time.Second, 3 * time.Second, 5 * time.Second, 5 * time.Second,
-	6 * time.Second, 9 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, 45 * time.Second, time.Minute, time.Minute, 90 * time.Second,
+	0, 0, 0, 0, 0, 0, 500 * time.Millisecond, time.Second, time.Second, 2 * time.Second, 2 * time.Second, 3 * time.Second,
+	5 * time.Second, 5 * time.Second,
+	6 * time.Second, 9 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, 45 * time.Second, time.Minute,
+	time.Minute, 90 * time.Second,
 	2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 40 * time.Minute,
 }
 
@@ -77,10 +79,14 @@ func (d *drawn) name(of string) string {
 
 // deeds are what may befall a scene, each as often as it stands here.
 var deeds = []func(d *drawn){
-	(*drawn).newJob, (*drawn).newPod, (*drawn).newPod, (*drawn).newPod, (*drawn).podWaits, (*drawn).podWaits, (*drawn).podRuns, (*drawn).podRuns,
-	(*drawn).podEnds, (*drawn).podEnds, (*drawn).podEnds, (*drawn).podCrashes, (*drawn).podCounted, (*drawn).podCounted, (*drawn).podDeleted,
-	(*drawn).podDeleted, (*drawn).podGone, (*drawn).podGone, (*drawn).jobEdited, (*drawn).jobEnds, (*drawn).jobSuspended, (*drawn).jobGoes,
-	(*drawn).decided, (*drawn).decided, (*drawn).decided, (*drawn).around, (*drawn).around, (*drawn).onCron, (*drawn).onCron, (*drawn).onCron,
+	(*drawn).newJob, (*drawn).newPod, (*drawn).newPod, (*drawn).newPod, (*drawn).podWaits, (*drawn).podWaits,
+	(*drawn).podRuns, (*drawn).podRuns,
+	(*drawn).podEnds, (*drawn).podEnds, (*drawn).podEnds, (*drawn).podCrashes, (*drawn).podCounted, (*drawn).podCounted,
+	(*drawn).podDeleted,
+	(*drawn).podDeleted, (*drawn).podGone, (*drawn).podGone, (*drawn).jobEdited, (*drawn).jobEnds, (*drawn).jobSuspended,
+	(*drawn).jobGoes,
+	(*drawn).decided, (*drawn).decided, (*drawn).decided, (*drawn).around, (*drawn).around, (*drawn).onCron,
+	(*drawn).onCron, (*drawn).onCron,
 }
 
 // drawScene plays a scene.
@@ -88,7 +94,8 @@ func drawScene(l *scene, seed uint64, n int) *drawn {
 	d := &drawn{scene: l, r: rand.New(rand.NewPCG(seed, 9))} //nolint:gosec // which are drawn is no secret
 	if d.often(3) {
 		w := func() events.Watching { return events.Watching(1 + d.r.IntN(3)) }
-		d.tell(d.clock(), events.Controller, events.KindClusterWatched, &events.ClusterWatched{Nodes: w(), Namespaces: w()}, events.Evidence{})
+		d.tell(d.clock(), events.Controller, events.KindClusterWatched, &events.ClusterWatched{Nodes: w(), Namespaces: w()},
+			events.Evidence{})
 	}
 	if d.once(2) {
 		d.newCron()
@@ -134,7 +141,8 @@ func (d *drawn) aPod(is func(p *drawnPod) bool) *drawnPod {
 func (p *drawnPod) goesOn() bool { return !p.f.Phase.Terminal() }
 
 func (d *drawn) spec(s *events.JobSpec) {
-	s.BackoffLimit, s.Completions, s.Parallelism = some(d, int32(0), 1, 3), some(d, int32(1), 2, 3), some(d, int32(0), 1, 2, 3)
+	s.BackoffLimit, s.Completions, s.Parallelism = some(d, int32(0), 1, 3), some(d, int32(1), 2, 3),
+		some(d, int32(0), 1, 2, 3)
 	s.ActiveDeadlineSeconds, s.TTLSecondsAfterFinished = some(d, int64(10), 60, 600), some(d, int32(0), 60)
 	s.RestartPolicy = draw(d, []string{"Never", "OnFailure"})
 	if d.once(4) {
@@ -184,7 +192,8 @@ func (d *drawn) newJob() {
 
 // edits are changes of a Job's spec.
 var edits = []func(d *drawn, s *events.JobSpec){
-	func(_ *drawn, s *events.JobSpec) { s.Suspend = !s.Suspend }, func(_ *drawn, s *events.JobSpec) { s.Suspend = !s.Suspend },
+	func(_ *drawn, s *events.JobSpec) { s.Suspend = !s.Suspend },
+	func(_ *drawn, s *events.JobSpec) { s.Suspend = !s.Suspend },
 	func(d *drawn, s *events.JobSpec) { s.Parallelism = some(d, int32(0), 1, 2, 4) },
 	func(d *drawn, s *events.JobSpec) { s.BackoffLimit = some(d, int32(0), 2, 8) },
 	func(d *drawn, s *events.JobSpec) { s.ActiveDeadlineSeconds = some(d, int64(5), 3600) },
@@ -194,7 +203,8 @@ var edits = []func(d *drawn, s *events.JobSpec){
 
 func (d *drawn) jobEdited() {
 	if j := d.aJob(); j != nil && !j.over {
-		j.edit(d.clock(), draw(d, []string{"", "kubectl-edit", "kubectl-patch", "kueue", "kube-controller-manager"}), func(s *events.JobSpec) { draw(d, edits)(d, s) })
+		j.edit(d.clock(), draw(d, []string{"", "kubectl-edit", "kubectl-patch", "kueue", "kube-controller-manager"}),
+			func(s *events.JobSpec) { draw(d, edits)(d, s) })
 	}
 }
 
@@ -202,7 +212,8 @@ func (d *drawn) jobSuspended() {
 	if j := d.aJob(); j != nil && !j.over && (j.spec.Suspend || d.once(4)) {
 		j.status(d.clock(), func(s *events.JobStatus) {
 			s.StartTime = 0
-			s.Conditions = []events.JobCondition{{Type: "Suspended", Status: draw(d, truths), Reason: "JobSuspended", Since: cronClock(d.ago())}}
+			s.Conditions = []events.JobCondition{{Type: "Suspended", Status: draw(d, truths), Reason: "JobSuspended",
+				Since: cronClock(d.ago())}}
 			if d.once(5) {
 				s.Conditions[0].Since = 0
 			}
@@ -217,10 +228,13 @@ var truths = []string{"True", "True", "True", "True", "False"}
 var verdicts = [][3]string{
 	{status.Failed, "BackoffLimitExceeded", "Job has reached the specified backoff limit"},
 	{status.Failed, "DeadlineExceeded", "Job was active longer than specified deadline"},
-	{status.Failed, "PodFailurePolicy", "Container main for pod batch/demo-2 failed with exit code 3 matching FailJob rule at index 0"},
-	{status.Failed, "FailedIndexes", "Job has failed indexes"}, {status.Failed, "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"},
+	{status.Failed, "PodFailurePolicy",
+		"Container main for pod batch/demo-2 failed with exit code 3 matching FailJob rule at index 0"},
+	{status.Failed, "FailedIndexes", "Job has failed indexes"},
+	{status.Failed, "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"},
 	{status.Failed, "Odd", "somebody says so"},
-	{status.Complete, "CompletionsReached", "Reached expected number of succeeded pods"}, {status.Complete, "CompletionsReached", ""},
+	{status.Complete, "CompletionsReached", "Reached expected number of succeeded pods"},
+	{status.Complete, "CompletionsReached", ""},
 	{status.Complete, "SuccessPolicy", "Matched rules at index 0"},
 }
 
@@ -233,7 +247,8 @@ func (d *drawn) jobEnds() {
 	if d.once(2) {
 		interim := map[string]string{status.Failed: status.FailureTarget, status.Complete: status.SuccessCriteriaMet}[v[0]]
 		j.status(d.clock(), func(s *events.JobStatus) {
-			s.Conditions = append(s.Conditions, events.JobCondition{Type: interim, Status: draw(d, truths), Reason: v[1], Message: v[2], Since: cronClock(d.ago())})
+			s.Conditions = append(s.Conditions,
+				events.JobCondition{Type: interim, Status: draw(d, truths), Reason: v[1], Message: v[2], Since: cronClock(d.ago())})
 		})
 	}
 	if d.often(3) {
@@ -242,7 +257,8 @@ func (d *drawn) jobEnds() {
 	}
 	if j.over && d.once(3) {
 		j.l.tell(d.clock(), j.of, events.KindJobRetired, &events.JobRetired{
-			Result: map[string]events.JobResult{status.Failed: events.ResultFailed, status.Complete: events.ResultComplete}[v[0]], Reason: events.Reason(v[1]),
+			Result: map[string]events.JobResult{status.Failed: events.ResultFailed,
+				status.Complete: events.ResultComplete}[v[0]], Reason: events.Reason(v[1]),
 			Succeeded: j.stat.Succeeded, Failed: j.stat.Failed, Started: j.stat.StartTime, Finished: cronClock(d.before(0)),
 		}, events.Evidence{})
 	}

@@ -53,8 +53,10 @@ func (d *drawn) newCron() {
 
 // cronDeeds are what may befall a CronJob.
 var cronDeeds = []func(d *drawn, c *drawnCron){
-	(*drawn).runStarts, (*drawn).runStarts, (*drawn).runStarts, (*drawn).runStarts, (*drawn).runEnds, (*drawn).runEnds, (*drawn).runEnds, (*drawn).runGone,
-	(*drawn).cronEdited, (*drawn).runRefused, (*drawn).fateTold, (*drawn).fateTold, (*drawn).fateTold, (*drawn).cronSeen, (*drawn).cronGone,
+	(*drawn).runStarts, (*drawn).runStarts, (*drawn).runStarts, (*drawn).runStarts, (*drawn).runEnds, (*drawn).runEnds,
+	(*drawn).runEnds, (*drawn).runGone,
+	(*drawn).cronEdited, (*drawn).runRefused, (*drawn).fateTold, (*drawn).fateTold, (*drawn).fateTold, (*drawn).cronSeen,
+	(*drawn).cronGone,
 }
 
 func (d *drawn) onCron() {
@@ -79,7 +81,8 @@ func (d *drawn) runStarts(c *drawnCron) {
 	if len(c.runs) == 8 {
 		return
 	}
-	r := &drawnRun{name: fmt.Sprint(len(c.runs) + 1), due: c.through + time.Minute*time.Duration(1+d.r.IntN(2)), manual: d.once(6)}
+	r := &drawnRun{name: fmt.Sprint(len(c.runs) + 1), due: c.through + time.Minute*time.Duration(1+d.r.IntN(2)),
+		manual: d.once(6)}
 	d.now = max(d.now, r.due)
 	clock := d.clock()
 	r.began = d.now
@@ -114,7 +117,8 @@ func (d *drawn) runStarts(c *drawnCron) {
 
 // fates are those without a Job.
 var fates = []events.TickFate{
-	events.TickTooLate, events.TickRefused, events.TickLost, events.TickUnwatched, events.TickReplaced, events.TickSkipped, events.TickUnknown, events.TickDeleted,
+	events.TickTooLate, events.TickRefused, events.TickLost, events.TickUnwatched, events.TickReplaced,
+	events.TickSkipped, events.TickUnknown, events.TickDeleted,
 }
 
 // fateTold is what became of due times that were not started, or what holds one back.
@@ -147,7 +151,8 @@ func (d *drawn) runRefused(c *drawnCron) {
 	at := d.tell(d.clock(), c.of, events.KindDecided, &events.Decision{RulesVersion: 1, Steps: []events.Step{{
 		Stage: "due", Rule: "start", Reason: "Due", Commands: []events.Command{create},
 	}}}, told)
-	f := (&events.Task{Name: events.CommandID{Decided: at}, Command: create}).Ended(draw(d, []events.Ending{events.Refused, events.Refused, events.OutcomeUnknown}))
+	f := (&events.Task{Name: events.CommandID{Decided: at}, Command: create}).Ended(draw(d,
+		[]events.Ending{events.Refused, events.Refused, events.OutcomeUnknown}))
 	f.Class, f.Sent = events.RefusalClass(1+d.r.IntN(10)), true
 	told.Message = draw(d, []string{"", "exceeded quota: count/jobs.batch=3"})
 	d.tell(d.clock(), c.of, events.KindCommandEnded, &f, told)
@@ -187,21 +192,24 @@ func (d *drawn) runGone(c *drawnCron) {
 				Stage: "runs", Rule: "delete", Reason: "HistoryLimit", Commands: []events.Command{order},
 			}}}, events.Evidence{Namespace: "batch", Name: "report"})
 		}
-		c.add(d.clock(), c.of, events.KindRunGone, &events.RunGone{Job: types.UID(c.run(r.name)), Left: d.once(5), Missed: d.once(5)})
+		c.add(d.clock(), c.of, events.KindRunGone,
+			&events.RunGone{Job: types.UID(c.run(r.name)), Left: d.once(5), Missed: d.once(5)})
 		r.left, r.over = true, true
 	}
 }
 
 // cronEdits are changes of a CronJob's spec.
 var cronEdits = []func(d *drawn, f *events.CronJobSeen){
-	func(_ *drawn, f *events.CronJobSeen) { f.Suspend = !f.Suspend }, func(_ *drawn, f *events.CronJobSeen) { f.Suspend = !f.Suspend },
+	func(_ *drawn, f *events.CronJobSeen) { f.Suspend = !f.Suspend },
+	func(_ *drawn, f *events.CronJobSeen) { f.Suspend = !f.Suspend },
 	func(d *drawn, f *events.CronJobSeen) { f.Template = d.name("t"); f.Redacted = f.Template },
 	func(d *drawn, f *events.CronJobSeen) { f.Policy = draw(d, []string{"Allow", "Forbid", "Replace"}) },
 	(*drawn).cronSpec, func(d *drawn, f *events.CronJobSeen) { f.Found = true; d.cronSpec(f) },
 }
 
 func (d *drawn) cronEdited(c *drawnCron) {
-	c.edit(d.clock(), draw(d, []string{"", "kubectl-patch", "argocd"}), func(f *events.CronJobSeen) { draw(d, cronEdits)(d, f) })
+	c.edit(d.clock(), draw(d, []string{"", "kubectl-patch", "argocd"}),
+		func(f *events.CronJobSeen) { draw(d, cronEdits)(d, f) })
 }
 
 func (d *drawn) cronGone(c *drawnCron) {

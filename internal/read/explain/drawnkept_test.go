@@ -61,7 +61,8 @@ func (s *sum) lives(src history.Source, records []events.Record) {
 		}
 	}
 	middle := records[len(records)/2].Time
-	for _, q := range []explain.FailuresQuery{{Limit: 1}, {Until: middle}, {Since: middle, Survived: true}, {Since: middle, Until: middle.Add(time.Minute)}} {
+	for _, q := range []explain.FailuresQuery{{Limit: 1}, {Until: middle}, {Since: middle, Survived: true},
+		{Since: middle, Until: middle.Add(time.Minute)}} {
 		failures, err := explain.FindFailures(s.t.Context(), src, q)
 		s.failed(err)
 		s.value(failures)

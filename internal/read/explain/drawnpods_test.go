@@ -33,11 +33,14 @@ func (d *drawn) newPod() {
 // pulled are words for what a pod waits for: the word, the container (none while it has no node), and what is said.
 var pulled = [][3]string{
 	{"Unschedulable", "", "0/3 nodes are available: 3 Insufficient cpu."},
-	{"Unschedulable", "", "0/3 nodes are available: 1 node(s) had untolerated taint {gpu: true}, 2 node(s) didn't match Pod's node affinity/selector."},
+	{"Unschedulable", "",
+		"0/3 nodes are available: 1 node(s) had untolerated taint {gpu: true}, 2 node(s) didn't match Pod's node affinity/selector."},
 	{"Unschedulable", "", `0/3 nodes are available: persistentvolumeclaim "data" not found.`}, {"SchedulingGated", "", ""},
 	{"ContainerCreating", "main", ""}, {"ContainerCreating", "main", ""}, {"PodInitializing", "main", ""},
-	{"ImagePullBackOff", "main", imageMissing}, {"ErrImagePull", "main", imageMissing}, {"ErrImagePull", "side", "not allowed"},
-	{"CreateContainerConfigError", "main", `secret "keys" not found`}, {"CrashLoopBackOff", "main", "back-off 40s restarting failed container"},
+	{"ImagePullBackOff", "main", imageMissing}, {"ErrImagePull", "main", imageMissing},
+	{"ErrImagePull", "side", "not allowed"},
+	{"CreateContainerConfigError", "main", `secret "keys" not found`},
+	{"CrashLoopBackOff", "main", "back-off 40s restarting failed container"},
 	{"InvalidImageName", "main", "Failed to apply default image tag"}, {"Odd", "main", ""},
 }
 
@@ -62,8 +65,10 @@ var exits = []struct {
 	code            int32
 	reason, message string
 }{
-	{1, "Error", ""}, {1, "Error", "fatal: no such table\nat line 7"}, {2, "Error", ""}, {3, "Error", "bad input"}, {137, "OOMKilled", ""}, {137, "Error", ""},
-	{143, "Error", ""}, {127, "StartError", "exec: no such file"}, {128, "ContainerCannotRun", ""}, {137, "ContainerStatusUnknown", "The container could not be located"},
+	{1, "Error", ""}, {1, "Error", "fatal: no such table\nat line 7"}, {2, "Error", ""}, {3, "Error", "bad input"},
+	{137, "OOMKilled", ""}, {137, "Error", ""},
+	{143, "Error", ""}, {127, "StartError", "exec: no such file"}, {128, "ContainerCannotRun", ""},
+	{137, "ContainerStatusUnknown", "The container could not be located"},
 }
 
 func (d *drawn) container(p *scenePod, name string, ok bool) {
@@ -92,9 +97,12 @@ func (d *drawn) container(p *scenePod, name string, ok bool) {
 
 // endings are words for why a pod's status says that it failed.
 var endings = [][2]string{
-	{"Evicted", "The node was low on resource: memory."}, {"Evicted", `Usage of EmptyDir volume "x" exceeds the limit "1Gi". `},
-	{"Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. "}, {"NodeShutdown", "Pod was terminated in response to imminent node shutdown."},
-	{"DeadlineExceeded", "Pod was active on the node longer than the specified deadline"}, {"UnexpectedAdmissionError", "no devices"}, {"NodeAffinity", "Pod was rejected"},
+	{"Evicted", "The node was low on resource: memory."},
+	{"Evicted", `Usage of EmptyDir volume "x" exceeds the limit "1Gi". `},
+	{"Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. "},
+	{"NodeShutdown", "Pod was terminated in response to imminent node shutdown."},
+	{"DeadlineExceeded", "Pod was active on the node longer than the specified deadline"},
+	{"UnexpectedAdmissionError", "no devices"}, {"NodeAffinity", "Pod was rejected"},
 }
 
 func (d *drawn) podEnds() {
@@ -138,7 +146,8 @@ func (d *drawn) podCrashes() {
 			d.container(p, "main", false)
 			p.e.Containers[0].Again, p.e.Containers[0].Restarts = true, p.f.Restarts
 			if d.once(3) {
-				p.e.Waits, p.f.Waiting, p.e.Running = []events.ContainerWait{{Name: "main", Reason: "CrashLoopBackOff"}}, "CrashLoopBackOff", 0
+				p.e.Waits, p.f.Waiting, p.e.Running = []events.ContainerWait{{Name: "main", Reason: "CrashLoopBackOff"}},
+					"CrashLoopBackOff", 0
 			}
 			if d.once(6) {
 				p.e.StillRun = []string{"proxy"}
@@ -153,7 +162,8 @@ func (d *drawn) podCounted() {
 	}
 }
 
-var disruptions = []string{"EvictionByEvictionAPI", "PreemptionByScheduler", "DeletionByTaintManager", "DeletionByPodGC", "TerminationByKubelet"}
+var disruptions = []string{"EvictionByEvictionAPI", "PreemptionByScheduler", "DeletionByTaintManager",
+	"DeletionByPodGC", "TerminationByKubelet"}
 
 func (d *drawn) podDeleted() {
 	p := d.aPod(func(p *drawnPod) bool { return p.f.Deleted == 0 || d.once(4) })
@@ -197,10 +207,12 @@ func (d *drawn) decided() {
 	}
 	all := []why{
 		{"MorePodsWanted", &events.CreatePod{Ordinal: uint64(1 + len(j.pods)), Index: events.NoIndex, Template: "t"}},
-		{"StatusChanged", &events.WriteStatus{}}, {"JobFinished", &events.DeleteJob{Job: types.UID(j.of.ID), Expired: cronClock(d.ago())}},
+		{"StatusChanged", &events.WriteStatus{}},
+		{"JobFinished", &events.DeleteJob{Job: types.UID(j.of.ID), Expired: cronClock(d.ago())}},
 	}
 	if p := d.aPod(func(p *drawnPod) bool { return p.j == j.sceneJob }); p != nil {
-		for _, reason := range []string{"JobSuspended", "TooManyPods", "DuplicateIndex", "BackoffLimitExceeded", "JobSucceeded", "DeadlineExceeded", "JobDeleted"} {
+		for _, reason := range []string{"JobSuspended", "TooManyPods", "DuplicateIndex", "BackoffLimitExceeded",
+			"JobSucceeded", "DeadlineExceeded", "JobDeleted"} {
 			all = append(all, why{reason, &events.DeletePod{Pod: p.f.UID}})
 		}
 		all = append(all, why{"PodEnded", &events.DropFinalizer{Pod: p.f.UID}})
@@ -210,7 +222,8 @@ func (d *drawn) decided() {
 	switch d.r.IntN(5) {
 	case 0:
 	case 1:
-		class, says := events.RefusalClass(1+d.r.IntN(10)), draw(d, []string{"", "exceeded quota: pods=3", `pods "demo" is forbidden: no`})
+		class, says := events.RefusalClass(1+d.r.IntN(10)),
+			draw(d, []string{"", "exceeded quota: pods=3", `pods "demo" is forbidden: no`})
 		j.ended(d.clock(), at, w.c, events.Refused, class, says)
 	case 2:
 		j.ended(d.clock(), at, w.c, draw(d, []events.Ending{events.OutcomeUnknown, events.Withdrawn}), 0, "")
@@ -234,7 +247,8 @@ func (d *drawn) around() {
 			}
 		})
 	case 3:
-		d.add(d.clock(), events.Controller, events.KindNodeGone, &events.NodeGone{Name: node, UID: types.UID("uid-" + node), Missed: d.once(3)})
+		d.add(d.clock(), events.Controller, events.KindNodeGone,
+			&events.NodeGone{Name: node, UID: types.UID("uid-" + node), Missed: d.once(3)})
 	case 4:
 		f := &events.NamespaceSeen{Name: "batch", UID: "uid-batch"}
 		if d.once(4) {
@@ -242,11 +256,13 @@ func (d *drawn) around() {
 		}
 		d.add(d.clock(), events.Controller, events.KindNamespaceChanged, f)
 	case 5:
-		d.add(d.clock(), events.Controller, events.KindClockStepped, &events.ClockStepped{Step: draw(d, []time.Duration{time.Minute, -time.Minute, time.Second})})
+		d.add(d.clock(), events.Controller, events.KindClockStepped,
+			&events.ClockStepped{Step: draw(d, []time.Duration{time.Minute, -time.Minute, time.Second})})
 	case 6, 7:
 		d.gap()
 	case 8:
-		d.add(d.clock(), events.Controller, events.KindPassedOver, &events.PassedOver{Since: cronClock(d.ago()), Versions: 3, Open: d.once(2)})
+		d.add(d.clock(), events.Controller, events.KindPassedOver,
+			&events.PassedOver{Since: cronClock(d.ago()), Versions: 3, Open: d.once(2)})
 	case 9:
 		if d.once(2) {
 			d.add(d.clock(), events.Controller, events.KindControllerStopped, &events.ControllerStopped{})
@@ -263,12 +279,14 @@ func (d *drawn) gap() {
 	all := []events.Resource{events.Jobs, events.Pods, events.CronJobs}
 	version := d.next()
 	d.add(d.clock(), events.Controller, events.KindListingStarted, &events.ListingStarted{
-		Reason: events.ListingRelisted, Resources: all, LastSeen: cronClock(since), LastVersions: []uint64{version, version, version},
+		Reason: events.ListingRelisted, Resources: all, LastSeen: cronClock(since),
+		LastVersions: []uint64{version, version, version},
 	})
 	if j := d.aJob(); j != nil && d.once(2) {
 		j.see(d.clock(), events.KindJobChanged)
 	}
 	if d.often(6) {
-		d.add(d.clock(), events.Controller, events.KindSynced, &events.Synced{Resources: all, Versions: []uint64{version, version, version}})
+		d.add(d.clock(), events.Controller, events.KindSynced,
+			&events.Synced{Resources: all, Versions: []uint64{version, version, version}})
 	}
 }

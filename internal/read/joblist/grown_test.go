@@ -42,7 +42,8 @@ func (y *young) Read(ctx context.Context, from events.Sequence) iter.Seq2[events
 	return y.through(y.Reader.Read(ctx, from), false)
 }
 
-func (y *young) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
+func (y *young) ReadStream(ctx context.Context, s events.Stream, from events.Sequence,
+	d store.Direction) iter.Seq2[events.Record, error] {
 	return y.through(y.Reader.ReadStream(ctx, s, from, d), d == store.Backward)
 }
 
@@ -135,7 +136,8 @@ func TestUIDsOfAPrunedLog(t *testing.T) {
 	before, past := config.Dir, 0
 	for k := 1; k < len(all); k++ {
 		c := config
-		c.Log, c.Files = historytest.Pruned{Reader: config.Log, First: all[k].First}, func() ([]store.File, error) { return all[k:], nil }
+		c.Log, c.Files = historytest.Pruned{Reader: config.Log, First: all[k].First},
+			func() ([]store.File, error) { return all[k:], nil }
 		want, _ := pages(t, joblist.New(c), history.ListQuery{})
 		for _, c.Dir = range []string{"", before} {
 			for i := range want {
