@@ -70,7 +70,7 @@ var ranges = map[string]map[string]span{
 	"Settings": {
 		"mode": enum, "pod_failure_backoff": lasts, "max_pod_failure_backoff": lasts, "api_backoff": lasts, "max_api_backoff": lasts,
 		"progress_delay": lasts, "request_timeout": lasts,
-		"deleted_pod_wait": lasts, "due_pace": lasts, "held_at_end": count32, "max_uncounted": count32, "max_pods_per_decision": count32, "slow_start": count32,
+		"deleted_pod_wait": lasts, "due_pace": lasts, "list_pace": lasts, "held_at_end": count32, "max_uncounted": count32, "max_pods_per_decision": count32, "slow_start": count32,
 		"namespace_budget": numbers,
 	},
 	"ClockStepped":   {"step": steps},

@@ -92,6 +92,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		HeldAtEnd:            s.HeldAtEnd,
 		DuePace:              int64(s.DuePace),
 		EveryFromStart:       s.EveryFromStart,
+		ListPace:             int64(s.ListPace),
 		DeletedPodWait:       int64(s.DeletedPodWait),
 	}
 }
@@ -119,6 +120,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		HeldAtEnd:            s.GetHeldAtEnd(),
 		DuePace:              time.Duration(s.GetDuePace()),
 		EveryFromStart:       s.GetEveryFromStart(),
+		ListPace:             time.Duration(s.GetListPace()),
 		DeletedPodWait:       time.Duration(s.GetDeletedPodWait()),
 	}
 }

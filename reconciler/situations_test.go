@@ -90,7 +90,7 @@ func newSituation(t *testing.T, script string) *situation {
 		t: t, world: projector.NewWorld(), now: events.Time(1_700_000_000 * int64(time.Second)),
 		spec: notation.NewSpec(), settings: events.DefaultSettings(), given: map[string]bool{}, window: 1000,
 	}
-	s.settings.Mode = events.ModeAll
+	s.settings.Mode, s.settings.ListPace = events.ModeAll, 0 // every pod is new here: a situation with a pace says so
 	s.seen = events.JobSeen{Version: 1, Created: s.now.Add(-100 * time.Second), Managed: true}
 	s.status = events.JobStatus{HasUncounted: true, StartTime: s.now.Add(-100 * time.Second).Second()}
 	for _, line := range strings.Split(strings.TrimSpace(script), "\n") {
@@ -165,6 +165,10 @@ func (s *situation) jobWord(word string) (bool, error) {
 		return true, err
 	case "uncounted":
 		_, err := fmt.Sscan(value, &s.settings.MaxUncounted)
+		return true, err
+	case "listPace":
+		d, err := time.ParseDuration(value)
+		s.settings.ListPace = d
 		return true, err
 	case "heldAtEnd":
 		_, err := fmt.Sscan(value, &s.settings.HeldAtEnd)

@@ -204,6 +204,7 @@ func (m *machine) start(args map[string]string) {
 	for flag, into := range map[string]*time.Duration{
 		"pod-failure-backoff": &m.settings.PodFailureBackoff, "max-pod-failure-backoff": &m.settings.MaxPodFailureBackoff,
 		"api-backoff": &m.settings.APIBackoff, "max-api-backoff": &m.settings.MaxAPIBackoff,
+		"list-pace": &m.settings.ListPace,
 	} {
 		if v, ok := args[flag]; ok {
 			d, err := time.ParseDuration(v)

@@ -1475,8 +1475,11 @@ type Settings struct {
 	// every_from_start: due times of @every that another controller runs count from the run that was started last before them, also when a
 	// later one is known by now.
 	EveryFromStart bool `protobuf:"varint,21,opt,name=every_from_start,json=everyFromStart,proto3" json:"every_from_start,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// list_pace is how long after a status write the next one comes that only lists pods of a large Job that ended; 0: as soon as there are
+	// enough of them.
+	ListPace      int64 `protobuf:"varint,22,opt,name=list_pace,json=listPace,proto3" json:"list_pace,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -1654,6 +1657,13 @@ func (x *Settings) GetEveryFromStart() bool {
 		return x.EveryFromStart
 	}
 	return false
+}
+
+func (x *Settings) GetListPace() int64 {
+	if x != nil {
+		return x.ListPace
+	}
+	return 0
 }
 
 // ControllerStopped begins the end of a run in good order: nothing is decided after it, and the outcomes that follow
@@ -2581,7 +2591,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\rR\x05rules\x12\x12\n" +
 	"\x04fold\x18\x03 \x01(\rR\x04fold\x12\x18\n" +
-	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xb1\x06\n" +
+	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xce\x06\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -2606,7 +2616,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\vheld_at_end\x18\x13 \x01(\rR\theldAtEnd\x12(\n" +
 	"\x10deleted_pod_wait\x18\x12 \x01(\x03R\x0edeletedPodWait\x12\x19\n" +
 	"\bdue_pace\x18\x14 \x01(\x03R\aduePace\x12(\n" +
-	"\x10every_from_start\x18\x15 \x01(\bR\x0eeveryFromStart\"\x13\n" +
+	"\x10every_from_start\x18\x15 \x01(\bR\x0eeveryFromStart\x12\x1b\n" +
+	"\tlist_pace\x18\x16 \x01(\x03R\blistPace\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +
