@@ -134,7 +134,7 @@ func (i *servedLog) same(t *testing.T, q *ask.Entry, args []string) {
 	}
 	here := command(append(slices.Clone(line), "-o", "json", "--log", i.dir)...)
 	there := command(append(slices.Clone(line), "-o", "json", "--server", i.url)...)
-	answer := string(here.out)
+	answer := here.out
 	if d := cmp.Diff(here, there, cmp.AllowUnexported(here)); d != "" {
 		t.Errorf("%s -o json (-log +server):\n%s", what, d)
 	}

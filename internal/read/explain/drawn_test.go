@@ -31,7 +31,7 @@ type drawnJob struct {
 
 type drawnPod struct {
 	*scenePod
-	counting, left bool
+	left bool
 }
 
 // drawnPauses are how long after the record before a record may come: often at once, and around the bounds that answers

@@ -193,7 +193,7 @@ func (d *drawn) runGone(c *drawnCron) {
 			}}}, events.Evidence{Namespace: "batch", Name: "report"})
 		}
 		c.add(d.clock(), c.of, events.KindRunGone,
-			&events.RunGone{Job: types.UID(c.run(r.name)), Left: d.once(5), Missed: d.once(5)})
+			&events.RunGone{Job: c.run(r.name), Left: d.once(5), Missed: d.once(5)})
 		r.left, r.over = true, true
 	}
 }

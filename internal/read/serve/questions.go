@@ -146,7 +146,7 @@ func bytesIn(text []byte, most int) func(yield func([]byte) bool) {
 
 // parts are the errors that were joined, each by itself.
 func parts(err error) (out []error) {
-	joined, several := err.(interface{ Unwrap() []error }) //nolint:errorlint // only errors.Join itself is meant
+	joined, several := err.(interface{ Unwrap() []error }) // only errors.Join itself is meant
 	switch {
 	case err == nil:
 		return nil

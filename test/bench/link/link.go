@@ -110,7 +110,7 @@ func (d *direction) forward(to, from net.Conn) {
 	})
 	for p := range pieces {
 		if wait := time.Until(p.at); wait > 0 {
-			time.Sleep(wait)
+			<-time.After(wait)
 		}
 		if _, err := to.Write(p.bytes); err != nil {
 			from.Close()
