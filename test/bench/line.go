@@ -66,6 +66,6 @@ func (l *line) stop() error {
 	if err := child.Signal(l.pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("stop the network: %w", err)
 	}
-	<-l.ended
+	<-l.ended //nolint:errcheck // it was killed
 	return nil
 }

@@ -30,7 +30,7 @@ func TestAProcessStaysOnItsProcessors(t *testing.T) {
 		if err := child.Signal(cmd.Process.Pid, syscall.SIGKILL); err != nil {
 			t.Error(err)
 		}
-		_ = <-ended // it was killed
+		<-ended //nolint:errcheck // it was killed
 	}()
 	if err := pin(cmd.Process.Pid, contender); err != nil {
 		t.Fatal(err)
