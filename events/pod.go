@@ -72,6 +72,8 @@ type PodSeen struct {
 	// Waiting is why the pod does not run, in a word of the scheduler's or the kubelet's: Unschedulable, ImagePullBackOff,
 	// ContainerCreating. It is empty when nothing says so. No decision reads it.
 	Waiting string
+	// Sandbox is beside a word that its containers are not made so far. No decision reads it.
+	Sandbox Sandbox
 
 	Restarts           uint32 // over init and regular containers
 	MaxRestarts        uint32 // of a regular container
@@ -90,7 +92,7 @@ func (f *PodSeen) Equal(o *PodSeen) bool {
 		f.Tracked == o.Tracked && f.Owner == o.Owner && f.Foreign == o.Foreign && f.Selected == o.Selected && f.Maker == o.Maker &&
 		f.Index == o.Index && f.Ordinal == o.Ordinal && f.Scheduled == o.Scheduled && f.Ready == o.Ready &&
 		f.ReadySince == o.ReadySince && f.Finished == o.Finished && f.EndedFirst == o.EndedFirst &&
-		f.Unmarked == o.Unmarked && f.Waiting == o.Waiting && f.Restarts == o.Restarts &&
+		f.Unmarked == o.Unmarked && f.Waiting == o.Waiting && f.Sandbox == o.Sandbox && f.Restarts == o.Restarts &&
 		f.MaxRestarts == o.MaxRestarts && f.MaxSidecarRestarts == o.MaxSidecarRestarts &&
 		f.IndexFailures == o.IndexFailures && f.IndexIgnoredFailures == o.IndexIgnoredFailures &&
 		equal(f.DeletionGracePeriodSeconds, o.DeletionGracePeriodSeconds) &&

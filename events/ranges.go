@@ -96,7 +96,7 @@ var ranges = map[string]map[string]span{
 	},
 	"JobTemplate": {"size": count64},
 	"PodSeen": {
-		"uid": uid, "version": count64, "phase": enum, "created": instant, "deleted": instant, "owner": uid, "index_plus_one": indexes,
+		"uid": uid, "version": count64, "phase": enum, "sandbox": enum, "created": instant, "deleted": instant, "owner": uid, "index_plus_one": indexes,
 		"ordinal": numbers, "ready_since": instant, "finished": instant, "restarts": uint32s, "max_restarts": uint32s,
 		"max_sidecar_restarts": uint32s, "index_failures": count32, "index_ignored_failures": count32, "candidates": uid, "maker": uid,
 		"deletion_grace_period_seconds": count64,

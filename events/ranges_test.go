@@ -182,6 +182,7 @@ func TestARecordOutsideItsRangesIsNotRead(t *testing.T) {
 		{KindCronJobChanged, &CronJobSeen{LastSchedule: math.MinInt64}, "record 7: CronJobSeen.last_schedule is -9223372036854775808"},
 		{KindJobAdded, &JobSeen{Status: &JobStatus{Active: -3, Ready: Unset, Terminating: Unset}}, "record 7: JobStatus.active is -3"},
 		{KindPodAdded, &PodSeen{Phase: 77}, "record 7: PodSeen.phase is 77; it can be 0 to 5"},
+		{KindPodAdded, &PodSeen{Sandbox: 8}, "record 7: PodSeen.sandbox is 8; it can be 0 to 7"},
 		{
 			KindDecided, &Decision{Steps: []Step{{Commands: []Command{&WriteStatus{Change: StatusChange{Failed: &minus}}}}}},
 			"record 7: StatusChange.failed is -1",

@@ -15,7 +15,7 @@ func PodToWire(f *PodSeen) *pb.PodSeen {
 		Scheduled: f.Scheduled, Ready: f.Ready, ReadySince: int64(f.ReadySince), Finished: int64(f.Finished), EndedFirst: f.EndedFirst, Unmarked: f.Unmarked,
 		Restarts: f.Restarts, MaxRestarts: f.MaxRestarts, MaxSidecarRestarts: f.MaxSidecarRestarts,
 		IndexFailures: f.IndexFailures, IndexIgnoredFailures: f.IndexIgnoredFailures,
-		DeletionGracePeriodSeconds: f.DeletionGracePeriodSeconds, Waiting: f.Waiting,
+		DeletionGracePeriodSeconds: f.DeletionGracePeriodSeconds, Waiting: f.Waiting, Sandbox: pb.PodSandbox(f.Sandbox),
 	}
 	for _, e := range f.Exits {
 		w.Exits = append(w.Exits, &pb.ContainerExit{Name: e.Name, Init: e.Init, Code: e.Code})
@@ -39,7 +39,7 @@ func PodFromWire(w *pb.PodSeen) *PodSeen {
 		Scheduled: w.GetScheduled(), Ready: w.GetReady(), ReadySince: Time(w.GetReadySince()), Finished: Time(w.GetFinished()), EndedFirst: w.GetEndedFirst(), Unmarked: w.GetUnmarked(),
 		Restarts: w.GetRestarts(), MaxRestarts: w.GetMaxRestarts(), MaxSidecarRestarts: w.GetMaxSidecarRestarts(),
 		IndexFailures: w.GetIndexFailures(), IndexIgnoredFailures: w.GetIndexIgnoredFailures(),
-		DeletionGracePeriodSeconds: w.DeletionGracePeriodSeconds, Waiting: w.GetWaiting(),
+		DeletionGracePeriodSeconds: w.DeletionGracePeriodSeconds, Waiting: w.GetWaiting(), Sandbox: Sandbox(w.GetSandbox()),
 	}
 	for _, e := range w.GetExits() {
 		f.Exits = append(f.Exits, ContainerExit{Name: e.GetName(), Init: e.GetInit(), Code: e.GetCode()})

@@ -335,7 +335,7 @@ func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {
 }
 
 func otherWords(p *Pod, seen *events.PodSeen) bool {
-	return p.Waiting != seen.Waiting || !slices.Equal(p.Conditions, seen.Conditions)
+	return p.Waiting != seen.Waiting || p.Sandbox != seen.Sandbox || !slices.Equal(p.Conditions, seen.Conditions)
 }
 
 // rewound begins another life of the log: what is listed from here on is compared with nothing that was known before.

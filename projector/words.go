@@ -33,7 +33,7 @@ func samePod(home Subject, p *Pod, seen *events.PodSeen) bool {
 	known := p.PodSeen
 	known.Version = seen.Version
 	known.Tracked = known.Tracked && !(p.DroppedIn != 0 && (!seen.Tracked || seen.Version > p.DroppedIn))
-	known.Waiting = seen.Waiting
+	known.Waiting, known.Sandbox = seen.Waiting, seen.Sandbox
 	if slices.Equal(read(home, known.Conditions), read(home, seen.Conditions)) {
 		known.Conditions = seen.Conditions
 	}

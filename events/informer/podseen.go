@@ -152,6 +152,7 @@ func readStatus(pod *kubewire.Pod, seen *events.PodSeen) {
 	}
 	if !seen.Phase.Terminal() {
 		seen.Waiting = waitingFor(pod)
+		seen.Sandbox = sandboxOf(pod, seen.Waiting)
 	}
 }
 

@@ -46,6 +46,30 @@ func waitingFor(pod *kubewire.Pod) string {
 	return word
 }
 
+// sandboxNotReady is the reason of the condition PodReadyToStartContainers of a pod without a sandbox that is ready: before it starts, and
+// when it has ended.
+const sandboxNotReady = "PodSandboxNotReady"
+
+func ofSandbox(c *corev1.PodCondition) bool {
+	return c.Type == corev1.PodReadyToStartContainers && c.Reason == sandboxNotReady
+}
+
+// sandboxOf is how far the kubelet is with the sandbox of a pod that waits for its containers to be made.
+func sandboxOf(pod *kubewire.Pod, waiting string) events.Sandbox {
+	if waiting != creating && waiting != initializing {
+		return events.SandboxUnsaid
+	}
+	for _, c := range pod.Status.Conditions {
+		switch {
+		case ofSandbox(&c):
+			return events.SandboxOf(c.Message)
+		case c.Type == corev1.PodReadyToStartContainers && c.Status == corev1.ConditionTrue && waiting == creating:
+			return events.SandboxReady
+		}
+	}
+	return events.SandboxUnsaid
+}
+
 // podEvidence is what people want to know of a pod, bounded. Of a container that runs again it is how it ended last.
 func podEvidence(pod *kubewire.Pod) events.Evidence {
 	e := events.Evidence{
@@ -175,7 +199,8 @@ func stillRun(pod *kubewire.Pod) []string {
 func conditionTexts(pod *kubewire.Pod) []events.ConditionText {
 	var texts []events.ConditionText
 	for _, c := range pod.Status.Conditions {
-		asExpected := slices.Contains(progress, string(c.Type)) && (c.Status == corev1.ConditionTrue || slices.Contains(generic, c.Reason))
+		asExpected := slices.Contains(progress, string(c.Type)) && (c.Status == corev1.ConditionTrue || slices.Contains(generic, c.Reason)) ||
+			ofSandbox(&c) && (phaseOf(pod.Status.Phase).Terminal() || events.SandboxOf(c.Message) != events.SandboxOther)
 		if asExpected || (c.Reason == "" && c.Message == "") {
 			continue
 		}

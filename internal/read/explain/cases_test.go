@@ -218,6 +218,21 @@ func TestWhatAPodWaitsForNow(t *testing.T) {
 			t.Errorf("%s since %v: stuck: %t%s", row.reason, row.from, got, c.unsaid(&w))
 		}
 	}
+	for _, row := range []struct {
+		sandbox events.Sandbox
+		from    float64
+		want    string
+	}{
+		{events.SandboxNone, 990, "volumes are mounted before"}, {events.SandboxNone, 991, ""},
+		{events.SandboxReady, 990, "images are pulled"}, {events.SandboxReady, 991, ""},
+		{events.SandboxNoAddress, 100, ""}, {events.SandboxOther, 100, ""},
+	} {
+		w := waitingFor("ContainerCreating", "", seen(3, row.from), Mark{})
+		w.sandbox = row.sandbox
+		if got := c.unsaid(&w); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+			t.Errorf("sandbox %d since %v: %q", row.sandbox, row.from, got)
+		}
+	}
 	pull := func(reasons ...string) *Try {
 		x := &Try{}
 		for i, reason := range reasons {

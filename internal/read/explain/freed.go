@@ -106,7 +106,7 @@ func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
 		case *events.PodSeen:
 			switch {
 			case by.reason == "" || rec.Time < since:
-			case f.Waiting == by.reason && r.from.Record == 0 && by.same(words.WaitMessage(f.Waiting, &rec.Evidence), s.Name):
+			case f.Waiting == by.reason && r.from.Record == 0 && by.same(words.WaitMessage(f, &rec.Evidence), s.Name):
 				r.from, waits = markOf(&rec), f.UID
 			case f.UID == waits && f.Waiting == "" && !f.Phase.Terminal() && f.Deleted == 0:
 				r.until, r.node = markOf(&rec), rec.Evidence.Node

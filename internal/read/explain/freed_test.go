@@ -28,7 +28,7 @@ func TestWhatFreedOthers(t *testing.T) {
 		switch r := &src.records[i]; f := r.Facts.(type) {
 		case *events.PodSeen:
 			if r.Stream == stuck && f.Waiting == "Unschedulable" && unschedulable == 0 {
-				unschedulable, says = r.Time, words.WaitMessage(f.Waiting, &r.Evidence)
+				unschedulable, says = r.Time, words.WaitMessage(f, &r.Evidence)
 			}
 		case *events.CommandEnded:
 			if r.Stream == quota && f.Class == events.RefusedQuota && refused == 0 {

@@ -123,9 +123,20 @@ func (c *Case) tooLong(w *Waiting) bool {
 	return slices.Contains(stuckWords, w.Reason) || has && c.end().Sub(w.From.At) >= bound
 }
 
+// sandboxTold is the shortest wait of which is told what a kubelet does before it makes containers: of a pod that is well it takes less.
+const sandboxTold = 10 * time.Second
+
 // unsaid is what the log lacks of a wait: its word does not say what is waited for, and no record does.
 func (c *Case) unsaid(w *Waiting) string {
 	switch {
+	case w.sandbox != events.SandboxUnsaid && c.end().Sub(w.From.At) < sandboxTold:
+		return ""
+	case w.sandbox == events.SandboxNone:
+		return "; volumes are mounted before it has a sandbox: 'kubectl describe pod' shows its Events, which are not read"
+	case w.sandbox == events.SandboxReady:
+		return "; it has a sandbox, so its images are pulled: 'kubectl describe pod' shows its Events, which are not read"
+	case w.sandbox != events.SandboxUnsaid: // the message says it
+		return ""
 	case w.Reason == "ContainerCreating" && c.tooLong(w):
 		return "; missing: what its kubelet waits for (a volume, a Secret, the network): only its Events tell it, and they are not read"
 	case w.Reason == "PodInitializing":

@@ -103,6 +103,7 @@ type Waiting struct {
 	From            Mark
 	Said            Mark // the record that has the message
 	Until           Mark // none while it lasts
+	sandbox         events.Sandbox
 }
 
 // over reports whether the try has come to its end: it ended, or its object is gone.
@@ -249,8 +250,9 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 	last := len(t.Waits) - 1
 	open := last >= 0 && t.Waits[last].Until.Record == 0
 	if open && t.Waits[last].Reason == f.Waiting {
-		if m := words.WaitMessage(f.Waiting, &r.Evidence); m != "" && m != t.Waits[last].Message {
-			t.Waits[last].Message, t.Waits[last].Said = m, markOf(r)
+		w := &t.Waits[last]
+		if m := words.WaitMessage(f, &r.Evidence); m != "" && m != w.Message || f.Sandbox != w.sandbox {
+			w.Message, w.Said, w.sandbox = m, markOf(r), f.Sandbox
 		}
 		return
 	}
@@ -258,7 +260,9 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 		t.Waits[last].Until = markOf(r)
 	}
 	if f.Waiting != "" {
-		t.Waits = append(t.Waits, Waiting{Reason: f.Waiting, Message: words.WaitMessage(f.Waiting, &r.Evidence), By: r.Evidence.Gates, From: markOf(r), Said: markOf(r)})
+		t.Waits = append(t.Waits, Waiting{
+			Reason: f.Waiting, Message: words.WaitMessage(f, &r.Evidence), By: r.Evidence.Gates, From: markOf(r), Said: markOf(r), sandbox: f.Sandbox,
+		})
 	}
 }
 

@@ -31,6 +31,7 @@ type Pod struct {
 	GoneAt          uint64             `json:"goneAt,omitempty"`                     // the record that says so
 
 	Waiting    string             `json:"waiting,omitempty"`     // why it does not run: "Unschedulable", "ImagePullBackOff"
+	Sandbox    string             `json:"sandbox,omitempty"`     // beside that, what its kubelet says of its sandbox
 	Waits      []ContainerWait    `json:"waits,omitempty"`       // of its containers
 	Running    recordjson.Instant `json:"runningSince,omitzero"` // all its regular containers, by the node's clock
 	Conditions []PodCondition     `json:"conditions,omitempty"`  // that say why
@@ -172,7 +173,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 	v := Pod{
 		Name: p.Name, UID: string(p.UID), Phase: phase, Ordinal: p.Ordinal, Node: p.Node, Ready: p.Ready,
 		Created: recordjson.Instant(p.Created), Finished: recordjson.Instant(p.Finished), Grace: p.DeletionGracePeriodSeconds, Restarts: p.Restarts,
-		Exits: recordjson.Exits(p.Exits), Tracked: p.Tracked, Account: accounts[p.Stage()], Waiting: p.Waiting,
+		Exits: recordjson.Exits(p.Exits), Tracked: p.Tracked, Account: accounts[p.Stage()], Waiting: p.Waiting, Sandbox: p.Sandbox.String(),
 	}
 	if p.Index != events.NoIndex {
 		v.Index = &p.Index

@@ -88,7 +88,9 @@ func phase(p *history.Pod) Cell {
 		c.Style = Trouble
 	}
 	if p.Waiting != "" && !p.Gone {
-		c.Text += ", " + p.Waiting
+		if c.Text += ", " + p.Waiting; p.Sandbox != "" {
+			c.Text += ": " + p.Sandbox
+		}
 	}
 	switch {
 	case p.Gone:

@@ -99,7 +99,7 @@ var toldFields = []struct{ kinds, fields string }{
 		"Deleted DeletionGracePeriodSeconds Evidence.Admitted Evidence.Containers " +
 			"Evidence.Containers.ExitCode Evidence.Containers.Message Evidence.Containers.Name " +
 			"Evidence.Containers.Reason Evidence.Finalizers Evidence.Gates Evidence.Message Evidence.Node Evidence.Reason Evidence.StillRun Exits " +
-			"Exits.Code Exits.Name Index Phase Ready Restarts Scheduled Tracked Waiting"},
+			"Exits.Code Exits.Name Index Phase Ready Restarts Sandbox Scheduled Tracked Waiting"},
 	{"PodDeleted",
 		"Moved"},
 	{"CronJobAdded CronJobChanged",

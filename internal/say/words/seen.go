@@ -81,7 +81,7 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 		parts = append(parts, "ready")
 	}
 	if f.Waiting != "" {
-		parts = append(parts, "waits: "+Because(f.Waiting, WaitMessage(f.Waiting, &r.Evidence)))
+		parts = append(parts, "waits: "+Because(f.Waiting, WaitMessage(f, &r.Evidence)))
 	}
 	parts = append(parts, exits(f, r.Evidence.Containers)...)
 	if f.Index != events.NoIndex {
@@ -127,9 +127,13 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 }
 
 // WaitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
-func WaitMessage(word string, e *events.Evidence) string {
+func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
+	if text := f.Sandbox.String(); text != "" {
+		return text
+	}
+	word := f.Waiting
 	for _, c := range e.Conditions {
-		if c.Type == "PodScheduled" && c.Reason == word {
+		if c.Type == "PodScheduled" && c.Reason == word || c.Type == "PodReadyToStartContainers" && f.Sandbox == events.SandboxOther {
 			return c.Message
 		}
 	}

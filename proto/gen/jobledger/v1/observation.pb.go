@@ -21,6 +21,73 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// PodSandbox is what a kubelet says of a pod's sandbox, by the condition PodReadyToStartContainers.
+type PodSandbox int32
+
+const (
+	// POD_SANDBOX_UNSPECIFIED: nothing is said, or its containers are made.
+	PodSandbox_POD_SANDBOX_UNSPECIFIED     PodSandbox = 0
+	PodSandbox_POD_SANDBOX_NONE            PodSandbox = 1
+	PodSandbox_POD_SANDBOX_SEVERAL         PodSandbox = 2
+	PodSandbox_POD_SANDBOX_NOT_READY       PodSandbox = 3
+	PodSandbox_POD_SANDBOX_NETWORK_CHANGED PodSandbox = 4
+	PodSandbox_POD_SANDBOX_NO_ADDRESS      PodSandbox = 5
+	// POD_SANDBOX_OTHER: something else keeps it from being ready; the words are evidence.
+	PodSandbox_POD_SANDBOX_OTHER PodSandbox = 6
+	PodSandbox_POD_SANDBOX_READY PodSandbox = 7
+)
+
+// Enum value maps for PodSandbox.
+var (
+	PodSandbox_name = map[int32]string{
+		0: "POD_SANDBOX_UNSPECIFIED",
+		1: "POD_SANDBOX_NONE",
+		2: "POD_SANDBOX_SEVERAL",
+		3: "POD_SANDBOX_NOT_READY",
+		4: "POD_SANDBOX_NETWORK_CHANGED",
+		5: "POD_SANDBOX_NO_ADDRESS",
+		6: "POD_SANDBOX_OTHER",
+		7: "POD_SANDBOX_READY",
+	}
+	PodSandbox_value = map[string]int32{
+		"POD_SANDBOX_UNSPECIFIED":     0,
+		"POD_SANDBOX_NONE":            1,
+		"POD_SANDBOX_SEVERAL":         2,
+		"POD_SANDBOX_NOT_READY":       3,
+		"POD_SANDBOX_NETWORK_CHANGED": 4,
+		"POD_SANDBOX_NO_ADDRESS":      5,
+		"POD_SANDBOX_OTHER":           6,
+		"POD_SANDBOX_READY":           7,
+	}
+)
+
+func (x PodSandbox) Enum() *PodSandbox {
+	p := new(PodSandbox)
+	*p = x
+	return p
+}
+
+func (x PodSandbox) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PodSandbox) Descriptor() protoreflect.EnumDescriptor {
+	return file_jobledger_v1_observation_proto_enumTypes[0].Descriptor()
+}
+
+func (PodSandbox) Type() protoreflect.EnumType {
+	return &file_jobledger_v1_observation_proto_enumTypes[0]
+}
+
+func (x PodSandbox) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PodSandbox.Descriptor instead.
+func (PodSandbox) EnumDescriptor() ([]byte, []int) {
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{0}
+}
+
 type PodPhase int32
 
 const (
@@ -64,11 +131,11 @@ func (x PodPhase) String() string {
 }
 
 func (PodPhase) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_observation_proto_enumTypes[0].Descriptor()
+	return file_jobledger_v1_observation_proto_enumTypes[1].Descriptor()
 }
 
 func (PodPhase) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_observation_proto_enumTypes[0]
+	return &file_jobledger_v1_observation_proto_enumTypes[1]
 }
 
 func (x PodPhase) Number() protoreflect.EnumNumber {
@@ -77,7 +144,7 @@ func (x PodPhase) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PodPhase.Descriptor instead.
 func (PodPhase) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{0}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{1}
 }
 
 type JobResult int32
@@ -113,11 +180,11 @@ func (x JobResult) String() string {
 }
 
 func (JobResult) Descriptor() protoreflect.EnumDescriptor {
-	return file_jobledger_v1_observation_proto_enumTypes[1].Descriptor()
+	return file_jobledger_v1_observation_proto_enumTypes[2].Descriptor()
 }
 
 func (JobResult) Type() protoreflect.EnumType {
-	return &file_jobledger_v1_observation_proto_enumTypes[1]
+	return &file_jobledger_v1_observation_proto_enumTypes[2]
 }
 
 func (x JobResult) Number() protoreflect.EnumNumber {
@@ -126,7 +193,7 @@ func (x JobResult) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use JobResult.Descriptor instead.
 func (JobResult) EnumDescriptor() ([]byte, []int) {
-	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{1}
+	return file_jobledger_v1_observation_proto_rawDescGZIP(), []int{2}
 }
 
 // JobSeen is what a decision needs of a Job object. Times are in nanoseconds since 1970 UTC, 0 when unset.
@@ -758,7 +825,9 @@ type PodSeen struct {
 	DeletionGracePeriodSeconds *int64 `protobuf:"varint,27,opt,name=deletion_grace_period_seconds,json=deletionGracePeriodSeconds,proto3,oneof" json:"deletion_grace_period_seconds,omitempty"`
 	// waiting is why the pod does not run, in a word of the scheduler's or the kubelet's: Unschedulable, ImagePullBackOff,
 	// ContainerCreating. What they say beside it is evidence.
-	Waiting       string `protobuf:"bytes,28,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Waiting string `protobuf:"bytes,28,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// sandbox is how far the kubelet is with the sandbox of a pod whose containers are not made so far.
+	Sandbox       PodSandbox `protobuf:"varint,29,opt,name=sandbox,proto3,enum=jobledger.v1.PodSandbox" json:"sandbox,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -987,6 +1056,13 @@ func (x *PodSeen) GetWaiting() string {
 		return x.Waiting
 	}
 	return ""
+}
+
+func (x *PodSeen) GetSandbox() PodSandbox {
+	if x != nil {
+		return x.Sandbox
+	}
+	return PodSandbox_POD_SANDBOX_UNSPECIFIED
 }
 
 // ContainerExit is a container that ended with an exit code other than 0.
@@ -2199,7 +2275,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x1a\n" +
 	"\bselector\x18\x02 \x01(\tR\bselector\x12,\n" +
 	"\x12pod_failure_policy\x18\x03 \x01(\tR\x10podFailurePolicy\x12%\n" +
-	"\x0esuccess_policy\x18\x04 \x01(\tR\rsuccessPolicy\"\xe2\a\n" +
+	"\x0esuccess_policy\x18\x04 \x01(\tR\rsuccessPolicy\"\x96\b\n" +
 	"\aPodSeen\x12\x10\n" +
 	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12,\n" +
@@ -2235,7 +2311,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"endedFirst\x12\x1a\n" +
 	"\bunmarked\x18\x1a \x01(\bR\bunmarked\x12F\n" +
 	"\x1ddeletion_grace_period_seconds\x18\x1b \x01(\x03H\x00R\x1adeletionGracePeriodSeconds\x88\x01\x01\x12\x18\n" +
-	"\awaiting\x18\x1c \x01(\tR\awaitingB \n" +
+	"\awaiting\x18\x1c \x01(\tR\awaiting\x122\n" +
+	"\asandbox\x18\x1d \x01(\x0e2\x18.jobledger.v1.PodSandboxR\asandboxB \n" +
 	"\x1e_deletion_grace_period_seconds\"K\n" +
 	"\rContainerExit\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -2335,7 +2412,17 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\bR\x06missed\x12\x12\n" +
-	"\x04left\x18\x04 \x01(\bR\x04left*\x99\x01\n" +
+	"\x04left\x18\x04 \x01(\bR\x04left*\xde\x01\n" +
+	"\n" +
+	"PodSandbox\x12\x1b\n" +
+	"\x17POD_SANDBOX_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10POD_SANDBOX_NONE\x10\x01\x12\x17\n" +
+	"\x13POD_SANDBOX_SEVERAL\x10\x02\x12\x19\n" +
+	"\x15POD_SANDBOX_NOT_READY\x10\x03\x12\x1f\n" +
+	"\x1bPOD_SANDBOX_NETWORK_CHANGED\x10\x04\x12\x1a\n" +
+	"\x16POD_SANDBOX_NO_ADDRESS\x10\x05\x12\x15\n" +
+	"\x11POD_SANDBOX_OTHER\x10\x06\x12\x15\n" +
+	"\x11POD_SANDBOX_READY\x10\a*\x99\x01\n" +
 	"\bPodPhase\x12\x19\n" +
 	"\x15POD_PHASE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11POD_PHASE_PENDING\x10\x01\x12\x15\n" +
@@ -2360,51 +2447,53 @@ func file_jobledger_v1_observation_proto_rawDescGZIP() []byte {
 	return file_jobledger_v1_observation_proto_rawDescData
 }
 
-var file_jobledger_v1_observation_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_jobledger_v1_observation_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
 var file_jobledger_v1_observation_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_jobledger_v1_observation_proto_goTypes = []any{
-	(PodPhase)(0),         // 0: jobledger.v1.PodPhase
-	(JobResult)(0),        // 1: jobledger.v1.JobResult
-	(*JobSeen)(nil),       // 2: jobledger.v1.JobSeen
-	(*CommandName)(nil),   // 3: jobledger.v1.CommandName
-	(*JobGone)(nil),       // 4: jobledger.v1.JobGone
-	(*JobSpec)(nil),       // 5: jobledger.v1.JobSpec
-	(*JobTemplate)(nil),   // 6: jobledger.v1.JobTemplate
-	(*JobPolicies)(nil),   // 7: jobledger.v1.JobPolicies
-	(*PodSeen)(nil),       // 8: jobledger.v1.PodSeen
-	(*ContainerExit)(nil), // 9: jobledger.v1.ContainerExit
-	(*PodCondition)(nil),  // 10: jobledger.v1.PodCondition
-	(*PodGone)(nil),       // 11: jobledger.v1.PodGone
-	(*GroupSeen)(nil),     // 12: jobledger.v1.GroupSeen
-	(*JobResumed)(nil),    // 13: jobledger.v1.JobResumed
-	(*TimerFired)(nil),    // 14: jobledger.v1.TimerFired
-	(*JobRetired)(nil),    // 15: jobledger.v1.JobRetired
-	(*CronJobSeen)(nil),   // 16: jobledger.v1.CronJobSeen
-	(*ZoneName)(nil),      // 17: jobledger.v1.ZoneName
-	(*RunName)(nil),       // 18: jobledger.v1.RunName
-	(*RunTrigger)(nil),    // 19: jobledger.v1.RunTrigger
-	(*CronJobGone)(nil),   // 20: jobledger.v1.CronJobGone
-	(*ZoneRules)(nil),     // 21: jobledger.v1.ZoneRules
-	(*RunSeen)(nil),       // 22: jobledger.v1.RunSeen
-	(*RunGone)(nil),       // 23: jobledger.v1.RunGone
-	(*JobStatus)(nil),     // 24: jobledger.v1.JobStatus
+	(PodSandbox)(0),       // 0: jobledger.v1.PodSandbox
+	(PodPhase)(0),         // 1: jobledger.v1.PodPhase
+	(JobResult)(0),        // 2: jobledger.v1.JobResult
+	(*JobSeen)(nil),       // 3: jobledger.v1.JobSeen
+	(*CommandName)(nil),   // 4: jobledger.v1.CommandName
+	(*JobGone)(nil),       // 5: jobledger.v1.JobGone
+	(*JobSpec)(nil),       // 6: jobledger.v1.JobSpec
+	(*JobTemplate)(nil),   // 7: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),   // 8: jobledger.v1.JobPolicies
+	(*PodSeen)(nil),       // 9: jobledger.v1.PodSeen
+	(*ContainerExit)(nil), // 10: jobledger.v1.ContainerExit
+	(*PodCondition)(nil),  // 11: jobledger.v1.PodCondition
+	(*PodGone)(nil),       // 12: jobledger.v1.PodGone
+	(*GroupSeen)(nil),     // 13: jobledger.v1.GroupSeen
+	(*JobResumed)(nil),    // 14: jobledger.v1.JobResumed
+	(*TimerFired)(nil),    // 15: jobledger.v1.TimerFired
+	(*JobRetired)(nil),    // 16: jobledger.v1.JobRetired
+	(*CronJobSeen)(nil),   // 17: jobledger.v1.CronJobSeen
+	(*ZoneName)(nil),      // 18: jobledger.v1.ZoneName
+	(*RunName)(nil),       // 19: jobledger.v1.RunName
+	(*RunTrigger)(nil),    // 20: jobledger.v1.RunTrigger
+	(*CronJobGone)(nil),   // 21: jobledger.v1.CronJobGone
+	(*ZoneRules)(nil),     // 22: jobledger.v1.ZoneRules
+	(*RunSeen)(nil),       // 23: jobledger.v1.RunSeen
+	(*RunGone)(nil),       // 24: jobledger.v1.RunGone
+	(*JobStatus)(nil),     // 25: jobledger.v1.JobStatus
 }
 var file_jobledger_v1_observation_proto_depIdxs = []int32{
-	24, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
-	3,  // 1: jobledger.v1.JobSeen.confirms:type_name -> jobledger.v1.CommandName
-	0,  // 2: jobledger.v1.PodSeen.phase:type_name -> jobledger.v1.PodPhase
-	9,  // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
-	10, // 4: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
-	1,  // 5: jobledger.v1.JobRetired.result:type_name -> jobledger.v1.JobResult
-	17, // 6: jobledger.v1.CronJobSeen.zones:type_name -> jobledger.v1.ZoneName
-	18, // 7: jobledger.v1.CronJobSeen.active:type_name -> jobledger.v1.RunName
-	19, // 8: jobledger.v1.CronJobSeen.trigger:type_name -> jobledger.v1.RunTrigger
-	1,  // 9: jobledger.v1.RunSeen.result:type_name -> jobledger.v1.JobResult
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	25, // 0: jobledger.v1.JobSeen.status:type_name -> jobledger.v1.JobStatus
+	4,  // 1: jobledger.v1.JobSeen.confirms:type_name -> jobledger.v1.CommandName
+	1,  // 2: jobledger.v1.PodSeen.phase:type_name -> jobledger.v1.PodPhase
+	10, // 3: jobledger.v1.PodSeen.exits:type_name -> jobledger.v1.ContainerExit
+	11, // 4: jobledger.v1.PodSeen.conditions:type_name -> jobledger.v1.PodCondition
+	0,  // 5: jobledger.v1.PodSeen.sandbox:type_name -> jobledger.v1.PodSandbox
+	2,  // 6: jobledger.v1.JobRetired.result:type_name -> jobledger.v1.JobResult
+	18, // 7: jobledger.v1.CronJobSeen.zones:type_name -> jobledger.v1.ZoneName
+	19, // 8: jobledger.v1.CronJobSeen.active:type_name -> jobledger.v1.RunName
+	20, // 9: jobledger.v1.CronJobSeen.trigger:type_name -> jobledger.v1.RunTrigger
+	2,  // 10: jobledger.v1.RunSeen.result:type_name -> jobledger.v1.JobResult
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_observation_proto_init() }
@@ -2421,7 +2510,7 @@ func file_jobledger_v1_observation_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_observation_proto_rawDesc), len(file_jobledger_v1_observation_proto_rawDesc)),
-			NumEnums:      2,
+			NumEnums:      3,
 			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
