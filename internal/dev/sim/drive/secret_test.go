@@ -140,21 +140,25 @@ func guess(t *testing.T, job *batchv1.Job, hashes map[string]bool, key []byte) s
 	return ""
 }
 
-// templateForms is the Job's pod template as JSON, without what the API server generated, which is what is hashed, and the part
-// that has the PIN.
+// templateForms is what may be hashed of the Job's pod template, without what the API server generated: what pods take over of its metadata
+// with the spec as the server sends it, in protobuf or JSON, the whole in JSON, and the part that has the PIN.
 func templateForms(t *testing.T, job *batchv1.Job) []string {
 	t.Helper()
 	bare := job.Spec.Template.DeepCopy()
 	for _, name := range []string{batchv1.ControllerUidLabel, batchv1.JobNameLabel, "controller-uid", "job-name"} {
 		delete(bare.Labels, name)
 	}
-	var forms []string
-	for _, v := range []any{bare, bare.Spec.Containers[0].Env} {
+	sent, err := bare.Spec.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	forms := []string{"{}\x00" + string(sent)}
+	for _, v := range []any{bare.Spec, bare, bare.Spec.Containers[0].Env} {
 		form, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		forms = append(forms, string(form))
+		forms = append(forms, "{}\x00"+string(form), string(form))
 	}
 	return forms
 }
