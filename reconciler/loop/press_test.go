@@ -14,7 +14,7 @@ func TestFinalizersPassCreatesWhileManyPodsCarryOne(t *testing.T) {
 	}{{"0", "wait 2s", "demo/0", false}, {"1", "wait 0s", "demo/1", true}, {"2", "wait 2s", "demo/0", false}} {
 		m := newMachine(t)
 		for _, step := range []string{
-			"start slow-start=2 held-at-end=" + c.most, "synced", "job demo parallelism=2 completions=6",
+			"start slow-start=2 list-pace=0s held-at-end=" + c.most, "synced", "job demo parallelism=2 completions=6",
 			"pod demo#1 phase=Running", "pod demo#2 phase=Running", "pod demo#1 phase=Succeeded", c.then,
 		} {
 			m.do(step)
