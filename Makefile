@@ -172,12 +172,13 @@ oracle = @seed=$(or $(SEED),$(2)) && echo "cd test/oracle && JOBLEDGER_SEED=$$se
 # variable reaches the builds within tests, too, so that all of them link the program alike, and once.
 test test-units test-cluster: export GOFLAGS := $(strip $(filter-out -ldflags=-w,$(GOFLAGS)) -ldflags=-w)
 
+# A line of a test, a package or a program that failed. They stand together at the end of a run that failed, whose output is long.
+failure := ^(--- FAIL: |FAIL	|panic: |fatal error: |.*_test\.go:[0-9]+:[0-9]+: )
+
 # Tests of the cluster wait for clocks, the others compute: side by side they take little longer than the longer of the two. Each prints what
 # it has said when it is over (make before 4.0 cannot hold it back), and one that fails lets the other come to its end. The program is
 # built first, so that not both compile it.
 .PHONY: test
-# A line of a test, a package or a program that failed. They stand together at the end of a run that failed, whose output is long.
-failure := ^(--- FAIL: |FAIL	|panic: |fatal error: |.*_test\.go:[0-9]+:[0-9]+: )
 # What tests and compilers throw away is collected later: a quarter of their time. Controllers that tests start have Go's own setting, and
 # so have tests of memory.
 test: export GOGC = 400
@@ -260,7 +261,6 @@ OBSERVER ?=
 PROFILE ?=
 NETWORK ?=
 PLACE ?=
-SEED ?=
 .PHONY: bench
 bench: ## Ours and the built-in side by side; QUICK=1: 15 min (PROFILE=life|instant|cluster NETWORK=loopback|2ms|20ms PLACE=same|other SEED=1|date ROUNDS= WORKLOADS=w1,w3 OBSERVER=1)
 	@mkdir -p bin

@@ -44,8 +44,8 @@ type Settings struct {
 	// Example: a start at 10:00, an edit to @every 7m at 10:03, and the next start at 10:14. 10:07 was due. Without it they count from the
 	// edit when the start of 10:14 is known: so it was before there was the setting.
 	EveryFromStart bool `json:",omitempty"`
-	// ListPace is how long after a status write the next one comes that only lists pods of a large Job that ended (J-085). Example: 80 pods
-	// end in a second. One write lists them, and not one for each 50. 0: as soon as there are enough of them, as in logs of before the setting.
+	// ListPace is how long the published status of a large Job may lag before a write comes that only lists pods that ended (J-085). Example:
+	// 80 pods end in a second. One write lists them, and not one for each 50. 0: as soon as there are enough of them, as in logs of before the setting.
 	ListPace time.Duration `json:",omitempty"`
 }
 

@@ -51,8 +51,8 @@ func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 
 // manyHeld: a good part of the pods that carry their finalizer has ended. They are counted as the Job goes on, so that few carry it when
 // the last one ends: a tenth of those that do, and no fewer than may do so at the end. When no more pods will be made, the portions are
-// half as big. A write of a second ago or less (Settings.ListPace) is not followed by another one for that, but when so few pods still run
-// that the end is near: the verdict waits for the finalizers then.
+// half as big. A status that has lagged for less than a second (Settings.ListPace) is not written for that, but when so few pods still
+// run that the end is near: the verdict waits for the finalizers then.
 func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	j := p.job
 	t := j.Tally()

@@ -85,8 +85,8 @@ func same(t *testing.T, what string, want, got map[string]string) {
 // sequences are numbers of records, which differ: a file states what the one before it had.
 var sequences = regexp.MustCompile(`"(sequence|record|first|last|continue|command)": "?[0-9/]+"?,?`)
 
-// parts are those of seconds, which differ likewise: a turn that states something again takes a millisecond.
-var parts = regexp.MustCompile(`(:\d\d)\.\d+Z"`)
+// due is the time of the turn that looked last, to the second: a turn that states something again takes a millisecond.
+var due = regexp.MustCompile(`("dueThrough": "[^"]+:\d\d)\.\d+Z"`)
 
 // toldOfAll is what a log tells of its CronJobs: the list, and the state of each, now and at some times.
 func toldOfAll(t *testing.T, src history.Source) map[string]string {
@@ -98,7 +98,7 @@ func toldOfAll(t *testing.T, src history.Source) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[name] = parts.ReplaceAllString(sequences.ReplaceAllString(string(text), ""), `${1}Z"`)
+		all[name] = due.ReplaceAllString(sequences.ReplaceAllString(string(text), ""), `${1}Z"`)
 	}
 	page, err := src.CronJobs(ctx, history.CronJobsQuery{})
 	if err != nil {

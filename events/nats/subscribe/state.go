@@ -68,7 +68,7 @@ func (s *subscriber) keep(taken Taken) {
 
 // save gives the State what was taken last, and what is in doubt.
 func (s *subscriber) save() {
-	if s.State == nil {
+	if s.State == nil || s.newest == (Taken{}) { // a doubt before the first event is found again from where the subscription begins
 		return
 	}
 	taken := s.newest
