@@ -38,6 +38,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 	case *events.RunSeen:
 		c.runSeen(rec, f)
 	case *events.RunGone:
+		c.frees(c.Runs[f.Job])
 		c.depart(f.Job)
 		c.Went = append(slices.Clone(c.Went), f.Job)
 		c.happened()
@@ -226,6 +227,9 @@ func (c *CronJob) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	case f.Ending == events.Done:
 		c.leave(d.Job)
 		if r := c.Runs[d.Job]; r != nil {
+			if r.Deleted == 0 {
+				c.frees(r)
+			}
 			r.Removed = true
 		}
 	case d.Replacing:

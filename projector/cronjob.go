@@ -38,7 +38,10 @@ type CronJob struct {
 	// Late are runs whose create may yet reach the API server: its outcome was unknown, and a live read did not find the Job. One whose
 	// stage is StartThere has come.
 	Late []CronStart
-	Look bool // its object is read before the status is written: it may be another one by now
+	// Freed is when the Job of the run that started last went, after it had ended; 0 for not. Until then it had the name of all due times of
+	// its minute (C-152), so none of them that is no later starts (C-085).
+	Freed events.Time
+	Look  bool // its object is read before the status is written: it may be another one by now
 	// Triggered is the value of the newest trigger that has been dealt with.
 	Triggered string
 	// Went are Jobs that were seen to go since the commands in flight were asked for: what those bring along of them is older.

@@ -189,11 +189,11 @@ func (c *CronJob) dueOf(r *Run) events.Time {
 	switch {
 	case !ok || err != nil || r.Manual:
 		return 0
-	case r.Due != 0 && r.Due.Go().Unix()/60 != minute:
+	case r.Due != 0 && minuteOf(r.Due) != minute:
 		return 0
 	case r.Due != 0:
 		return r.Due
-	case c.Seen.LastSchedule.Go().Unix()/60 == minute:
+	case minuteOf(c.Seen.LastSchedule) == minute:
 		return c.Seen.LastSchedule
 	}
 	return events.Time(minute * int64(time.Minute))

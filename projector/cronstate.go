@@ -23,6 +23,7 @@ func (c *CronJob) toWire() (*pb.JobState, *pb.StateNames) {
 		Ledger: events.LedgerToWire(&c.Ledger), Counting: c.Counting, Watched: int64(c.Watched), Edited: int64(c.Edited),
 		Pending: int64(c.Pending),
 		Went:    events.UIDsToWire(c.Went), Retry: retryToWire(c.Retry()), Pass: c.Pass.toWire(), Start: c.Start.toWire(), Look: c.Look, Triggered: c.Triggered,
+		Freed: int64(c.Freed),
 	}
 	for _, r := range c.SortedRuns() {
 		s.Runs = append(s.Runs, r.toWire())
@@ -49,7 +50,7 @@ func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.Cron
 	}
 	c.Counting, c.Watched, c.Edited = s.GetCounting(), events.Time(s.GetWatched()), events.Time(s.GetEdited())
 	c.Pass, c.Start = passFromWire(s.GetPass()), startFromWire(s.GetStart())
-	c.Look, c.Triggered, c.Pending = s.GetLook(), s.GetTriggered(), events.Time(s.GetPending())
+	c.Look, c.Triggered, c.Pending, c.Freed = s.GetLook(), s.GetTriggered(), events.Time(s.GetPending()), events.Time(s.GetFreed())
 	*c.Retry() = retryFromWire(s.GetRetry())
 	for _, r := range s.GetRuns() {
 		c.putRun(runFromWire(r))

@@ -101,6 +101,8 @@ func (p *plan) startDue() {
 			Reason: "JobAlreadyActive", Message: "Not starting job because prior execution is running and concurrency policy is Forbid",
 		})
 	case cp.Seen.Policy == replace && p.replaceActive():
+	case p.wasTaken(at):
+		p.tellTaken(at)
 	default:
 		p.say(RunDue, "a run is due", events.CronStep{}, &events.CreateJob{
 			Name: name, Due: at, Template: cp.Seen.Template, Stamp: due.At.In(by.Zone).Format(time.RFC3339),
@@ -143,6 +145,13 @@ func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 func (p *plan) hasRun(name string) bool {
 	r := p.cron.RunNamed(name)
 	return r != nil && r.Finished() && runName(p.cron.Ref.Name, p.cron.LastSchedule) == name
+}
+
+// wasTaken reports whether a due time has passed while the Job of another one of its minute, which had ended, had the name of its Job. It was
+// not looked at then (C-085), and upstream, which found the name taken, does not start it either (C-160).
+func (p *plan) wasTaken(due events.Time) bool {
+	cp := p.cron
+	return cp.Settings.DuePace > 0 && due <= cp.Freed && runName(cp.Ref.Name, due) == runName(cp.Ref.Name, cp.LastSchedule)
 }
 
 // holds is what holds a due time back.

@@ -121,10 +121,27 @@ func (p *plan) tellRefused(s *projector.CronStart) {
 	cp.keep(&l)
 	sentence := "something else has the name of its Job"
 	if s.Stage == projector.StartAnother {
-		t.Name, sentence = s.Name, "the Job of another due time has the name of its Job"
+		t.Name, sentence = s.Name, anotherHasTheName
 	}
 	p.sayLedger(RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
 }
+
+// tellTaken is the fate of a due time whose name another one's Job had until it was too late.
+func (p *plan) tellTaken(due events.Time) {
+	cp := p.cron
+	if due != cp.ledger.Open {
+		return // it has its fate
+	}
+	l := ledgerOf(&cp.ledger)
+	e, _ := l.End(ticks.Refused)
+	t := p.tick(&e)
+	t.Name = runName(cp.Ref.Name, due)
+	cp.keep(&l)
+	p.sayLedger(RunRefused, anotherHasTheName, events.CronStep{Ticks: []events.Tick{t}})
+}
+
+// anotherHasTheName is why a due time starts nothing that shares its minute with one that has started (C-152).
+const anotherHasTheName = "the Job of another due time has the name of its Job"
 
 // replaceSchedule begins to count by a schedule that was changed (C-094).
 func (p *plan) replaceSchedule() {

@@ -539,7 +539,9 @@ type CronJobState struct {
 	Late []*CronStart `protobuf:"bytes,34,rep,name=late,proto3" json:"late,omitempty"`
 	// since is the due time that was started last, as the ledger tells, or from which it began: from it @every counts until the next one that
 	// is told. 0 is not known.
-	Since         int64 `protobuf:"fixed64,35,opt,name=since,proto3" json:"since,omitempty"`
+	Since int64 `protobuf:"fixed64,35,opt,name=since,proto3" json:"since,omitempty"`
+	// When the Job that had the name of last_schedule's minute went, after it had ended.
+	Freed         int64 `protobuf:"fixed64,36,opt,name=freed,proto3" json:"freed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -787,6 +789,13 @@ func (x *CronJobState) GetLate() []*CronStart {
 func (x *CronJobState) GetSince() int64 {
 	if x != nil {
 		return x.Since
+	}
+	return 0
+}
+
+func (x *CronJobState) GetFreed() int64 {
+	if x != nil {
+		return x.Freed
 	}
 	return 0
 }
@@ -3080,7 +3089,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04part\x18- \x01(\rR\x04part\x12\x1b\n" +
 	"\tlast_part\x18. \x01(\bR\blastPart\x12\x16\n" +
 	"\x06parted\x18/ \x01(\bR\x06parted\x125\n" +
-	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJobJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\x85\b\n" +
+	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJobJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\x9b\b\n" +
 	"\fCronJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -3113,7 +3122,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\apending\x18  \x01(\x10R\apending\x12\x12\n" +
 	"\x04went\x18! \x03(\fR\x04went\x12+\n" +
 	"\x04late\x18\" \x03(\v2\x17.jobledger.v1.CronStartR\x04late\x12\x14\n" +
-	"\x05since\x18# \x01(\x10R\x05since\"\x84\x01\n" +
+	"\x05since\x18# \x01(\x10R\x05since\x12\x14\n" +
+	"\x05freed\x18$ \x01(\x10R\x05freed\"\x84\x01\n" +
 	"\fPastSchedule\x12\x1a\n" +
 	"\bschedule\x18\x01 \x01(\tR\bschedule\x12 \n" +
 	"\ttime_zone\x18\x02 \x01(\tH\x00R\btimeZone\x88\x01\x01\x12\x12\n" +
