@@ -20,7 +20,9 @@ type Pruned struct {
 type PrunedFile struct {
 	First Sequence // with which it begins
 	Bytes uint64
-	Hash  Hash // SHA-256 of its bytes, so that a copy that was made of it before can be compared
+	// Hash is the SHA-256 of its records as they are stored, with the chain value at both ends, so that a copy can be compared whatever
+	// its pages are. None when the file was damaged.
+	Hash Hash
 }
 
 // Missed counts the records that were pruned before a consumer had read them.

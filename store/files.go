@@ -35,7 +35,7 @@ type Pruner interface {
 	Filed
 
 	// Condemn says what a Pruned record is to say when the files that have only records before that sequence go; nil when there are
-	// none. Their bytes do not change any more. It reads them.
+	// none. Their sizes do not change any more. It reads them through.
 	Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error)
 
 	// Prune deletes the sealed files that have only records before that sequence, oldest first, and returns the first

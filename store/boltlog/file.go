@@ -45,7 +45,7 @@ type logFile struct {
 	ended  error // why it can be read no more
 	// The file is packed since it was opened. A reader who goes on may then find a chunk that begins before the record it wants.
 	replaced atomic.Bool
-	// condemned: a Pruned record is about to name the hash of the file, which is not packed any more then. Under mu.
+	// condemned: a Pruned record is about to name the file, which is not packed any more then. Under mu.
 	condemned bool
 	// follows is the first record of the file behind this one; 0 while there is none, or where that is not known.
 	follows atomic.Uint64

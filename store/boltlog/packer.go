@@ -3,11 +3,8 @@ package boltlog
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"os"
 	"slices"
 	"time"
@@ -72,17 +69,21 @@ func (p *packer) read(f *logFile) (err error) {
 	return nil
 }
 
-// write returns what sums of the records up.
-func (p *packer) write(f *logFile, end head) (sum []byte, err error) {
+// write returns the sum of the records.
+func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	f.mu.RLock()
 	pageSize, transaction := f.sealed.pageSize, f.sealed.transaction
 	f.mu.RUnlock()
 	p.bolt = newBoltFile(p.file, int(pageSize))
 	p.log.file = p.bolt
 	if p.blocks, err = newBlockWriter(); err != nil {
-		return nil, err
+		return sum, err
 	}
-	records := newSum()
+	before, err := f.hashBefore()
+	if err != nil {
+		return sum, f.explain(f.first, err)
+	}
+	records := newRecordSum(before)
 	err = f.chained(end.Head, func(l events.Label, stored []byte, after events.Hash) error {
 		records.add(stored)
 		p.blocks.add(l.Sequence, stored)
@@ -95,12 +96,12 @@ func (p *packer) write(f *logFile, end head) (sum []byte, err error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return sum, err
 	}
 	if err := p.end(uint64(transaction)); err != nil {
-		return nil, err
+		return sum, err
 	}
-	return records.Sum(nil), p.file.Sync()
+	return records.end(end.Hash), p.file.Sync()
 }
 
 // block puts the block in its place.
@@ -178,7 +179,7 @@ func sameItem(a, b item) bool { return bytes.Equal(a.key, b.key) && bytes.Equal(
 var errReadBack = errors.New("what was packed is not what is read back")
 
 // readBack opens the packed file and checks that it holds what was to be written.
-func (p *packer) readBack(first events.Sequence, end head, temp string, want []byte) (packed *logFile, err error) {
+func (p *packer) readBack(first events.Sequence, end head, temp string, want events.Hash) (packed *logFile, err error) {
 	packed = &logFile{path: temp, first: first}
 	if err := packed.openPages(); err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func (p *packer) readBack(first events.Sequence, end head, temp string, want []b
 	return packed, nil
 }
 
-func (p *packer) compare(packed *logFile, end head, want []byte) error {
+func (p *packer) compare(packed *logFile, end head, want events.Hash) error {
 	if err := forget(packed.file); err != nil {
 		return err
 	}
@@ -208,8 +209,12 @@ func (p *packer) compare(packed *logFile, end head, want []byte) error {
 			return fmt.Errorf("%w: bucket %q", errReadBack, name)
 		}
 	}
-	records, read := newSum(), 0
-	err := packed.chained(end.Head, func(_ events.Label, stored []byte, _ events.Hash) error {
+	before, err := packed.hashBefore()
+	if err != nil {
+		return packed.explain(packed.first, err)
+	}
+	records, read := newRecordSum(before), 0
+	err = packed.chained(end.Head, func(_ events.Label, stored []byte, _ events.Hash) error {
 		records.add(stored)
 		if read += len(stored); read < packSlice {
 			return nil
@@ -220,21 +225,10 @@ func (p *packer) compare(packed *logFile, end head, want []byte) error {
 	if err == nil {
 		err = packed.checkEnd(end.Head)
 	}
-	if err == nil && !bytes.Equal(records.Sum(nil), want) {
+	if err == nil && records.end(end.Hash) != want {
 		err = fmt.Errorf("%w: its records", errReadBack)
 	}
 	return err
-}
-
-// sum sums records up. The chain does not run over every byte of a record, and packing must keep them all.
-type sum struct{ hash.Hash }
-
-func newSum() sum { return sum{sha256.New()} }
-
-func (s sum) add(stored []byte) {
-	var length [8]byte
-	_, _ = s.Write(binary.BigEndian.AppendUint64(length[:0], uint64(len(stored)))) // never fails
-	_, _ = s.Write(stored)
 }
 
 // chained walks the records of a sealed file with the chain value after each, which must be that of the file where the file has one.

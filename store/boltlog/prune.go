@@ -306,12 +306,3 @@ func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Prun
 	}
 	return p, nil
 }
-
-// condemn is what a Pruned record says of the file. From here on the file is not packed, so its bytes stay those that were hashed.
-func (f *logFile) condemn(ctx context.Context) (events.PrunedFile, error) {
-	f.mu.Lock()
-	f.condemned = true
-	f.mu.Unlock()
-	bytes, hash, err := hashFile(ctx, f.path)
-	return events.PrunedFile{First: f.first, Bytes: uint64(bytes), Hash: hash}, err
-}

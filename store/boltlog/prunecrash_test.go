@@ -1,7 +1,9 @@
 package boltlog_test
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -94,9 +96,10 @@ func checkCondemned(t *testing.T, log *boltlog.Log, dir string, p *events.Pruned
 		t.Fatalf("condemned %+v", p)
 	}
 	for i, name := range files(t, dir, ".db")[:3] {
-		content, err := os.ReadFile(name)
-		if err != nil || p.Files[i].Hash != sha256.Sum256(content) || p.Files[i].Bytes != uint64(len(content)) {
-			t.Errorf("%s has other bytes than %+v, %v", name, p.Files[i], err)
+		next := append(p.Files, events.PrunedFile{First: p.First})[i+1].First
+		info, err := os.Stat(name)
+		if err != nil || p.Files[i].Hash != recordsHash(t, log, p.Files[i].First, next-1) || p.Files[i].Bytes != uint64(info.Size()) {
+			t.Errorf("%s has other records than %+v, %v", name, p.Files[i], err)
 		}
 	}
 	if after, err := log.Chain(p.First - 1); err != nil || after != p.ChainAfter {
@@ -104,6 +107,10 @@ func checkCondemned(t *testing.T, log *boltlog.Log, dir string, p *events.Pruned
 	}
 	if p.ChainBefore != (events.Hash{}) {
 		t.Errorf("the chain value before record 1 is %s", p.ChainBefore)
+	}
+	plain, err := os.ReadFile(files(t, dir, ".db")[0])
+	if err != nil {
+		t.Fatal(err)
 	}
 	for {
 		first, err := log.Pack(t.Context()) // what is condemned keeps its bytes
@@ -115,8 +122,68 @@ func checkCondemned(t *testing.T, log *boltlog.Log, dir string, p *events.Pruned
 		}
 	}
 	content, err := os.ReadFile(files(t, dir, ".db")[0])
-	if err != nil || p.Files[0].Hash != sha256.Sum256(content) {
+	if err != nil || !bytes.Equal(plain, content) {
 		t.Error("a file that is condemned was packed")
+	}
+}
+
+// recordsHash is the hash of a file's records as docs/format.md says it.
+func recordsHash(t *testing.T, log store.Reader, first, last events.Sequence) events.Hash {
+	t.Helper()
+	before, err1 := log.Chain(first - 1)
+	behind, err2 := log.Chain(last)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	all := before[:]
+	for r, err := range log.Read(t.Context(), first) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Sequence > last {
+			break
+		}
+		stored, err := events.AppendRecord(nil, &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(binary.BigEndian.AppendUint64(all, uint64(len(stored))), stored...)
+	}
+	return sha256.Sum256(append(all, behind[:]...))
+}
+
+// TestTheHashOfAFileIsThatOfItsRecords: a file has the same hash before and after it is packed. One that is damaged has none, and goes.
+func TestTheHashOfAFileIsThatOfItsRecords(t *testing.T) {
+	dir, _ := written(t, 600)
+	plain, packed := copyDir(t, dir), copyDir(t, dir)
+	log := openLog(t, packed, small)
+	for {
+		first, err := log.Pack(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == 0 {
+			break
+		}
+	}
+	want, err := log.Condemn(t.Context(), log.Head().Sequence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flip(t, files(t, plain, ".db")[1], 3*pageSize+100, 4)
+	damaged := openLog(t, plain, small)
+	got, err := damaged.Condemn(t.Context(), damaged.Head().Sequence)
+	if err != nil || len(got.Files) < 3 || len(got.Files) != len(want.Files) {
+		t.Fatalf("condemned %+v, %v", got, err)
+	}
+	for i, f := range got.Files {
+		expected := want.Files[i].Hash
+		if i == 1 {
+			expected = events.Hash{}
+		}
+		if f.Hash != expected || f.Bytes <= want.Files[i].Bytes {
+			t.Errorf("file %d: plain %+v, packed %+v", i, f, want.Files[i])
+		}
 	}
 }
 

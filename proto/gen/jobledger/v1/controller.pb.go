@@ -989,9 +989,10 @@ type PrunedFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// first is the sequence with which it begins.
 	First uint64 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
-	// bytes is its size.
+	// bytes is its size on the disk that it goes from.
 	Bytes uint64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// hash is the SHA-256 of its bytes: a copy that was made of it before can be compared.
+	// hash is a SHA-256 over the chain value before the file, then of each record 8 bytes length, big endian, and the record as it is
+	// stored, then the chain value behind the file. So copies can be compared whose pages differ. None when the file was damaged.
 	Hash          []byte `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
