@@ -3,10 +3,10 @@ package executor
 import (
 	"context"
 
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // API is all that the executor needs of Kubernetes. Each method makes one request and does not try again; errors are
@@ -48,13 +48,13 @@ type CronAPI interface {
 // GroupAPI is what it needs for gang scheduling, on the same terms.
 type GroupAPI interface {
 	// ListWorkloads lists all Workloads of a namespace, past any cache.
-	ListWorkloads(ctx context.Context, namespace string) ([]schedulingv1alpha2.Workload, error)
+	ListWorkloads(ctx context.Context, namespace string) ([]v1alpha2.Workload, error)
 	// ListPodGroups lists all PodGroups of a namespace, past any cache.
-	ListPodGroups(ctx context.Context, namespace string) ([]schedulingv1alpha2.PodGroup, error)
+	ListPodGroups(ctx context.Context, namespace string) ([]v1alpha2.PodGroup, error)
 	// GetWorkload reads a Workload, past any cache.
-	GetWorkload(ctx context.Context, namespace, name string) (*schedulingv1alpha2.Workload, error)
+	GetWorkload(ctx context.Context, namespace, name string) (*v1alpha2.Workload, error)
 	// CreateWorkload creates a Workload under its name.
-	CreateWorkload(ctx context.Context, w *schedulingv1alpha2.Workload) (*schedulingv1alpha2.Workload, error)
+	CreateWorkload(ctx context.Context, w *v1alpha2.Workload) (*v1alpha2.Workload, error)
 	// CreatePodGroup creates a PodGroup under its name.
-	CreatePodGroup(ctx context.Context, g *schedulingv1alpha2.PodGroup) (*schedulingv1alpha2.PodGroup, error)
+	CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error)
 }

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // findGroup looks for the Workload of the Job, by what it says it is for, and for the PodGroup that was made of it (J-242,
@@ -73,16 +73,16 @@ func (w *work) found(f *events.GroupSeen) {
 	w.done(0, kubewire.Stored{})
 }
 
-func isFor(l *schedulingv1alpha2.Workload, job events.JobRef) bool {
+func isFor(l *v1alpha2.Workload, job events.JobRef) bool {
 	r := l.Spec.ControllerRef
 	return r != nil && *r == controllerRef(job)
 }
 
-func controllerRef(job events.JobRef) schedulingv1alpha2.TypedLocalObjectReference {
-	return schedulingv1alpha2.TypedLocalObjectReference{APIGroup: batchv1.GroupName, Kind: "Job", Name: job.Name}
+func controllerRef(job events.JobRef) v1alpha2.ControllerRef {
+	return v1alpha2.ControllerRef{APIGroup: batchv1.GroupName, Kind: "Job", Name: job.Name}
 }
 
-func madeOf(g *schedulingv1alpha2.PodGroup, workload string) bool {
+func madeOf(g *v1alpha2.PodGroup, workload string) bool {
 	r := g.Spec.PodGroupTemplateRef
 	return r != nil && r.Workload != nil && r.Workload.WorkloadName == workload
 }
@@ -96,17 +96,17 @@ func ownedBy(o metav1.Object, job events.JobRef) bool {
 func (w *work) createWorkload(ctx context.Context, c *events.CreateWorkload) {
 	w.result.Evidence.Name = workloadName(w.Job)
 	ref := controllerRef(w.Job)
-	created, err := w.Groups.CreateWorkload(ctx, &schedulingv1alpha2.Workload{
+	created, err := w.Groups.CreateWorkload(ctx, &v1alpha2.Workload{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.Job.Namespace, Name: w.result.Evidence.Name, Annotations: w.termAnnotation(),
 			OwnerReferences: []metav1.OwnerReference{ownerRef(w.Job)},
 		},
-		Spec: schedulingv1alpha2.WorkloadSpec{
+		Spec: v1alpha2.WorkloadSpec{
 			ControllerRef: &ref,
-			PodGroupTemplates: []schedulingv1alpha2.PodGroupTemplate{{
+			PodGroupTemplates: []v1alpha2.PodGroupTemplate{{
 				Name: groupTemplateName(w.Job),
-				SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{
-					Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: c.MinCount},
+				SchedulingPolicy: v1alpha2.Policy{
+					Gang: &v1alpha2.GangPolicy{MinCount: c.MinCount},
 				},
 			}},
 		},
@@ -131,18 +131,18 @@ func (w *work) createPodGroup(ctx context.Context) {
 	}
 	t := &l.Spec.PodGroupTemplates[0]
 	w.result.Evidence.Name = podGroupName(l.Name, t.Name, w.Job)
-	created, err := w.Groups.CreatePodGroup(ctx, &schedulingv1alpha2.PodGroup{
+	created, err := w.Groups.CreatePodGroup(ctx, &v1alpha2.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.Job.Namespace, Name: w.result.Evidence.Name, Annotations: w.termAnnotation(),
 			OwnerReferences: []metav1.OwnerReference{ownerRef(w.Job), {
-				APIVersion: schedulingv1alpha2.SchemeGroupVersion.String(), Kind: "Workload", Name: l.Name, UID: l.UID,
+				APIVersion: v1alpha2.GroupVersion.String(), Kind: "Workload", Name: l.Name, UID: l.UID,
 			}},
 		},
-		Spec: schedulingv1alpha2.PodGroupSpec{
-			PodGroupTemplateRef: &schedulingv1alpha2.PodGroupTemplateReference{
-				Workload: &schedulingv1alpha2.WorkloadPodGroupTemplateReference{WorkloadName: l.Name, PodGroupTemplateName: t.Name},
+		Spec: v1alpha2.PodGroupSpec{
+			PodGroupTemplateRef: &v1alpha2.TemplateRef{
+				Workload: &v1alpha2.WorkloadTemplateRef{WorkloadName: l.Name, PodGroupTemplateName: t.Name},
 			},
-			SchedulingPolicy: *t.SchedulingPolicy.DeepCopy(),
+			SchedulingPolicy: t.SchedulingPolicy.DeepCopy(),
 		},
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -14,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 func newGangWorld(t *testing.T) *world {
@@ -33,11 +33,11 @@ func TestGroupOfAJob(t *testing.T) {
 	if found.Workloads != 1 || !found.WorkloadUsable || found.PodGroups != 0 {
 		t.Errorf("found %+v, want the Workload that was made", found)
 	}
-	want := schedulingv1alpha2.WorkloadSpec{
-		ControllerRef: &schedulingv1alpha2.TypedLocalObjectReference{APIGroup: "batch", Kind: "Job", Name: "demo"},
-		PodGroupTemplates: []schedulingv1alpha2.PodGroupTemplate{{
+	want := v1alpha2.WorkloadSpec{
+		ControllerRef: &v1alpha2.ControllerRef{APIGroup: "batch", Kind: "Job", Name: "demo"},
+		PodGroupTemplates: []v1alpha2.PodGroupTemplate{{
 			Name:             "demo-pgt-0",
-			SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: 3}},
+			SchedulingPolicy: v1alpha2.Policy{Gang: &v1alpha2.GangPolicy{MinCount: 3}},
 		}},
 	}
 	if diff := cmp.Diff(want, workload.Spec); diff != "" {
@@ -87,26 +87,26 @@ func (w *world) search() *events.GroupSeen {
 func TestGroupsThatAreNotTheJobs(t *testing.T) {
 	rows := []struct {
 		sentence string
-		change   func(*schedulingv1alpha2.Workload)
+		change   func(*v1alpha2.Workload)
 		found    int32
 	}{
-		{"another Job's", func(l *schedulingv1alpha2.Workload) { l.Spec.ControllerRef.Name = "other" }, 0},
-		{"of another kind of object with the Job's name", func(l *schedulingv1alpha2.Workload) { l.Spec.ControllerRef.Kind = "CronJob" }, 0},
-		{"of nobody", func(l *schedulingv1alpha2.Workload) { l.Spec.ControllerRef = nil }, 0},
-		{"the Job's, made by a user", func(l *schedulingv1alpha2.Workload) { l.OwnerReferences = nil }, 1},
-		{"of a Job of that name before this one", func(l *schedulingv1alpha2.Workload) { l.OwnerReferences[0].UID = "older" }, 1},
-		{"with two templates", func(l *schedulingv1alpha2.Workload) {
-			l.Spec.PodGroupTemplates = append(l.Spec.PodGroupTemplates, schedulingv1alpha2.PodGroupTemplate{Name: "second"})
+		{"another Job's", func(l *v1alpha2.Workload) { l.Spec.ControllerRef.Name = "other" }, 0},
+		{"of another kind of object with the Job's name", func(l *v1alpha2.Workload) { l.Spec.ControllerRef.Kind = "CronJob" }, 0},
+		{"of nobody", func(l *v1alpha2.Workload) { l.Spec.ControllerRef = nil }, 0},
+		{"the Job's, made by a user", func(l *v1alpha2.Workload) { l.OwnerReferences = nil }, 1},
+		{"of a Job of that name before this one", func(l *v1alpha2.Workload) { l.OwnerReferences[0].UID = "older" }, 1},
+		{"with two templates", func(l *v1alpha2.Workload) {
+			l.Spec.PodGroupTemplates = append(l.Spec.PodGroupTemplates, v1alpha2.PodGroupTemplate{Name: "second"})
 		}, 1},
 	}
 	for _, row := range rows {
 		t.Run(row.sentence, func(t *testing.T) {
 			w := newGangWorld(t)
 			ref := controllerRef(w.ref())
-			l := &schedulingv1alpha2.Workload{
+			l := &v1alpha2.Workload{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "w", OwnerReferences: []metav1.OwnerReference{ownerRef(w.ref())}},
-				Spec: schedulingv1alpha2.WorkloadSpec{
-					ControllerRef: &ref, PodGroupTemplates: []schedulingv1alpha2.PodGroupTemplate{{Name: "first"}},
+				Spec: v1alpha2.WorkloadSpec{
+					ControllerRef: &ref, PodGroupTemplates: []v1alpha2.PodGroupTemplate{{Name: "first"}},
 				},
 			}
 			row.change(l)

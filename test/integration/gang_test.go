@@ -5,9 +5,10 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
+	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -72,24 +73,25 @@ func TestGang(t *testing.T) {
 func suspended(j *batchv1.Job) { j.Spec.Suspend = new(true) }
 
 // group waits for the Job's PodGroup, and checks its Workload.
-func (w *world) group(job string) *schedulingv1alpha2.PodGroup {
+func (w *world) group(job string) *v1alpha2.PodGroup {
 	w.t.Helper()
 	j := w.job(job)
-	var group *schedulingv1alpha2.PodGroup
+	var group *v1alpha2.PodGroup
+	api := w.groups()
 	w.eventually("Job "+job+" has its PodGroup", func() (bool, error) {
-		list, err := w.client.SchedulingV1alpha2().PodGroups(w.namespace).List(w.t.Context(), metav1.ListOptions{})
+		list, err := api.ListPodGroups(w.t.Context(), w.namespace)
 		if err != nil {
 			return false, err
 		}
-		for i := range list.Items {
-			if metav1.IsControlledBy(&list.Items[i], j) {
-				group = &list.Items[i]
+		for i := range list {
+			if metav1.IsControlledBy(&list[i], j) {
+				group = &list[i]
 			}
 		}
 		return group != nil, nil
 	})
 	name := group.Spec.PodGroupTemplateRef.Workload.WorkloadName
-	workload, err := w.client.SchedulingV1alpha2().Workloads(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{})
+	workload, err := api.GetWorkload(w.t.Context(), w.namespace, name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -98,4 +100,14 @@ func (w *world) group(job string) *schedulingv1alpha2.PodGroup {
 		w.t.Errorf("Workload %s of %s: %+v", name, job, workload.Spec)
 	}
 	return group
+}
+
+// groups is the way to Workloads and PodGroups.
+func (w *world) groups() *kubeapi.Client {
+	w.t.Helper()
+	api, err := kubeapi.New(w.client)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return api
 }

@@ -8,12 +8,12 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
@@ -107,17 +107,17 @@ func runsGangs(w *installation) {
 	c := w.controllers[len(w.controllers)-1]
 	w.stop(c)
 	job := w.create(newJob("found", indexed, completions(2), parallelism(2)))
-	if _, err := w.client.SchedulingV1alpha2().Workloads(w.namespace).Create(w.t.Context(), &schedulingv1alpha2.Workload{
-		ObjectMeta: metav1.ObjectMeta{Name: "made", OwnerReferences: []metav1.OwnerReference{
+	if _, err := w.groups().CreateWorkload(w.t.Context(), &v1alpha2.Workload{
+		ObjectMeta: metav1.ObjectMeta{Name: "made", Namespace: w.namespace, OwnerReferences: []metav1.OwnerReference{
 			*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job")),
 		}},
-		Spec: schedulingv1alpha2.WorkloadSpec{
-			ControllerRef: &schedulingv1alpha2.TypedLocalObjectReference{APIGroup: batchv1.GroupName, Kind: "Job", Name: job.Name},
-			PodGroupTemplates: []schedulingv1alpha2.PodGroupTemplate{{
-				Name: "all", SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: 2}},
+		Spec: v1alpha2.WorkloadSpec{
+			ControllerRef: &v1alpha2.ControllerRef{APIGroup: batchv1.GroupName, Kind: "Job", Name: job.Name},
+			PodGroupTemplates: []v1alpha2.PodGroupTemplate{{
+				Name: "all", SchedulingPolicy: v1alpha2.Policy{Gang: &v1alpha2.GangPolicy{MinCount: 2}},
 			}},
 		},
-	}, metav1.CreateOptions{}); err != nil {
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.start(c)

@@ -6,10 +6,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
@@ -87,22 +87,22 @@ type pointGroups struct {
 	points *Points
 }
 
-func (a *pointGroups) ListWorkloads(ctx context.Context, namespace string) ([]schedulingv1alpha2.Workload, error) {
-	return call(a.points, ListWorkloads, func() ([]schedulingv1alpha2.Workload, error) { return a.api.ListWorkloads(ctx, namespace) })
+func (a *pointGroups) ListWorkloads(ctx context.Context, namespace string) ([]v1alpha2.Workload, error) {
+	return call(a.points, ListWorkloads, func() ([]v1alpha2.Workload, error) { return a.api.ListWorkloads(ctx, namespace) })
 }
 
-func (a *pointGroups) ListPodGroups(ctx context.Context, namespace string) ([]schedulingv1alpha2.PodGroup, error) {
-	return call(a.points, ListPodGroups, func() ([]schedulingv1alpha2.PodGroup, error) { return a.api.ListPodGroups(ctx, namespace) })
+func (a *pointGroups) ListPodGroups(ctx context.Context, namespace string) ([]v1alpha2.PodGroup, error) {
+	return call(a.points, ListPodGroups, func() ([]v1alpha2.PodGroup, error) { return a.api.ListPodGroups(ctx, namespace) })
 }
 
-func (a *pointGroups) GetWorkload(ctx context.Context, namespace, name string) (*schedulingv1alpha2.Workload, error) {
-	return call(a.points, GetWorkload, func() (*schedulingv1alpha2.Workload, error) { return a.api.GetWorkload(ctx, namespace, name) })
+func (a *pointGroups) GetWorkload(ctx context.Context, namespace, name string) (*v1alpha2.Workload, error) {
+	return call(a.points, GetWorkload, func() (*v1alpha2.Workload, error) { return a.api.GetWorkload(ctx, namespace, name) })
 }
 
-func (a *pointGroups) CreateWorkload(ctx context.Context, w *schedulingv1alpha2.Workload) (*schedulingv1alpha2.Workload, error) {
-	return call(a.points, CreateWorkload, func() (*schedulingv1alpha2.Workload, error) { return a.api.CreateWorkload(ctx, w) })
+func (a *pointGroups) CreateWorkload(ctx context.Context, w *v1alpha2.Workload) (*v1alpha2.Workload, error) {
+	return call(a.points, CreateWorkload, func() (*v1alpha2.Workload, error) { return a.api.CreateWorkload(ctx, w) })
 }
 
-func (a *pointGroups) CreatePodGroup(ctx context.Context, g *schedulingv1alpha2.PodGroup) (*schedulingv1alpha2.PodGroup, error) {
-	return call(a.points, CreatePodGroup, func() (*schedulingv1alpha2.PodGroup, error) { return a.api.CreatePodGroup(ctx, g) })
+func (a *pointGroups) CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error) {
+	return call(a.points, CreatePodGroup, func() (*v1alpha2.PodGroup, error) { return a.api.CreatePodGroup(ctx, g) })
 }

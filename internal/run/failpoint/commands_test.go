@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/examples"
 	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
@@ -113,26 +113,26 @@ func (f *fakeGroups) answer() error {
 	return f.err
 }
 
-func (f *fakeGroups) ListWorkloads(context.Context, string) ([]schedulingv1alpha2.Workload, error) {
+func (f *fakeGroups) ListWorkloads(context.Context, string) ([]v1alpha2.Workload, error) {
 	return nil, f.answer()
 }
 
-func (f *fakeGroups) ListPodGroups(context.Context, string) ([]schedulingv1alpha2.PodGroup, error) {
+func (f *fakeGroups) ListPodGroups(context.Context, string) ([]v1alpha2.PodGroup, error) {
 	return nil, f.answer()
 }
 
-func (f *fakeGroups) GetWorkload(context.Context, string, string) (*schedulingv1alpha2.Workload, error) {
-	w := &schedulingv1alpha2.Workload{ObjectMeta: metav1.ObjectMeta{Name: "demo", OwnerReferences: []metav1.OwnerReference{
+func (f *fakeGroups) GetWorkload(context.Context, string, string) (*v1alpha2.Workload, error) {
+	w := &v1alpha2.Workload{ObjectMeta: metav1.ObjectMeta{Name: "demo", OwnerReferences: []metav1.OwnerReference{
 		{UID: testUID, Controller: new(true)},
 	}}}
-	w.Spec.PodGroupTemplates = []schedulingv1alpha2.PodGroupTemplate{{Name: "demo"}}
+	w.Spec.PodGroupTemplates = []v1alpha2.PodGroupTemplate{{Name: "demo"}}
 	return w, f.answer()
 }
 
-func (f *fakeGroups) CreateWorkload(_ context.Context, w *schedulingv1alpha2.Workload) (*schedulingv1alpha2.Workload, error) {
+func (f *fakeGroups) CreateWorkload(_ context.Context, w *v1alpha2.Workload) (*v1alpha2.Workload, error) {
 	return w, f.answer()
 }
 
-func (f *fakeGroups) CreatePodGroup(_ context.Context, g *schedulingv1alpha2.PodGroup) (*schedulingv1alpha2.PodGroup, error) {
+func (f *fakeGroups) CreatePodGroup(_ context.Context, g *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error) {
 	return g, f.answer()
 }

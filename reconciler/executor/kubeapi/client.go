@@ -24,9 +24,8 @@ const FieldManager = "jobledger"
 
 // Client makes requests. It is the executor's API and GroupAPI.
 type Client struct {
-	core       rest.Interface
-	batch      rest.Interface
-	scheduling rest.Interface
+	core  rest.Interface
+	batch rest.Interface
 
 	pods, jobs *request.Sender // for the requests of every pod and Job
 }
@@ -35,7 +34,6 @@ type Client struct {
 func New(clientset kubernetes.Interface) (*Client, error) {
 	c := &Client{
 		core: clientset.CoreV1().RESTClient(), batch: clientset.BatchV1().RESTClient(),
-		scheduling: clientset.SchedulingV1alpha2().RESTClient(),
 	}
 	var ok [2]bool
 	c.pods, ok[0] = request.NewSender(c.core)

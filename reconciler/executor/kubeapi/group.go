@@ -2,49 +2,76 @@ package kubeapi
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // ListWorkloads lists all Workloads of a namespace, past any cache.
-func (c *Client) ListWorkloads(ctx context.Context, namespace string) ([]schedulingv1alpha2.Workload, error) {
-	list := &schedulingv1alpha2.WorkloadList{}
-	err := c.scheduling.Get().MaxRetries(0).Namespace(namespace).Resource("workloads").Do(ctx).Into(list)
-	return list.Items, err
+func (c *Client) ListWorkloads(ctx context.Context, namespace string) ([]v1alpha2.Workload, error) {
+	return listGroups[v1alpha2.Workload](ctx, c, namespace, "workloads")
 }
 
 // ListPodGroups lists all PodGroups of a namespace, past any cache.
-func (c *Client) ListPodGroups(ctx context.Context, namespace string) ([]schedulingv1alpha2.PodGroup, error) {
-	list := &schedulingv1alpha2.PodGroupList{}
-	err := c.scheduling.Get().MaxRetries(0).Namespace(namespace).Resource("podgroups").Do(ctx).Into(list)
-	return list.Items, err
+func (c *Client) ListPodGroups(ctx context.Context, namespace string) ([]v1alpha2.PodGroup, error) {
+	return listGroups[v1alpha2.PodGroup](ctx, c, namespace, "podgroups")
+}
+
+func listGroups[T any](ctx context.Context, c *Client, namespace, resource string) ([]T, error) {
+	list, err := readGroup[struct{ Items []T }](ctx, groupRequest(c.batch.Get(), namespace, resource))
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
 }
 
 // GetWorkload reads a Workload, past any cache.
-func (c *Client) GetWorkload(ctx context.Context, namespace, name string) (*schedulingv1alpha2.Workload, error) {
-	w := &schedulingv1alpha2.Workload{}
-	err := c.scheduling.Get().MaxRetries(0).Namespace(namespace).Resource("workloads").Name(name).Do(ctx).Into(w)
-	return answer(w, err)
+func (c *Client) GetWorkload(ctx context.Context, namespace, name string) (*v1alpha2.Workload, error) {
+	return readGroup[v1alpha2.Workload](ctx, groupRequest(c.batch.Get(), namespace, "workloads", name))
 }
 
 // CreateWorkload creates a Workload under its name.
-func (c *Client) CreateWorkload(ctx context.Context, w *schedulingv1alpha2.Workload) (*schedulingv1alpha2.Workload, error) {
-	created := &schedulingv1alpha2.Workload{}
-	return answer(created, c.createGroup(ctx, "workloads", w.Namespace, w, created))
+func (c *Client) CreateWorkload(ctx context.Context, w *v1alpha2.Workload) (*v1alpha2.Workload, error) {
+	return createGroup[v1alpha2.Workload](ctx, c, w.Namespace, "workloads", w.Sent())
 }
 
 // CreatePodGroup creates a PodGroup under its name.
-func (c *Client) CreatePodGroup(ctx context.Context, g *schedulingv1alpha2.PodGroup) (*schedulingv1alpha2.PodGroup, error) {
-	created := &schedulingv1alpha2.PodGroup{}
-	return answer(created, c.createGroup(ctx, "podgroups", g.Namespace, g, created))
+func (c *Client) CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error) {
+	return createGroup[v1alpha2.PodGroup](ctx, c, g.Namespace, "podgroups", g.Sent())
 }
 
-func (c *Client) createGroup(ctx context.Context, resource, namespace string, o, created runtime.Object) error {
-	return c.scheduling.Post().MaxRetries(0).
-		Namespace(namespace).Resource(resource).
-		VersionedParams(&metav1.CreateOptions{FieldManager: FieldManager}, scheme.ParameterCodec).
-		Body(o).Do(ctx).Into(created)
+func createGroup[T any](ctx context.Context, c *Client, namespace, resource string, o any) (*T, error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("encode an object for %s: %w", resource, err)
+	}
+	r := groupRequest(c.batch.Post(), namespace, resource).
+		Param("fieldManager", FieldManager).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body)
+	return readGroup[T](ctx, r)
+}
+
+// groupRequest is a request about objects of gang scheduling. Its client is that of Jobs: the library has none for this version.
+func groupRequest(r *rest.Request, namespace, resource string, name ...string) *rest.Request {
+	path := append([]string{"/apis", v1alpha2.GroupVersion.Group, v1alpha2.GroupVersion.Version, "namespaces", namespace, resource}, name...)
+	return r.MaxRetries(0).AbsPath(path...).SetHeader("Accept", runtime.ContentTypeJSON)
+}
+
+func readGroup[T any](ctx context.Context, r *rest.Request) (*T, error) {
+	result := r.Do(ctx)
+	if err := result.Error(); err != nil { // Raw has not read what the server says of it
+		return nil, err
+	}
+	raw, err := result.Raw()
+	if err != nil {
+		return nil, err
+	}
+	o := new(T)
+	if err := json.Unmarshal(raw, o); err != nil {
+		return nil, fmt.Errorf("read an answer of the API server: %w", err)
+	}
+	return o, nil
 }

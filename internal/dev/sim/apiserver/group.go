@@ -3,22 +3,23 @@ package apiserver
 import (
 	"context"
 
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // ListWorkloads lists all Workloads of a namespace, past any cache.
-func (c *Client) ListWorkloads(ctx context.Context, namespace string) ([]schedulingv1alpha2.Workload, error) {
-	return listGroups[schedulingv1alpha2.Workload](ctx, c, Workloads, namespace)
+func (c *Client) ListWorkloads(ctx context.Context, namespace string) ([]v1alpha2.Workload, error) {
+	return listGroups[v1alpha2.Workload](ctx, c, Workloads, namespace)
 }
 
 // ListPodGroups lists all PodGroups of a namespace, past any cache.
-func (c *Client) ListPodGroups(ctx context.Context, namespace string) ([]schedulingv1alpha2.PodGroup, error) {
-	return listGroups[schedulingv1alpha2.PodGroup](ctx, c, PodGroups, namespace)
+func (c *Client) ListPodGroups(ctx context.Context, namespace string) ([]v1alpha2.PodGroup, error) {
+	return listGroups[v1alpha2.PodGroup](ctx, c, PodGroups, namespace)
 }
 
 func listGroups[T any, P interface {
@@ -37,10 +38,10 @@ func listGroups[T any, P interface {
 }
 
 // GetWorkload reads a Workload, past any cache.
-func (c *Client) GetWorkload(ctx context.Context, namespace, name string) (*schedulingv1alpha2.Workload, error) {
+func (c *Client) GetWorkload(ctx context.Context, namespace, name string) (*v1alpha2.Workload, error) {
 	call := Call{Verb: "get", Kind: Workloads, Namespace: namespace, Name: name}
-	return perform(ctx, c, call, func(request) (*schedulingv1alpha2.Workload, error) {
-		if w := lookup[*schedulingv1alpha2.Workload](c.server, Workloads, Key{namespace, name}); w != nil {
+	return perform(ctx, c, call, func(request) (*v1alpha2.Workload, error) {
+		if w := lookup[*v1alpha2.Workload](c.server, Workloads, Key{namespace, name}); w != nil {
 			return w, nil
 		}
 		return nil, apierrors.NewNotFound(Workloads.resource(), name)
@@ -48,10 +49,10 @@ func (c *Client) GetWorkload(ctx context.Context, namespace, name string) (*sche
 }
 
 // CreateWorkload creates a Workload under its name.
-func (c *Client) CreateWorkload(ctx context.Context, in *schedulingv1alpha2.Workload) (*schedulingv1alpha2.Workload, error) {
-	w := wire(in, &schedulingv1alpha2.Workload{})
+func (c *Client) CreateWorkload(ctx context.Context, in *v1alpha2.Workload) (*v1alpha2.Workload, error) {
+	w := in.DeepCopy()
 	call := Call{Verb: "create", Kind: Workloads, Namespace: w.Namespace, Name: w.Name}
-	return perform(ctx, c, call, func(r request) (*schedulingv1alpha2.Workload, error) {
+	return perform(ctx, c, call, func(r request) (*v1alpha2.Workload, error) {
 		validate := func() field.ErrorList {
 			errs := validateGroupName(&w.ObjectMeta)
 			for i, t := range w.Spec.PodGroupTemplates {
@@ -70,10 +71,10 @@ func (c *Client) CreateWorkload(ctx context.Context, in *schedulingv1alpha2.Work
 }
 
 // CreatePodGroup creates a PodGroup under its name.
-func (c *Client) CreatePodGroup(ctx context.Context, in *schedulingv1alpha2.PodGroup) (*schedulingv1alpha2.PodGroup, error) {
-	g := wire(in, &schedulingv1alpha2.PodGroup{})
+func (c *Client) CreatePodGroup(ctx context.Context, in *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error) {
+	g := in.DeepCopy()
 	call := Call{Verb: "create", Kind: PodGroups, Namespace: g.Namespace, Name: g.Name}
-	return perform(ctx, c, call, func(r request) (*schedulingv1alpha2.PodGroup, error) {
+	return perform(ctx, c, call, func(r request) (*v1alpha2.PodGroup, error) {
 		if err := c.server.create(r, g, func() {}, func() field.ErrorList { return validateGroupName(&g.ObjectMeta) }); err != nil {
 			return nil, err
 		}

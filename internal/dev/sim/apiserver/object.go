@@ -7,11 +7,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // Kind is a resource this server knows, by its plural name.
@@ -70,9 +71,9 @@ func modelled(o runtime.Object) (Kind, bool) {
 		return Jobs, true
 	case *corev1.Pod:
 		return Pods, true
-	case *schedulingv1alpha2.Workload:
+	case *v1alpha2.Workload:
 		return Workloads, true
-	case *schedulingv1alpha2.PodGroup:
+	case *v1alpha2.PodGroup:
 		return PodGroups, true
 	case *coordinationv1.Lease:
 		return Leases, true
@@ -110,9 +111,9 @@ func (k Kind) groupKind() schema.GroupKind {
 	case Pods:
 		return schema.GroupKind{Kind: "Pod"}
 	case Workloads:
-		return schema.GroupKind{Group: schedulingv1alpha2.GroupName, Kind: "Workload"}
+		return schema.GroupKind{Group: v1alpha2.GroupVersion.Group, Kind: "Workload"}
 	case PodGroups:
-		return schema.GroupKind{Group: schedulingv1alpha2.GroupName, Kind: "PodGroup"}
+		return schema.GroupKind{Group: v1alpha2.GroupVersion.Group, Kind: "PodGroup"}
 	case Leases:
 		return schema.GroupKind{Group: coordinationv1.GroupName, Kind: "Lease"}
 	default:

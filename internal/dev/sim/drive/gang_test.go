@@ -6,10 +6,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // TestSeedsOfGangs lets half of the Jobs be gangs, in the worlds of many seeds: every Job has one Workload and one PodGroup at
@@ -55,9 +55,9 @@ func checkGroups(writes []apiserver.Write) (grouped int, err error) {
 	for _, w := range writes {
 		if w.After == nil { // a create that was on its way when the Job went comes after the garbage collector, which takes it, too
 			switch w.Before.(type) {
-			case *schedulingv1alpha2.Workload:
+			case *v1alpha2.Workload:
 				delete(workloads, apiserver.ControllerOf(w.Before))
-			case *schedulingv1alpha2.PodGroup:
+			case *v1alpha2.PodGroup:
 				delete(groups, apiserver.ControllerOf(w.Before))
 			}
 		}
@@ -66,12 +66,12 @@ func checkGroups(writes []apiserver.Write) (grouped int, err error) {
 		}
 		owner := apiserver.ControllerOf(w.After)
 		switch o := w.After.(type) {
-		case *schedulingv1alpha2.Workload:
+		case *v1alpha2.Workload:
 			if first := workloads[owner]; first != "" {
 				return 0, fmt.Errorf("version %d: Workload %s for Job %s, which has %s", w.Version, o.Name, owner, first)
 			}
 			workloads[owner] = o.Name
-		case *schedulingv1alpha2.PodGroup:
+		case *v1alpha2.PodGroup:
 			if first := groups[owner]; first != "" {
 				return 0, fmt.Errorf("version %d: PodGroup %s for Job %s, which has %s", w.Version, o.Name, owner, first)
 			}

@@ -1,0 +1,128 @@
+package v1alpha2
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupVersion is the version of these objects.
+var GroupVersion = schema.GroupVersion{Group: "scheduling.k8s.io", Version: "v1alpha2"}
+
+// Workload says how the pods of a Job are scheduled: one template for each group of them.
+type Workload struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              WorkloadSpec `json:"spec"`
+}
+
+// WorkloadSpec is what a Workload asks for. The API server lets no field of it change.
+type WorkloadSpec struct {
+	ControllerRef     *ControllerRef     `json:"controllerRef,omitempty"`
+	PodGroupTemplates []PodGroupTemplate `json:"podGroupTemplates"`
+}
+
+// ControllerRef names the object whose pods it is about, in the same namespace.
+type ControllerRef struct {
+	APIGroup string `json:"apiGroup,omitempty"`
+	Kind     string `json:"kind"`
+	Name     string `json:"name"`
+}
+
+// PodGroupTemplate is what PodGroups are made of.
+type PodGroupTemplate struct {
+	Name             string `json:"name"`
+	SchedulingPolicy Policy `json:"schedulingPolicy"`
+}
+
+// Policy has one of its fields: pods are scheduled one by one, or all or none.
+type Policy struct {
+	Basic *BasicPolicy `json:"basic,omitempty"`
+	Gang  *GangPolicy  `json:"gang,omitempty"`
+}
+
+// BasicPolicy has no fields in 1.36.
+type BasicPolicy struct{}
+
+// GangPolicy: no pod is scheduled before MinCount of them can be.
+type GangPolicy struct {
+	MinCount int32 `json:"minCount"`
+}
+
+// PodGroup is a group of pods that name it.
+type PodGroup struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              PodGroupSpec `json:"spec"`
+}
+
+// PodGroupSpec is what a PodGroup asks for. The API server lets no field of it change.
+type PodGroupSpec struct {
+	PodGroupTemplateRef *TemplateRef `json:"podGroupTemplateRef,omitempty"`
+	SchedulingPolicy    Policy       `json:"schedulingPolicy"`
+}
+
+// TemplateRef is where the template stands that a PodGroup was made of.
+type TemplateRef struct {
+	Workload *WorkloadTemplateRef `json:"workload,omitempty"`
+}
+
+// WorkloadTemplateRef is a template of a Workload.
+type WorkloadTemplateRef struct {
+	WorkloadName         string `json:"workloadName"`
+	PodGroupTemplateName string `json:"podGroupTemplateName"`
+}
+
+// Sent is the Workload with its kind, as it goes to the API server.
+func (w *Workload) Sent() *Workload {
+	sent := w.DeepCopy()
+	sent.SetGroupVersionKind(GroupVersion.WithKind("Workload"))
+	return sent
+}
+
+// Sent is the PodGroup with its kind, as it goes to the API server.
+func (g *PodGroup) Sent() *PodGroup {
+	sent := g.DeepCopy()
+	sent.SetGroupVersionKind(GroupVersion.WithKind("PodGroup"))
+	return sent
+}
+
+// DeepCopyObject makes it an object of apimachinery.
+func (w *Workload) DeepCopyObject() runtime.Object { return w.DeepCopy() }
+
+// DeepCopyObject makes it an object of apimachinery.
+func (g *PodGroup) DeepCopyObject() runtime.Object { return g.DeepCopy() }
+
+// DeepCopy shares nothing with the Workload.
+func (w *Workload) DeepCopy() *Workload {
+	out := &Workload{TypeMeta: w.TypeMeta, ObjectMeta: *w.ObjectMeta.DeepCopy()}
+	out.Spec.ControllerRef = copied(w.Spec.ControllerRef)
+	for _, t := range w.Spec.PodGroupTemplates {
+		t.SchedulingPolicy = t.SchedulingPolicy.DeepCopy()
+		out.Spec.PodGroupTemplates = append(out.Spec.PodGroupTemplates, t)
+	}
+	return out
+}
+
+// DeepCopy shares nothing with the PodGroup.
+func (g *PodGroup) DeepCopy() *PodGroup {
+	out := &PodGroup{TypeMeta: g.TypeMeta, ObjectMeta: *g.ObjectMeta.DeepCopy()}
+	out.Spec.SchedulingPolicy = g.Spec.SchedulingPolicy.DeepCopy()
+	if r := g.Spec.PodGroupTemplateRef; r != nil {
+		out.Spec.PodGroupTemplateRef = &TemplateRef{Workload: copied(r.Workload)}
+	}
+	return out
+}
+
+// DeepCopy shares nothing with the policy.
+func (p Policy) DeepCopy() Policy {
+	return Policy{Basic: copied(p.Basic), Gang: copied(p.Gang)}
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}
