@@ -181,7 +181,7 @@ func (f *askFlags) add(cmd *cobra.Command, c *cli, parameters *pflag.FlagSet, fo
 	f.output.addFormats(cmd, formats...)
 	f.output.addLocal(cmd)
 	addParameters(cmd, parameters)
-	cmd.ValidArgsFunction = c.completeJobs(&f.job, false)
+	cmd.ValidArgsFunction = completeJobs(c, &f.job, false)
 }
 
 // addMany adds the flags of a command that asks about many Jobs.
@@ -205,7 +205,7 @@ func (f *askFlags) addCron(cmd *cobra.Command, c *cli, parameters *pflag.FlagSet
 	f.job.add(cmd, c, "namespace of the CronJob (\"default\")")
 	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
 	addParameters(cmd, parameters)
-	cmd.ValidArgsFunction = c.completeCronJobs(&f.job)
+	cmd.ValidArgsFunction = completeCronJobs(c, &f.job)
 }
 
 // oneCronJobArg is for commands that take one CronJob.

@@ -29,7 +29,7 @@ that it was no more than that.
 				if f.output.document() {
 					return c.value(&f.output, page)
 				}
-				return c.page(&f.output).Attempts(page.Items, page.Sum)
+				return pageFor(c, &f.output).Attempts(page.Items, page.Sum)
 			})
 		},
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // completeJobs offers "job/NAME" of the log, or, with lists, "jobs" too. After "job" it offers names.
-func (c *cli) completeJobs(f *jobFlags, lists bool) cobra.CompletionFunc {
+func completeJobs(c *cli, f *jobFlags, lists bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
 		switch {
@@ -43,7 +43,7 @@ func (c *cli) completeJobs(f *jobFlags, lists bool) cobra.CompletionFunc {
 		default:
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names := c.jobsLike(cmd, f, begun)
+		names := jobsLike(c, cmd, f, begun)
 		for i := range names {
 			names[i] = prefix + names[i]
 		}
@@ -52,7 +52,7 @@ func (c *cli) completeJobs(f *jobFlags, lists bool) cobra.CompletionFunc {
 }
 
 // completeCronJobs offers "cronjob/NAME" of the log. After "cronjob" it offers names.
-func (c *cli) completeCronJobs(f *jobFlags) cobra.CompletionFunc {
+func completeCronJobs(c *cli, f *jobFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
 		switch {
@@ -68,7 +68,7 @@ func (c *cli) completeCronJobs(f *jobFlags) cobra.CompletionFunc {
 		default:
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		names := c.cronJobsLike(cmd, f, begun)
+		names := cronJobsLike(c, cmd, f, begun)
 		for i := range names {
 			names[i] = prefix + names[i]
 		}
@@ -92,8 +92,8 @@ func inNamespace(f *jobFlags, before string) bool {
 }
 
 // completeObjects offers Jobs and CronJobs.
-func (c *cli) completeObjects(f *jobFlags, lists bool) cobra.CompletionFunc {
-	jobs, crons := c.completeJobs(f, lists), c.completeCronJobs(f)
+func completeObjects(c *cli, f *jobFlags, lists bool) cobra.CompletionFunc {
+	jobs, crons := completeJobs(c, f, lists), completeCronJobs(c, f)
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		kind := begun
 		if len(args) > 0 {
@@ -115,8 +115,8 @@ func (c *cli) completeObjects(f *jobFlags, lists bool) cobra.CompletionFunc {
 }
 
 // cronJobsLike are the names of the newest CronJobs that begin so, each once.
-func (c *cli) cronJobsLike(cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
-	c.lookIn(cmd, f, func(ctx context.Context, src history.Source) {
+func cronJobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
+	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
 		page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: completionNamespace(cmd, f), Name: begun, Limit: completionNames})
 		for _, j := range page.Items {
 			if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
@@ -129,9 +129,9 @@ func (c *cli) cronJobsLike(cmd *cobra.Command, f *jobFlags, begun string) (names
 }
 
 // completeJobFlag offers the names of Jobs for a flag.
-func (c *cli) completeJobFlag(cmd *cobra.Command, flag string, f *jobFlags) {
+func completeJobFlag(c *cli, cmd *cobra.Command, flag string, f *jobFlags) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return c.jobsLike(cmd, f, begun), cobra.ShellCompDirectiveNoFileComp
+		return jobsLike(c, cmd, f, begun), cobra.ShellCompDirectiveNoFileComp
 	})
 	if err != nil {
 		panic(err) // there is no such flag, or it has values already
@@ -139,10 +139,10 @@ func (c *cli) completeJobFlag(cmd *cobra.Command, flag string, f *jobFlags) {
 }
 
 // completeNamespaces offers the namespaces of the newest Jobs.
-func (c *cli) completeNamespaces(cmd *cobra.Command, f *jobFlags) {
+func completeNamespaces(c *cli, cmd *cobra.Command, f *jobFlags) {
 	err := cmd.RegisterFlagCompletionFunc("namespace", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		var out []string
-		for _, j := range c.lookUp(cmd, f, history.JobsQuery{Limit: completionJobs}) {
+		for _, j := range lookUp(c, cmd, f, history.JobsQuery{Limit: completionJobs}) {
 			if strings.HasPrefix(j.Namespace, begun) {
 				out = append(out, words.Clean(j.Namespace))
 			}
@@ -156,8 +156,8 @@ func (c *cli) completeNamespaces(cmd *cobra.Command, f *jobFlags) {
 }
 
 // jobsLike are the names of the newest Jobs that begin so, each once.
-func (c *cli) jobsLike(cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
-	for _, j := range c.lookUp(cmd, f, history.JobsQuery{Namespace: completionNamespace(cmd, f), Name: begun, Limit: completionNames}) {
+func jobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
+	for _, j := range lookUp(c, cmd, f, history.JobsQuery{Namespace: completionNamespace(cmd, f), Name: begun, Limit: completionNames}) {
 		if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -179,8 +179,8 @@ func completionNamespace(cmd *cobra.Command, f *jobFlags) string {
 }
 
 // lookUp gives Jobs of the log, or none: a shell cannot be told why.
-func (c *cli) lookUp(cmd *cobra.Command, f *jobFlags, q history.JobsQuery) (found []history.Summary) {
-	c.lookIn(cmd, f, func(ctx context.Context, src history.Source) {
+func lookUp(c *cli, cmd *cobra.Command, f *jobFlags, q history.JobsQuery) (found []history.Summary) {
+	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
 		page, _ := src.Jobs(ctx, q) // what was found until then
 		found = page.Items
 	})
@@ -188,7 +188,7 @@ func (c *cli) lookUp(cmd *cobra.Command, f *jobFlags, q history.JobsQuery) (foun
 }
 
 // lookIn looks something up in the log, if it can be read.
-func (c *cli) lookIn(cmd *cobra.Command, f *jobFlags, look func(context.Context, history.Source)) {
+func lookIn(c *cli, cmd *cobra.Command, f *jobFlags, look func(context.Context, history.Source)) {
 	ctx := cmd.Context()
 	if ctx == nil {
 		ctx = context.Background()

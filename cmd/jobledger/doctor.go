@@ -57,7 +57,7 @@ answer is one.`,
   jobledger doctor --log /var/lib/jobledger/log --service-account jobledger/jobledger
   jobledger doctor --log ./log --nats-context jobs --wait --timeout 2m -o json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.doctor(cmd.Context(), cmd.Flags(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), c, cmd.Flags(), &f) },
 	}
 	f.run.add(cmd)
 	flags := cmd.Flags()
@@ -160,29 +160,29 @@ func readiness(dir string) func(context.Context) ([]string, bool, error) {
 // lookAgain is how long --wait lets things be between two looks.
 const lookAgain = 2 * time.Second
 
-func (c *cli) doctor(ctx context.Context, flags *pflag.FlagSet, f *doctorFlags) error {
+func runDoctor(ctx context.Context, c *cli, flags *pflag.FlagSet, f *doctorFlags) error {
 	config, err := f.config(flags)
 	if err != nil {
 		return err
 	}
 	if !f.wait {
-		return c.examine(ctx, config, f)
+		return examine(ctx, c, config, f)
 	}
 	wait, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	for doctor.Run(wait, config, func(doctor.Finding) {}) == doctor.Problem {
 		select {
 		case <-wait.Done():
-			return c.examine(ctx, config, f)
+			return examine(ctx, c, config, f)
 		case <-time.After(lookAgain):
 		}
 	}
-	return c.examine(ctx, config, f)
+	return examine(ctx, c, config, f)
 }
 
 // examine looks once, and shows what is found as it comes, or as one document.
-func (c *cli) examine(ctx context.Context, config *doctor.Config, f *doctorFlags) error {
-	page := c.page(&f.output)
+func examine(ctx context.Context, c *cli, config *doctor.Config, f *doctorFlags) error {
+	page := pageFor(c, &f.output)
 	all := []doctor.Finding{}
 	counts := map[doctor.Level]int{}
 	worst := doctor.Run(ctx, config, func(found doctor.Finding) {

@@ -66,10 +66,10 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
   jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
   jobledger events --log DIR -o json --kind CommandEnded | jq 'select(.facts.ending != "done")'`,
 		Args:              func(_ *cobra.Command, args []string) error { return atMost(2, args) },
-		ValidArgsFunction: c.completeObjects(&f.job, false),
+		ValidArgsFunction: completeObjects(c, &f.job, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := c.events(cmd.Context(), &f, args)
-			return errors.Join(err, c.damageLine(&f.output, err))
+			err := runEvents(cmd.Context(), c, &f, args)
+			return errors.Join(err, damageLine(c, &f.output, err))
 		},
 	}
 	f.job.add(cmd, c, "only of this namespace; with job/NAME, where it is (\"default\")")
@@ -144,7 +144,7 @@ func chosenKinds(names []string, decisions bool) (kinds []events.Kind, err error
 	return kinds, nil
 }
 
-func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
+func runEvents(ctx context.Context, c *cli, f *eventsFlags, args []string) error {
 	if err := f.output.validate(); err != nil {
 		return err
 	}
@@ -195,17 +195,17 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 	if err := p.flush(); err != nil {
 		return err
 	}
-	if err := c.tellGaps(ctx, src, f, &chosen); err != nil && !src.Beside(err) {
+	if err := tellGaps(ctx, c, src, f, &chosen); err != nil && !src.Beside(err) {
 		return err
 	}
-	if err := c.tellPassed(ctx, src, f, &chosen, cmp.Or(l.since, chosen.Since), p.names); err != nil && !src.Beside(err) {
+	if err := tellPassed(ctx, c, src, f, &chosen, cmp.Or(l.since, chosen.Since), p.names); err != nil && !src.Beside(err) {
 		return err
 	}
 	if f.watch {
 		return l.follow(ctx)
 	}
 	if l.shown == 0 {
-		return c.nothing(ctx, src, stream, one)
+		return tellNothing(ctx, c, src, stream, one)
 	}
 	if l.more {
 		fmt.Fprintf(c.err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
@@ -214,7 +214,7 @@ func (c *cli) events(ctx context.Context, f *eventsFlags, args []string) error {
 }
 
 // damageLine ends a listing for programs with the damage that was met, the error with which it ends among it.
-func (c *cli) damageLine(o *outputFlag, err error) error {
+func damageLine(c *cli, o *outputFlag, err error) error {
 	c.met.Note(err)
 	met := c.met.Met()
 	if len(met) == 0 || !o.document() {
@@ -236,7 +236,7 @@ func (c *cli) damageLine(o *outputFlag, err error) error {
 
 // tellGaps says so when a moment that was asked for lies in a time in which the cluster was not watched: no record is of that time, and
 // what happened then stands behind it.
-func (c *cli) tellGaps(ctx context.Context, src history.Source, f *eventsFlags, q *history.Query) error {
+func tellGaps(ctx context.Context, c *cli, src history.Source, f *eventsFlags, q *history.Query) error {
 	var moments []events.Time
 	for _, t := range []events.Time{q.Since, q.Until} {
 		if t != 0 {
@@ -341,8 +341,8 @@ func (l *listing) show(r *events.Record) error {
 	return l.printer.record(r)
 }
 
-// nothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes is not.
-func (c *cli) nothing(ctx context.Context, src history.Source, stream *events.Stream, one which.Object) error {
+// tellNothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes is not.
+func tellNothing(ctx context.Context, c *cli, src history.Source, stream *events.Stream, one which.Object) error {
 	if stream != nil {
 		any := false
 		for _, err := range src.ReadStream(ctx, *stream, 0, store.Forward) {

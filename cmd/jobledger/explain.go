@@ -48,16 +48,16 @@ fields), -o md a text for a chat.`,
   jobledger explain cronjob/etl --log DIR -n prod`,
 		Args: oneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(a *explain.Answer) error { return c.showAnswer(&f.output, a, all) })
+			return askAndShow(cmd.Context(), c, &f, q, args, func(a *explain.Answer) error { return showAnswer(c, &f.output, a, all) })
 		},
 	}
 	f.add(cmd, c, q.Flags, formatTable, formatMarkdown, formatJSON, formatYAML)
-	cmd.ValidArgsFunction = c.completeObjects(&f.job, false)
+	cmd.ValidArgsFunction = completeObjects(c, &f.job, false)
 	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "show all of the answer, however long it is")
 	return cmd
 }
 
-func (c *cli) showAnswer(output *outputFlag, answer *explain.Answer, all bool) error {
+func showAnswer(c *cli, output *outputFlag, answer *explain.Answer, all bool) error {
 	switch {
 	case output.document():
 		return c.value(output, answer)
@@ -65,7 +65,7 @@ func (c *cli) showAnswer(output *outputFlag, answer *explain.Answer, all bool) e
 		_, err := fmt.Fprint(c.out, show.Markdown(answer, output.zone()), show.MarkdownDamage(c.met.Met()))
 		return err
 	}
-	page := c.page(output)
+	page := pageFor(c, output)
 	page.Width = c.width()
 	return page.Answer(answer, all)
 }

@@ -43,13 +43,13 @@ With --until the list is as of that time: a Job that was stuck then is told, tho
 				if f.output.document() {
 					return c.value(&f.output, found)
 				}
-				page := c.page(&f.output)
+				page := pageFor(c, &f.output)
 				page.Namespace = f.job.namespace
 				if err := page.Failures(found); err != nil {
 					return err
 				}
 				if found.Looked == 0 && f.job.namespace != "" {
-					c.noJobs(f.job.namespace)
+					tellNoJobs(c, f.job.namespace)
 				}
 				return nil
 			})

@@ -80,8 +80,8 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
 			}
 			return atMost(2, args)
 		},
-		ValidArgsFunction: c.completeObjects(&f.job, true),
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.get(cmd.Context(), &f, args) },
+		ValidArgsFunction: completeObjects(c, &f.job, true),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runGet(cmd.Context(), c, &f, args) },
 	}
 	f.job.add(cmd, c, "where the Job is (\"default\"); of a list: only this namespace")
 	f.output.addObjects(cmd)
@@ -114,7 +114,7 @@ func (f *getFlags) listGiven() bool {
 	return f.changed("state") || f.changed("selector") || f.changed("since") || f.limit.Most != ask.UsualPage || f.changed("continue") || f.sortBy != ""
 }
 
-func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
+func runGet(ctx context.Context, c *cli, f *getFlags, args []string) error {
 	if err := f.output.validate(); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (c *cli) get(ctx context.Context, f *getFlags, args []string) error {
 		return err
 	}
 	if h.Name != "" {
-		return c.getOne(ctx, f, args, h)
+		return getOne(ctx, c, f, args, h)
 	}
 	if at := f.one.Flags.Lookup("at"); at.Changed {
 		return usage("--at is for one Job or CronJob: write get job/NAME --at %s", at.Value)
@@ -168,8 +168,8 @@ func unique(a, b []string) []string {
 	return out
 }
 
-// page is where people are shown Jobs.
-func (c *cli) page(output *outputFlag) *show.Page {
+// pageFor is where people are shown Jobs.
+func pageFor(c *cli, output *outputFlag) *show.Page {
 	page := &show.Page{
 		Out: c.out, Colour: c.colour(), Wide: output.format == formatWide, Whole: c.piped(), Zone: output.zone(),
 	}

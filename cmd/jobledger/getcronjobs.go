@@ -70,9 +70,9 @@ func (f cronsList) show(ctx context.Context, c *cli, src history.Source) error {
 	if page == nil {
 		return unread
 	}
-	c.notePassed(page.PassedOver, &f.output)
+	notePassed(c, page.PassedOver, &f.output)
 	if all == 0 && !f.output.document() {
-		c.noCronJobs(f.getFlags)
+		tellNoCronJobs(c, f.getFlags)
 		if !f.watch {
 			return unread
 		}
@@ -133,7 +133,7 @@ func (f cronsList) all(ctx context.Context, c *cli, src history.Source) (whole *
 	return whole, all, unread
 }
 
-func (c *cli) noCronJobs(f *getFlags) {
+func tellNoCronJobs(c *cli, f *getFlags) {
 	if f.job.namespace != "" {
 		fmt.Fprintf(c.err, "No CronJobs found in namespace %q (-A looks in all).\n", words.Clean(f.job.namespace))
 		return
@@ -185,7 +185,7 @@ func (o *cronsOut) one(j *history.CronSummary) error {
 		return nil
 	}
 	if o.table == nil {
-		page := o.c.page(output)
+		page := pageFor(o.c, output)
 		page.Namespace = o.f.job.namespace
 		o.table = page.CronJobs()
 	}

@@ -77,7 +77,7 @@ func (f jobsList) show(ctx context.Context, c *cli, src history.Source) error {
 	if err != nil {
 		return err
 	}
-	out := c.jobsOut(f.getFlags)
+	out := newJobsOut(c, f.getFlags)
 	if f.why() && (f.watch || f.sortBy != "" || f.output.format == formatName) {
 		// Of Jobs that go on it is said here with each change, and of those that are sorted only of those that are shown.
 		if f.output.format != formatName {
@@ -88,14 +88,14 @@ func (f jobsList) show(ctx context.Context, c *cli, src history.Source) error {
 		}
 	}
 	seen := newJobsSeen(out, !f.output.document())
-	list := c.listJobs
+	list := writeJobs
 	if f.sortBy != "" {
-		list = c.sortJobs
+		list = writeSorted
 	}
 	if !f.watch {
-		return list(ctx, src, f.getFlags, out)
+		return list(ctx, c, src, f.getFlags, out)
 	}
-	if err := list(ctx, src, f.getFlags, seen); err != nil {
+	if err := list(ctx, c, src, f.getFlags, seen); err != nil {
 		return err
 	}
 	wanted, watch := ask.WantedJobs(f.jobs), history.LiveJobs(src)
@@ -120,8 +120,8 @@ func (f *getFlags) why() bool {
 // ofJobsPage is what pagesOf wants to know of a page.
 func ofJobsPage(p *history.JobsPage) (n int, more string) { return len(p.Items), p.Continue }
 
-// listJobs shows the Jobs that are wanted, as they come.
-func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out jobsOut) error {
+// writeJobs shows the Jobs that are wanted, as they come.
+func writeJobs(ctx context.Context, c *cli, src history.Source, f *getFlags, out jobsOut) error {
 	var unread error
 	var last history.JobsPage
 	shown := 0
@@ -136,10 +136,10 @@ func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out
 			page = &history.JobsPage{PrunedBefore: last.PrunedBefore, PassedOver: last.PassedOver}
 		}
 		if shown == 0 {
-			c.notePassed(page.PassedOver, &f.output)
+			notePassed(c, page.PassedOver, &f.output)
 		}
 		if shown += len(page.Items); shown == 0 && page.Continue == "" && !f.output.document() {
-			c.noJobs(f.job.namespace)
+			tellNoJobs(c, f.job.namespace)
 			return nil
 		}
 		if err := out.add(page.Items); err != nil {
@@ -147,10 +147,10 @@ func (c *cli) listJobs(ctx context.Context, src history.Source, f *getFlags, out
 		}
 		last = *page
 	}
-	return errors.Join(c.endJobs(f, out, last, shown), unread)
+	return errors.Join(endJobs(c, f, out, last, shown), unread)
 }
 
-func (c *cli) noJobs(namespace string) {
+func tellNoJobs(c *cli, namespace string) {
 	if namespace != "" {
 		fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", words.Clean(namespace))
 		return
@@ -159,7 +159,7 @@ func (c *cli) noJobs(namespace string) {
 }
 
 // endJobs ends the list, and says how to go on when there is more.
-func (c *cli) endJobs(f *getFlags, out jobsOut, page history.JobsPage, shown int) error {
+func endJobs(c *cli, f *getFlags, out jobsOut, page history.JobsPage, shown int) error {
 	if err := out.end(page); err != nil {
 		return err
 	}

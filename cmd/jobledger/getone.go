@@ -13,7 +13,7 @@ import (
 )
 
 // getOne shows one object, and what it becomes if that is wanted.
-func (c *cli) getOne(ctx context.Context, f *getFlags, args []string, h which.Object) error {
+func getOne(ctx context.Context, c *cli, f *getFlags, args []string, h which.Object) error {
 	switch {
 	case f.watch && f.one.Flags.Changed("at"):
 		return usage("-w goes on from now, and --at shows how it was then: leave one out")
@@ -40,19 +40,19 @@ func (c *cli) getOne(ctx context.Context, f *getFlags, args []string, h which.Ob
 	var shown *ask.State
 	err = putAndShow(ctx, c, src, f.one, c.note, func(state *ask.State) error {
 		if shown = state; clientOf(src) != nil && !f.output.document() && state.InZone() {
-			shown = c.withZone(ctx, src, f.one, state)
+			shown = withZone(ctx, c, src, f.one, state)
 		}
-		return c.showState(&f.output, shown)
+		return showState(c, &f.output, shown)
 	})
 	if err != nil || !f.watch {
 		return err
 	}
-	return unlessInterrupted(ctx, c.watchOne(ctx, src, &f.output, shown, head+1))
+	return unlessInterrupted(ctx, watchOne(ctx, c, src, &f.output, shown, head+1))
 }
 
 // withZone is the state of a CronJob with the rules of its zone, which people are shown its due times by and which are no part of
 // the answer's JSON: they are found in the records. Where that fails, times are in UTC alone.
-func (c *cli) withZone(ctx context.Context, src history.Source, q *ask.Asked[ask.State], state *ask.State) *ask.State {
+func withZone(ctx context.Context, c *cli, src history.Source, q *ask.Asked[ask.State], state *ask.State) *ask.State {
 	silent := func(string) {}
 	here, err := q.Ask(ctx, c.askHere(src, serve.Hears{Note: silent, Behind: silent}))
 	if err != nil || here.Stream() != state.Stream() {
@@ -61,7 +61,7 @@ func (c *cli) withZone(ctx context.Context, src history.Source, q *ask.Asked[ask
 	return here
 }
 
-func (c *cli) showState(output *outputFlag, s *ask.State) error {
+func showState(c *cli, output *outputFlag, s *ask.State) error {
 	switch {
 	case output.document():
 		return c.value(output, s)
@@ -72,13 +72,13 @@ func (c *cli) showState(output *outputFlag, s *ask.State) error {
 		_, err := fmt.Fprintln(c.out, nameOf(words.Clean(s.Job.Name)))
 		return err
 	case s.CronJob != nil:
-		return c.page(output).CronJob(s.CronJob)
+		return pageFor(c, output).CronJob(s.CronJob)
 	}
-	return c.page(output).Job(s.Job)
+	return pageFor(c, output).Job(s.Job)
 }
 
 // watchOne shows the object again whenever a batch of records changed it, from that record on.
-func (c *cli) watchOne(ctx context.Context, src history.Source, output *outputFlag, shown *ask.State, from events.Sequence) error {
+func watchOne(ctx context.Context, c *cli, src history.Source, output *outputFlag, shown *ask.State, from events.Sequence) error {
 	s := shown.Stream()
 	w := watched{
 		at: func(ctx context.Context, watch *history.Live, last *events.Record) (state ask.State, ok bool, err error) {
@@ -89,7 +89,7 @@ func (c *cli) watchOne(ctx context.Context, src history.Source, output *outputFl
 			job, ok := watch.Job(s, last)
 			return ask.State{Job: &job}, ok, nil
 		},
-		show: func(state *ask.State) error { return c.showState(output, state) },
+		show: func(state *ask.State) error { return showState(c, output, state) },
 	}
 	return w.again(ctx, c.out, between[output.format], src, shown, from)
 }

@@ -61,8 +61,8 @@ func checkSort(text string) error {
 	return nil
 }
 
-// sortJobs shows all Jobs that are wanted, sorted; of too many those with the greatest values, which are the last.
-func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out jobsOut) error {
+// writeSorted shows all Jobs that are wanted, sorted; of too many those with the greatest values, which are the last.
+func writeSorted(ctx context.Context, c *cli, src history.Source, f *getFlags, out jobsOut) error {
 	var jobs []history.Summary
 	var unread error
 	var rest history.JobsPage
@@ -81,9 +81,9 @@ func (c *cli) sortJobs(ctx context.Context, src history.Source, f *getFlags, out
 			return fmt.Errorf("there are more than %d Jobs to sort: ask for fewer, with -n, -l, --state or --since", mostSorted)
 		}
 	}
-	c.notePassed(rest.PassedOver, &f.output)
+	notePassed(c, rest.PassedOver, &f.output)
 	if len(jobs) == 0 && !f.output.document() {
-		c.noJobs(f.job.namespace)
+		tellNoJobs(c, f.job.namespace)
 		return unread
 	}
 	if err := sortBy(jobs, sortPath(f.sortBy)); err != nil {

@@ -9,7 +9,7 @@ import (
 
 // addHelp adds the commands that come with the library, and makes them refuse what they do not know: left alone they show
 // something else, and end well.
-func (c *cli) addHelp(root *cobra.Command) {
+func addHelp(c *cli, root *cobra.Command) {
 	flags := fmt.Sprintf(".FlagUsagesWrapped %d", c.width())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", flags))
 	root.InitDefaultHelpCmd()

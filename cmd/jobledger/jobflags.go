@@ -45,15 +45,15 @@ func (f *jobFlags) object(args []string) (h which.Object, err error) {
 
 // resolve finds out what a name alone means, and where that is.
 func (f *jobFlags) resolve(ctx context.Context, c *cli, src history.Source, h which.Object) (which.Object, error) {
-	found, in, err := c.finder(src).Resolve(ctx, f.place(), h)
+	found, in, err := newFinder(c, src).Resolve(ctx, f.place(), h)
 	if err == nil && h.Kind == which.Any {
 		f.namespace, f.settled = in.Namespace, in.Named
 	}
 	return found, err
 }
 
-// finder finds objects in a log, and tells on standard error what the user should know of that.
-func (c *cli) finder(src history.Source) *which.Finder {
+// newFinder finds objects in a log, and tells on standard error what the user should know of that.
+func newFinder(c *cli, src history.Source) *which.Finder {
 	return &which.Finder{Source: src, Note: func(text string) { fmt.Fprintf(c.err, "note: %s\n", text) }}
 }
 
@@ -74,12 +74,12 @@ func (f *jobFlags) add(cmd *cobra.Command, c *cli, namespace string) {
 		cmd.Annotations = map[string]string{}
 	}
 	cmd.Annotations[ofKubeconfig] = ""
-	c.completeNamespaces(cmd, f)
+	completeNamespaces(c, cmd, f)
 }
 
 // find finds the stream of the Job that is meant: of several Jobs of one name the newest. Older ones are told as a note.
 func (f *jobFlags) find(ctx context.Context, c *cli, src history.Source, h which.Object) (events.Stream, error) {
-	finder := c.finder(src)
+	finder := newFinder(c, src)
 	streams, err := finder.Jobs(ctx, f.place(), h)
 	if err != nil {
 		return events.Stream{}, err

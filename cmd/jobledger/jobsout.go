@@ -20,7 +20,7 @@ type jobsOut interface {
 	end(page history.JobsPage) error // what the page says besides its Jobs
 }
 
-func (c *cli) jobsOut(f *getFlags) jobsOut {
+func newJobsOut(c *cli, f *getFlags) jobsOut {
 	switch {
 	case f.output.format == formatName:
 		return &jobsNames{c}
@@ -29,7 +29,7 @@ func (c *cli) jobsOut(f *getFlags) jobsOut {
 	case f.output.document():
 		return &jobsDocument{c: c, output: &f.output}
 	}
-	page := c.page(&f.output)
+	page := pageFor(c, &f.output)
 	page.Namespace = f.job.namespace
 	if f.why() {
 		return &jobsTable{c, page.JobsWhy()}

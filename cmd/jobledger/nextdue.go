@@ -26,7 +26,7 @@ the log has and by the rules of the zone that the log has.`,
 				if f.output.document() {
 					return c.value(&f.output, due)
 				}
-				return c.showNext(due)
+				return showNext(c, due)
 			})
 		},
 	}
@@ -34,7 +34,7 @@ the log has and by the rules of the zone that the log has.`,
 	return cmd
 }
 
-func (c *cli) showNext(due *ask.DueNext) error {
+func showNext(c *cli, due *ask.DueNext) error {
 	head := []string{"DUE (UTC)", "DUE (" + words.Clean(due.Zone) + ")"}
 	if due.Zone == time.UTC.String() {
 		head = head[:1]

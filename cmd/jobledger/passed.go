@@ -19,7 +19,7 @@ const mostPassed = 3
 
 // tellPassed says in which of the times that were asked for not all was recorded, as a namespace was over its budget of log: from since on,
 // that of the first record shown. For programs it is a line of its own.
-func (c *cli) tellPassed(ctx context.Context, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
+func tellPassed(ctx context.Context, c *cli, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
 	passed, err := history.PassedSince(ctx, src, since)
 	if errors.Is(err, store.ErrPruned) || passed == nil {
 		return err
@@ -30,14 +30,14 @@ func (c *cli) tellPassed(ctx context.Context, src history.Source, f *eventsFlags
 	}
 	times := passed.Touching(namespace, namespace == "", since, q.Until)
 	if f.output.document() {
-		return errors.Join(err, c.passedLine(&f.output, times))
+		return errors.Join(err, passedLine(c, &f.output, times))
 	}
-	c.noteTimes(times, f.output.zone())
+	noteTimes(c, times, f.output.zone())
 	return err
 }
 
 // noteTimes says of a listing in which times not all was recorded.
-func (c *cli) noteTimes(times []history.Passed, zone words.Zone) {
+func noteTimes(c *cli, times []history.Passed, zone words.Zone) {
 	for i := range times {
 		if i == mostPassed && len(times) > mostPassed+1 {
 			fmt.Fprintf(c.err, "note: and in %d times more: events --kind PassedOver lists them\n", len(times)-i)
@@ -47,7 +47,7 @@ func (c *cli) noteTimes(times []history.Passed, zone words.Zone) {
 	}
 }
 
-func (c *cli) passedLine(o *outputFlag, times []history.Passed) error {
+func passedLine(c *cli, o *outputFlag, times []history.Passed) error {
 	if len(times) == 0 {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (c *cli) passedLine(o *outputFlag, times []history.Passed) error {
 }
 
 // notePassed says of a list which namespaces are over their budgets of log: objects may be missing in it, and what is shown be late.
-func (c *cli) notePassed(now []history.Passed, output *outputFlag) {
+func notePassed(c *cli, now []history.Passed, output *outputFlag) {
 	for i := range now {
 		if i == mostPassed && len(now) > mostPassed+1 {
 			fmt.Fprintf(c.err, "note: %d namespaces more are over their budgets of log\n", len(now)-i)

@@ -40,10 +40,10 @@ API server refused them, or their controller did not ask for them, is not in the
 				case f.output.document():
 					return c.value(&f.output, made)
 				case len(made.Owners) == 0:
-					c.noJobs(f.job.namespace)
+					tellNoJobs(c, f.job.namespace)
 					return nil
 				}
-				page := c.page(&f.output)
+				page := pageFor(c, &f.output)
 				page.Namespace = f.job.namespace
 				return page.Plan(made)
 			})

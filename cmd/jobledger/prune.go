@@ -46,7 +46,7 @@ has four fifths of that. --before SEQ lets files go that have only records befor
   jobledger prune --log DIR --max-age=2160h
   jobledger prune --log DIR --before 120000`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.prune(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runPrune(cmd.Context(), c, &f) },
 	}
 	cmd.Flags().Var((*logAddress)(&f.log), "log", "directory of the log")
 	cmd.Flags().StringVar(&f.size, "max-size", "0", "how large the files of the log may be together, such as 8Gi; 0 for any size")
@@ -78,7 +78,7 @@ func (f *pruneFlags) config(c *cli) (*controller.PruneConfig, error) {
 	}, nil
 }
 
-func (c *cli) prune(ctx context.Context, f *pruneFlags) error {
+func runPrune(ctx context.Context, c *cli, f *pruneFlags) error {
 	config, err := f.config(c)
 	if err != nil {
 		return err

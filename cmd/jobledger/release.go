@@ -70,7 +70,7 @@ is named, 2 when the command line cannot be understood.`,
   jobledger release --let-go
   jobledger release --let-go -n batch -o json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.release(cmd.Context(), cmd.Flags(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRelease(cmd.Context(), c, cmd.Flags(), &f) },
 	}
 	f.run.add(cmd)
 	flags := cmd.Flags()
@@ -129,7 +129,7 @@ func (f *releaseFlags) check(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags) error {
+func runRelease(ctx context.Context, c *cli, flags *pflag.FlagSet, f *releaseFlags) error {
 	if err := f.check(flags); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (c *cli) release(ctx context.Context, flags *pflag.FlagSet, f *releaseFlags
 			return err
 		}
 		if !f.dryRun {
-			if err := c.drainFirst(ctx, f, settings); err != nil {
+			if err := drainFirst(ctx, c, f, settings); err != nil {
 				return err
 			}
 		}
@@ -196,7 +196,7 @@ func notInUse(f *releaseFlags) error {
 }
 
 // drainFirst runs the controller until nothing of what it does is left.
-func (c *cli) drainFirst(ctx context.Context, f *releaseFlags, settings events.Settings) error {
+func drainFirst(ctx context.Context, c *cli, f *releaseFlags, settings events.Settings) error {
 	logger := newLogger(c.err, f.run.logFormat, f.run.verbosity)
 	running, end := context.WithCancel(ctx)
 	defer end()

@@ -46,16 +46,16 @@ not checked is said.`,
 		Example: `  jobledger replay --log DIR
   jobledger replay --log DIR --job demo -n batch`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.replay(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runReplay(cmd.Context(), c, &f) },
 	}
 	f.add(cmd, c, "where the Job is (\"default\")")
 	cmd.Flags().StringVar(&f.job, "job", "", "only this Job: its name (or NAMESPACE/NAME), its UID or how that begins, or a pod of it")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail also when these rules decide otherwise than other versions of them did")
-	c.completeJobFlag(cmd, "job", &f.jobFlags)
+	completeJobFlag(c, cmd, "job", &f.jobFlags)
 	return cmd
 }
 
-func (c *cli) replay(ctx context.Context, f *replayFlags) error {
+func runReplay(ctx context.Context, c *cli, f *replayFlags) error {
 	if f.namespace != "" && f.job == "" {
 		return usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
 	}
@@ -82,7 +82,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 		return err
 	}
 	player := replay.New()
-	unchecked, err := c.verifyFirst(ctx, f, src, f.job != "", player)
+	unchecked, err := verifyFirst(ctx, c, f, src, f.job != "", player)
 	if err != nil {
 		return err
 	}
@@ -122,9 +122,9 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 	progress.clear()
 	s := player.Summary()
 	if first != nil {
-		c.difference(ctx, src, first)
+		tellDifference(ctx, c, src, first)
 	}
-	c.replayed(s, unchecked)
+	tellReplayed(c, s, unchecked)
 	so := ""
 	if ended != nil {
 		so = ", as far as the log can be read"
@@ -140,7 +140,7 @@ func (c *cli) replay(ctx context.Context, f *replayFlags) error {
 }
 
 // verifyFirst verifies the log as a whole, where that can be done, and hands the replay the snapshot. It says what is not checked.
-func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
+func verifyFirst(ctx context.Context, c *cli, f *replayFlags, src history.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
 	unchecked = []string{"the causes of records", "names, messages and sentences"}
 	if oneJob {
 		r.Partly()
@@ -169,7 +169,7 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 	if !is {
 		return append(unchecked, "the snapshot and the lists of Jobs of a log that is in use"), nil
 	}
-	if err := c.replayLists(ctx, own.log, f.source.log); err != nil {
+	if err := replayLists(ctx, c, own.log, f.source.log); err != nil {
 		return nil, err
 	}
 	snapshot, ok, err := own.log.LoadSnapshot(ctx)
@@ -187,7 +187,7 @@ func (c *cli) verifyFirst(ctx context.Context, f *replayFlags, src history.Sourc
 }
 
 // replayLists compares the lists of Jobs with what the records give.
-func (c *cli) replayLists(ctx context.Context, log store.Archive, dir string) error {
+func replayLists(ctx context.Context, c *cli, log store.Archive, dir string) error {
 	if listsDir(dir) == "" {
 		return nil // a stream has none
 	}
@@ -202,8 +202,8 @@ func (c *cli) replayLists(ctx context.Context, log store.Archive, dir string) er
 	return err
 }
 
-// replayed says what was compared and what was not.
-func (c *cli) replayed(s replay.Summary, unchecked []string) {
+// tellReplayed says what was compared and what was not.
+func tellReplayed(c *cli, s replay.Summary, unchecked []string) {
 	if s.OtherRules > 0 {
 		fmt.Fprintf(c.out, "%d decisions are by other versions of the rules; these rules decide %d of them otherwise\n", s.OtherRules, s.Otherwise)
 	}
@@ -229,8 +229,8 @@ func (c *cli) replayed(s replay.Summary, unchecked []string) {
 	fmt.Fprintln(c.out, text)
 }
 
-// difference shows both sides of a divergence.
-func (c *cli) difference(ctx context.Context, src history.Source, d *replay.Divergence) {
+// tellDifference shows both sides of a divergence.
+func tellDifference(ctx context.Context, c *cli, src history.Source, d *replay.Divergence) {
 	names := history.NamesOf(ctx, src)
 	job := names.Job(d.Stream)
 	fmt.Fprintf(c.out, "first difference: record %d, job %s/%s (%s)\n", d.Sequence, words.Clean(job.Namespace), words.Clean(job.Name), d.Stream)

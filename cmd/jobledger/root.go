@@ -75,7 +75,7 @@ and what others wrote is escaped as in JSON.`,
 		cmd.SuggestFor = alike[cmd.Name()]
 	}
 	addAllNamespaces(root)
-	c.addHelp(root)
+	addHelp(c, root)
 	return root
 }
 

@@ -93,7 +93,7 @@ time. After a crash or a failure an event may come twice, with the same ID.
   jobledger subscribe --decisions --since 1h -n batch -o json
   jobledger subscribe --kind JobRetired --durable billing --exec ./bill.sh`,
 		Args: func(_ *cobra.Command, args []string) error { return atMost(2, args) },
-		RunE: func(cmd *cobra.Command, args []string) error { return c.subscribe(cmd, &f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runSubscribe(c, cmd, &f, args) },
 	}
 	f.natsFlags.add(cmd)
 	flags := cmd.Flags()
@@ -248,7 +248,7 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) error {
+func runSubscribe(c *cli, cmd *cobra.Command, f *subscribeFlags, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -270,19 +270,19 @@ func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) er
 		return err
 	}
 	defer conn.Close()
-	stream, err := c.findStream(cmd.Context(), f, js)
+	stream, err := findStream(cmd.Context(), c, f, js)
 	if err != nil {
 		return err
 	}
-	state, err := c.openState(f)
+	state, err := openState(c, f)
 	if err != nil {
 		return err
 	}
-	defer c.closeState(state)
+	defer closeState(c, state)
 	if state != nil {
 		config.State = state
 	}
-	c.sayNothingYet(cmd.Context(), stream, config.Filters)
+	sayNothingYet(cmd.Context(), c, stream, config.Filters)
 	ctx, enough := context.WithCancel(cmd.Context())
 	defer enough()
 	printer := newEventPrinter(c, f)
@@ -290,8 +290,8 @@ func (c *cli) subscribe(cmd *cobra.Command, f *subscribeFlags, args []string) er
 	if f.exec != "" {
 		take = (&handler{cli: c, cluster: f.cluster, command: f.exec, tries: f.tries}).take
 	}
-	config.Trouble, config.Notice = c.trouble(config.Cluster), c.notice
-	config.Unreadable = c.unreadable(f.skip)
+	config.Trouble, config.Notice = tellTrouble(c, config.Cluster), func(n subscribe.Notice) { tellNotice(c, n) }
+	config.Unreadable = tellUnreadable(c, f.skip)
 	taken := 0
 	err = subscribe.Run(ctx, js, config, func(ctx context.Context, e *subscribe.Event) error {
 		if err := take(ctx, e); err != nil {
@@ -328,7 +328,7 @@ func (f *subscribeFlags) connect(ctx context.Context, c *cli) (*natsgo.Conn, jet
 	var failed atomic.Pointer[error] // why there is no connection yet
 	options := []natsgo.Option{
 		natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { failed.Store(&err) }),
-		natsgo.ErrorHandler(c.complaint()),
+		natsgo.ErrorHandler(tellComplaint(c)),
 	}
 	if f.log != "" {
 		options = append(options, natsgo.SetCustomDialer(embeddedDialer{f.log}), embeddedReader(f.log))
@@ -385,7 +385,7 @@ func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, fail
 }
 
 // sayNothingYet says that the stream holds nothing of a Job or a namespace: its records may still come, or its name is misspelt.
-func (c *cli) sayNothingYet(ctx context.Context, stream jetstream.Stream, filters []nats.Filter) {
+func sayNothingYet(ctx context.Context, c *cli, stream jetstream.Stream, filters []nats.Filter) {
 	if len(filters) == 0 || filters[0].Namespace == "" {
 		return
 	}

@@ -24,7 +24,7 @@ const (
 
 // findStream looks whether there is a stream before anybody waits for its events. While the servers of JetStream elect a leader they answer
 // nothing, or that they cannot: it waits for that.
-func (c *cli) findStream(ctx context.Context, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
+func findStream(ctx context.Context, c *cli, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
 	begun, told := time.Now(), false
 	for {
 		stream, err := f.lookForStream(ctx, js)

@@ -152,9 +152,9 @@ func line(v any) string {
 	return string(text)
 }
 
-// unreadable tells people of messages that cannot be read, and goes on after those of others, and those that are to be skipped. One
+// tellUnreadable tells people of messages that cannot be read, and goes on after those of others, and those that are to be skipped. One
 // of a record may be what a program waits for, so it ends subscribe.
-func (c *cli) unreadable(skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
+func tellUnreadable(c *cli, skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
 	return func(_ context.Context, _ jetstream.Msg, err *subscribe.UnreadableError) error {
 		if err.ID != (nats.ID{}) && !slices.Contains(skip, uint(err.Place)) {
 			return fmt.Errorf("%w; a newer jobledger may read it, and --skip %d passes over it", err, err.Place)
@@ -164,8 +164,8 @@ func (c *cli) unreadable(skip []uint) func(context.Context, jetstream.Msg, *subs
 	}
 }
 
-// trouble tells people what keeps events away, once for each cause, and when they come again.
-func (c *cli) trouble(cluster string) func(error) {
+// tellTrouble tells people what keeps events away, once for each cause, and when they come again.
+func tellTrouble(c *cli, cluster string) func(error) {
 	last := ""
 	return func(err error) {
 		text := ""
@@ -183,13 +183,13 @@ func (c *cli) trouble(cluster string) func(error) {
 	}
 }
 
-// notice tells people what they should know of the subscription itself.
-func (c *cli) notice(n subscribe.Notice) {
+// tellNotice tells people what they should know of the subscription itself.
+func tellNotice(c *cli, n subscribe.Notice) {
 	fmt.Fprintln(c.err, "jobledger: "+words.Clean(n.String()))
 }
 
-// complaint tells people what the server says of the connection beside its answers, such as a right that is missing: each thing once.
-func (c *cli) complaint() natsgo.ErrHandler {
+// tellComplaint tells people what the server says of the connection beside its answers, such as a right that is missing: each thing once.
+func tellComplaint(c *cli) natsgo.ErrHandler {
 	told := map[string]bool{} // the client calls it from one goroutine
 	return func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 		if text := err.Error(); !told[text] {

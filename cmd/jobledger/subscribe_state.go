@@ -15,14 +15,14 @@ import (
 
 // openState opens the file in which the last event taken is kept; nil when there is to be none. Where --state does not say the file, a
 // machine on which none can be written (a pod with a file system that is only read) goes without, and is told so.
-func (c *cli) openState(f *subscribeFlags) (*subscribe.StateFile, error) {
+func openState(c *cli, f *subscribeFlags) (*subscribe.StateFile, error) {
 	path := f.state
 	var err error
 	if path == "" {
 		if f.durable == "" {
 			return nil, nil
 		}
-		path, err = c.stateFile(f.cluster, f.durable)
+		path, err = stateFile(c, f.cluster, f.durable)
 	}
 	var file *subscribe.StateFile
 	if err == nil {
@@ -40,7 +40,7 @@ func (c *cli) openState(f *subscribeFlags) (*subscribe.StateFile, error) {
 var errNoHome = errors.New("keep the last event: neither XDG_STATE_HOME nor HOME is set")
 
 // stateFile is where it is kept unless --state says it: in the user's directory for state, of the XDG base directories.
-func (c *cli) stateFile(cluster, durable string) (string, error) {
+func stateFile(c *cli, cluster, durable string) (string, error) {
 	dir := c.getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) { // as that specification says
 		home := c.getenv("HOME")
@@ -53,7 +53,7 @@ func (c *cli) stateFile(cluster, durable string) (string, error) {
 }
 
 // closeState makes the last event taken safe from a power cut.
-func (c *cli) closeState(f *subscribe.StateFile) {
+func closeState(c *cli, f *subscribe.StateFile) {
 	if f == nil {
 		return
 	}

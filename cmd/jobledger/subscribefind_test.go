@@ -61,7 +61,7 @@ func TestSubscribeWaitsForALeader(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said strings.Builder
 				c, js, begun := &cli{err: &said}, &electing{answers: row.answers}, time.Now()
-				_, err := c.findStream(t.Context(), &subscribeFlags{cluster: "c"}, js)
+				_, err := findStream(t.Context(), c, &subscribeFlags{cluster: "c"}, js)
 				if took := time.Since(begun); (err == nil) != row.finds || took > row.within {
 					t.Errorf("after %s, asked %d times: %v", took, js.asked, err)
 				}

@@ -41,7 +41,7 @@ bore the name it is the newest, or with --at the newest that there was then; a U
 				if f.output.document() {
 					return c.value(&f.output, answer)
 				}
-				return c.showTicks(&f.output, answer)
+				return showTicks(c, &f.output, answer)
 			})
 		},
 	}
@@ -50,8 +50,8 @@ bore the name it is the newest, or with --at the newest that there was then; a U
 	return cmd
 }
 
-func (c *cli) showTicks(output *outputFlag, answer *ask.DueTicks) error {
-	page := c.page(output)
+func showTicks(c *cli, output *outputFlag, answer *ask.DueTicks) error {
+	page := pageFor(c, output)
 	table := show.Table{Out: c.out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.rowWidth(), Whole: c.piped(), Fold: true, Colour: c.colour()}
 	if output.local {
 		table.Head[0] = "DUE"
@@ -71,13 +71,13 @@ func (c *cli) showTicks(output *outputFlag, answer *ask.DueTicks) error {
 	case len(answer.Items) == 0 && answer.Due == nil:
 		fmt.Fprintln(c.err, "No due times found.")
 	}
-	c.tellMissing(answer, output.zone())
+	tellMissing(c, answer, output.zone())
 	return nil
 }
 
 // tellMissing says what may be missing in a list of due times.
-func (c *cli) tellMissing(a *ask.DueTicks, zone words.Zone) {
-	c.noteTimes(a.PassedOver, zone)
+func tellMissing(c *cli, a *ask.DueTicks, zone words.Zone) {
+	noteTimes(c, a.PassedOver, zone)
 	if a.Unrecorded > 0 {
 		fmt.Fprintf(c.err, "note: %s of the CronJob and its Jobs not recorded: too many in a short time\n",
 			words.Count(int(min(a.Unrecorded, math.MaxInt)), "version"))

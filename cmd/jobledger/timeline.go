@@ -24,7 +24,7 @@ When there are more rows than --limit, those with failures come first.`,
 				if f.output.document() {
 					return c.value(&f.output, t)
 				}
-				page := c.page(&f.output)
+				page := pageFor(c, &f.output)
 				page.Width = c.width()
 				return page.Timeline(t)
 			})

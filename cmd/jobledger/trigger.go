@@ -45,7 +45,7 @@ Exit codes: 0 when the run was asked for, 1 when it was not, 2 when the command 
 understood.`,
 		Example: `  jobledger trigger cronjob/nightly -n batch`,
 		Args:    oneCronJobArg,
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.trigger(cmd.Context(), &f, args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runTrigger(cmd.Context(), c, &f, args) },
 		Annotations: map[string]string{
 			ofKubeconfig: "",
 		},
@@ -58,7 +58,7 @@ understood.`,
 	return cmd
 }
 
-func (c *cli) trigger(ctx context.Context, f *triggerFlags, args []string) error {
+func runTrigger(ctx context.Context, c *cli, f *triggerFlags, args []string) error {
 	one, before, err := which.Parse(args)
 	if err != nil {
 		return err

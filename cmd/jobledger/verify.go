@@ -48,7 +48,7 @@ the controller. A log that ends before it, or has another hash there, is damaged
 			if err != nil {
 				return err
 			}
-			return c.verify(cmd.Context(), dir, heads)
+			return runVerify(cmd.Context(), c, dir, heads)
 		},
 	}
 	cmd.Flags().Var((*logAddress)(&dir), "log", "directory of the log ($JOBLEDGER_LOG)")
@@ -75,14 +75,14 @@ func parseHas(text string) ([]store.Head, error) {
 	return []store.Head{h}, nil
 }
 
-func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
+func runVerify(ctx context.Context, c *cli, dir string, has []store.Head) error {
 	progress := newProgress(c.err, "verify", 0)
 	report, err := open.Verify(ctx, dir, func(done, total int64) {
 		progress.total = uint64(max(total, 1))
 		progress.show(uint64(done))
 	}, has...)
 	progress.clear()
-	c.identify(report)
+	tellIdentity(c, report)
 	if err == nil && report.First > 1 && report.Records > 0 {
 		fmt.Fprintf(c.out, "note: %s\n", prunedBefore(report.First))
 	}
@@ -113,7 +113,7 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 	if report.Snapshot != 0 {
 		fmt.Fprintf(c.out, "note: the snapshot of record %d was not compared with the records: 'jobledger replay' does that\n", report.Snapshot)
 	}
-	wrong, err := c.verifyLists(ctx, dir)
+	wrong, err := verifyLists(ctx, c, dir)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (c *cli) verify(ctx context.Context, dir string, has []store.Head) error {
 }
 
 // verifyLists compares the lists of Jobs beside a log with its records, and says how many are wrong.
-func (c *cli) verifyLists(ctx context.Context, dir string) (wrong int, err error) {
+func verifyLists(ctx context.Context, c *cli, dir string) (wrong int, err error) {
 	if listsDir(dir) == "" {
 		return 0, nil // a stream has none
 	}
@@ -158,8 +158,8 @@ func checkLists(ctx context.Context, log store.Archive, dir string) (joblist.Che
 	return joblist.Check(ctx, joblist.Config{Log: log, Files: store.FilesOf(log), Dir: listsDir(dir)})
 }
 
-// identify says which log it is.
-func (c *cli) identify(r store.Report) {
+// tellIdentity says which log it is.
+func tellIdentity(c *cli, r store.Report) {
 	if r.Identity.LogID == "" {
 		return
 	}

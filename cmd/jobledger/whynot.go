@@ -34,7 +34,7 @@ time the nearest due times are named.`,
 				if f.output.document() {
 					return c.value(&f.output, answer)
 				}
-				page := c.page(&f.output)
+				page := pageFor(c, &f.output)
 				page.Width = c.width()
 				return page.Sentences(answer.Sentences)
 			})
