@@ -15,3 +15,6 @@ func acting(c *cli) []*cobra.Command {
 
 // elsewhere is what is said of a command that this program does not have and another one has.
 func elsewhere(string) string { return "" }
+
+// kubeNamespace is the namespace of the kubeconfig's current context.
+var kubeNamespace = namespaceOfKubeconfig

@@ -20,7 +20,7 @@ func commandIn(t *testing.T, env map[string]string, args ...string) (out, err st
 	t.Helper()
 	var o, e bytes.Buffer
 	c := &cli{out: &o, err: &e, getenv: func(name string) string { return env[name] }}
-	c.execute(t.Context(), append([]string{"jobledger"}, args...))
+	execute(t.Context(), c, append([]string{"jobledger"}, args...))
 	return o.String(), e.String()
 }
 

@@ -117,7 +117,7 @@ func completeObjects(c *cli, f *jobFlags, lists bool) cobra.CompletionFunc {
 // cronJobsLike are the names of the newest CronJobs that begin so, each once.
 func cronJobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
 	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
-		page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: completionNamespace(cmd, f), Name: begun, Limit: completionNames})
+		page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: completionNamespace(c, cmd, f), Name: begun, Limit: completionNames})
 		for _, j := range page.Items {
 			if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
 				names = append(names, name)
@@ -157,7 +157,7 @@ func completeNamespaces(c *cli, cmd *cobra.Command, f *jobFlags) {
 
 // jobsLike are the names of the newest Jobs that begin so, each once.
 func jobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
-	for _, j := range lookUp(c, cmd, f, history.JobsQuery{Namespace: completionNamespace(cmd, f), Name: begun, Limit: completionNames}) {
+	for _, j := range lookUp(c, cmd, f, history.JobsQuery{Namespace: completionNamespace(c, cmd, f), Name: begun, Limit: completionNames}) {
 		if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -167,11 +167,11 @@ func jobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names []st
 }
 
 // completionNamespace is where names are looked up.
-func completionNamespace(cmd *cobra.Command, f *jobFlags) string {
+func completionNamespace(c *cli, cmd *cobra.Command, f *jobFlags) string {
 	namespace := f.namespace
 	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
-		if plugin(cmd.Root().DisplayName()) {
-			namespace, _ = namespaceOfKubeconfig() // without one it is the default
+		if plugin(cmd.Root().DisplayName()) && c.kubeNamespace != nil {
+			namespace, _ = c.kubeNamespace() // without one it is the default
 		}
 		namespace = orDefault(namespace)
 	}
@@ -204,3 +204,6 @@ func lookIn(c *cli, cmd *cobra.Command, f *jobFlags, look func(context.Context, 
 	defer src.Close()
 	look(ctx, src)
 }
+
+// plugin reports whether the program was called by kubectl, whose users expect the namespace of their kubeconfig.
+func plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }

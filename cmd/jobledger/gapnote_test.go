@@ -33,7 +33,7 @@ func eventsOf(t *testing.T, log string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	c := &cli{out: &out, err: &out, getenv: func(string) string { return "" }}
-	if status := c.execute(t.Context(), append([]string{"jobledger", "events", "--log", log}, args...)); status != 0 {
+	if status := execute(t.Context(), c, append([]string{"jobledger", "events", "--log", log}, args...)); status != 0 {
 		t.Fatalf("exit %d: %s", status, &out)
 	}
 	return out.String()

@@ -79,7 +79,7 @@ func answerOf(t *testing.T, args []string) string {
 	t.Helper()
 	var out, failed bytes.Buffer
 	c := &cli{out: &out, err: &failed, getenv: func(name string) string { return map[string]string{"COLUMNS": "100"}[name] }}
-	if status := c.execute(t.Context(), append([]string{"jobledger"}, args...)); status != 0 {
+	if status := execute(t.Context(), c, append([]string{"jobledger"}, args...)); status != 0 {
 		t.Fatalf("jobledger %s: exit %d: %s", strings.Join(args, " "), status, &failed)
 	}
 	return out.String()

@@ -33,7 +33,7 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // from then on signals do what they do without us
 
-	return (&cli{out: os.Stdout, err: os.Stderr, getenv: os.Getenv}).execute(ctx, asCompletion(args))
+	return execute(ctx, (&cli{out: os.Stdout, err: os.Stderr, getenv: os.Getenv, kubeNamespace: kubeNamespace}), asCompletion(args))
 }
 
 // asCompletion is the command line that is meant when kubectl asks for the completion of a plugin: it runs a program of another name,
@@ -46,7 +46,7 @@ func asCompletion(args []string) []string {
 }
 
 // execute carries out a command line and returns the exit code.
-func (c *cli) execute(ctx context.Context, args []string) int {
+func execute(ctx context.Context, c *cli, args []string) int {
 	if asksForASCII(c.getenv) {
 		c.speakASCII()
 	}
@@ -109,13 +109,3 @@ func displayName(arg0 string) string {
 	}
 	return "jobledger"
 }
-
-// errTold: the command failed, and has said so.
-var errTold = errors.New("the command failed")
-
-// usageError is a command line that cannot be understood. Its text says what to do.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }

@@ -206,7 +206,7 @@ func spokenOf(t *testing.T, dir, args string) string {
 	t.Helper()
 	var out bytes.Buffer
 	c := &cli{out: &out, err: &out, getenv: func(string) string { return "" }}
-	if status := c.execute(t.Context(), append([]string{"jobledger"}, append(strings.Fields(args), "--log", dir)...)); status != 0 {
+	if status := execute(t.Context(), c, append([]string{"jobledger"}, append(strings.Fields(args), "--log", dir)...)); status != 0 {
 		t.Fatalf("%s: exit %d: %s", args, status, &out)
 	}
 	return out.String()

@@ -2,15 +2,11 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/internal/read/which"
 )
-
-// plugin reports whether the program was called by kubectl, whose users expect the namespace of their kubeconfig.
-func plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }
 
 // lists are the commands that show many Jobs, unless one is named.
 var lists = []string{"get", "events", "failures", "plan", "subscribe"}
@@ -26,7 +22,7 @@ func addAllNamespaces(root *cobra.Command) {
 
 // namespaceOf fills in the namespace that the command line leaves open, before the command begins: as a plugin, that of the
 // kubeconfig's current context.
-func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
+func namespaceOf(c *cli, cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	all := flags.Lookup("all-namespaces") != nil && flags.Changed("all-namespaces")
 	if all && flags.Changed("namespace") {
@@ -35,10 +31,10 @@ func namespaceOf(cmd *cobra.Command, args []string, asPlugin bool) error {
 	if all && len(args) > 0 && namesOne(args) {
 		return usage("-A is for lists: say with -n where the Job is")
 	}
-	if !asPlugin || all || flags.Changed("namespace") || !wantsNamespace(cmd) {
+	if c.kubeNamespace == nil || !plugin(cmd.Root().DisplayName()) || all || flags.Changed("namespace") || !wantsNamespace(cmd) {
 		return nil
 	}
-	namespace, err := namespaceOfKubeconfig()
+	namespace, err := c.kubeNamespace()
 	if err != nil || namespace == "" {
 		return err
 	}

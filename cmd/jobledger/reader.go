@@ -21,5 +21,5 @@ func elsewhere(name string) string {
 	return ""
 }
 
-// namespaceOfKubeconfig: this program reads no kubeconfig, so -n says the namespace.
-func namespaceOfKubeconfig() (string, error) { return "", nil }
+// kubeNamespace: this program reads no kubeconfig, so -n says the namespace.
+var kubeNamespace func() (string, error)

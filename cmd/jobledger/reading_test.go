@@ -31,7 +31,7 @@ func TestCommandsShowThatTheyRead(t *testing.T) {
 			c := &cli{
 				out: &shownBy{&screen, r, true}, err: &shownBy{&screen, r, false}, reads: r, getenv: func(string) string { return "" },
 			}
-			if code := c.execute(t.Context(), append(append([]string{"jobledger"}, strings.Fields(args)...), "--log", log)); code != 0 {
+			if code := execute(t.Context(), c, append(append([]string{"jobledger"}, strings.Fields(args)...), "--log", log)); code != 0 {
 				t.Fatalf("it ends with %d:\n%s", code, &screen)
 			}
 			text := screen.String()

@@ -57,7 +57,7 @@ func TestReplayStrict(t *testing.T) {
 			if flags != nil {
 				want = row.strict
 			}
-			got := c.execute(t.Context(), append([]string{"jobledger", "replay", "--log", dir}, flags...))
+			got := execute(t.Context(), c, append([]string{"jobledger", "replay", "--log", dir}, flags...))
 			if got != want || !strings.Contains(out.String(), row.says) {
 				t.Errorf("%s, %v: exit %d, want %d and %q:\n%s", row.name, flags, got, want, row.says, &out)
 			}

@@ -171,6 +171,6 @@ func command(args ...string) (r typed) {
 		r.out, r.err = out.String(), err.String()
 	}()
 	c := &cli{out: &out, err: &err, getenv: func(string) string { return "" }}
-	r.code = c.execute(context.Background(), append([]string{"jobledger"}, args...))
+	r.code = execute(context.Background(), c, append([]string{"jobledger"}, args...))
 	return r
 }

@@ -85,11 +85,3 @@ func kindOf(flag string) string {
 	}
 	return ""
 }
-
-// counted is a number and its noun.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
