@@ -164,7 +164,8 @@ var ranges = map[string]map[string]span{
 	"CronJobState": {
 		"first": numbers, "head": numbers, "now": instant, "last_schedule": instant, "last_success": instant, "watched": instant,
 		"edited": instant, "begun": instant, "taken": instant, "scheduled": instant, "ended": instant, "unseen": instant, "pending": instant, "since": instant,
-		"went": uid,
+		"freed": instant,
+		"went":  uid,
 	},
 	"PastSchedule":  {"until": instant},
 	"RunState":      {"seen": instant},

@@ -38,7 +38,6 @@ func (c *CronJob) Apply(rec *events.Record) {
 	case *events.RunSeen:
 		c.runSeen(rec, f)
 	case *events.RunGone:
-		c.frees(c.Runs[f.Job])
 		c.depart(f.Job)
 		c.Went = append(slices.Clone(c.Went), f.Job)
 		c.happened()

@@ -90,20 +90,6 @@ func (c *CronJob) RunNamed(name string) (found *Run) {
 	return found
 }
 
-// frees notes that a Job gives its name back. One that has ended, of the run that started last, has kept other due times of its minute from
-// starting.
-func (c *CronJob) frees(r *Run) {
-	if r == nil || r.Vanished() || !r.Finished() || c.Seen.Suspend {
-		return
-	}
-	if due := c.dueOf(r); due != 0 && minuteOf(due) == minuteOf(c.LastSchedule) {
-		c.Freed = c.Now
-	}
-}
-
-// minuteOf is what the name of a run's Job has of its due time (C-151).
-func minuteOf(due events.Time) int64 { return due.Go().Unix() / 60 }
-
 func compareRun(r *Run, with *events.RunSeen) int { return compareRuns(&r.RunSeen, with) }
 
 // SortedRuns are the CronJob's Jobs by name, and by UID those of the same.

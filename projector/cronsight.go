@@ -150,6 +150,7 @@ func (c *CronJob) recognise(r *Run) {
 // depart folds that a Job is gone. It is kept until the ledger has it.
 func (c *CronJob) depart(uid types.UID) {
 	r := c.Runs[uid]
+	c.frees(r)
 	c.dropRun(uid)
 	due := events.Time(0)
 	if r != nil {
@@ -159,6 +160,20 @@ func (c *CronJob) depart(uid types.UID) {
 		c.Sight.Departed = append(slices.Clone(c.Sight.Departed), r)
 	}
 }
+
+// frees notes that a Job gives its name back. One that has ended, of the run that started last, has kept other due times of its minute from
+// starting.
+func (c *CronJob) frees(r *Run) {
+	if r == nil || r.Result == events.ResultNone || r.Removed && r.Deleted == 0 || c.Seen.Suspend {
+		return
+	}
+	if r.Due != 0 && minuteOf(r.Due) == minuteOf(c.LastSchedule) {
+		c.Freed = c.Now
+	}
+}
+
+// minuteOf is what the name of a run's Job has of its due time (C-151).
+func minuteOf(due events.Time) int64 { return due.Go().Unix() / 60 }
 
 // concerns reports whether a Job is a start that the ledger is to tell of. Those that were there when it began were before its time.
 func (c *CronJob) concerns(r *Run, due events.Time) bool {
@@ -189,11 +204,11 @@ func (c *CronJob) dueOf(r *Run) events.Time {
 	switch {
 	case !ok || err != nil || r.Manual:
 		return 0
-	case r.Due != 0 && minuteOf(r.Due) != minute:
+	case r.Due != 0 && r.Due.Go().Unix()/60 != minute:
 		return 0
 	case r.Due != 0:
 		return r.Due
-	case minuteOf(c.Seen.LastSchedule) == minute:
+	case c.Seen.LastSchedule.Go().Unix()/60 == minute:
 		return c.Seen.LastSchedule
 	}
 	return events.Time(minute * int64(time.Minute))

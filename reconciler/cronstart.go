@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/schedule"
+	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
 // The concurrency policies that differ from Allow.
@@ -152,6 +153,20 @@ func (p *plan) hasRun(name string) bool {
 func (p *plan) wasTaken(due events.Time) bool {
 	cp := p.cron
 	return cp.Settings.DuePace > 0 && due <= cp.Freed && runName(cp.Ref.Name, due) == runName(cp.Ref.Name, cp.LastSchedule)
+}
+
+// tellTaken is the fate of a due time whose name another one's Job had until it was too late.
+func (p *plan) tellTaken(due events.Time) {
+	cp := p.cron
+	if due != cp.ledger.Open {
+		return // it has its fate
+	}
+	l := ledgerOf(&cp.ledger)
+	e, _ := l.End(ticks.Refused)
+	t := p.tick(&e)
+	t.Name = runName(cp.Ref.Name, due)
+	cp.keep(&l)
+	p.sayLedger(RunRefused, anotherHasTheName, events.CronStep{Ticks: []events.Tick{t}})
 }
 
 // holds is what holds a due time back.

@@ -126,20 +126,6 @@ func (p *plan) tellRefused(s *projector.CronStart) {
 	p.sayLedger(RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
 }
 
-// tellTaken is the fate of a due time whose name another one's Job had until it was too late.
-func (p *plan) tellTaken(due events.Time) {
-	cp := p.cron
-	if due != cp.ledger.Open {
-		return // it has its fate
-	}
-	l := ledgerOf(&cp.ledger)
-	e, _ := l.End(ticks.Refused)
-	t := p.tick(&e)
-	t.Name = runName(cp.Ref.Name, due)
-	cp.keep(&l)
-	p.sayLedger(RunRefused, anotherHasTheName, events.CronStep{Ticks: []events.Tick{t}})
-}
-
 // anotherHasTheName is why a due time starts nothing that shares its minute with one that has started (C-152).
 const anotherHasTheName = "the Job of another due time has the name of its Job"
 

@@ -133,11 +133,3 @@ func read[O kubewire.Object](ctx context.Context, s *request.Sender, of *kubewir
 	})
 	return o, err
 }
-
-// answer is the object, or nil with an error: what client-go fills in before it fails means nothing.
-func answer[T any](o *T, err error) (*T, error) {
-	if err != nil {
-		return nil, err
-	}
-	return o, nil
-}
