@@ -3,13 +3,14 @@
 package main
 
 import (
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/spf13/cobra"
 	_ "golang.org/x/crypto/x509roots/fallback" // the roots of public servers, such as a NATS service, where the system has none
 )
 
 // acting are the commands that do more than read a log. Most of what is compiled for this program is what they need of Kubernetes and
 // NATS; reader.go leaves them out.
-func acting(c *cli) []*cobra.Command {
+func acting(c *cli.CLI) []*cobra.Command {
 	return []*cobra.Command{newRun(c), newSubscribe(c), newDoctor(c), newPrune(c), newTrigger(c), newRelease(c)}
 }
 

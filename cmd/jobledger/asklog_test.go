@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/read/serve"
@@ -64,7 +65,7 @@ func makeWork(t testing.TB, dir string) {
 
 // readingCommands are the commands that read a log, as the tree of commands has them: those that take --log and --server.
 func readingCommands() (names []string) {
-	root := newRoot(&cli{out: os.Stdout, err: os.Stderr, getenv: func(string) string { return "" }}, "jobledger")
+	root := newRoot(&cli.CLI{Out: os.Stdout, Err: os.Stderr, Getenv: func(string) string { return "" }}, "jobledger")
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		if cmd.Flags().Lookup("log") != nil && cmd.Flags().Lookup("server") != nil {

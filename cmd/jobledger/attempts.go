@@ -3,11 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 )
 
-func newAttempts(c *cli) *cobra.Command {
-	var f askFlags
+func newAttempts(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
 	q := ask.Attempts.New()
 	cmd := &cobra.Command{
 		Use:   "attempts [NAMESPACE/]NAME | attempts job/NAME",
@@ -23,16 +24,16 @@ that it was no more than that.
 -o wide adds how it ended in words, UIDs, and between which records.`,
 		Example: `  jobledger attempts job/etl --log DIR -n prod
   jobledger attempts job/etl --log DIR -n prod --failed -o json`,
-		Args: oneJobArg,
+		Args: cli.OneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(page *ask.AttemptsPage) error {
-				if f.output.document() {
-					return c.value(&f.output, page)
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(page *ask.AttemptsPage) error {
+				if f.Output.Document() {
+					return c.Value(&f.Output, page)
 				}
-				return pageFor(c, &f.output).Attempts(page.Items, page.Sum)
+				return pageFor(c, &f.Output).Attempts(page.Items, page.Sum)
 			})
 		},
 	}
-	f.add(cmd, c, q.Flags, formats...)
+	f.Add(cmd, c, q.Flags, cli.Formats...)
 	return cmd
 }

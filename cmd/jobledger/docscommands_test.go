@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
@@ -172,7 +173,7 @@ func checkOurs(name string, args []string, named bool) error {
 	if len(args) == 0 || len(args) == 1 && args[0] == "help" {
 		return nil
 	}
-	root := newRoot(&cli{out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }}, name)
+	root := newRoot(&cli.CLI{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }}, name)
 	if args[0] == "completion" {
 		return nil // is cobra's, which adds it when it runs
 	}
@@ -286,7 +287,7 @@ func TestFlagsAndMetricsInDocs(t *testing.T) {
 			visit(below)
 		}
 	}
-	visit(newRoot(&cli{out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }}, "jobledger"))
+	visit(newRoot(&cli.CLI{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }}, "jobledger"))
 	metrics := d.read("docs/metrics.md")
 	named, measured := 0, 0
 	for _, page := range pages(t, d.root) {

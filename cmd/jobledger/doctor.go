@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/internal/read/show"
@@ -31,10 +32,10 @@ type doctorFlags struct {
 	account string
 	wait    bool
 	timeout time.Duration
-	output  outputFlag
+	output  cli.OutputFlag
 }
 
-func newDoctor(c *cli) *cobra.Command {
+func newDoctor(c *cli.CLI) *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -56,7 +57,7 @@ answer is one.`,
 		Example: `  jobledger doctor --manage=observe
   jobledger doctor --log /var/lib/jobledger/log --service-account jobledger/jobledger
   jobledger doctor --log ./log --nats-context jobs --wait --timeout 2m -o json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), c, cmd.Flags(), &f) },
 	}
 	f.run.add(cmd)
@@ -66,7 +67,7 @@ answer is one.`,
 	flags.StringVar(&f.account, "service-account", "", "whose rights to look at, as NAMESPACE/NAME; those of who asks unless given")
 	flags.BoolVar(&f.wait, "wait", false, "look again until there is no problem")
 	flags.DurationVar(&f.timeout, "timeout", 2*time.Minute, "how long --wait goes on")
-	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
+	f.output.AddFormats(cmd, cli.FormatTable, cli.FormatJSON, cli.FormatYAML)
 	return cmd
 }
 
@@ -75,14 +76,14 @@ var shownOfDoctor = []string{"log", "kubeconfig", "context", "namespace", "manag
 
 // config is what is looked at.
 func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
-	if err := f.output.validate(); err != nil {
+	if err := f.output.Validate(); err != nil {
 		return nil, err
 	}
 	if namespace, name, ok := strings.Cut(f.account, "/"); f.account != "" && (!ok || namespace == "" || name == "") {
-		return nil, usage("--service-account=%s: want NAMESPACE/NAME, such as jobledger/jobledger", f.account)
+		return nil, cli.Usage("--service-account=%s: want NAMESPACE/NAME, such as jobledger/jobledger", f.account)
 	}
 	if !f.wait && flags.Changed("timeout") {
-		return nil, usage("--timeout goes with --wait")
+		return nil, cli.Usage("--timeout goes with --wait")
 	}
 	settings, err := f.settings(flags)
 	if err != nil {
@@ -131,7 +132,7 @@ func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 // readiness asks the controller that writes a log for what /readyz says.
 func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	return func(ctx context.Context) ([]string, bool, error) {
-		address, err := regular.Read(filepath.Join(dir, serve.AddressFile), mostAddress)
+		address, err := regular.Read(filepath.Join(dir, serve.AddressFile), cli.MostAddress)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, false, nil
 		}
@@ -160,7 +161,7 @@ func readiness(dir string) func(context.Context) ([]string, bool, error) {
 // lookAgain is how long --wait lets things be between two looks.
 const lookAgain = 2 * time.Second
 
-func runDoctor(ctx context.Context, c *cli, flags *pflag.FlagSet, f *doctorFlags) error {
+func runDoctor(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *doctorFlags) error {
 	config, err := f.config(flags)
 	if err != nil {
 		return err
@@ -181,18 +182,18 @@ func runDoctor(ctx context.Context, c *cli, flags *pflag.FlagSet, f *doctorFlags
 }
 
 // examine looks once, and shows what is found as it comes, or as one document.
-func examine(ctx context.Context, c *cli, config *doctor.Config, f *doctorFlags) error {
+func examine(ctx context.Context, c *cli.CLI, config *doctor.Config, f *doctorFlags) error {
 	page := pageFor(c, &f.output)
 	all := []doctor.Finding{}
 	counts := map[doctor.Level]int{}
 	worst := doctor.Run(ctx, config, func(found doctor.Finding) {
 		all = append(all, found)
 		counts[found.Level]++
-		if f.output.format == formatTable {
+		if f.output.Format == cli.FormatTable {
 			page.Finding(string(found.Level), styles[found.Level], found.Check, found.Text, found.Do)
 		}
 	})
-	if f.output.format != formatTable {
+	if f.output.Format != cli.FormatTable {
 		text, err := show.Indented(struct {
 			Worst doctor.Level     `json:"worst"`
 			Items []doctor.Finding `json:"items"`
@@ -200,12 +201,12 @@ func examine(ctx context.Context, c *cli, config *doctor.Config, f *doctorFlags)
 		if err != nil {
 			return err
 		}
-		if err := c.document(f.output.format, text); err != nil {
+		if err := c.Document(f.output.Format, text); err != nil {
 			return err
 		}
 	}
 	if worst == doctor.Problem {
-		return fmt.Errorf("%s", counted(counts[doctor.Problem], "problem", "problems"))
+		return fmt.Errorf("%s", cli.Counted(counts[doctor.Problem], "problem", "problems"))
 	}
 	return nil
 }

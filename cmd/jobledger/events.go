@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -22,8 +23,8 @@ import (
 
 // eventsFlags choose records.
 type eventsFlags struct {
-	job       jobFlags
-	output    outputFlag
+	job       cli.JobFlags
+	output    cli.OutputFlag
 	kinds     []string
 	span      ask.Span
 	from      uint64
@@ -33,7 +34,7 @@ type eventsFlags struct {
 	watch     bool
 }
 
-func newEvents(c *cli) *cobra.Command {
+func newEvents(c *cli.CLI) *cobra.Command {
 	var f eventsFlags
 	cmd := &cobra.Command{
 		Use:   "events [[NAMESPACE/]NAME | job/NAME | pod/NAME | cronjob/NAME]",
@@ -65,16 +66,16 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
   jobledger events --log DIR --since 12:10 --until 12:15
   jobledger events --decisions --since 1h -w --server http://127.0.0.1:10271
   jobledger events --log DIR -o json --kind CommandEnded | jq 'select(.facts.ending != "done")'`,
-		Args:              func(_ *cobra.Command, args []string) error { return atMost(2, args) },
-		ValidArgsFunction: completeObjects(c, &f.job, false),
+		Args:              func(_ *cobra.Command, args []string) error { return cli.AtMost(2, args) },
+		ValidArgsFunction: cli.CompleteObjects(c, &f.job, false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := runEvents(cmd.Context(), c, &f, args)
 			return errors.Join(err, damageLine(c, &f.output, err))
 		},
 	}
-	f.job.add(cmd, c, "only of this namespace; with job/NAME, where it is (\"default\")")
-	f.output.add(cmd)
-	f.output.addLocal(cmd)
+	f.job.Add(cmd, c, "only of this namespace; with job/NAME, where it is (\"default\")")
+	f.output.Add(cmd)
+	f.output.AddLocal(cmd)
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only records of these kinds, such as PodChanged,CommandEnded")
 	f.span.BindSince(cmd.Flags(), "only records from this time on")
 	f.span.BindUntil(cmd.Flags(), "only records up to this time, likewise")
@@ -83,7 +84,7 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
 	cmd.Flags().IntVar(&f.tail, "tail", 0, "only the last so many of the records; all unless given")
 	cmd.Flags().BoolVar(&f.decisions, "decisions", false, "only decisions")
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on with records as they are written, until interrupted")
-	completeWith(cmd, "kind", kindNames()...)
+	cli.CompleteWith(cmd, "kind", kindNames()...)
 	return cmd
 }
 
@@ -100,8 +101,8 @@ func kindNames() []string {
 
 // query says which records are wanted of the log, but for their time.
 func (f *eventsFlags) query() (q history.Query, err error) {
-	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.namespace, Limit: f.limit.Most}
-	if err := f.span.Read(f.output.zone()); err != nil {
+	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.Namespace, Limit: f.limit.Most}
+	if err := f.span.Read(f.output.Zone()); err != nil {
 		return q, err
 	}
 	if err := cmp.Or(f.limit.Read(), ask.NotNegative("tail", f.tail)); err != nil {
@@ -109,13 +110,13 @@ func (f *eventsFlags) query() (q history.Query, err error) {
 	}
 	switch {
 	case f.tail > mostTail:
-		return q, usage("--tail %d: at most %d; --from and --since show more", f.tail, mostTail)
+		return q, cli.Usage("--tail %d: at most %d; --from and --since show more", f.tail, mostTail)
 	case f.tail > 0 && f.limit.Most > 0:
-		return q, usage("--limit is of the first records, and --tail of the last: leave one out")
+		return q, cli.Usage("--limit is of the first records, and --tail of the last: leave one out")
 	case f.watch && f.span.Until():
-		return q, usage("-w goes on for ever, and --until says where to end: leave one out")
+		return q, cli.Usage("-w goes on for ever, and --until says where to end: leave one out")
 	case f.watch && f.limit.Most > 0:
-		return q, usage("-w goes on for ever, and --limit ends: leave one out")
+		return q, cli.Usage("-w goes on for ever, and --limit ends: leave one out")
 	}
 	q.Kinds, err = chosenKinds(f.kinds, f.decisions)
 	return q, err
@@ -127,7 +128,7 @@ const mostTail = 100_000
 // chosenKinds are those of --kind, or of --decisions; none for all. Each is there once.
 func chosenKinds(names []string, decisions bool) (kinds []events.Kind, err error) {
 	if decisions && len(names) > 0 {
-		return nil, usage("--decisions is short for --kind Decided,WouldDecide: give one of them")
+		return nil, cli.Usage("--decisions is short for --kind Decided,WouldDecide: give one of them")
 	}
 	if decisions {
 		return []events.Kind{events.KindDecided, events.KindWouldDecide}, nil
@@ -135,7 +136,7 @@ func chosenKinds(names []string, decisions bool) (kinds []events.Kind, err error
 	for _, name := range names {
 		i := slices.IndexFunc(kindNames(), func(k string) bool { return strings.EqualFold(k, strings.ReplaceAll(name, "-", "")) })
 		if i < 0 {
-			return nil, usage("--kind %s: there is no such kind; there are %s", name, strings.Join(kindNames(), ", "))
+			return nil, cli.Usage("--kind %s: there is no such kind; there are %s", name, strings.Join(kindNames(), ", "))
 		}
 		if kind, _ := events.KindNamed(kindNames()[i]); !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
@@ -144,8 +145,8 @@ func chosenKinds(names []string, decisions bool) (kinds []events.Kind, err error
 	return kinds, nil
 }
 
-func runEvents(ctx context.Context, c *cli, f *eventsFlags, args []string) error {
-	if err := f.output.validate(); err != nil {
+func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) error {
+	if err := f.output.Validate(); err != nil {
 		return err
 	}
 	chosen, err := f.query()
@@ -154,51 +155,51 @@ func runEvents(ctx context.Context, c *cli, f *eventsFlags, args []string) error
 	}
 	var one which.Object
 	if len(args) > 0 {
-		if one, err = f.job.object(args); err != nil {
+		if one, err = f.job.Object(args); err != nil {
 			return err
 		}
 		if one.Kind == which.CronJob && one.Name == "" {
-			return usage("say which CronJob: cronjob/NAME")
+			return cli.Usage("say which CronJob: cronjob/NAME")
 		}
 	}
-	src, live, err := f.job.source.open(ctx, c)
+	src, live, err := f.job.Source.Open(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	if f.watch && !live {
-		return f.job.source.notLive()
+		return f.job.Source.NotLive()
 	}
-	if chosen.Since, chosen.Until, err = f.span.In(ctx, c.here(src)); err != nil {
+	if chosen.Since, chosen.Until, err = f.span.In(ctx, c.Here(src)); err != nil {
 		return err
 	}
 	var stream *events.Stream
 	if one != (which.Object{}) {
-		if one, err = f.job.resolve(ctx, c, src, one); err != nil {
+		if one, err = f.job.Resolve(ctx, c, src, one); err != nil {
 			return err
 		}
-		s, err := f.job.find(ctx, c, src, one)
+		s, err := f.job.Find(ctx, c, src, one)
 		if err != nil {
 			return err
 		}
 		stream, chosen.Namespace, chosen.Stream = &s, "", &s
 	}
-	p := newPrinter(c, &f.output, history.NamesOf(ctx, src))
+	p := cli.NewPrinter(c, &f.output, history.NamesOf(ctx, src))
 	if f.watch {
-		p.live(chosen.Kinds)
+		p.Live(chosen.Kinds)
 	}
 	l := &listing{src: src, chosen: chosen, tail: f.tail, printer: p}
 	if err := l.history(ctx); err != nil {
-		_ = p.flush() // what was read before stands
+		_ = p.Flush() // what was read before stands
 		return err
 	}
-	if err := p.flush(); err != nil {
+	if err := p.Flush(); err != nil {
 		return err
 	}
 	if err := tellGaps(ctx, c, src, f, &chosen); err != nil && !src.Beside(err) {
 		return err
 	}
-	if err := tellPassed(ctx, c, src, f, &chosen, cmp.Or(l.since, chosen.Since), p.names); err != nil && !src.Beside(err) {
+	if err := tellPassed(ctx, c, src, f, &chosen, cmp.Or(l.since, chosen.Since), p.Names); err != nil && !src.Beside(err) {
 		return err
 	}
 	if f.watch {
@@ -208,16 +209,16 @@ func runEvents(ctx context.Context, c *cli, f *eventsFlags, args []string) error
 		return tellNothing(ctx, c, src, stream, one)
 	}
 	if l.more {
-		fmt.Fprintf(c.err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
+		fmt.Fprintf(c.Err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
 	}
 	return nil
 }
 
 // damageLine ends a listing for programs with the damage that was met, the error with which it ends among it.
-func damageLine(c *cli, o *outputFlag, err error) error {
-	c.met.Note(err)
-	met := c.met.Met()
-	if len(met) == 0 || !o.document() {
+func damageLine(c *cli.CLI, o *cli.OutputFlag, err error) error {
+	c.Met.Note(err)
+	met := c.Met.Met()
+	if len(met) == 0 || !o.Document() {
 		return nil
 	}
 	texts := make([]string, len(met))
@@ -228,15 +229,15 @@ func damageLine(c *cli, o *outputFlag, err error) error {
 	if err != nil {
 		return err
 	}
-	if o.format == formatYAML {
-		fmt.Fprintln(c.out, "---")
+	if o.Format == cli.FormatYAML {
+		fmt.Fprintln(c.Out, "---")
 	}
-	return c.document(o.format, recordjson.VisibleJSON(line))
+	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
 // tellGaps says so when a moment that was asked for lies in a time in which the cluster was not watched: no record is of that time, and
 // what happened then stands behind it.
-func tellGaps(ctx context.Context, c *cli, src history.Source, f *eventsFlags, q *history.Query) error {
+func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query) error {
 	var moments []events.Time
 	for _, t := range []events.Time{q.Since, q.Until} {
 		if t != 0 {
@@ -251,7 +252,7 @@ func tellGaps(ctx context.Context, c *cli, src history.Source, f *eventsFlags, q
 		return nil // what can be read was shown
 	}
 	for _, g := range gaps {
-		fmt.Fprintf(c.err, "note: %s. What happened then was found at its end, or never\n", show.NotWatched(g, f.output.zone()))
+		fmt.Fprintf(c.Err, "note: %s. What happened then was found at its end, or never\n", show.NotWatched(g, f.output.Zone()))
 	}
 	return err
 }
@@ -261,7 +262,7 @@ type listing struct {
 	src     history.Source
 	chosen  history.Query
 	tail    int // how many of the last are shown; 0 for all
-	printer *printer
+	printer *cli.Printer
 	next    events.Sequence // after the last record that is history
 	last    events.Sequence // that was shown
 	since   events.Time     // of the first that was shown
@@ -286,7 +287,7 @@ func (l *listing) history(ctx context.Context) error {
 		if r.Sequence >= l.next {
 			return nil // written meanwhile: follow has it
 		}
-		l.printer.names.Learn(&r)
+		l.printer.Names.Learn(&r)
 		if err := l.show(&r); err != nil {
 			return err
 		}
@@ -299,7 +300,7 @@ func (l *listing) history(ctx context.Context) error {
 func (l *listing) newest(ctx context.Context, through events.Sequence) error {
 	all, unread := history.Newest(ctx, l.src, l.chosen, l.tail, through)
 	for i := range all {
-		l.printer.names.Learn(&all[i])
+		l.printer.Names.Learn(&all[i])
 		if err := l.show(&all[i]); err != nil {
 			return err
 		}
@@ -316,15 +317,15 @@ func (l *listing) follow(ctx context.Context) error {
 		if l.chosen.Stream != nil && r.Stream != *l.chosen.Stream {
 			continue
 		}
-		l.printer.names.Learn(&r)
-		if !l.chosen.Wants(&r, l.printer.names) {
-			l.printer.names.Forget(&r)
+		l.printer.Names.Learn(&r)
+		if !l.chosen.Wants(&r, l.printer.Names) {
+			l.printer.Names.Forget(&r)
 			continue
 		}
 		if err := l.show(&r); err != nil {
 			return err
 		}
-		if err := l.printer.flush(); err != nil {
+		if err := l.printer.Flush(); err != nil {
 			return err
 		}
 	}
@@ -333,16 +334,16 @@ func (l *listing) follow(ctx context.Context) error {
 
 // show shows a record that the names have learnt of.
 func (l *listing) show(r *events.Record) error {
-	defer l.printer.names.Forget(r)
+	defer l.printer.Names.Forget(r)
 	if l.shown == 0 && (l.tail > 0 || l.chosen.From != 0) {
 		l.since = r.Time
 	}
 	l.shown, l.last = l.shown+1, r.Sequence
-	return l.printer.record(r)
+	return l.printer.Record(r)
 }
 
 // tellNothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes is not.
-func tellNothing(ctx context.Context, c *cli, src history.Source, stream *events.Stream, one which.Object) error {
+func tellNothing(ctx context.Context, c *cli.CLI, src history.Source, stream *events.Stream, one which.Object) error {
 	if stream != nil {
 		any := false
 		for _, err := range src.ReadStream(ctx, *stream, 0, store.Forward) {
@@ -353,6 +354,6 @@ func tellNothing(ctx context.Context, c *cli, src history.Source, stream *events
 			return fmt.Errorf("the log knows no %s", one)
 		}
 	}
-	fmt.Fprintln(c.err, "No records found.")
+	fmt.Fprintln(c.Err, "No records found.")
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/show"
@@ -13,8 +14,8 @@ import (
 // formatMarkdown is an answer for a chat.
 const formatMarkdown = "md"
 
-func newExplain(c *cli) *cobra.Command {
-	var f askFlags
+func newExplain(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
 	var all bool
 	q := ask.Explain.New()
 	cmd := &cobra.Command{
@@ -46,26 +47,26 @@ fields), -o md a text for a chat.`,
   jobledger explain job/etl --log DIR -n prod --at 2026-01-02T15:04:05Z    as it was then
   jobledger explain job/etl --log DIR -n prod -o md
   jobledger explain cronjob/etl --log DIR -n prod`,
-		Args: oneJobArg,
+		Args: cli.OneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(a *explain.Answer) error { return showAnswer(c, &f.output, a, all) })
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(a *explain.Answer) error { return showAnswer(c, &f.Output, a, all) })
 		},
 	}
-	f.add(cmd, c, q.Flags, formatTable, formatMarkdown, formatJSON, formatYAML)
-	cmd.ValidArgsFunction = completeObjects(c, &f.job, false)
+	f.Add(cmd, c, q.Flags, cli.FormatTable, formatMarkdown, cli.FormatJSON, cli.FormatYAML)
+	cmd.ValidArgsFunction = cli.CompleteObjects(c, &f.Job, false)
 	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "show all of the answer, however long it is")
 	return cmd
 }
 
-func showAnswer(c *cli, output *outputFlag, answer *explain.Answer, all bool) error {
+func showAnswer(c *cli.CLI, output *cli.OutputFlag, answer *explain.Answer, all bool) error {
 	switch {
-	case output.document():
-		return c.value(output, answer)
-	case output.format == formatMarkdown:
-		_, err := fmt.Fprint(c.out, show.Markdown(answer, output.zone()), show.MarkdownDamage(c.met.Met()))
+	case output.Document():
+		return c.Value(output, answer)
+	case output.Format == formatMarkdown:
+		_, err := fmt.Fprint(c.Out, show.Markdown(answer, output.Zone()), show.MarkdownDamage(c.Met.Met()))
 		return err
 	}
 	page := pageFor(c, output)
-	page.Width = c.width()
+	page.Width = c.Width()
 	return page.Answer(answer, all)
 }

@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-func newFailures(c *cli) *cobra.Command {
-	var f askFlags
+func newFailures(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
 	q := ask.Failures.New()
 	cmd := &cobra.Command{
 		Use:   "failures",
@@ -34,27 +35,27 @@ With --until the list is as of that time: a Job that was stuck then is told, tho
   jobledger failures --log DIR --since 24h --near-misses -o json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("failures is of many Jobs: 'jobledger explain %s' says why one failed", strings.Join(args, " "))
+				return cli.Usage("failures is of many Jobs: 'jobledger explain %s' says why one failed", strings.Join(args, " "))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(found *explain.Failures) error {
-				if f.output.document() {
-					return c.value(&f.output, found)
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(found *explain.Failures) error {
+				if f.Output.Document() {
+					return c.Value(&f.Output, found)
 				}
-				page := pageFor(c, &f.output)
-				page.Namespace = f.job.namespace
+				page := pageFor(c, &f.Output)
+				page.Namespace = f.Job.Namespace
 				if err := page.Failures(found); err != nil {
 					return err
 				}
-				if found.Looked == 0 && f.job.namespace != "" {
-					tellNoJobs(c, f.job.namespace)
+				if found.Looked == 0 && f.Job.Namespace != "" {
+					tellNoJobs(c, f.Job.Namespace)
 				}
 				return nil
 			})
 		},
 	}
-	f.addMany(cmd, c, q.Flags)
+	f.AddMany(cmd, c, q.Flags)
 	return cmd
 }

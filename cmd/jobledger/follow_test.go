@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/read/joblist"
@@ -94,7 +95,7 @@ func begin(t *testing.T, log store.Reader, args string) (out *screen, interrupt 
 	t.Cleanup(server.Close)
 	ctx, cancel := context.WithCancel(t.Context())
 	out = &screen{changed: make(chan struct{}, 1)}
-	root := newRoot(&cli{out: out, err: os.Stderr, getenv: func(string) string { return "" }}, "jobledger")
+	root := newRoot(&cli.CLI{Out: out, Err: os.Stderr, Getenv: func(string) string { return "" }}, "jobledger")
 	root.SetArgs(append(strings.Fields(args), "--server", server.URL))
 	ended := make(chan error, 1)
 	go func() { ended <- root.ExecuteContext(ctx) }()

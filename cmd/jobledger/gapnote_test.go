@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"github.com/jobledger/jobledger/cmd/cli"
 	"strings"
 	"testing"
 )
@@ -32,7 +33,7 @@ func TestEventsNameAGap(t *testing.T) {
 func eventsOf(t *testing.T, log string, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	c := &cli{out: &out, err: &out, getenv: func(string) string { return "" }}
+	c := &cli.CLI{Out: &out, Err: &out, Getenv: func(string) string { return "" }}
 	if status := execute(t.Context(), c, append([]string{"jobledger", "events", "--log", log}, args...)); status != 0 {
 		t.Fatalf("exit %d: %s", status, &out)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
@@ -15,7 +16,7 @@ import (
 
 // getFlags choose an object and a point in its history, or objects of a list.
 type getFlags struct {
-	askFlags
+	cli.AskFlags
 	one    *ask.Asked[ask.State]
 	jobs   *ask.Asked[history.JobsPage]
 	crons  *ask.Asked[history.CronJobsPage]
@@ -24,7 +25,7 @@ type getFlags struct {
 	watch  bool
 }
 
-func newGet(c *cli) *cobra.Command {
+func newGet(c *cli.CLI) *cobra.Command {
 	f := getFlags{one: ask.Get.New(), jobs: ask.Jobs.New(), crons: ask.CronJobs.New()}
 	cmd := &cobra.Command{
 		Use:   "get [NAMESPACE/]NAME | get job/NAME | get jobs | get cronjob/NAME | get cronjobs",
@@ -76,31 +77,31 @@ With -w each Job is an object of its own. -o jsonpath takes these fields.`,
   jobledger get jobs -w --server http://127.0.0.1:10271`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage("say what to get: job/NAME, or jobs for all; cronjob/NAME, or cronjobs")
+				return cli.Usage("say what to get: job/NAME, or jobs for all; cronjob/NAME, or cronjobs")
 			}
-			return atMost(2, args)
+			return cli.AtMost(2, args)
 		},
-		ValidArgsFunction: completeObjects(c, &f.job, true),
+		ValidArgsFunction: cli.CompleteObjects(c, &f.Job, true),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runGet(cmd.Context(), c, &f, args) },
 	}
-	f.job.add(cmd, c, "where the Job is (\"default\"); of a list: only this namespace")
-	f.output.addObjects(cmd)
-	f.output.addLocal(cmd)
-	addParameters(cmd, f.one.Flags)
+	f.Job.Add(cmd, c, "where the Job is (\"default\"); of a list: only this namespace")
+	f.Output.AddObjects(cmd)
+	f.Output.AddLocal(cmd)
+	cli.AddParameters(cmd, f.one.Flags)
 	f.addList(cmd)
 	flags := cmd.Flags()
 	f.limit.Bind(flags, ask.UsualPage, "of a list: so many Jobs at most")
 	flags.StringVar(&f.sortBy, "sort-by", "", "of a list: sort by this field, such as name, started or counts.failed")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on, and show what changes, until interrupted")
-	completeWith(cmd, "state", unique(ask.StateNames(), ask.CronStateNames())...)
-	completeWith(cmd, "sort-by", unique(sortNames(), cronSortNames())...)
+	cli.CompleteWith(cmd, "state", unique(ask.StateNames(), ask.CronStateNames())...)
+	cli.CompleteWith(cmd, "sort-by", unique(sortNames(), cronSortNames())...)
 	return cmd
 }
 
 // addList adds the parameters of lists. Those of both lists are flags of the Jobs' one.
 func (f *getFlags) addList(cmd *cobra.Command) {
 	f.jobs.Flags.VisitAll(func(p *pflag.Flag) {
-		if p.Name != "limit" && !slices.Contains(ask.HiddenOfLists, p.Name) && !ofCommand[p.Name] {
+		if p.Name != "limit" && !slices.Contains(ask.HiddenOfLists, p.Name) && !cli.OfCommand[p.Name] {
 			p.Usage = "of a list: " + p.Usage
 			cmd.Flags().AddFlag(p)
 		}
@@ -114,8 +115,8 @@ func (f *getFlags) listGiven() bool {
 	return f.changed("state") || f.changed("selector") || f.changed("since") || f.limit.Most != ask.UsualPage || f.changed("continue") || f.sortBy != ""
 }
 
-func runGet(ctx context.Context, c *cli, f *getFlags, args []string) error {
-	if err := f.output.validate(); err != nil {
+func runGet(ctx context.Context, c *cli.CLI, f *getFlags, args []string) error {
+	if err := f.Output.Validate(); err != nil {
 		return err
 	}
 	h, _, err := which.Parse(args)
@@ -126,7 +127,7 @@ func runGet(ctx context.Context, c *cli, f *getFlags, args []string) error {
 		return getOne(ctx, c, f, args, h)
 	}
 	if at := f.one.Flags.Lookup("at"); at.Changed {
-		return usage("--at is for one Job or CronJob: write get job/NAME --at %s", at.Value)
+		return cli.Usage("--at is for one Job or CronJob: write get job/NAME --at %s", at.Value)
 	}
 	list := f.listJobs()
 	if h.Kind == which.CronJob {
@@ -135,13 +136,13 @@ func runGet(ctx context.Context, c *cli, f *getFlags, args []string) error {
 	if err := list.read(); err != nil {
 		return err
 	}
-	src, live, err := f.job.source.openToFold(ctx, c)
+	src, live, err := f.Job.Source.OpenToFold(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	if f.watch && !live {
-		return f.job.source.notLive()
+		return f.Job.Source.NotLive()
 	}
 	return list.show(ctx, c, src)
 }
@@ -150,9 +151,9 @@ func runGet(ctx context.Context, c *cli, f *getFlags, args []string) error {
 func (f *getFlags) checkList(what string) error {
 	switch {
 	case f.changed("continue") && f.sortBy != "":
-		return usage("--continue goes on with the newest first, and --sort-by has another order: leave one out")
+		return cli.Usage("--continue goes on with the newest first, and --sort-by has another order: leave one out")
 	case f.changed("continue") && f.watch:
-		return usage("-w begins with the newest %s, and --continue goes on behind them: leave one out", what)
+		return cli.Usage("-w begins with the newest %s, and --continue goes on behind them: leave one out", what)
 	}
 	return f.limit.Read()
 }
@@ -169,13 +170,13 @@ func unique(a, b []string) []string {
 }
 
 // pageFor is where people are shown Jobs.
-func pageFor(c *cli, output *outputFlag) *show.Page {
+func pageFor(c *cli.CLI, output *cli.OutputFlag) *show.Page {
 	page := &show.Page{
-		Out: c.out, Colour: c.colour(), Wide: output.format == formatWide, Whole: c.piped(), Zone: output.zone(),
+		Out: c.Out, Colour: c.Colour(), Wide: output.Format == cli.FormatWide, Whole: c.Piped(), Zone: output.Zone(),
 	}
 	if !page.Wide {
-		page.Width = c.width()
-		_, page.Asked = c.askedWidth()
+		page.Width = c.Width()
+		_, page.Asked = c.AskedWidth()
 	}
 	return page
 }

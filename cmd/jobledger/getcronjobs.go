@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -24,9 +25,9 @@ func (f *getFlags) listCronJobs() list { return cronsList{f} }
 func (f cronsList) read() error {
 	switch {
 	case f.changed("selector"):
-		return usage("-l: the log has no labels of CronJobs; 'get jobs -l' asks for those of Jobs")
+		return cli.Usage("-l: the log has no labels of CronJobs; 'get jobs -l' asks for those of Jobs")
 	case f.changed("why"):
-		return usage("--why is for Jobs: 'jobledger explain cronjob/NAME' says how a CronJob is")
+		return cli.Usage("--why is for Jobs: 'jobledger explain cronjob/NAME' says how a CronJob is")
 	}
 	if err := f.checkList("CronJobs"); err != nil {
 		return err
@@ -43,7 +44,7 @@ func (f cronsList) read() error {
 	if failed != nil {
 		return failed
 	}
-	return readQuestion(&f.askFlags, f.crons, nil)
+	return cli.ReadQuestion(&f.AskFlags, f.crons, nil)
 }
 
 // copyValue gives a flag of a set the value of another one.
@@ -61,7 +62,7 @@ func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
 }
 
 // show shows the CronJobs that are wanted, and what they become if that is wanted too.
-func (f cronsList) show(ctx context.Context, c *cli, src history.Source) error {
+func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
 	head, err := endOf(ctx, src, f.watch)
 	if err != nil {
 		return err
@@ -70,8 +71,8 @@ func (f cronsList) show(ctx context.Context, c *cli, src history.Source) error {
 	if page == nil {
 		return unread
 	}
-	notePassed(c, page.PassedOver, &f.output)
-	if all == 0 && !f.output.document() {
+	notePassed(c, page.PassedOver, &f.Output)
+	if all == 0 && !f.Output.Document() {
 		tellNoCronJobs(c, f.getFlags)
 		if !f.watch {
 			return unread
@@ -86,11 +87,11 @@ func (f cronsList) show(ctx context.Context, c *cli, src history.Source) error {
 	}
 	switch {
 	case len(page.Items) < all:
-		fmt.Fprintf(c.err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(page.Items), all, words.Clean(f.sortBy))
+		fmt.Fprintf(c.Err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(page.Items), all, words.Clean(f.sortBy))
 	case page.Continue != "" && f.watch:
-		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --limit 0 shows all\n", all)
-	case page.Continue != "" && !f.output.document():
-		fmt.Fprintf(c.err, "note: there are more: --continue %s goes on, --limit 0 shows all\n", page.Continue)
+		fmt.Fprintf(c.Err, "note: these are the newest %d; there are more: --limit 0 shows all\n", all)
+	case page.Continue != "" && !f.Output.Document():
+		fmt.Fprintf(c.Err, "note: there are more: --continue %s goes on, --limit 0 shows all\n", page.Continue)
 	}
 	if !f.watch || unread != nil {
 		return unread
@@ -99,7 +100,7 @@ func (f cronsList) show(ctx context.Context, c *cli, src history.Source) error {
 }
 
 // all are the CronJobs that are shown, as one page, and how many there are; sorted ones are all, or the last of them.
-func (f cronsList) all(ctx context.Context, c *cli, src history.Source) (whole *history.CronJobsPage, all int, unread error) {
+func (f cronsList) all(ctx context.Context, c *cli.CLI, src history.Source) (whole *history.CronJobsPage, all int, unread error) {
 	most := f.limit.Most
 	if f.sortBy != "" {
 		most = 0
@@ -133,17 +134,17 @@ func (f cronsList) all(ctx context.Context, c *cli, src history.Source) (whole *
 	return whole, all, unread
 }
 
-func tellNoCronJobs(c *cli, f *getFlags) {
-	if f.job.namespace != "" {
-		fmt.Fprintf(c.err, "No CronJobs found in namespace %q (-A looks in all).\n", words.Clean(f.job.namespace))
+func tellNoCronJobs(c *cli.CLI, f *getFlags) {
+	if f.Job.Namespace != "" {
+		fmt.Fprintf(c.Err, "No CronJobs found in namespace %q (-A looks in all).\n", words.Clean(f.Job.Namespace))
 		return
 	}
-	fmt.Fprintln(c.err, "No CronJobs found. With --cronjobs=false, or without the right to list them, a controller records none.")
+	fmt.Fprintln(c.Err, "No CronJobs found. With --cronjobs=false, or without the right to list them, a controller records none.")
 }
 
 // cronsOut writes CronJobs in one format.
 type cronsOut struct {
-	c     *cli
+	c     *cli.CLI
 	f     *getFlags
 	table *show.CronJobsTable
 	seen[history.CronSummary]
@@ -151,8 +152,8 @@ type cronsOut struct {
 
 // page writes a page: as one document, unless it goes on.
 func (o *cronsOut) page(page history.CronJobsPage) error {
-	if o.f.output.document() && !o.f.watch {
-		return o.c.value(&o.f.output, &page)
+	if o.f.Output.Document() && !o.f.watch {
+		return o.c.Value(&o.f.Output, &page)
 	}
 	for i := range page.Items {
 		if _, err := o.changed(page.Items[i]); err != nil {
@@ -167,26 +168,26 @@ func (o *cronsOut) page(page history.CronJobsPage) error {
 
 // one writes one CronJob; a row is written by flush.
 func (o *cronsOut) one(j *history.CronSummary) error {
-	output := &o.f.output
+	output := &o.f.Output
 	switch {
-	case output.format == formatName:
-		_, err := fmt.Fprintln(o.c.out, cronNameOf(words.Clean(j.Name)))
+	case output.Format == cli.FormatName:
+		_, err := fmt.Fprintln(o.c.Out, cronNameOf(words.Clean(j.Name)))
 		return err
-	case output.document():
-		if output.format == formatYAML {
-			fmt.Fprintln(o.c.out, "---")
+	case output.Document():
+		if output.Format == cli.FormatYAML {
+			fmt.Fprintln(o.c.Out, "---")
 		}
-		if err := o.c.value(output, j); err != nil {
+		if err := o.c.Value(output, j); err != nil {
 			return err
 		}
-		if output.format == formatPath {
-			fmt.Fprintln(o.c.out)
+		if output.Format == cli.FormatPath {
+			fmt.Fprintln(o.c.Out)
 		}
 		return nil
 	}
 	if o.table == nil {
 		page := pageFor(o.c, output)
-		page.Namespace = o.f.job.namespace
+		page.Namespace = o.f.Job.Namespace
 		o.table = page.CronJobs()
 	}
 	o.table.Row(j)
@@ -228,15 +229,15 @@ func checkCronSort(text string) error {
 		return nil
 	}
 	one, zone := recordjson.Instant(1), "z"
-	full, err := fields(history.CronSummary{
+	full, err := cli.Fields(history.CronSummary{
 		Reason: "r", Gone: true, Schedule: "s", TimeZone: &zone, Suspend: true, Created: one, LastSchedule: one, LastSuccess: one, Next: one,
 		LastDue: &history.Tick{}, LastRun: "r", Due: &history.OpenDue{}, First: 1, DueThrough: one, DueAfter: one, Hold: "h", Deadline: new(int64(1)), ZoneHash: "h",
 	})
 	if err != nil {
 		return err
 	}
-	if _, err := fieldOf(full, sortPath(text), false); err != nil {
-		return usage("--sort-by %s: the JSON of a list has no such field: such as %s", text, strings.Join(cronSortNames(), ", "))
+	if _, err := cli.FieldOf(full, sortPath(text), false); err != nil {
+		return cli.Usage("--sort-by %s: the JSON of a list has no such field: such as %s", text, strings.Join(cronSortNames(), ", "))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -17,16 +18,16 @@ import (
 // list is a list of objects of one kind: read checks what is asked for, before a log is opened.
 type list interface {
 	read() error
-	show(ctx context.Context, c *cli, src history.Source) error
+	show(ctx context.Context, c *cli.CLI, src history.Source) error
 }
 
 // pagesOf asks for pages of a list until there are so many objects, or all of them for 0. Notes are told with the first page. There
 // may be a page beside an error, as with Asked.Ask; with an error alone that is the end.
 func pagesOf[A any](
-	ctx context.Context, c *cli, src history.Source, q *ask.Asked[A], most int, of func(*A) (n int, more string),
+	ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[A], most int, of func(*A) (n int, more string),
 ) iter.Seq2[*A, error] {
 	return func(yield func(*A, error) bool) {
-		hears := serve.Hears{Note: c.note, Behind: c.note, Read: c.hasRead}
+		hears := serve.Hears{Note: c.Note, Behind: c.Note, Read: c.HasRead}
 		for left, more := most, ""; ; {
 			size := ask.MaxPage
 			if most > 0 {
@@ -41,7 +42,7 @@ func pagesOf[A any](
 			}
 			var page *A
 			if err == nil {
-				page, err = put(ctx, c, src, q, hears)
+				page, err = cli.Put(ctx, c, src, q, hears)
 			}
 			if !yield(page, err) || page == nil {
 				return
@@ -68,26 +69,26 @@ func (f jobsList) read() error {
 	if err := checkSort(f.sortBy); err != nil {
 		return err
 	}
-	return readQuestion(&f.askFlags, f.jobs, nil)
+	return cli.ReadQuestion(&f.AskFlags, f.jobs, nil)
 }
 
 // show shows the Jobs that are wanted, and what they become if that is wanted too.
-func (f jobsList) show(ctx context.Context, c *cli, src history.Source) error {
+func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
 	head, err := endOf(ctx, src, f.watch)
 	if err != nil {
 		return err
 	}
 	out := newJobsOut(c, f.getFlags)
-	if f.why() && (f.watch || f.sortBy != "" || f.output.format == formatName) {
+	if f.why() && (f.watch || f.sortBy != "" || f.Output.Format == cli.FormatName) {
 		// Of Jobs that go on it is said here with each change, and of those that are sorted only of those that are shown.
-		if f.output.format != formatName {
+		if f.Output.Format != cli.FormatName {
 			out = newJobsWhy(ctx, src, f.getFlags, out)
 		}
 		if err := f.jobs.Flags.Set("why", "false"); err != nil {
 			return err
 		}
 	}
-	seen := newJobsSeen(out, !f.output.document())
+	seen := newJobsSeen(out, !f.Output.Document())
 	list := writeJobs
 	if f.sortBy != "" {
 		list = writeSorted
@@ -121,7 +122,7 @@ func (f *getFlags) why() bool {
 func ofJobsPage(p *history.JobsPage) (n int, more string) { return len(p.Items), p.Continue }
 
 // writeJobs shows the Jobs that are wanted, as they come.
-func writeJobs(ctx context.Context, c *cli, src history.Source, f *getFlags, out jobsOut) error {
+func writeJobs(ctx context.Context, c *cli.CLI, src history.Source, f *getFlags, out jobsOut) error {
 	var unread error
 	var last history.JobsPage
 	shown := 0
@@ -136,10 +137,10 @@ func writeJobs(ctx context.Context, c *cli, src history.Source, f *getFlags, out
 			page = &history.JobsPage{PrunedBefore: last.PrunedBefore, PassedOver: last.PassedOver}
 		}
 		if shown == 0 {
-			notePassed(c, page.PassedOver, &f.output)
+			notePassed(c, page.PassedOver, &f.Output)
 		}
-		if shown += len(page.Items); shown == 0 && page.Continue == "" && !f.output.document() {
-			tellNoJobs(c, f.job.namespace)
+		if shown += len(page.Items); shown == 0 && page.Continue == "" && !f.Output.Document() {
+			tellNoJobs(c, f.Job.Namespace)
 			return nil
 		}
 		if err := out.add(page.Items); err != nil {
@@ -150,25 +151,25 @@ func writeJobs(ctx context.Context, c *cli, src history.Source, f *getFlags, out
 	return errors.Join(endJobs(c, f, out, last, shown), unread)
 }
 
-func tellNoJobs(c *cli, namespace string) {
+func tellNoJobs(c *cli.CLI, namespace string) {
 	if namespace != "" {
-		fmt.Fprintf(c.err, "No Jobs found in namespace %q (-A looks in all).\n", words.Clean(namespace))
+		fmt.Fprintf(c.Err, "No Jobs found in namespace %q (-A looks in all).\n", words.Clean(namespace))
 		return
 	}
-	fmt.Fprintln(c.err, "No Jobs found.")
+	fmt.Fprintln(c.Err, "No Jobs found.")
 }
 
 // endJobs ends the list, and says how to go on when there is more.
-func endJobs(c *cli, f *getFlags, out jobsOut, page history.JobsPage, shown int) error {
+func endJobs(c *cli.CLI, f *getFlags, out jobsOut, page history.JobsPage, shown int) error {
 	if err := out.end(page); err != nil {
 		return err
 	}
 	next := page.Continue
 	switch {
 	case next != "" && f.watch:
-		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --limit 0 shows all\n", shown)
+		fmt.Fprintf(c.Err, "note: these are the newest %d; there are more: --limit 0 shows all\n", shown)
 	case next != "":
-		fmt.Fprintf(c.err, "note: these are the newest %d; there are more: --continue %s shows the next, --limit 0 all\n", shown, words.Clean(next))
+		fmt.Fprintf(c.Err, "note: these are the newest %d; there are more: --continue %s shows the next, --limit 0 all\n", shown, words.Clean(next))
 	}
 	return nil
 }

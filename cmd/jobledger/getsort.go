@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -30,9 +31,9 @@ func sortNames() []string {
 
 // sortPath is the JSONPath that --sort-by means.
 func sortPath(text string) string {
-	path := braced(text)
+	path := cli.Braced(text)
 	if ours, ok := sortFields[path[2:len(path)-1]]; ok {
-		return braced(ours)
+		return cli.Braced(ours)
 	}
 	return path
 }
@@ -43,7 +44,7 @@ func checkSort(text string) error {
 		return nil
 	}
 	one := recordjson.Instant(1)
-	full, err := fields(history.Summary{
+	full, err := cli.Fields(history.Summary{
 		Reason: "r", Gone: true, Created: one, Started: one, Finished: one, First: 1, Last: 1, Counts: history.Counts{Completions: 1},
 		Labels: map[string]string{},
 	})
@@ -52,17 +53,17 @@ func checkSort(text string) error {
 	}
 	full.(map[string]any)["labels"] = map[string]any{}
 	path := sortPath(text)
-	if _, err := fieldOf(full, path, false); err != nil {
-		if _, below := fieldOf(full, path, true); below == nil && len(path) > len("{.labels") && path[:len("{.labels")] == "{.labels" {
+	if _, err := cli.FieldOf(full, path, false); err != nil {
+		if _, below := cli.FieldOf(full, path, true); below == nil && len(path) > len("{.labels") && path[:len("{.labels")] == "{.labels" {
 			return nil
 		}
-		return usage("--sort-by %s: the JSON of a list has no such field: such as %s", text, strings.Join(sortNames(), ", "))
+		return cli.Usage("--sort-by %s: the JSON of a list has no such field: such as %s", text, strings.Join(sortNames(), ", "))
 	}
 	return nil
 }
 
 // writeSorted shows all Jobs that are wanted, sorted; of too many those with the greatest values, which are the last.
-func writeSorted(ctx context.Context, c *cli, src history.Source, f *getFlags, out jobsOut) error {
+func writeSorted(ctx context.Context, c *cli.CLI, src history.Source, f *getFlags, out jobsOut) error {
 	var jobs []history.Summary
 	var unread error
 	var rest history.JobsPage
@@ -81,9 +82,9 @@ func writeSorted(ctx context.Context, c *cli, src history.Source, f *getFlags, o
 			return fmt.Errorf("there are more than %d Jobs to sort: ask for fewer, with -n, -l, --state or --since", mostSorted)
 		}
 	}
-	notePassed(c, rest.PassedOver, &f.output)
-	if len(jobs) == 0 && !f.output.document() {
-		tellNoJobs(c, f.job.namespace)
+	notePassed(c, rest.PassedOver, &f.Output)
+	if len(jobs) == 0 && !f.Output.Document() {
+		tellNoJobs(c, f.Job.Namespace)
 		return unread
 	}
 	if err := sortBy(jobs, sortPath(f.sortBy)); err != nil {
@@ -100,7 +101,7 @@ func writeSorted(ctx context.Context, c *cli, src history.Source, f *getFlags, o
 		return err
 	}
 	if len(jobs) < all {
-		fmt.Fprintf(c.err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(jobs), all, words.Clean(f.sortBy))
+		fmt.Fprintf(c.Err, "note: these are the last %d of %d, in the order of %s; --limit 0 shows all\n", len(jobs), all, words.Clean(f.sortBy))
 	}
 	return unread
 }
@@ -113,13 +114,13 @@ func sortBy[T any](jobs []T, path string) error {
 	}
 	all := make([]keyed, len(jobs))
 	for i := range jobs {
-		tree, err := fields(&jobs[i])
+		tree, err := cli.Fields(&jobs[i])
 		if err != nil {
 			return err
 		}
-		key, err := fieldOf(tree, path, true)
+		key, err := cli.FieldOf(tree, path, true)
 		if err != nil {
-			return usage("--sort-by: %v", err)
+			return cli.Usage("--sort-by: %v", err)
 		}
 		all[i] = keyed{key, jobs[i]}
 	}

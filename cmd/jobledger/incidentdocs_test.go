@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jobledger/jobledger/cmd/cli"
 )
 
 // TestIncidentDocuments runs the commands of README.md and of all pages below docs that ask the recorded incidents, and compares what they print
@@ -78,7 +79,7 @@ func answered(t *testing.T, text string) (string, int) {
 func answerOf(t *testing.T, args []string) string {
 	t.Helper()
 	var out, failed bytes.Buffer
-	c := &cli{out: &out, err: &failed, getenv: func(name string) string { return map[string]string{"COLUMNS": "100"}[name] }}
+	c := &cli.CLI{Out: &out, Err: &failed, Getenv: func(name string) string { return map[string]string{"COLUMNS": "100"}[name] }}
 	if status := execute(t.Context(), c, append([]string{"jobledger"}, args...)); status != 0 {
 		t.Fatalf("jobledger %s: exit %d: %s", strings.Join(args, " "), status, &failed)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -20,17 +21,17 @@ type jobsOut interface {
 	end(page history.JobsPage) error // what the page says besides its Jobs
 }
 
-func newJobsOut(c *cli, f *getFlags) jobsOut {
+func newJobsOut(c *cli.CLI, f *getFlags) jobsOut {
 	switch {
-	case f.output.format == formatName:
+	case f.Output.Format == cli.FormatName:
 		return &jobsNames{c}
-	case f.watch && f.output.document():
-		return &jobsOneByOne{c: c, output: &f.output}
-	case f.output.document():
-		return &jobsDocument{c: c, output: &f.output}
+	case f.watch && f.Output.Document():
+		return &jobsOneByOne{c: c, output: &f.Output}
+	case f.Output.Document():
+		return &jobsDocument{c: c, output: &f.Output}
 	}
-	page := pageFor(c, &f.output)
-	page.Namespace = f.job.namespace
+	page := pageFor(c, &f.Output)
+	page.Namespace = f.Job.Namespace
 	if f.why() {
 		return &jobsTable{c, page.JobsWhy()}
 	}
@@ -43,7 +44,7 @@ func newJobsOut(c *cli, f *getFlags) jobsOut {
 
 // jobsTable is for people.
 type jobsTable struct {
-	c     *cli
+	c     *cli.CLI
 	table *show.JobsTable
 }
 
@@ -57,17 +58,17 @@ func (t *jobsTable) add(jobs []history.Summary) error {
 func (t *jobsTable) end(history.JobsPage) error {
 	err := t.table.Flush()
 	if left := t.table.LeftOut(); left != "" {
-		fmt.Fprintf(t.c.err, "note: %s\n", left)
+		fmt.Fprintf(t.c.Err, "note: %s\n", left)
 	}
 	return err
 }
 
 // jobsNames is one name on each line.
-type jobsNames struct{ c *cli }
+type jobsNames struct{ c *cli.CLI }
 
 func (n *jobsNames) add(jobs []history.Summary) error {
 	for i := range jobs {
-		if _, err := fmt.Fprintln(n.c.out, nameOf(words.Clean(jobs[i].Name))); err != nil {
+		if _, err := fmt.Fprintln(n.c.Out, nameOf(words.Clean(jobs[i].Name))); err != nil {
 			return err
 		}
 	}
@@ -78,20 +79,20 @@ func (*jobsNames) end(history.JobsPage) error { return nil }
 
 // jobsOneByOne is a value for each Job, for a list that goes on.
 type jobsOneByOne struct {
-	c      *cli
-	output *outputFlag
+	c      *cli.CLI
+	output *cli.OutputFlag
 }
 
 func (o *jobsOneByOne) add(jobs []history.Summary) error {
 	for i := range jobs {
-		if o.output.format == formatYAML {
-			fmt.Fprintln(o.c.out, "---")
+		if o.output.Format == cli.FormatYAML {
+			fmt.Fprintln(o.c.Out, "---")
 		}
-		if err := o.c.value(o.output, &jobs[i]); err != nil {
+		if err := o.c.Value(o.output, &jobs[i]); err != nil {
 			return err
 		}
-		if o.output.format == formatPath {
-			fmt.Fprintln(o.c.out)
+		if o.output.Format == cli.FormatPath {
+			fmt.Fprintln(o.c.Out)
 		}
 	}
 	return nil
@@ -102,14 +103,14 @@ func (*jobsOneByOne) end(history.JobsPage) error { return nil }
 // jobsDocument is one JSON object, or the same as YAML or by a template. JSON is written as it comes, in the shape of
 // history.JobsPage.
 type jobsDocument struct {
-	c      *cli
-	output *outputFlag
+	c      *cli.CLI
+	output *cli.OutputFlag
 	jobs   []history.Summary // of all but JSON
 	begun  bool
 }
 
 func (d *jobsDocument) add(jobs []history.Summary) error {
-	if d.output.format != formatJSON {
+	if d.output.Format != cli.FormatJSON {
 		d.jobs = append(d.jobs, jobs...)
 		return nil
 	}
@@ -122,7 +123,7 @@ func (d *jobsDocument) add(jobs []history.Summary) error {
 		if !d.begun {
 			d.begun, before = true, "{\n  \"items\": [\n    "
 		}
-		if _, err := fmt.Fprint(d.c.out, before, strings.ReplaceAll(string(text), "\n", "\n    ")); err != nil {
+		if _, err := fmt.Fprint(d.c.Out, before, strings.ReplaceAll(string(text), "\n", "\n    ")); err != nil {
 			return err
 		}
 	}
@@ -135,18 +136,18 @@ func (d *jobsDocument) end(page history.JobsPage) error {
 		page.Items = []history.Summary{}
 	}
 	if !d.begun {
-		return d.c.value(d.output, &page)
+		return d.c.Value(d.output, &page)
 	}
 	text, err := show.Indented(&page)
 	if err != nil {
 		return err
 	}
-	text = recordjson.WithDamage(text, d.c.met.Met())
+	text = recordjson.WithDamage(text, d.c.Met.Met())
 	rest, ok := strings.CutPrefix(string(text), noItems)
 	if !ok {
 		return fmt.Errorf("a page begins with %.20q, and not with its Jobs", text)
 	}
-	_, err = fmt.Fprint(d.c.out, "\n  ]", rest, "\n")
+	_, err = fmt.Fprint(d.c.Out, "\n  ]", rest, "\n")
 	return err
 }
 
@@ -169,7 +170,7 @@ func newJobsWhy(ctx context.Context, src history.Source, f *getFlags, out jobsOu
 		lines = explain.LiveLines
 	}
 	w := &jobsWhy{jobsOut: out, ctx: ctx, src: src, lines: lines(src), live: f.watch}
-	w.lines.Zone = f.output.textZone()
+	w.lines.Zone = f.Output.TextZone()
 	return w
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
@@ -37,14 +38,14 @@ func (f *electFlags) check(flags *pflag.FlagSet) error {
 	f.given = flags.Changed("leader-elect")
 	switch {
 	case f.retry <= 0:
-		return usage("--leader-elect-retry-period=%s: must be longer than nothing", f.retry)
+		return cli.Usage("--leader-elect-retry-period=%s: must be longer than nothing", f.retry)
 	case f.renew <= f.retry+f.retry/5:
-		return usage("--leader-elect-renew-deadline=%s: must be longer than 1.2 times --leader-elect-retry-period=%s", f.renew, f.retry)
+		return cli.Usage("--leader-elect-renew-deadline=%s: must be longer than 1.2 times --leader-elect-retry-period=%s", f.renew, f.retry)
 	case f.duration < f.renew+f.retry+f.retry/5: // a loss is noticed that long after the renew deadline, at the latest
-		return usage("--leader-elect-lease-duration=%s: must be longer than --leader-elect-renew-deadline=%s by 1.2 times --leader-elect-retry-period=%s at least",
+		return cli.Usage("--leader-elect-lease-duration=%s: must be longer than --leader-elect-renew-deadline=%s by 1.2 times --leader-elect-retry-period=%s at least",
 			f.duration, f.renew, f.retry)
 	case f.duration < time.Second:
-		return usage("--leader-elect-lease-duration=%s: must be at least 1s", f.duration)
+		return cli.Usage("--leader-elect-lease-duration=%s: must be at least 1s", f.duration)
 	}
 	return nil
 }
@@ -57,7 +58,7 @@ func (f *electFlags) place(namespace string) string {
 // checkPlace refuses a Lease that no other controller would look for, or wait for.
 func (f *electFlags) checkPlace(namespace string) error {
 	if err := lease.CheckPlace(f.place(namespace), namespace, f.duration); err != nil {
-		return usage("--leader-elect-resource-namespace=%s: %v", f.namespace, err)
+		return cli.Usage("--leader-elect-resource-namespace=%s: %v", f.namespace, err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"k8s.io/klog/v2"
 )
 
@@ -19,7 +20,7 @@ const (
 func newLogger(out io.Writer, format string, verbosity int) *slog.Logger {
 	if format == "" {
 		format = logJSON
-		if _, ok := terminal(out); ok {
+		if _, ok := cli.Terminal(out); ok {
 			format = logText
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -33,7 +34,7 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // from then on signals do what they do without us
 
-	return execute(ctx, (&cli{out: os.Stdout, err: os.Stderr, getenv: os.Getenv, kubeNamespace: kubeNamespace}), asCompletion(args))
+	return execute(ctx, (&cli.CLI{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, KubeNamespace: kubeNamespace}), asCompletion(args))
 }
 
 // asCompletion is the command line that is meant when kubectl asks for the completion of a plugin: it runs a program of another name,
@@ -46,40 +47,40 @@ func asCompletion(args []string) []string {
 }
 
 // execute carries out a command line and returns the exit code.
-func execute(ctx context.Context, c *cli, args []string) int {
-	if asksForASCII(c.getenv) {
-		c.speakASCII()
+func execute(ctx context.Context, c *cli.CLI, args []string) int {
+	if cli.AsksForASCII(c.Getenv) {
+		c.SpeakASCII()
 	}
-	c.showReading()
+	c.ShowReading()
 	root := newRoot(c, displayName(args[0]))
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)
 	err = thisIs(err)
-	c.met.Tell(err)
-	untold := c.met.Untold()
+	c.Met.Tell(err)
+	untold := c.Met.Untold()
 	defer func() {
 		for _, damage := range untold {
-			fmt.Fprintf(c.err, "%s: %s\n", root.DisplayName(), words.Clean(damage.Error()))
+			fmt.Fprintf(c.Err, "%s: %s\n", root.DisplayName(), words.Clean(damage.Error()))
 		}
 	}()
-	var problem *usageError
+	var problem *cli.UsageError
 	var wrong *which.WrongError
 	if errors.As(err, &wrong) {
 		for _, line := range wrong.Lines() {
-			fmt.Fprintln(c.err, line)
+			fmt.Fprintln(c.Err, line)
 		}
 	}
 	switch {
-	case err == nil && !c.damaged && len(untold) == 0:
+	case err == nil && !c.Damaged && len(untold) == 0:
 		return 0
 	case err == nil: // it is told
-	case errors.Is(err, errTold):
-	case errors.As(err, &problem) || wrong != nil || !c.begun:
-		fmt.Fprintf(c.err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), words.Clean(err.Error()), command.CommandPath())
+	case errors.Is(err, cli.ErrTold):
+	case errors.As(err, &problem) || wrong != nil || !c.Begun:
+		fmt.Fprintf(c.Err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), words.Clean(err.Error()), command.CommandPath())
 		return exitUsage
 	default:
 		for _, problem := range problems(err) {
-			fmt.Fprintf(c.err, "%s: %s\n", root.DisplayName(), words.Clean(problem))
+			fmt.Fprintf(c.Err, "%s: %s\n", root.DisplayName(), words.Clean(problem))
 		}
 	}
 	return exitFailure

@@ -12,6 +12,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/store/regular"
@@ -19,7 +20,7 @@ import (
 
 // embeddedURL is where the NATS server answers that runs in the process of the controller with that log.
 func embeddedURL(log string) (string, error) {
-	text, err := regular.Read(filepath.Join(log, controller.NATSFile), mostAddress)
+	text, err := regular.Read(filepath.Join(log, controller.NATSFile), cli.MostAddress)
 	if err != nil {
 		return "", fmt.Errorf("find the NATS server of the controller with that log (it runs with --nats-embedded?): %w", err)
 	}
@@ -29,7 +30,7 @@ func embeddedURL(log string) (string, error) {
 // embeddedReader connects as one who reads from that server. The secret is read for each connection: it may be made anew.
 func embeddedReader(log string) natsgo.Option {
 	return natsgo.UserInfoHandler(func() (user, password string) {
-		text, err := regular.Read(filepath.Join(log, controller.ReaderFile), mostAddress)
+		text, err := regular.Read(filepath.Join(log, controller.ReaderFile), cli.MostAddress)
 		if err != nil {
 			return "", "" // the server says itself that it needs one
 		}
@@ -86,7 +87,7 @@ func (f *natsFlags) where() bool { return f.URL != "" || f.Context != "" }
 func (f *natsFlags) check() error {
 	for url := range strings.SplitSeq(f.URL, ",") {
 		if strings.Contains(url, "@") {
-			return usage("--nats-url: everybody on this machine can see the secret in it; put it into a context (--nats-context) or a file (--nats-creds)")
+			return cli.Usage("--nats-url: everybody on this machine can see the secret in it; put it into a context (--nats-context) or a file (--nats-creds)")
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
@@ -54,7 +55,7 @@ func (f *streamFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.embedded, "nats-embedded", false, "run a NATS server in this process and publish there")
 	flags.StringVar(&f.listen, "nats-listen", "127.0.0.1:4222", "loopback address of the server in this process; port 0 for any")
 	flags.StringVar(&f.embeddedBytes, "nats-embedded-size", "1Gi", "what the server in this process may take on disk, in the log's directory")
-	completeWith(cmd, "nats-data", "protobuf", "json")
+	cli.CompleteWith(cmd, "nats-data", "protobuf", "json")
 }
 
 // wanted reports whether anything is to be published.
@@ -67,15 +68,15 @@ func (f *streamFlags) validate() error {
 	}
 	switch {
 	case f.embedded && f.where():
-		return usage("--nats-embedded runs a server in this process, --nats-url and --nats-context name another: give one of them")
+		return cli.Usage("--nats-embedded runs a server in this process, --nats-url and --nats-context name another: give one of them")
 	case contentTypes[f.data] == "":
-		return usage("--nats-data=%s: must be protobuf or json", f.data)
+		return cli.Usage("--nats-data=%s: must be protobuf or json", f.data)
 	case f.cluster == "":
-		return usage("--cluster: a name is wanted")
+		return cli.Usage("--cluster: a name is wanted")
 	case f.stream.Replicas < 1 || f.stream.Replicas > 5:
-		return usage("--nats-replicas=%d: must be from 1 to 5", f.stream.Replicas)
+		return cli.Usage("--nats-replicas=%d: must be from 1 to 5", f.stream.Replicas)
 	case f.stream.MaxAge < 0:
-		return usage("--nats-max-age=%s: cannot be negative", f.stream.MaxAge)
+		return cli.Usage("--nats-max-age=%s: cannot be negative", f.stream.MaxAge)
 	}
 	var err error
 	if f.maxBytes != "" {
@@ -92,7 +93,7 @@ func (f *streamFlags) goTogether(flags *pflag.FlagSet) error {
 	refuse := func(why string, names ...string) error {
 		for _, name := range names {
 			if flags.Changed("nats-" + name) {
-				return usage("--nats-%s: %s", name, why)
+				return cli.Usage("--nats-%s: %s", name, why)
 			}
 		}
 		return nil
@@ -120,7 +121,7 @@ func (f *streamFlags) goTogether(flags *pflag.FlagSet) error {
 func size(flag, text string) (int64, error) {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Value() <= 0 {
-		return 0, usage("--%s=%s: a size is wanted, such as 10Gi", flag, text)
+		return 0, cli.Usage("--%s=%s: a size is wanted, such as 10Gi", flag, text)
 	}
 	return q.Value(), nil
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-func newNext(c *cli) *cobra.Command {
-	var f askFlags
+func newNext(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
 	q := ask.Next.New()
 	cmd := &cobra.Command{
 		Use:   "next [NAMESPACE/]NAME | next cronjob/NAME",
@@ -20,26 +21,26 @@ func newNext(c *cli) *cobra.Command {
 		Long: `Show when a CronJob is due next, in the zone of its schedule and in UTC, by the newest schedule that
 the log has and by the rules of the zone that the log has.`,
 		Example: `  jobledger next cronjob/nightly --log DIR -n batch --count 3`,
-		Args:    oneCronJobArg,
+		Args:    cli.OneCronJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(due *ask.DueNext) error {
-				if f.output.document() {
-					return c.value(&f.output, due)
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(due *ask.DueNext) error {
+				if f.Output.Document() {
+					return c.Value(&f.Output, due)
 				}
 				return showNext(c, due)
 			})
 		},
 	}
-	f.addCron(cmd, c, q.Flags)
+	f.AddCron(cmd, c, q.Flags)
 	return cmd
 }
 
-func showNext(c *cli, due *ask.DueNext) error {
+func showNext(c *cli.CLI, due *ask.DueNext) error {
 	head := []string{"DUE (UTC)", "DUE (" + words.Clean(due.Zone) + ")"}
 	if due.Zone == time.UTC.String() {
 		head = head[:1]
 	}
-	table := show.Table{Out: c.out, Head: head, Width: c.width(), Colour: c.colour()}
+	table := show.Table{Out: c.Out, Head: head, Width: c.Width(), Colour: c.Colour()}
 	for _, item := range due.Items {
 		t, err := time.Parse(time.RFC3339, item.Local)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
@@ -19,7 +20,7 @@ const mostPassed = 3
 
 // tellPassed says in which of the times that were asked for not all was recorded, as a namespace was over its budget of log: from since on,
 // that of the first record shown. For programs it is a line of its own.
-func tellPassed(ctx context.Context, c *cli, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
+func tellPassed(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
 	passed, err := history.PassedSince(ctx, src, since)
 	if errors.Is(err, store.ErrPruned) || passed == nil {
 		return err
@@ -29,25 +30,25 @@ func tellPassed(ctx context.Context, c *cli, src history.Source, f *eventsFlags,
 		namespace = names.Job(*q.Stream).Namespace
 	}
 	times := passed.Touching(namespace, namespace == "", since, q.Until)
-	if f.output.document() {
+	if f.output.Document() {
 		return errors.Join(err, passedLine(c, &f.output, times))
 	}
-	noteTimes(c, times, f.output.zone())
+	noteTimes(c, times, f.output.Zone())
 	return err
 }
 
 // noteTimes says of a listing in which times not all was recorded.
-func noteTimes(c *cli, times []history.Passed, zone words.Zone) {
+func noteTimes(c *cli.CLI, times []history.Passed, zone words.Zone) {
 	for i := range times {
 		if i == mostPassed && len(times) > mostPassed+1 {
-			fmt.Fprintf(c.err, "note: and in %d times more: events --kind PassedOver lists them\n", len(times)-i)
+			fmt.Fprintf(c.Err, "note: and in %d times more: events --kind PassedOver lists them\n", len(times)-i)
 			break
 		}
-		fmt.Fprintf(c.err, "note: not all is recorded %s\n", show.Passed(&times[i], zone))
+		fmt.Fprintf(c.Err, "note: not all is recorded %s\n", show.Passed(&times[i], zone))
 	}
 }
 
-func passedLine(c *cli, o *outputFlag, times []history.Passed) error {
+func passedLine(c *cli.CLI, o *cli.OutputFlag, times []history.Passed) error {
 	if len(times) == 0 {
 		return nil
 	}
@@ -55,19 +56,19 @@ func passedLine(c *cli, o *outputFlag, times []history.Passed) error {
 	if err != nil {
 		return err
 	}
-	if o.format == formatYAML {
-		fmt.Fprintln(c.out, "---")
+	if o.Format == cli.FormatYAML {
+		fmt.Fprintln(c.Out, "---")
 	}
-	return c.document(o.format, recordjson.VisibleJSON(line))
+	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
 // notePassed says of a list which namespaces are over their budgets of log: objects may be missing in it, and what is shown be late.
-func notePassed(c *cli, now []history.Passed, output *outputFlag) {
+func notePassed(c *cli.CLI, now []history.Passed, output *cli.OutputFlag) {
 	for i := range now {
 		if i == mostPassed && len(now) > mostPassed+1 {
-			fmt.Fprintf(c.err, "note: %d namespaces more are over their budgets of log\n", len(now)-i)
+			fmt.Fprintf(c.Err, "note: %d namespaces more are over their budgets of log\n", len(now)-i)
 			break
 		}
-		fmt.Fprintf(c.err, "note: %s; new objects may be missing\n", show.Late(&now[i], output.zone()))
+		fmt.Fprintf(c.Err, "note: %s; new objects may be missing\n", show.Late(&now[i], output.Zone()))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -205,7 +206,7 @@ func TestWhatWasPassedOverOfCronJobsIsSaid(t *testing.T) {
 func spokenOf(t *testing.T, dir, args string) string {
 	t.Helper()
 	var out bytes.Buffer
-	c := &cli{out: &out, err: &out, getenv: func(string) string { return "" }}
+	c := &cli.CLI{Out: &out, Err: &out, Getenv: func(string) string { return "" }}
 	if status := execute(t.Context(), c, append([]string{"jobledger"}, append(strings.Fields(args), "--log", dir)...)); status != 0 {
 		t.Fatalf("%s: exit %d: %s", args, status, &out)
 	}

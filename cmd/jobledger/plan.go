@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/plan"
 )
 
-func newPlan(c *cli) *cobra.Command {
-	var f askFlags
+func newPlan(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
 	q := ask.Plan.New()
 	cmd := &cobra.Command{
 		Use:   "plan",
@@ -30,25 +31,25 @@ API server refused them, or their controller did not ask for them, is not in the
   jobledger plan --log DIR -n prod -o json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("plan is of all owners, and takes no %q: -n NAMESPACE chooses those of a namespace", strings.Join(args, " "))
+				return cli.Usage("plan is of all owners, and takes no %q: -n NAMESPACE chooses those of a namespace", strings.Join(args, " "))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(made *plan.Plan) error {
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(made *plan.Plan) error {
 				switch {
-				case f.output.document():
-					return c.value(&f.output, made)
+				case f.Output.Document():
+					return c.Value(&f.Output, made)
 				case len(made.Owners) == 0:
-					tellNoJobs(c, f.job.namespace)
+					tellNoJobs(c, f.Job.Namespace)
 					return nil
 				}
-				page := pageFor(c, &f.output)
-				page.Namespace = f.job.namespace
+				page := pageFor(c, &f.Output)
+				page.Namespace = f.Job.Namespace
 				return page.Plan(made)
 			})
 		},
 	}
-	f.addMany(cmd, c, q.Flags)
+	f.AddMany(cmd, c, q.Flags)
 	return cmd
 }

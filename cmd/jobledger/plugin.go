@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
@@ -22,26 +23,26 @@ func addAllNamespaces(root *cobra.Command) {
 
 // namespaceOf fills in the namespace that the command line leaves open, before the command begins: as a plugin, that of the
 // kubeconfig's current context.
-func namespaceOf(c *cli, cmd *cobra.Command, args []string) error {
+func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	all := flags.Lookup("all-namespaces") != nil && flags.Changed("all-namespaces")
 	if all && flags.Changed("namespace") {
-		return usage("-A and -n contradict each other: give one of them")
+		return cli.Usage("-A and -n contradict each other: give one of them")
 	}
 	if all && len(args) > 0 && namesOne(args) {
-		return usage("-A is for lists: say with -n where the Job is")
+		return cli.Usage("-A is for lists: say with -n where the Job is")
 	}
-	if c.kubeNamespace == nil || !plugin(cmd.Root().DisplayName()) || all || flags.Changed("namespace") || !wantsNamespace(cmd) {
+	if c.KubeNamespace == nil || !cli.Plugin(cmd.Root().DisplayName()) || all || flags.Changed("namespace") || !wantsNamespace(cmd) {
 		return nil
 	}
-	namespace, err := c.kubeNamespace()
+	namespace, err := c.KubeNamespace()
 	if err != nil || namespace == "" {
 		return err
 	}
 	if err := flags.Set("namespace", namespace); err != nil {
 		return err
 	}
-	return flags.SetAnnotation("namespace", ofKubeconfig, []string{namespace})
+	return flags.SetAnnotation("namespace", cli.OfKubeconfig, []string{namespace})
 }
 
 // namesOne reports whether words name one object, and not all of a kind. What cannot be read is refused later.
@@ -55,6 +56,6 @@ func wantsNamespace(cmd *cobra.Command) bool {
 	if cmd.Name() == "replay" && !cmd.Flags().Changed("job") {
 		return false // it is of the whole log
 	}
-	_, marked := cmd.Annotations[ofKubeconfig]
+	_, marked := cmd.Annotations[cli.OfKubeconfig]
 	return marked || slices.Contains(lists, cmd.Name())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/store"
@@ -27,7 +28,7 @@ type pruneFlags struct {
 	dryRun bool
 }
 
-func newPrune(c *cli) *cobra.Command {
+func newPrune(c *cli.CLI) *cobra.Command {
 	var f pruneFlags
 	cmd := &cobra.Command{
 		Use:   "prune",
@@ -45,10 +46,10 @@ has four fifths of that. --before SEQ lets files go that have only records befor
 		Example: `  jobledger prune --log DIR --max-size=8Gi --dry-run
   jobledger prune --log DIR --max-age=2160h
   jobledger prune --log DIR --before 120000`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPrune(cmd.Context(), c, &f) },
 	}
-	cmd.Flags().Var((*logAddress)(&f.log), "log", "directory of the log")
+	cmd.Flags().Var((*cli.LogAddress)(&f.log), "log", "directory of the log")
 	cmd.Flags().StringVar(&f.size, "max-size", "0", "how large the files of the log may be together, such as 8Gi; 0 for any size")
 	cmd.Flags().DurationVar(&f.age, "max-age", 0, "how old records may be, about, such as 2160h; 0 for any age")
 	cmd.Flags().Uint64Var(&f.before, "before", 0, "files that have only records before this one go")
@@ -60,25 +61,25 @@ has four fifths of that. --before SEQ lets files go that have only records befor
 }
 
 // config is what the flags choose, or a usage error.
-func (f *pruneFlags) config(c *cli) (*controller.PruneConfig, error) {
+func (f *pruneFlags) config(c *cli.CLI) (*controller.PruneConfig, error) {
 	size, err := resource.ParseQuantity(f.size)
 	switch {
 	case f.log == "":
-		return nil, usage("say which log: --log DIR")
+		return nil, cli.Usage("say which log: --log DIR")
 	case err != nil || size.Value() < 0:
-		return nil, usage("--max-size=%s: a size such as 8Gi is wanted", f.size)
+		return nil, cli.Usage("--max-size=%s: a size such as 8Gi is wanted", f.size)
 	case f.age < 0:
-		return nil, usage("--max-age=%s: must be longer than nothing", f.age)
+		return nil, cli.Usage("--max-age=%s: must be longer than nothing", f.age)
 	case size.Value() == 0 && f.age == 0 && f.before == 0:
-		return nil, usage("say what goes: --max-size, --max-age or --before")
+		return nil, cli.Usage("say what goes: --max-size, --max-age or --before")
 	}
 	return &controller.PruneConfig{
-		Log: f.log, Version: thisBuild().Version, Logger: slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log: f.log, Version: thisBuild().Version, Logger: slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Retention: store.Retention{MaxBytes: size.Value(), MaxAge: f.age}, Before: events.Sequence(f.before),
 	}, nil
 }
 
-func runPrune(ctx context.Context, c *cli, f *pruneFlags) error {
+func runPrune(ctx context.Context, c *cli.CLI, f *pruneFlags) error {
 	config, err := f.config(c)
 	if err != nil {
 		return err
@@ -94,16 +95,16 @@ func runPrune(ctx context.Context, c *cli, f *pruneFlags) error {
 		return err
 	}
 	if len(files) == 0 {
-		fmt.Fprintf(c.out, "prune: nothing goes; the log begins with record %d\n", keep)
+		fmt.Fprintf(c.Out, "prune: nothing goes; the log begins with record %d\n", keep)
 		return nil
 	}
 	bytes := int64(0)
 	for _, file := range files {
-		fmt.Fprintf(c.out, "records %d to %d, the last of %s, %d bytes\n", file.First, file.End.Sequence, file.End.Time.Go().UTC().Format(time.RFC3339), file.Bytes)
+		fmt.Fprintf(c.Out, "records %d to %d, the last of %s, %d bytes\n", file.First, file.End.Sequence, file.End.Time.Go().UTC().Format(time.RFC3339), file.Bytes)
 		bytes += file.Bytes
 	}
 	if f.dryRun {
-		fmt.Fprintf(c.out, "prune: records before %d would go: %s, %d bytes\n", keep, counted(len(files), "file", "files"), bytes)
+		fmt.Fprintf(c.Out, "prune: records before %d would go: %s, %d bytes\n", keep, cli.Counted(len(files), "file", "files"), bytes)
 		return nil
 	}
 	p, err := controller.Prune(ctx, config)
@@ -111,14 +112,14 @@ func runPrune(ctx context.Context, c *cli, f *pruneFlags) error {
 		return err
 	}
 	if p == nil {
-		fmt.Fprintf(c.out, "prune: nothing goes; the log begins with record %d\n", keep)
+		fmt.Fprintf(c.Out, "prune: nothing goes; the log begins with record %d\n", keep)
 		return nil
 	}
 	if missed := p.Missed; len(missed) > 0 {
 		for _, m := range missed {
-			fmt.Fprintf(c.out, "note: %s\n", m)
+			fmt.Fprintf(c.Out, "note: %s\n", m)
 		}
 	}
-	fmt.Fprintf(c.out, "prune: records before %d are gone: %s, %d bytes\n", p.First, counted(len(p.Files), "file", "files"), bytes)
+	fmt.Fprintf(c.Out, "prune: records before %d are gone: %s, %d bytes\n", p.First, cli.Counted(len(p.Files), "file", "files"), bytes)
 	return nil
 }

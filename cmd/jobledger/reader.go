@@ -6,11 +6,13 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/cmd/cli"
 )
 
 // With the build tag reader the program has the commands that read a log, and no other. It is compiled in a third of the time.
 
-func acting(*cli) []*cobra.Command { return nil }
+func acting(*cli.CLI) []*cobra.Command { return nil }
 
 // elsewhere is what is said of a command that this program does not have and the whole one has.
 func elsewhere(name string) string {

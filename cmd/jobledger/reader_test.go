@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"github.com/jobledger/jobledger/cmd/cli"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,7 @@ func TestTheReaderAnswers(t *testing.T) {
 	if want := answerOf(t, args); string(out) != want {
 		t.Errorf("the reader says:\n%s\nthe whole program:\n%s", out, want)
 	}
-	for _, cmd := range acting(&cli{}) {
+	for _, cmd := range acting(&cli.CLI{}) {
 		out, err = exec.Command(program, cmd.Name(), "--log", "x").CombinedOutput()
 		want := "jobledger: this program only reads logs and has no \"" + cmd.Name() + "\": 'make build' makes the one that has it\n"
 		var failed *exec.ExitError

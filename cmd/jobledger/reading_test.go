@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"io"
+	"github.com/jobledger/jobledger/cmd/cli"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,10 +27,9 @@ func TestCommandsShowThatTheyRead(t *testing.T) {
 			args = strings.ReplaceAll(args, "events -A", "events")
 			var screen bytes.Buffer
 			clock := time.Unix(0, 0)
-			r := newReading(&screen, func() time.Time { clock = clock.Add(time.Second); return clock })
-			c := &cli{
-				out: &shownBy{&screen, r, true}, err: &shownBy{&screen, r, false}, reads: r, getenv: func(string) string { return "" },
-			}
+			r := cli.NewReading(&screen, func() time.Time { clock = clock.Add(time.Second); return clock })
+			c := &cli.CLI{Out: &screen, Err: &screen, Getenv: func(string) string { return "" }}
+			c.Show(r)
 			if code := execute(t.Context(), c, append(append([]string{"jobledger"}, strings.Fields(args)...), "--log", log)); code != 0 {
 				t.Fatalf("it ends with %d:\n%s", code, &screen)
 			}
@@ -44,31 +43,6 @@ func TestCommandsShowThatTheyRead(t *testing.T) {
 				t.Errorf("behind the last %q there is no answer on a clear line:\n%q", "reading the log", text[last:])
 			}
 		})
-	}
-}
-
-// TestShortReadingsShowNothing: what takes a second or less is not shown, nor what comes behind the answer.
-func TestShortReadingsShowNothing(t *testing.T) {
-	var screen bytes.Buffer
-	clock := time.Unix(0, 0)
-	r := newReading(&screen, func() time.Time { return clock })
-	clock = clock.Add(readingAfter)
-	if r.record(); screen.Len() > 0 {
-		t.Errorf("after a second it shows %q", &screen)
-	}
-	clock = clock.Add(time.Millisecond)
-	r.record()
-	r.record() // too soon
-	if got := screen.String(); got != "\rreading the log: 2 records" {
-		t.Errorf("it shows %q", got)
-	}
-	screen.Reset()
-	if _, err := io.WriteString(&shownBy{&screen, r, true}, "answer\n"); err != nil {
-		t.Fatal(err)
-	}
-	clock = clock.Add(time.Minute)
-	if r.record(); screen.String() != "\r\x1b[Kanswer\n" {
-		t.Errorf("behind the answer it shows %q", &screen)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 )
@@ -45,7 +46,7 @@ func TestReference(t *testing.T) {
 func commandsPage(*testing.T) string {
 	var out strings.Builder
 	out.WriteString("# Commands and flags\n\nWhat `jobledger help` says, on one page. A flag of a list of Jobs, of a log or of output means the same wherever it stands.\n")
-	root := newRoot(&cli{out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }}, "jobledger")
+	root := newRoot(&cli.CLI{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }}, "jobledger")
 	describe(&out, root)
 	describeQuestions(&out)
 	return out.String()

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/run/lease"
 	"github.com/jobledger/jobledger/internal/run/release"
@@ -29,10 +30,10 @@ type releaseFlags struct {
 	dryRun    bool
 	finalizer []string
 	ignore    []string // Leases that are no controller's
-	output    outputFlag
+	output    cli.OutputFlag
 }
 
-func newRelease(c *cli) *cobra.Command {
+func newRelease(c *cli.CLI) *cobra.Command {
 	var f releaseFlags
 	cmd := &cobra.Command{
 		Use:   "release --drain | --let-go | --dry-run",
@@ -69,7 +70,7 @@ is named, 2 when the command line cannot be understood.`,
   jobledger release --drain --log ./log
   jobledger release --let-go
   jobledger release --let-go -n batch -o json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRelease(cmd.Context(), c, cmd.Flags(), &f) },
 	}
 	f.run.add(cmd)
@@ -82,8 +83,8 @@ is named, 2 when the command line cannot be understood.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only name what would be changed")
 	flags.StringSliceVar(&f.finalizer, "finalizer", []string{events.TrackingFinalizer}, "finalizers that --let-go removes")
 	flags.StringSliceVar(&f.ignore, "ignore-lease", nil, "Leases in namespaces of others, as NAMESPACE/NAME, that are no controller's")
-	f.output.add(cmd)
-	completeWith(cmd, "finalizer", release.Finalizers...)
+	f.output.Add(cmd)
+	cli.CompleteWith(cmd, "finalizer", release.Finalizers...)
 	return cmd
 }
 
@@ -95,27 +96,27 @@ var (
 
 // check refuses flags that do not go together.
 func (f *releaseFlags) check(flags *pflag.FlagSet) (err error) {
-	if err := f.output.validate(); err != nil {
+	if err := f.output.Validate(); err != nil {
 		return err
 	}
 	f.drain = f.run.drain
 	switch {
 	case f.drain && f.letGo:
-		return usage("--drain and --let-go are two ways to leave: give one of them")
+		return cli.Usage("--drain and --let-go are two ways to leave: give one of them")
 	case !f.drain && !f.letGo && !f.dryRun:
-		return usage("say how to leave: --drain finishes the Jobs that have begun, --let-go drops them at once, --dry-run only looks")
+		return cli.Usage("say how to leave: --drain finishes the Jobs that have begun, --let-go drops them at once, --dry-run only looks")
 	case f.drain && flags.Changed("finalizer"):
-		return usage("--finalizer goes with --let-go")
+		return cli.Usage("--finalizer goes with --let-go")
 	}
 	for _, name := range f.ignore {
 		if namespace, of, ok := strings.Cut(name, "/"); !ok || of != lease.UsualName || slices.Contains(lease.OperatorNamespaces, namespace) {
-			return usage("--ignore-lease=%s: want NAMESPACE/%s, of another namespace than %s", name, lease.UsualName,
+			return cli.Usage("--ignore-lease=%s: want NAMESPACE/%s, of another namespace than %s", name, lease.UsualName,
 				strings.Join(lease.OperatorNamespaces, " and "))
 		}
 	}
 	for _, name := range f.finalizer {
 		if !slices.Contains(release.Finalizers, name) {
-			return usage("--finalizer=%s: must be %s or %s", name, release.Finalizers[0], release.Finalizers[1])
+			return cli.Usage("--finalizer=%s: must be %s or %s", name, release.Finalizers[0], release.Finalizers[1])
 		}
 	}
 	if f.drain {
@@ -123,13 +124,13 @@ func (f *releaseFlags) check(flags *pflag.FlagSet) (err error) {
 	}
 	flags.Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(ofLetGo, flag.Name) {
-			err = usage("--%s goes with --drain", flag.Name)
+			err = cli.Usage("--%s goes with --drain", flag.Name)
 		}
 	})
 	return err
 }
 
-func runRelease(ctx context.Context, c *cli, flags *pflag.FlagSet, f *releaseFlags) error {
+func runRelease(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *releaseFlags) error {
 	if err := f.check(flags); err != nil {
 		return err
 	}
@@ -158,11 +159,11 @@ func runRelease(ctx context.Context, c *cli, flags *pflag.FlagSet, f *releaseFla
 	if err != nil {
 		return err
 	}
-	list := releaseList{c: c, dryRun: f.dryRun, namespace: f.run.namespace, format: f.output.format}
+	list := releaseList{c: c, dryRun: f.dryRun, namespace: f.run.namespace, format: f.output.Format}
 	summary, err := release.Run(ctx, release.Config{
 		Client: cluster.Client, Namespace: f.run.namespace, Finalizers: f.finalizer, DryRun: f.dryRun, Drained: f.drain,
 		Dynamic: anyKind, Served: served, Ignore: f.ignore,
-		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
+		Tell: list.add, Note: func(text string) { fmt.Fprintln(c.Err, words.Clean(text)) },
 	})
 	if printed := list.end(summary, err == nil); printed != nil {
 		return printed
@@ -174,7 +175,7 @@ func runRelease(ctx context.Context, c *cli, flags *pflag.FlagSet, f *releaseFla
 		return err
 	}
 	if summary.Remains > 0 {
-		return fmt.Errorf("%s: look at what is said of it, and run this again", counted(summary.Remains, "object remains", "objects remain"))
+		return fmt.Errorf("%s: look at what is said of it, and run this again", cli.Counted(summary.Remains, "object remains", "objects remain"))
 	}
 	return nil
 }
@@ -192,12 +193,12 @@ func notInUse(f *releaseFlags) error {
 	case errors.As(err, &held):
 		return errors.New(held.Holder() + ": stop it first")
 	}
-	return explainOpen(open.Place(f.run.log), err)
+	return cli.ExplainOpen(open.Place(f.run.log), err)
 }
 
 // drainFirst runs the controller until nothing of what it does is left.
-func drainFirst(ctx context.Context, c *cli, f *releaseFlags, settings events.Settings) error {
-	logger := newLogger(c.err, f.run.logFormat, f.run.verbosity)
+func drainFirst(ctx context.Context, c *cli.CLI, f *releaseFlags, settings events.Settings) error {
+	logger := newLogger(c.Err, f.run.logFormat, f.run.verbosity)
 	running, end := context.WithCancel(ctx)
 	defer end()
 	drained := false
@@ -208,7 +209,7 @@ func drainFirst(ctx context.Context, c *cli, f *releaseFlags, settings events.Se
 	switch {
 	case err != nil:
 		logger.Error("failed", "error", thisIs(err))
-		return errTold
+		return cli.ErrTold
 	case !drained:
 		return errors.New("stopped before all that has begun had ended: start it again to go on")
 	}

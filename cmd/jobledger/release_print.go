@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/run/release"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -13,7 +14,7 @@ import (
 
 // releaseList shows objects that release works on, as they come, or as one document.
 type releaseList struct {
-	c         *cli
+	c         *cli.CLI
 	format    string
 	dryRun    bool
 	namespace string // that is looked at; empty for all
@@ -22,14 +23,14 @@ type releaseList struct {
 }
 
 func (l *releaseList) add(i release.Item) {
-	if l.format == formatJSON || l.format == formatYAML {
+	if l.format == cli.FormatJSON || l.format == cli.FormatYAML {
 		l.items = append(l.items, i)
 		return
 	}
 	if l.table == nil {
-		l.table = &show.Table{Out: l.c.out, Head: []string{"NAMESPACE", "OBJECT", "ACTION", "RESULT"}, Colour: l.c.colour()}
-		if l.format == formatTable {
-			l.table.Width, l.table.Whole = l.c.width(), l.c.piped()
+		l.table = &show.Table{Out: l.c.Out, Head: []string{"NAMESPACE", "OBJECT", "ACTION", "RESULT"}, Colour: l.c.Colour()}
+		if l.format == cli.FormatTable {
+			l.table.Width, l.table.Whole = l.c.Width(), l.c.Piped()
 		}
 	}
 	style := show.Plain
@@ -45,7 +46,7 @@ func (l *releaseList) add(i release.Item) {
 
 // end shows what is left to show. Looked says that the cluster could be looked at.
 func (l *releaseList) end(s release.Summary, looked bool) error {
-	if l.format == formatJSON || l.format == formatYAML {
+	if l.format == cli.FormatJSON || l.format == cli.FormatYAML {
 		if !looked && len(l.items) == 0 {
 			return nil
 		}
@@ -60,7 +61,7 @@ func (l *releaseList) end(s release.Summary, looked bool) error {
 		if err != nil {
 			return err
 		}
-		return l.c.document(l.format, text)
+		return l.c.Document(l.format, text)
 	}
 	if l.table != nil {
 		if err := l.table.Flush(); err != nil {
@@ -68,7 +69,7 @@ func (l *releaseList) end(s release.Summary, looked bool) error {
 		}
 	}
 	if looked {
-		fmt.Fprintln(l.c.err, sentence(s, l.dryRun, l.namespace))
+		fmt.Fprintln(l.c.Err, sentence(s, l.dryRun, l.namespace))
 	}
 	return nil
 }
@@ -81,10 +82,10 @@ func sentence(s release.Summary, dryRun bool, namespace string) string {
 	case s == (release.Summary{}):
 		return "Nothing of Jobledger's is there."
 	}
-	found := fmt.Sprintf("%s with a finalizer, %s, %s", counted(s.Pods, "pod", "pods"),
-		counted(s.Jobs, "unmanaged Job", "unmanaged Jobs"), counted(s.Leases, "Lease", "Leases"))
+	found := fmt.Sprintf("%s with a finalizer, %s, %s", cli.Counted(s.Pods, "pod", "pods"),
+		cli.Counted(s.Jobs, "unmanaged Job", "unmanaged Jobs"), cli.Counted(s.Leases, "Lease", "Leases"))
 	if s.Makers > 0 {
-		found += fmt.Sprintf(", %s more Jobs", counted(s.Makers, "object that makes", "objects that make"))
+		found += fmt.Sprintf(", %s more Jobs", cli.Counted(s.Makers, "object that makes", "objects that make"))
 	}
 	if dryRun {
 		return "Dry run, nothing was changed: " + found

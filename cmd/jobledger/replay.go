@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
@@ -23,12 +22,12 @@ import (
 
 // replayFlags choose what is replayed.
 type replayFlags struct {
-	jobFlags
+	cli.JobFlags
 	job    string
 	strict bool
 }
 
-func newReplay(c *cli) *cobra.Command {
+func newReplay(c *cli.CLI) *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay",
@@ -45,24 +44,24 @@ compared too. Their differences are counted on a line of their own, and are a fa
 not checked is said.`,
 		Example: `  jobledger replay --log DIR
   jobledger replay --log DIR --job demo -n batch`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runReplay(cmd.Context(), c, &f) },
 	}
-	f.add(cmd, c, "where the Job is (\"default\")")
+	f.Add(cmd, c, "where the Job is (\"default\")")
 	cmd.Flags().StringVar(&f.job, "job", "", "only this Job: its name (or NAMESPACE/NAME), its UID or how that begins, or a pod of it")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "fail also when these rules decide otherwise than other versions of them did")
-	completeJobFlag(c, cmd, "job", &f.jobFlags)
+	cli.CompleteJobFlag(c, cmd, "job", &f.JobFlags)
 	return cmd
 }
 
-func runReplay(ctx context.Context, c *cli, f *replayFlags) error {
-	if f.namespace != "" && f.job == "" {
-		return usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
+func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
+	if f.Namespace != "" && f.job == "" {
+		return cli.Usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
 	}
 	one := which.Object{Name: f.job}
 	if strings.Contains(f.job, "/") {
 		var err error
-		if one, err = f.object([]string{f.job}); err == nil {
+		if one, err = f.Object([]string{f.job}); err == nil {
 			err = which.WantJob([]string{f.job}, one)
 		}
 		if err != nil {
@@ -72,7 +71,7 @@ func runReplay(ctx context.Context, c *cli, f *replayFlags) error {
 			one.Kind = which.Job // no CronJob is replayed alone
 		}
 	}
-	src, _, err := f.source.openToFold(ctx, c)
+	src, _, err := f.Source.OpenToFold(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -88,14 +87,14 @@ func runReplay(ctx context.Context, c *cli, f *replayFlags) error {
 	}
 	records := src.Read(ctx, 0)
 	if f.job != "" {
-		stream, err := f.find(ctx, c, src, one)
+		stream, err := f.Find(ctx, c, src, one)
 		if err != nil {
 			return err
 		}
 		records = oneJob(ctx, src, stream, player)
 	}
-	progress := newProgress(c.err, "replay", uint64(head.Sequence))
-	defer progress.clear()
+	progress := cli.NewProgress(c.Err, "replay", uint64(head.Sequence))
+	defer progress.Clear()
 	var first *replay.Divergence
 	var ended error // why it cannot be read to its end
 	for r, err := range records {
@@ -117,9 +116,9 @@ func runReplay(ctx context.Context, c *cli, f *replayFlags) error {
 		if len(found) > 0 && first == nil {
 			first = &found[0]
 		}
-		progress.at(uint64(r.Sequence))
+		progress.At(uint64(r.Sequence))
 	}
-	progress.clear()
+	progress.Clear()
 	s := player.Summary()
 	if first != nil {
 		tellDifference(ctx, c, src, first)
@@ -129,50 +128,50 @@ func runReplay(ctx context.Context, c *cli, f *replayFlags) error {
 	if ended != nil {
 		so = ", as far as the log can be read"
 	}
-	fmt.Fprintf(c.out, "replay: %d records, %d decisions, %d divergences%s\n", s.Records, s.Decisions, s.Divergences, so)
+	fmt.Fprintf(c.Out, "replay: %d records, %d decisions, %d divergences%s\n", s.Records, s.Decisions, s.Divergences, so)
 	if ended != nil {
 		return ended
 	}
 	if s.Divergences > 0 || f.strict && s.Otherwise > 0 {
-		return errTold
+		return cli.ErrTold
 	}
 	return nil
 }
 
 // verifyFirst verifies the log as a whole, where that can be done, and hands the replay the snapshot. It says what is not checked.
-func verifyFirst(ctx context.Context, c *cli, f *replayFlags, src history.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
+func verifyFirst(ctx context.Context, c *cli.CLI, f *replayFlags, src history.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
 	unchecked = []string{"the causes of records", "names, messages and sentences"}
 	if oneJob {
 		r.Partly()
 		return append(unchecked, "the chain, stored states, snapshot, lists of Jobs (a replay of the whole log does)"), nil
 	}
-	if f.source.log == "" {
+	if f.Source.Log == "" {
 		return append(unchecked, "the chain, the snapshot and lists of Jobs (with --log DIR they are)"), nil
 	}
-	report, err := open.Verify(ctx, f.source.log, nil)
+	report, err := open.Verify(ctx, f.Source.Log, nil)
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
 		for _, damage := range report.Damage {
-			c.met.Tell(damage)
-			if !c.damaged { // what was noticed before is said
-				fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
+			c.Met.Tell(damage)
+			if !c.Damaged { // what was noticed before is said
+				fmt.Fprintf(c.Err, "damage: %s\n", words.Clean(damage.Error()))
 			}
 		}
-		c.damaged = true
+		c.Damaged = true
 	case err != nil:
 		return nil, err
 	}
 	if report.Written != 0 {
 		unchecked = append(unchecked, fmt.Sprintf("the chain from record %d on, which a controller writes", report.Written))
 	}
-	own, is := src.(local)
+	own, is := src.(cli.Local)
 	if !is {
 		return append(unchecked, "the snapshot and the lists of Jobs of a log that is in use"), nil
 	}
-	if err := replayLists(ctx, c, own.log, f.source.log); err != nil {
+	if err := replayLists(ctx, c, own.Log, f.Source.Log); err != nil {
 		return nil, err
 	}
-	snapshot, ok, err := own.log.LoadSnapshot(ctx)
+	snapshot, ok, err := own.Log.LoadSnapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -187,63 +186,63 @@ func verifyFirst(ctx context.Context, c *cli, f *replayFlags, src history.Source
 }
 
 // replayLists compares the lists of Jobs with what the records give.
-func replayLists(ctx context.Context, c *cli, log store.Archive, dir string) error {
-	if listsDir(dir) == "" {
+func replayLists(ctx context.Context, c *cli.CLI, log store.Archive, dir string) error {
+	if cli.ListsDir(dir) == "" {
 		return nil // a stream has none
 	}
 	checked, err := checkLists(ctx, log, dir)
 	for _, note := range checked.Notes {
-		fmt.Fprintf(c.err, "note: %s\n", words.Clean(note))
+		fmt.Fprintf(c.Err, "note: %s\n", words.Clean(note))
 	}
 	for _, wrong := range checked.Wrong {
-		fmt.Fprintf(c.err, "damage: %s\n", words.Clean(wrong.Error()))
-		c.damaged = true
+		fmt.Fprintf(c.Err, "damage: %s\n", words.Clean(wrong.Error()))
+		c.Damaged = true
 	}
 	return err
 }
 
 // tellReplayed says what was compared and what was not.
-func tellReplayed(c *cli, s replay.Summary, unchecked []string) {
+func tellReplayed(c *cli.CLI, s replay.Summary, unchecked []string) {
 	if s.OtherRules > 0 {
-		fmt.Fprintf(c.out, "%d decisions are by other versions of the rules; these rules decide %d of them otherwise\n", s.OtherRules, s.Otherwise)
+		fmt.Fprintf(c.Out, "%d decisions are by other versions of the rules; these rules decide %d of them otherwise\n", s.OtherRules, s.Otherwise)
 	}
 	if s.OtherStates > 0 {
 		unchecked = append(unchecked, fmt.Sprintf("%d stored states by other versions of the program", s.OtherStates))
 	}
 	if s.LostStates > 0 {
-		unchecked = append(unchecked, counted(int(s.LostStates), "state in the snapshot, whose records are pruned",
+		unchecked = append(unchecked, cli.Counted(int(s.LostStates), "state in the snapshot, whose records are pruned",
 			"states in the snapshot, whose records are pruned"))
 	}
 	if s.Early > 0 {
-		unchecked = append(unchecked, counted(int(s.Early), "decision, which is older than the kept state of its Job",
+		unchecked = append(unchecked, cli.Counted(int(s.Early), "decision, which is older than the kept state of its Job",
 			"decisions, which are older than the kept states of their Jobs"))
 	}
 	if s.States > 0 {
-		fmt.Fprintf(c.out, "%s compared with the records before\n", counted(int(s.States), "stored state was", "stored states were"))
+		fmt.Fprintf(c.Out, "%s compared with the records before\n", cli.Counted(int(s.States), "stored state was", "stored states were"))
 	}
 	const label = "not checked: "
 	text := label + strings.Join(unchecked, "; ")
-	if len(text) > tableWidth {
+	if len(text) > cli.TableWidth {
 		text = label + strings.Join(unchecked, ";\n"+strings.Repeat(" ", len(label)))
 	}
-	fmt.Fprintln(c.out, text)
+	fmt.Fprintln(c.Out, text)
 }
 
 // tellDifference shows both sides of a divergence.
-func tellDifference(ctx context.Context, c *cli, src history.Source, d *replay.Divergence) {
+func tellDifference(ctx context.Context, c *cli.CLI, src history.Source, d *replay.Divergence) {
 	names := history.NamesOf(ctx, src)
 	job := names.Job(d.Stream)
-	fmt.Fprintf(c.out, "first difference: record %d, job %s/%s (%s)\n", d.Sequence, words.Clean(job.Namespace), words.Clean(job.Name), d.Stream)
+	fmt.Fprintf(c.Out, "first difference: record %d, job %s/%s (%s)\n", d.Sequence, words.Clean(job.Namespace), words.Clean(job.Name), d.Stream)
 	if d.Fields != nil {
-		fmt.Fprintf(c.out, "  %s\n  fields:   %s\n", d.Why, strings.Join(d.Fields, ", "))
+		fmt.Fprintf(c.Out, "  %s\n  fields:   %s\n", d.Why, strings.Join(d.Fields, ", "))
 		return
 	}
 	if d.Why != "" {
-		fmt.Fprintf(c.out, "  why:      %s\n", d.Why)
+		fmt.Fprintf(c.Out, "  why:      %s\n", d.Why)
 	}
-	fmt.Fprintf(c.out, "  recorded: %s\n  replayed: %s\n", side(d.Recorded), side(d.Decided))
+	fmt.Fprintf(c.Out, "  recorded: %s\n  replayed: %s\n", side(d.Recorded), side(d.Decided))
 	if side(d.Recorded) == side(d.Decided) { // the difference is in what the sentences leave out
-		fmt.Fprintf(c.out, "  recorded: %s\n  replayed: %s\n", recordjson.Facts(d.Recorded), recordjson.Facts(d.Decided))
+		fmt.Fprintf(c.Out, "  recorded: %s\n  replayed: %s\n", recordjson.Facts(d.Recorded), recordjson.Facts(d.Decided))
 	}
 }
 
@@ -262,46 +261,4 @@ func side(d *events.Decision) string {
 		parts = append(parts[:10], fmt.Sprintf("and %d more", len(parts)-10))
 	}
 	return words.Clean(strings.Join(parts, "; "))
-}
-
-// progress shows on a terminal how far something has come, once it takes longer than a second.
-type progress struct {
-	out   io.Writer
-	what  string
-	total uint64
-	began time.Time
-	told  time.Time
-}
-
-func newProgress(out io.Writer, what string, total uint64) *progress {
-	if _, ok := terminal(out); !ok {
-		return &progress{}
-	}
-	if s, is := out.(*shownBy); is { // this tells more
-		s.reading.clear(true)
-		out = s.Writer
-	}
-	return &progress{out: out, what: what, total: max(total, 1), began: time.Now()}
-}
-
-func (p *progress) at(n uint64) {
-	if p.out == nil || n%1024 != 0 {
-		return
-	}
-	p.show(n)
-}
-
-func (p *progress) show(n uint64) {
-	if now := time.Now(); p.out != nil && now.Sub(p.began) > time.Second && now.Sub(p.told) > 200*time.Millisecond {
-		p.told = now
-		fmt.Fprintf(p.out, "\r%s: %d of %d (%d %%)", p.what, n, p.total, 100*n/p.total)
-	}
-}
-
-// clear takes the line off the terminal.
-func (p *progress) clear() {
-	if p.out != nil && !p.told.IsZero() {
-		fmt.Fprint(p.out, "\r\x1b[K")
-		p.told = time.Time{}
-	}
 }

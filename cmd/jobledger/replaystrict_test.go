@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -52,7 +53,7 @@ func TestReplayStrict(t *testing.T) {
 		}
 		for _, flags := range [][]string{nil, {"--strict"}} {
 			var out bytes.Buffer
-			c := &cli{out: &out, err: &out, getenv: func(string) string { return "" }}
+			c := &cli.CLI{Out: &out, Err: &out, Getenv: func(string) string { return "" }}
 			want := row.usual
 			if flags != nil {
 				want = row.strict

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/store"
 )
@@ -35,10 +36,10 @@ func (f *retainFlags) add(flags *pflag.FlagSet) {
 func (f *retainFlags) validate() error {
 	size, err := resource.ParseQuantity(f.size)
 	if f.keep.MaxBytes = size.Value(); err != nil || f.keep.MaxBytes != 0 && (f.keep.MaxBytes < leastLogSize || f.keep.MaxBytes > mostLogSize) {
-		return usage("--%s=%s: must be 0, or from 16Mi to 1Pi", controller.MaxSizeFlag, f.size)
+		return cli.Usage("--%s=%s: must be 0, or from 16Mi to 1Pi", controller.MaxSizeFlag, f.size)
 	}
 	if f.keep.MaxAge != 0 && f.keep.MaxAge < leastLogAge {
-		return usage("--%s=%s: must be 0, or %s and more", controller.MaxAgeFlag, f.keep.MaxAge, leastLogAge)
+		return cli.Usage("--%s=%s: must be 0, or %s and more", controller.MaxAgeFlag, f.keep.MaxAge, leastLogAge)
 	}
 	return nil
 }

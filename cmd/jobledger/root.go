@@ -3,12 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/store"
 )
 
-func newRoot(c *cli, name string) *cobra.Command {
-	if c.met == nil {
-		c.met = &store.Damage{}
+func newRoot(c *cli.CLI, name string) *cobra.Command {
+	if c.Met == nil {
+		c.Met = &store.Damage{}
 	}
 	root := &cobra.Command{
 		Use:   "jobledger",
@@ -18,7 +19,7 @@ Why?                  jobledger explain NAME --log DIR          of a Job, a Cron
 Why was nothing run?  jobledger ticks NAME --log DIR            what became of each due time
 
 In a cluster the log is in the controller's pod:
-  ` + inCluster + `
+  ` + cli.InCluster + `
 
 Jobledger runs Kubernetes Jobs and writes down everything it sees, decides and does in a durable
 log, from which each decision can be shown, explained and made again.
@@ -39,9 +40,9 @@ and what others wrote is escaped as in JSON.`,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		Args:        knownCommand,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			c.begun = true
-			if format := cmd.Flags().Lookup("output"); c.ascii != nil && format != nil {
-				c.ascii.json = format.Value.String() == formatJSON
+			c.Begun = true
+			if format := cmd.Flags().Lookup("output"); c.ASCII != nil && format != nil {
+				c.ASCII.JSON = format.Value.String() == cli.FormatJSON
 			}
 			return namespaceOf(c, cmd, args)
 		},
@@ -50,8 +51,8 @@ and what others wrote is escaped as in JSON.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(plainFlagError)
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetOut(c.out)
-	root.SetErr(c.err)
+	root.SetOut(c.Out)
+	root.SetErr(c.Err)
 	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newPlan(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
 	root.AddCommand(newTicks(c), newNext(c), newWhyNot(c))
 	root.AddCommand(acting(c)...)

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/internal/run/controller"
@@ -56,7 +56,7 @@ const (
 	ttlFlag       = "ttl-after-finished" // the name that kube-controller-manager has for the controller that it replaces
 )
 
-func newRun(c *cli) *cobra.Command {
+func newRun(c *cli.CLI) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -117,16 +117,16 @@ either: the next start finds out how those requests ended. Exit codes: 0 after a
 		Example: `  jobledger run --log /var/lib/jobledger
   jobledger run --log ./log --kubeconfig ./kubeconfig --manage=all --listen=127.0.0.1:0
   jobledger run --log ./log --cluster prod-eu --nats-context jobs`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := f.settings(cmd.Flags())
 			if err != nil {
 				return err
 			}
-			logger := newLogger(c.err, f.logFormat, f.verbosity)
+			logger := newLogger(c.Err, f.logFormat, f.verbosity)
 			if err := runController(cmd.Context(), &f, settings, logger, nil); err != nil {
 				logger.Error("failed", "error", thisIs(err))
-				return errTold
+				return cli.ErrTold
 			}
 			return nil
 		},
@@ -138,7 +138,7 @@ either: the next start finds out how those requests ended. Exit codes: 0 after a
 // add names the flags.
 func (f *runFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Var((*logAddress)(&f.log), "log", "directory of the log (required)")
+	flags.Var((*cli.LogAddress)(&f.log), "log", "directory of the log (required)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
 	flags.StringVar(&f.context, "context", "", "context of the kubeconfig; its current one unless given")
 	flags.StringVar(&f.manage, "manage", events.ModeDelegated.String(), "which Jobs to run: delegated or all; or to observe")
@@ -166,9 +166,9 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	f.retain.add(flags)
 	f.nats.add(cmd)
 	f.elect.add(flags)
-	completeWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String(), events.ModeObserve.String())
-	completeWith(cmd, "observe", observeOthers)
-	completeWith(cmd, "log-format", logText, logJSON)
+	cli.CompleteWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String(), events.ModeObserve.String())
+	cli.CompleteWith(cmd, "observe", observeOthers)
+	cli.CompleteWith(cmd, "log-format", logText, logJSON)
 	for _, err := range []error{cmd.MarkFlagDirname("log"), cmd.MarkFlagFilename("kubeconfig")} {
 		if err != nil {
 			panic(err) // there is no such flag
@@ -198,14 +198,14 @@ func (f *runFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	}
 	settings.DeleteExpired = f.expire && settings.Mode == events.ModeAll
 	if f.expire && flags.Changed(ttlFlag) && !settings.DeleteExpired {
-		return settings, usage("--%s goes with --manage=all: beside the built-in Job controller the built-in TTL controller deletes finished Jobs", ttlFlag)
+		return settings, cli.Usage("--%s goes with --manage=all: beside the built-in Job controller the built-in TTL controller deletes finished Jobs", ttlFlag)
 	}
 	settings.CronJobs = f.cronJobs && !(settings.Draining && settings.Mode == events.ModeAll) // who drains begins nothing new
 	if f.cronJobs && flags.Changed(cronFlag) && !settings.CronJobs {
-		return settings, usage("--drain begins nothing new, so it runs no CronJobs: leave --%s out", cronFlag)
+		return settings, cli.Usage("--drain begins nothing new, so it runs no CronJobs: leave --%s out", cronFlag)
 	}
 	if settings.Mode == events.ModeObserve && f.elect.given && f.elect.on {
-		return settings, usage("--manage=observe writes nothing, so it holds no Lease: leave --leader-elect out")
+		return settings, cli.Usage("--manage=observe writes nothing, so it holds no Lease: leave --leader-elect out")
 	}
 	return settings, nil
 }
@@ -218,23 +218,23 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	}
 	switch {
 	case f.log == "":
-		return settings, usage("say where the log is to be: --log DIR")
+		return settings, cli.Usage("say where the log is to be: --log DIR")
 	case f.listen != "" && !serve.Loopback(f.listen):
-		return settings, usage("--listen=%s: the endpoint has no access control, so it serves loopback addresses only, such as %s", f.listen, defaultListen)
+		return settings, cli.Usage("--listen=%s: the endpoint has no access control, so it serves loopback addresses only, such as %s", f.listen, defaultListen)
 	case f.logFormat != "" && f.logFormat != logText && f.logFormat != logJSON:
-		return settings, usage("--log-format=%s: must be text or json", f.logFormat)
+		return settings, cli.Usage("--log-format=%s: must be text or json", f.logFormat)
 	case f.drain && mode == events.ModeObserve:
-		return settings, usage("--manage=observe runs no Jobs, so there is nothing to drain: leave --drain out")
+		return settings, cli.Usage("--manage=observe runs no Jobs, so there is nothing to drain: leave --drain out")
 	case f.observe != "" && f.observe != observeOthers:
-		return settings, usage("--observe=%s: must be others, or left out", f.observe)
+		return settings, cli.Usage("--observe=%s: must be others, or left out", f.observe)
 	case f.observe != "" && mode == events.ModeAll:
-		return settings, usage("--observe=others goes with --manage=delegated: with --manage=all the Jobs are ours")
+		return settings, cli.Usage("--observe=others goes with --manage=delegated: with --manage=all the Jobs are ours")
 	case f.observe != "" && mode == events.ModeObserve:
-		return settings, usage("--manage=observe observes all Jobs: leave --observe out, or run the delegated ones with --manage=delegated")
+		return settings, cli.Usage("--manage=observe observes all Jobs: leave --observe out, or run the delegated ones with --manage=delegated")
 	case f.patience <= 0:
-		return settings, usage("--observe-patience=%s: must be longer than nothing", f.patience)
+		return settings, cli.Usage("--observe-patience=%s: must be longer than nothing", f.patience)
 	case f.stop <= 0:
-		return settings, usage("--stop-timeout=%s: must be longer than nothing", f.stop)
+		return settings, cli.Usage("--stop-timeout=%s: must be longer than nothing", f.stop)
 	}
 	if err := checkLabels(f.labels); err != nil {
 		return settings, err
@@ -247,7 +247,7 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	}
 	if f.listen != "" {
 		if err := checkAddress(f.listen); err != nil {
-			return settings, &usageError{fmt.Sprintf("--listen=%s: %v", f.listen, err)}
+			return settings, cli.Usage("--listen=%s: %v", f.listen, err)
 		}
 	}
 	if settings, err = f.numbers.settings(); err != nil {
@@ -263,11 +263,11 @@ const mostLabels = 16
 
 func checkLabels(names []string) error {
 	if len(names) > mostLabels {
-		return usage("--keep-labels: %d labels are too many, at most %d may be recorded", len(names), mostLabels)
+		return cli.Usage("--keep-labels: %d labels are too many, at most %d may be recorded", len(names), mostLabels)
 	}
 	for _, name := range names {
 		if wrong := validation.IsQualifiedName(name); len(wrong) > 0 {
-			return usage("--keep-labels: %q cannot be the name of a label: %s", name, wrong[0])
+			return cli.Usage("--keep-labels: %q cannot be the name of a label: %s", name, wrong[0])
 		}
 	}
 	return nil
@@ -282,7 +282,7 @@ func (f *runFlags) mode() (events.Mode, error) {
 	case events.ModeObserve.String():
 		return events.ModeObserve, nil
 	}
-	return 0, usage("--manage=%s: must be delegated, all or observe", f.manage)
+	return 0, cli.Usage("--manage=%s: must be delegated, all or observe", f.manage)
 }
 
 // runController runs the controller that the flags choose until ctx ends or something fails. One that drains calls drained, unless it

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
@@ -33,16 +34,16 @@ func (f *scrapeFlags) validate() error {
 	}
 	switch {
 	case (f.certFile == "") != (f.keyFile == ""):
-		return usage("--metrics-tls-cert-file and --metrics-tls-key-file go together: give both")
+		return cli.Usage("--metrics-tls-cert-file and --metrics-tls-key-file go together: give both")
 	case f.address == "" && (f.certFile != "" || f.authorize):
-		return usage("--metrics-tls-cert-file, --metrics-tls-key-file and --metrics-authorize go with --metrics-bind-address")
+		return cli.Usage("--metrics-tls-cert-file, --metrics-tls-key-file and --metrics-authorize go with --metrics-bind-address")
 	case f.authorize && f.certFile == "":
-		return usage("--metrics-authorize takes tokens, which need TLS: give --metrics-tls-cert-file and --metrics-tls-key-file")
+		return cli.Usage("--metrics-authorize takes tokens, which need TLS: give --metrics-tls-cert-file and --metrics-tls-key-file")
 	case f.address == "":
 		return nil
 	}
 	if err := checkAddress(f.address); err != nil {
-		return &usageError{fmt.Sprintf("--metrics-bind-address=%s: %v", f.address, err)}
+		return cli.Usage("--metrics-bind-address=%s: %v", f.address, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -170,7 +171,7 @@ func command(args ...string) (r typed) {
 		r.panicked = recover()
 		r.out, r.err = out.String(), err.String()
 	}()
-	c := &cli{out: &out, err: &err, getenv: func(string) string { return "" }}
+	c := &cli.CLI{Out: &out, Err: &err, Getenv: func(string) string { return "" }}
 	r.code = execute(context.Background(), c, append([]string{"jobledger"}, args...))
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
@@ -78,11 +79,11 @@ func (f *settingFlags) settings() (events.Settings, error) {
 		{"status-delay", n.ProgressDelay}, {"server-request-timeout", n.RequestTimeout},
 	} {
 		if d.value < shortest || d.value > longest {
-			return n, usage("--%s=%s: must be from %s to %s", d.flag, d.value, shortest, longest)
+			return n, cli.Usage("--%s=%s: must be from %s to %s", d.flag, d.value, shortest, longest)
 		}
 	}
 	if n.DeletedPodWait < 0 || n.DeletedPodWait > mostDeletedPodWait {
-		return n, usage("--deleted-pod-wait=%s: must be from 0s to %s", n.DeletedPodWait, mostDeletedPodWait)
+		return n, cli.Usage("--deleted-pod-wait=%s: must be from 0s to %s", n.DeletedPodWait, mostDeletedPodWait)
 	}
 	for _, c := range []struct {
 		flag  string
@@ -96,23 +97,23 @@ func (f *settingFlags) settings() (events.Settings, error) {
 		{"max-finalizers-at-end", f.heldAtEnd, maxPods, &n.HeldAtEnd},
 	} {
 		if c.value < 1 || c.value > c.most {
-			return n, usage("--%s=%d: must be from 1 to %d", c.flag, c.value, c.most)
+			return n, cli.Usage("--%s=%d: must be from 1 to %d", c.flag, c.value, c.most)
 		}
 		*c.into = uint32(c.value)
 	}
 	budget, err := resource.ParseQuantity(f.budget)
 	if n.NamespaceBudget = budget.Value(); err != nil || n.NamespaceBudget != 0 && (n.NamespaceBudget < leastBudget || n.NamespaceBudget > mostBudget) {
-		return n, usage("--%s=%s: must be 0, or from 1Mi to 1Ti", controller.BudgetFlag, f.budget)
+		return n, cli.Usage("--%s=%s: must be 0, or from 1Mi to 1Ti", controller.BudgetFlag, f.budget)
 	}
 	switch {
 	case n.MaxPodFailureBackoff < n.PodFailureBackoff:
-		return n, usage("--max-pod-failure-backoff=%s is shorter than --pod-failure-backoff=%s: the longest wait cannot be shorter than the first",
+		return n, cli.Usage("--max-pod-failure-backoff=%s is shorter than --pod-failure-backoff=%s: the longest wait cannot be shorter than the first",
 			n.MaxPodFailureBackoff, n.PodFailureBackoff)
 	case n.MaxAPIBackoff < n.APIBackoff:
-		return n, usage("--max-api-backoff=%s is shorter than --api-backoff=%s: the longest wait cannot be shorter than the first",
+		return n, cli.Usage("--max-api-backoff=%s is shorter than --api-backoff=%s: the longest wait cannot be shorter than the first",
 			n.MaxAPIBackoff, n.APIBackoff)
 	case n.SlowStart > n.MaxPodsPerDecision:
-		return n, usage("--slow-start=%d is more than --max-pod-create-delete-per-sync=%d allows", n.SlowStart, n.MaxPodsPerDecision)
+		return n, cli.Usage("--slow-start=%d is more than --max-pod-create-delete-per-sync=%d allows", n.SlowStart, n.MaxPodsPerDecision)
 	}
 	return n, nil
 }

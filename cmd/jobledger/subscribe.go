@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
@@ -31,7 +32,7 @@ type subscribeFlags struct {
 	log       string
 	cluster   string
 	stream    string
-	output    outputFlag
+	output    cli.OutputFlag
 	namespace string
 	given     bool // the user gave -n
 	kinds     []string
@@ -50,7 +51,7 @@ type subscribeFlags struct {
 	tries int
 }
 
-func newSubscribe(c *cli) *cobra.Command {
+func newSubscribe(c *cli.CLI) *cobra.Command {
 	var f subscribeFlags
 	cmd := &cobra.Command{
 		Use:   "subscribe [job/NAME|cronjob/NAME|jobs|cronjobs]",
@@ -92,16 +93,16 @@ time. After a crash or a failure an event may come twice, with the same ID.
   jobledger subscribe cronjob/etl -n prod --decisions
   jobledger subscribe --decisions --since 1h -n batch -o json
   jobledger subscribe --kind JobRetired --durable billing --exec ./bill.sh`,
-		Args: func(_ *cobra.Command, args []string) error { return atMost(2, args) },
+		Args: func(_ *cobra.Command, args []string) error { return cli.AtMost(2, args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return runSubscribe(c, cmd, &f, args) },
 	}
 	f.natsFlags.add(cmd)
 	flags := cmd.Flags()
-	flags.Var((*logAddress)(&f.log), "log", "log directory of a controller with a NATS server of its own (--nats-embedded): that server")
+	flags.Var((*cli.LogAddress)(&f.log), "log", "log directory of a controller with a NATS server of its own (--nats-embedded): that server")
 	flags.StringVar(&f.cluster, "cluster", "default", "name of the cluster, as its controller was told")
 	flags.StringVar(&f.stream, "nats-stream", "", "JetStream stream; unless given the one with the cluster's subjects")
-	f.output.addFormats(cmd, formatTable, formatWide, formatJSON)
-	f.output.addLocal(cmd)
+	f.output.AddFormats(cmd, cli.FormatTable, cli.FormatWide, cli.FormatJSON)
+	f.output.AddLocal(cmd)
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "only of this namespace; with job/NAME or cronjob/NAME, where it is (\"default\")")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only these kinds of events, such as PodChanged,CommandEnded")
 	flags.BoolVar(&f.decisions, "decisions", false, "only decisions")
@@ -115,7 +116,7 @@ time. After a crash or a failure an event may come twice, with the same ID.
 	flags.UintSliceVar(&f.skip, "skip", nil, "pass over the record at this place of the stream if it cannot be read")
 	flags.StringVar(&f.exec, "exec", "", "shell command that each event is given to")
 	flags.IntVar(&f.tries, "tries", 5, "how often an event is given to --exec before it ends with an error; 0 for ever")
-	completeWith(cmd, "kind", kindNames()...)
+	cli.CompleteWith(cmd, "kind", kindNames()...)
 	return cmd
 }
 
@@ -135,7 +136,7 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 		}
 	}
 	if wrong := validation.IsDNS1123Label(f.namespace); f.namespace != "" && wrong != nil {
-		return c, usage("-n %q is no namespace: %s", f.namespace, wrong[0])
+		return c, cli.Usage("-n %q is no namespace: %s", f.namespace, wrong[0])
 	}
 	kinds, err := chosenKinds(f.kinds, f.decisions)
 	if err != nil {
@@ -175,16 +176,16 @@ func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
 	}
 	switch {
 	case h.Kind == which.Pod:
-		return chosen, usage("%q is no Job: write job/NAME or cronjob/NAME", args[0])
+		return chosen, cli.Usage("%q is no Job: write job/NAME or cronjob/NAME", args[0])
 	case h.Name == "":
 		return nats.Filter{Namespace: f.namespace, Kind: kind}, nil
 	case which.IsUID(h.Name):
-		return chosen, usage("%s: subjects have names and no UIDs: write %s/NAME", h, kind)
+		return chosen, cli.Usage("%s: subjects have names and no UIDs: write %s/NAME", h, kind)
 	}
 	if wrong := validation.IsDNS1123Subdomain(h.Name); wrong != nil {
-		return chosen, usage("%q is no name of a %s: %s (without a name all of the kind are shown: those of a namespace with -n NAMESPACE)", h.Name, what, wrong[0])
+		return chosen, cli.Usage("%q is no name of a %s: %s (without a name all of the kind are shown: those of a namespace with -n NAMESPACE)", h.Name, what, wrong[0])
 	}
-	return nats.Filter{Namespace: orDefault(f.namespace), Kind: kind, Name: h.Name}, nil
+	return nats.Filter{Namespace: cli.OrDefault(f.namespace), Kind: kind, Name: h.Name}, nil
 }
 
 // start is where to begin.
@@ -197,7 +198,7 @@ func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 		start, given = subscribe.From(events.Sequence(f.from)), given+1
 	}
 	if f.since != "" {
-		at, err := ask.Since(f.since, time.Now(), f.output.zone())
+		at, err := ask.Since(f.since, time.Now(), f.output.Zone())
 		if err != nil {
 			return start, err
 		}
@@ -206,19 +207,19 @@ func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 	if f.after != "" {
 		id, err := nats.ParseID(f.after)
 		if err != nil {
-			return start, usage("--after: %v", err)
+			return start, cli.Usage("--after: %v", err)
 		}
 		start, given = subscribe.After(id), given+1
 	}
 	if given > 1 {
-		return start, usage("--all, --since, --from and --after say where to begin: give one of them")
+		return start, cli.Usage("--all, --since, --from and --after say where to begin: give one of them")
 	}
 	return start, nil
 }
 
 // check refuses what cannot be meant.
 func (f *subscribeFlags) check(cmd *cobra.Command) error {
-	if err := f.output.validate(); err != nil {
+	if err := f.output.Validate(); err != nil {
 		return err
 	}
 	if err := f.natsFlags.check(); err != nil {
@@ -226,33 +227,33 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	}
 	for _, name := range []string{"after", "since", "durable", "state", "exec"} { // what a script had nothing for is not what it did not ask for
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return usage("--%s: it is empty", name)
+			return cli.Usage("--%s: it is empty", name)
 		}
 	}
 	switch changed := cmd.Flags().Changed; {
 	case f.cluster == "":
-		return usage("--cluster: a name is wanted")
+		return cli.Usage("--cluster: a name is wanted")
 	case f.log != "" && f.where():
-		return usage("--log names the server in a controller's process, --nats-url and --nats-context another: give one of them")
+		return cli.Usage("--log names the server in a controller's process, --nats-url and --nats-context another: give one of them")
 	case strings.ContainsAny(f.durable, ".*>/\\ \t\r\n"):
-		return usage("--durable=%s: a name without spaces, dots, slashes and wildcards is wanted", f.durable)
+		return cli.Usage("--durable=%s: a name without spaces, dots, slashes and wildcards is wanted", f.durable)
 	case changed("from") && f.from == 0:
-		return usage("--from=0: the first record has sequence 1 (--all begins with the oldest that there is)")
+		return cli.Usage("--from=0: the first record has sequence 1 (--all begins with the oldest that there is)")
 	case f.count < 0 || f.count > math.MaxInt32 || f.tries < 0:
-		return usage("--count and --tries cannot be negative")
+		return cli.Usage("--count and --tries cannot be negative")
 	case f.exec == "" && changed("tries"):
-		return usage("--tries goes with --exec")
+		return cli.Usage("--tries goes with --exec")
 	case f.exec != "" && changed("output"):
-		return usage("-o does not go with --exec: the command gets JSON, and what it prints is printed")
+		return cli.Usage("-o does not go with --exec: the command gets JSON, and what it prints is printed")
 	}
 	return nil
 }
 
-func runSubscribe(c *cli, cmd *cobra.Command, f *subscribeFlags, args []string) error {
+func runSubscribe(c *cli.CLI, cmd *cobra.Command, f *subscribeFlags, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	f.given = gaveNamespace(cmd)
+	f.given = cli.GaveNamespace(cmd)
 	config, err := f.config(args)
 	if err != nil {
 		return err
@@ -302,7 +303,7 @@ func runSubscribe(c *cli, cmd *cobra.Command, f *subscribeFlags, args []string) 
 		}
 		return nil
 	})
-	if flushed := printer.flush(); err == nil {
+	if flushed := printer.Flush(); err == nil {
 		err = flushed
 	}
 	var refused *subscribe.RefusedError
@@ -319,7 +320,7 @@ func runSubscribe(c *cli, cmd *cobra.Command, f *subscribeFlags, args []string) 
 const connectTimeout = 10 * time.Second
 
 // connect connects, or says why it does not.
-func (f *subscribeFlags) connect(ctx context.Context, c *cli) (*natsgo.Conn, jetstream.JetStream, error) {
+func (f *subscribeFlags) connect(ctx context.Context, c *cli.CLI) (*natsgo.Conn, jetstream.JetStream, error) {
 	config, err := f.Load()
 	if err != nil {
 		return nil, nil, err
@@ -385,7 +386,7 @@ func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, fail
 }
 
 // sayNothingYet says that the stream holds nothing of a Job or a namespace: its records may still come, or its name is misspelt.
-func sayNothingYet(ctx context.Context, c *cli, stream jetstream.Stream, filters []nats.Filter) {
+func sayNothingYet(ctx context.Context, c *cli.CLI, stream jetstream.Stream, filters []nats.Filter) {
 	if len(filters) == 0 || filters[0].Namespace == "" {
 		return
 	}
@@ -403,5 +404,5 @@ func sayNothingYet(ctx context.Context, c *cli, stream jetstream.Stream, filters
 	case all.Name != "":
 		what, hint = all.Kind+"/"+all.Name+" in namespace "+all.Namespace, "is the name right, and the namespace (-n)?"
 	}
-	fmt.Fprintf(c.err, "jobledger: the stream holds nothing of %s; waiting for it (%s)\n", what, hint)
+	fmt.Fprintf(c.Err, "jobledger: the stream holds nothing of %s; waiting for it (%s)\n", what, hint)
 }

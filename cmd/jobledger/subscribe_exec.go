@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -20,7 +21,7 @@ import (
 
 // handler gives each event to a command.
 type handler struct {
-	cli     *cli
+	cli     *cli.CLI
 	cluster string
 	command string
 	tries   int
@@ -32,18 +33,18 @@ const grace = 10 * time.Second
 func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
 	if e.Try == 1 {
 		for _, line := range notes(e, false) {
-			fmt.Fprintln(h.cli.err, "jobledger: "+words.Clean(line))
+			fmt.Fprintln(h.cli.Err, "jobledger: "+words.Clean(line))
 		}
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", h.command) //nolint:gosec // that is what the user wants
 	cmd.Stdin = bytes.NewReader(append(eventJSON(h.cluster, e), '\n'))
-	cmd.Stdout, cmd.Stderr = h.cli.out, h.cli.err
+	cmd.Stdout, cmd.Stderr = h.cli.Out, h.cli.Err
 	cmd.Env = append(os.Environ(), h.environment(e)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	err := cmd.Run()
 	if err != nil && ctx.Err() == nil && e.Try != h.tries {
-		fmt.Fprintf(h.cli.err, "jobledger: event %s: %v; it is given to the command again\n", e.ID, err)
+		fmt.Fprintf(h.cli.Err, "jobledger: event %s: %v; it is given to the command again\n", e.ID, err)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -24,7 +25,7 @@ const (
 
 // findStream looks whether there is a stream before anybody waits for its events. While the servers of JetStream elect a leader they answer
 // nothing, or that they cannot: it waits for that.
-func findStream(ctx context.Context, c *cli, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
+func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
 	begun, told := time.Now(), false
 	for {
 		stream, err := f.lookForStream(ctx, js)
@@ -33,7 +34,7 @@ func findStream(ctx context.Context, c *cli, f *subscribeFlags, js jetstream.Jet
 		}
 		if !told {
 			told = true
-			fmt.Fprintf(c.err, "jobledger: %s; waiting: the servers of JetStream may be electing a leader\n", words.Clean(err.Error()))
+			fmt.Fprintf(c.Err, "jobledger: %s; waiting: the servers of JetStream may be electing a leader\n", words.Clean(err.Error()))
 		}
 		dial.Wait(ctx, findAgain)
 	}

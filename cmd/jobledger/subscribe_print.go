@@ -12,6 +12,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
@@ -21,17 +22,17 @@ import (
 
 // eventPrinter writes events as they come.
 type eventPrinter struct {
-	*printer
+	*cli.Printer
 	cluster string
 	learned int // events that names were taken from
 
 	waiting, together int // rows that are written together, while more come: columns are as wide as what is in them
 }
 
-func newEventPrinter(c *cli, f *subscribeFlags) *eventPrinter {
-	p := &eventPrinter{printer: newPrinter(c, &f.output, &words.Names{}), cluster: f.cluster, together: 50}
+func newEventPrinter(c *cli.CLI, f *subscribeFlags) *eventPrinter {
+	p := &eventPrinter{Printer: cli.NewPrinter(c, &f.output, &words.Names{}), cluster: f.cluster, together: 50}
 	if kinds, err := chosenKinds(f.kinds, f.decisions); err == nil && len(kinds) > 0 {
-		p.live(kinds)
+		p.Live(kinds)
 	}
 	if f.durable != "" {
 		p.together = 1 // the server takes an event for taken when it is written
@@ -43,33 +44,33 @@ func newEventPrinter(c *cli, f *subscribeFlags) *eventPrinter {
 const forgetEvery = 100_000
 
 func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
-	for _, line := range notes(e, p.format == formatJSON) {
-		if p.format == formatJSON {
-			if _, err := p.out.WriteString(line + "\n"); err != nil {
+	for _, line := range notes(e, p.Format == cli.FormatJSON) {
+		if p.Format == cli.FormatJSON {
+			if _, err := p.Out.WriteString(line + "\n"); err != nil {
 				return err
 			}
 		} else {
-			p.table.Rule("— " + words.Clean(line) + " —")
+			p.Table.Rule("— " + words.Clean(line) + " —")
 		}
 	}
-	if p.format == formatJSON {
-		if _, err := p.out.Write(append(eventJSON(p.cluster, e), '\n')); err != nil {
+	if p.Format == cli.FormatJSON {
+		if _, err := p.Out.Write(append(eventJSON(p.cluster, e), '\n')); err != nil {
 			return err
 		}
-		return p.flush()
+		return p.Flush()
 	}
 	if p.learned++; p.learned%forgetEvery == 0 {
-		p.names = &words.Names{Zone: p.zone}
+		p.Names = &words.Names{Zone: p.Zone}
 	}
-	p.names.Call(e.Stream, e.Job)
-	p.names.Learn(&e.Record)
-	p.row(&e.Record)
-	p.names.Forget(&e.Record)
+	p.Names.Call(e.Stream, e.Job)
+	p.Names.Learn(&e.Record)
+	p.Row(&e.Record)
+	p.Names.Forget(&e.Record)
 	if p.waiting++; e.Pending > 0 && p.waiting < p.together {
 		return nil
 	}
 	p.waiting = 0
-	return p.flush()
+	return p.Flush()
 }
 
 // notes say what an event's place in the stream says beside it: what is missing before it, that another life of the log begins.
@@ -154,18 +155,18 @@ func line(v any) string {
 
 // tellUnreadable tells people of messages that cannot be read, and goes on after those of others, and those that are to be skipped. One
 // of a record may be what a program waits for, so it ends subscribe.
-func tellUnreadable(c *cli, skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
+func tellUnreadable(c *cli.CLI, skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
 	return func(_ context.Context, _ jetstream.Msg, err *subscribe.UnreadableError) error {
 		if err.ID != (nats.ID{}) && !slices.Contains(skip, uint(err.Place)) {
 			return fmt.Errorf("%w; a newer jobledger may read it, and --skip %d passes over it", err, err.Place)
 		}
-		fmt.Fprintln(c.err, "jobledger: "+words.Clean(err.Error())+"; it is passed over")
+		fmt.Fprintln(c.Err, "jobledger: "+words.Clean(err.Error())+"; it is passed over")
 		return nil
 	}
 }
 
 // tellTrouble tells people what keeps events away, once for each cause, and when they come again.
-func tellTrouble(c *cli, cluster string) func(error) {
+func tellTrouble(c *cli.CLI, cluster string) func(error) {
 	last := ""
 	return func(err error) {
 		text := ""
@@ -175,26 +176,26 @@ func tellTrouble(c *cli, cluster string) func(error) {
 		switch {
 		case text == last:
 		case text == "":
-			fmt.Fprintln(c.err, "jobledger: events of cluster "+words.Clean(cluster)+" come again")
+			fmt.Fprintln(c.Err, "jobledger: events of cluster "+words.Clean(cluster)+" come again")
 		default:
-			fmt.Fprintln(c.err, "jobledger: no events for now: "+words.Clean(text))
+			fmt.Fprintln(c.Err, "jobledger: no events for now: "+words.Clean(text))
 		}
 		last = text
 	}
 }
 
 // tellNotice tells people what they should know of the subscription itself.
-func tellNotice(c *cli, n subscribe.Notice) {
-	fmt.Fprintln(c.err, "jobledger: "+words.Clean(n.String()))
+func tellNotice(c *cli.CLI, n subscribe.Notice) {
+	fmt.Fprintln(c.Err, "jobledger: "+words.Clean(n.String()))
 }
 
 // tellComplaint tells people what the server says of the connection beside its answers, such as a right that is missing: each thing once.
-func tellComplaint(c *cli) natsgo.ErrHandler {
+func tellComplaint(c *cli.CLI) natsgo.ErrHandler {
 	told := map[string]bool{} // the client calls it from one goroutine
 	return func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 		if text := err.Error(); !told[text] {
 			told[text] = true
-			fmt.Fprintln(c.err, "jobledger: the NATS server says: "+words.Clean(text))
+			fmt.Fprintln(c.Err, "jobledger: the NATS server says: "+words.Clean(text))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -15,7 +16,7 @@ import (
 
 // openState opens the file in which the last event taken is kept; nil when there is to be none. Where --state does not say the file, a
 // machine on which none can be written (a pod with a file system that is only read) goes without, and is told so.
-func openState(c *cli, f *subscribeFlags) (*subscribe.StateFile, error) {
+func openState(c *cli.CLI, f *subscribeFlags) (*subscribe.StateFile, error) {
 	path := f.state
 	var err error
 	if path == "" {
@@ -32,7 +33,7 @@ func openState(c *cli, f *subscribeFlags) (*subscribe.StateFile, error) {
 	if f.state != "" || err == nil || !errors.As(err, &missing) && !errors.Is(err, errNoHome) {
 		return file, err
 	}
-	fmt.Fprintln(c.err, "jobledger: "+words.Clean(err.Error())+
+	fmt.Fprintln(c.Err, "jobledger: "+words.Clean(err.Error())+
 		"; so only the server remembers what was taken, as long as it has the stream (--state FILE says where to keep it, too)")
 	return nil, nil
 }
@@ -40,10 +41,10 @@ func openState(c *cli, f *subscribeFlags) (*subscribe.StateFile, error) {
 var errNoHome = errors.New("keep the last event: neither XDG_STATE_HOME nor HOME is set")
 
 // stateFile is where it is kept unless --state says it: in the user's directory for state, of the XDG base directories.
-func stateFile(c *cli, cluster, durable string) (string, error) {
-	dir := c.getenv("XDG_STATE_HOME")
+func stateFile(c *cli.CLI, cluster, durable string) (string, error) {
+	dir := c.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) { // as that specification says
-		home := c.getenv("HOME")
+		home := c.Getenv("HOME")
 		if home == "" {
 			return "", errNoHome
 		}
@@ -53,11 +54,11 @@ func stateFile(c *cli, cluster, durable string) (string, error) {
 }
 
 // closeState makes the last event taken safe from a power cut.
-func closeState(c *cli, f *subscribe.StateFile) {
+func closeState(c *cli.CLI, f *subscribe.StateFile) {
 	if f == nil {
 		return
 	}
 	if err := f.Close(); err != nil {
-		fmt.Fprintln(c.err, "jobledger: "+words.Clean(err.Error()))
+		fmt.Fprintln(c.Err, "jobledger: "+words.Clean(err.Error()))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -60,7 +61,7 @@ func TestSubscribeWaitsForALeader(t *testing.T) {
 		t.Run(row.sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said strings.Builder
-				c, js, begun := &cli{err: &said}, &electing{answers: row.answers}, time.Now()
+				c, js, begun := &cli.CLI{Err: &said}, &electing{answers: row.answers}, time.Now()
 				_, err := findStream(t.Context(), c, &subscribeFlags{cluster: "c"}, js)
 				if took := time.Since(begun); (err == nil) != row.finds || took > row.within {
 					t.Errorf("after %s, asked %d times: %v", took, js.asked, err)

@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-func newTicks(c *cli) *cobra.Command {
-	var f askFlags
+func newTicks(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
 	q := ask.Ticks.New()
 	cmd := &cobra.Command{
 		Use:   "ticks [NAMESPACE/]NAME | ticks cronjob/NAME",
@@ -35,25 +36,25 @@ bore the name it is the newest, or with --at the newest that there was then; a U
 		Example: `  jobledger ticks cronjob/nightly --log DIR -n batch
   jobledger ticks cronjob/nightly --log DIR -n batch --at 2026-01-02T15:04    as it was then
   jobledger ticks cronjob/nightly --log DIR -n batch --missed --since 7d`,
-		Args: oneCronJobArg,
+		Args: cli.OneCronJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(answer *ask.DueTicks) error {
-				if f.output.document() {
-					return c.value(&f.output, answer)
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(answer *ask.DueTicks) error {
+				if f.Output.Document() {
+					return c.Value(&f.Output, answer)
 				}
-				return showTicks(c, &f.output, answer)
+				return showTicks(c, &f.Output, answer)
 			})
 		},
 	}
-	f.addCron(cmd, c, q.Flags)
-	f.output.addLocal(cmd)
+	f.AddCron(cmd, c, q.Flags)
+	f.Output.AddLocal(cmd)
 	return cmd
 }
 
-func showTicks(c *cli, output *outputFlag, answer *ask.DueTicks) error {
+func showTicks(c *cli.CLI, output *cli.OutputFlag, answer *ask.DueTicks) error {
 	page := pageFor(c, output)
-	table := show.Table{Out: c.out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.rowWidth(), Whole: c.piped(), Fold: true, Colour: c.colour()}
-	if output.local {
+	table := show.Table{Out: c.Out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.RowWidth(), Whole: c.Piped(), Fold: true, Colour: c.Colour()}
+	if output.Local {
 		table.Head[0] = "DUE"
 	}
 	for i := range answer.Items {
@@ -67,23 +68,23 @@ func showTicks(c *cli, output *outputFlag, answer *ask.DueTicks) error {
 	}
 	switch {
 	case answer.Earlier:
-		fmt.Fprintf(c.err, "note: there are earlier ones: --tail 0 shows all\n")
+		fmt.Fprintf(c.Err, "note: there are earlier ones: --tail 0 shows all\n")
 	case len(answer.Items) == 0 && answer.Due == nil:
-		fmt.Fprintln(c.err, "No due times found.")
+		fmt.Fprintln(c.Err, "No due times found.")
 	}
-	tellMissing(c, answer, output.zone())
+	tellMissing(c, answer, output.Zone())
 	return nil
 }
 
 // tellMissing says what may be missing in a list of due times.
-func tellMissing(c *cli, a *ask.DueTicks, zone words.Zone) {
+func tellMissing(c *cli.CLI, a *ask.DueTicks, zone words.Zone) {
 	noteTimes(c, a.PassedOver, zone)
 	if a.Unrecorded > 0 {
-		fmt.Fprintf(c.err, "note: %s of the CronJob and its Jobs not recorded: too many in a short time\n",
+		fmt.Fprintf(c.Err, "note: %s of the CronJob and its Jobs not recorded: too many in a short time\n",
 			words.Count(int(min(a.Unrecorded, math.MaxInt)), "version"))
 	}
 	if len(a.PassedOver) > 0 || a.Unrecorded > 0 {
-		fmt.Fprintln(c.err, "note: a due time without a Job may have had one then")
+		fmt.Fprintln(c.Err, "note: a due time without a Job may have had one then")
 	}
 }
 

@@ -3,12 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-func newTimeline(c *cli) *cobra.Command {
-	var f askFlags
+func newTimeline(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
 	q := ask.Timeline.New()
 	cmd := &cobra.Command{
 		Use:   "timeline [NAMESPACE/]NAME | timeline job/NAME",
@@ -18,18 +19,18 @@ which the cluster was not watched are marked in each row: what is shown there is
 
 When there are more rows than --limit, those with failures come first.`,
 		Example: `  jobledger timeline job/train --log DIR -n prod`,
-		Args:    oneJobArg,
+		Args:    cli.OneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(t *explain.Timeline) error {
-				if f.output.document() {
-					return c.value(&f.output, t)
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(t *explain.Timeline) error {
+				if f.Output.Document() {
+					return c.Value(&f.Output, t)
 				}
-				page := pageFor(c, &f.output)
-				page.Width = c.width()
+				page := pageFor(c, &f.Output)
+				page.Width = c.Width()
 				return page.Timeline(t)
 			})
 		},
 	}
-	f.add(cmd, c, q.Flags, formatTable, formatJSON, formatYAML)
+	f.Add(cmd, c, q.Flags, cli.FormatTable, cli.FormatJSON, cli.FormatYAML)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/run/ask"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -19,13 +20,13 @@ import (
 type triggerFlags struct {
 	cluster   runFlags // of which only kubeconfig and context are used
 	namespace string
-	output    outputFlag
+	output    cli.OutputFlag
 }
 
 // askTimeout is how long it may take, with a wait for a renewal of the Lease.
 const askTimeout = time.Minute
 
-func newTrigger(c *cli) *cobra.Command {
+func newTrigger(c *cli.CLI) *cobra.Command {
 	var f triggerFlags
 	cmd := &cobra.Command{
 		Use:   "trigger cronjob/NAME",
@@ -44,21 +45,21 @@ the namespace jobledger or kube-system, or in the CronJob's own.
 Exit codes: 0 when the run was asked for, 1 when it was not, 2 when the command line cannot be
 understood.`,
 		Example: `  jobledger trigger cronjob/nightly -n batch`,
-		Args:    oneCronJobArg,
+		Args:    cli.OneCronJobArg,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runTrigger(cmd.Context(), c, &f, args) },
 		Annotations: map[string]string{
-			ofKubeconfig: "",
+			cli.OfKubeconfig: "",
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.cluster.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
 	flags.StringVar(&f.cluster.context, "context", "", "context of the kubeconfig; its current one unless given")
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the CronJob")
-	f.output.addFormats(cmd, formatTable, formatJSON, formatYAML)
+	f.output.AddFormats(cmd, cli.FormatTable, cli.FormatJSON, cli.FormatYAML)
 	return cmd
 }
 
-func runTrigger(ctx context.Context, c *cli, f *triggerFlags, args []string) error {
+func runTrigger(ctx context.Context, c *cli.CLI, f *triggerFlags, args []string) error {
 	one, before, err := which.Parse(args)
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func runTrigger(ctx context.Context, c *cli, f *triggerFlags, args []string) err
 	if f.namespace, err = which.OneNamespace(args, before, f.namespace); err != nil {
 		return err
 	}
-	if err := f.output.validate(); err != nil {
+	if err := f.output.Validate(); err != nil {
 		return err
 	}
 	cluster, err := connect(&f.cluster)
@@ -79,19 +80,19 @@ func runTrigger(ctx context.Context, c *cli, f *triggerFlags, args []string) err
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	asked, err := ask.Run(ctx, ask.Config{
-		Client: cluster.Client, Namespace: orDefault(f.namespace), Name: one.Name, Now: time.Now,
-		Note: func(text string) { fmt.Fprintln(c.err, words.Clean(text)) },
+		Client: cluster.Client, Namespace: cli.OrDefault(f.namespace), Name: one.Name, Now: time.Now,
+		Note: func(text string) { fmt.Fprintln(c.Err, words.Clean(text)) },
 	})
 	if err != nil {
 		return err
 	}
-	if f.output.document() {
-		return c.value(&f.output, asked)
+	if f.output.Document() {
+		return c.Value(&f.output, asked)
 	}
 	by := ""
 	if asked.By != "" {
 		by = ", as " + asked.By
 	}
-	_, err = fmt.Fprintln(c.out, words.Clean(fmt.Sprintf("cronjob/%s: asked %s for a run now%s", asked.Name, asked.Holder, by)))
+	_, err = fmt.Fprintln(c.Out, words.Clean(fmt.Sprintf("cronjob/%s: asked %s for a run now%s", asked.Name, asked.Holder, by)))
 	return err
 }

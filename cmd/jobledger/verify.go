@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -18,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-func newVerify(c *cli) *cobra.Command {
+func newVerify(c *cli.CLI) *cobra.Command {
 	var dir, has string
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -36,13 +37,13 @@ A controller can write the log at the same time. Then all files are verified but
 the controller. A log that ends before it, or has another hash there, is damaged.`,
 		Example: `  jobledger verify --log DIR
   jobledger verify --log DIR --has 124:9d964a30…`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dir == "" {
-				dir = c.getenv(envLog)
+				dir = c.Getenv(cli.EnvLog)
 			}
 			if dir == "" {
-				return usage("say which log: --log DIR (or $%s)", envLog)
+				return cli.Usage("say which log: --log DIR (or $%s)", cli.EnvLog)
 			}
 			heads, err := parseHas(has)
 			if err != nil {
@@ -51,7 +52,7 @@ the controller. A log that ends before it, or has another hash there, is damaged
 			return runVerify(cmd.Context(), c, dir, heads)
 		},
 	}
-	cmd.Flags().Var((*logAddress)(&dir), "log", "directory of the log ($JOBLEDGER_LOG)")
+	cmd.Flags().Var((*cli.LogAddress)(&dir), "log", "directory of the log ($JOBLEDGER_LOG)")
 	cmd.Flags().StringVar(&has, "has", "", "a head that the log must have: SEQ:HASH")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag
@@ -69,106 +70,106 @@ func parseHas(text string) ([]store.Head, error) {
 	hash, bad := hex.DecodeString(digits)
 	h := store.Head{Sequence: events.Sequence(n)}
 	if err != nil || bad != nil || n == 0 || len(hash) != len(h.Hash) {
-		return nil, usage("--has %s: write a record's sequence, a colon, and the %d hexadecimal digits of its hash, as verify prints them", text, 2*len(h.Hash))
+		return nil, cli.Usage("--has %s: write a record's sequence, a colon, and the %d hexadecimal digits of its hash, as verify prints them", text, 2*len(h.Hash))
 	}
 	copy(h.Hash[:], hash)
 	return []store.Head{h}, nil
 }
 
-func runVerify(ctx context.Context, c *cli, dir string, has []store.Head) error {
-	progress := newProgress(c.err, "verify", 0)
+func runVerify(ctx context.Context, c *cli.CLI, dir string, has []store.Head) error {
+	progress := cli.NewProgress(c.Err, "verify", 0)
 	report, err := open.Verify(ctx, dir, func(done, total int64) {
-		progress.total = uint64(max(total, 1))
-		progress.show(uint64(done))
+		progress.Total = uint64(max(total, 1))
+		progress.Show(uint64(done))
 	}, has...)
-	progress.clear()
+	progress.Clear()
 	tellIdentity(c, report)
 	if err == nil && report.First > 1 && report.Records > 0 {
-		fmt.Fprintf(c.out, "note: %s\n", prunedBefore(report.First))
+		fmt.Fprintf(c.Out, "note: %s\n", cli.PrunedBefore(report.First))
 	}
 	for _, note := range report.Notes {
-		fmt.Fprintf(c.out, "note: %s\n", words.Clean(note))
+		fmt.Fprintf(c.Out, "note: %s\n", words.Clean(note))
 	}
 	var bad *store.CorruptError
 	switch {
 	case errors.As(err, &bad):
 		for _, damage := range report.Damage {
-			fmt.Fprintln(c.out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1))) // this is it
+			fmt.Fprintln(c.Out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1))) // this is it
 		}
-		fmt.Fprintf(c.out, "verify: first bad record %d; %s\n", bad.At, intact(report))
-		return errTold
+		fmt.Fprintf(c.Out, "verify: first bad record %d; %s\n", bad.At, intact(report))
+		return cli.ErrTold
 	case err != nil:
-		return explainOpen(dir, err)
+		return cli.ExplainOpen(dir, err)
 	}
 	if report.Written != 0 {
-		fmt.Fprintf(c.out, "note: a controller writes the log: the records from %d on, in its newest file, were not verified\n", report.Written)
+		fmt.Fprintf(c.Out, "note: a controller writes the log: the records from %d on, in its newest file, were not verified\n", report.Written)
 	}
 	note, err := keyNote(ctx, dir)
 	if err != nil {
 		return err
 	}
 	if note != "" {
-		fmt.Fprintf(c.out, "note: %s\n", words.Clean(note))
+		fmt.Fprintf(c.Out, "note: %s\n", words.Clean(note))
 	}
 	if report.Snapshot != 0 {
-		fmt.Fprintf(c.out, "note: the snapshot of record %d was not compared with the records: 'jobledger replay' does that\n", report.Snapshot)
+		fmt.Fprintf(c.Out, "note: the snapshot of record %d was not compared with the records: 'jobledger replay' does that\n", report.Snapshot)
 	}
 	wrong, err := verifyLists(ctx, c, dir)
 	if err != nil {
 		return err
 	}
 	if report.Written != 0 && report.Records == 0 {
-		fmt.Fprintln(c.out, "verify: nothing was verified, as the log has no other file: stop the controller first, or ask later")
+		fmt.Fprintln(c.Out, "verify: nothing was verified, as the log has no other file: stop the controller first, or ask later")
 		return nil
 	}
 	if wrong > 0 {
-		fmt.Fprintf(c.out, "verify: %s not what the records give; the records are whole: %d, head %d %s\n",
-			counted(wrong, "list of Jobs is", "lists of Jobs are"), report.Records, report.Head.Sequence, report.Head.Hash)
-		return errTold
+		fmt.Fprintf(c.Out, "verify: %s not what the records give; the records are whole: %d, head %d %s\n",
+			cli.Counted(wrong, "list of Jobs is", "lists of Jobs are"), report.Records, report.Head.Sequence, report.Head.Hash)
+		return cli.ErrTold
 	}
-	fmt.Fprintf(c.out, "verify: %d records, head %d %s\n", report.Records, report.Head.Sequence, report.Head.Hash)
+	fmt.Fprintf(c.Out, "verify: %d records, head %d %s\n", report.Records, report.Head.Sequence, report.Head.Hash)
 	return nil
 }
 
 // verifyLists compares the lists of Jobs beside a log with its records, and says how many are wrong.
-func verifyLists(ctx context.Context, c *cli, dir string) (wrong int, err error) {
-	if listsDir(dir) == "" {
+func verifyLists(ctx context.Context, c *cli.CLI, dir string) (wrong int, err error) {
+	if cli.ListsDir(dir) == "" {
 		return 0, nil // a stream has none
 	}
 	log, err := open.Archive(dir)
 	if errors.Is(err, store.ErrHeld) {
-		fmt.Fprintln(c.out, "note: the lists of Jobs were not compared with the records: a controller writes them")
+		fmt.Fprintln(c.Out, "note: the lists of Jobs were not compared with the records: a controller writes them")
 		return 0, nil
 	}
 	if err != nil {
-		return 0, explainOpen(dir, err)
+		return 0, cli.ExplainOpen(dir, err)
 	}
 	defer func() { _ = log.Close() }() // read only: nothing can be lost
 	checked, err := checkLists(ctx, log, dir)
 	for _, note := range checked.Notes {
-		fmt.Fprintf(c.out, "note: %s\n", words.Clean(note))
+		fmt.Fprintf(c.Out, "note: %s\n", words.Clean(note))
 	}
 	for _, w := range checked.Wrong {
-		fmt.Fprintln(c.out, words.Clean(w.Error()))
+		fmt.Fprintln(c.Out, words.Clean(w.Error()))
 	}
 	return len(checked.Wrong), err
 }
 
 func checkLists(ctx context.Context, log store.Archive, dir string) (joblist.Checked, error) {
-	return joblist.Check(ctx, joblist.Config{Log: log, Files: store.FilesOf(log), Dir: listsDir(dir)})
+	return joblist.Check(ctx, joblist.Config{Log: log, Files: store.FilesOf(log), Dir: cli.ListsDir(dir)})
 }
 
 // tellIdentity says which log it is.
-func tellIdentity(c *cli, r store.Report) {
+func tellIdentity(c *cli.CLI, r store.Report) {
 	if r.Identity.LogID == "" {
 		return
 	}
-	files := counted(max(r.Files, 1), "file", "files") // the one that is damaged first is not counted
+	files := cli.Counted(max(r.Files, 1), "file", "files") // the one that is damaged first is not counted
 	if r.Records == 0 {
-		fmt.Fprintf(c.out, "log %s, epoch %d\n", words.Clean(r.Identity.LogID), r.Identity.Epoch)
+		fmt.Fprintf(c.Out, "log %s, epoch %d\n", words.Clean(r.Identity.LogID), r.Identity.Epoch)
 		return
 	}
-	fmt.Fprintf(c.out, "log %s, epoch %d: records %d to %d in %s\n", words.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
+	fmt.Fprintf(c.Out, "log %s, epoch %d: records %d to %d in %s\n", words.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
 }
 
 // keyNote says what is wrong with the key with which the newest run hashed specs and templates; empty when nothing is. What is
@@ -179,7 +180,7 @@ func keyNote(ctx context.Context, dir string) (string, error) {
 		return "", nil // its controller says so
 	}
 	if err != nil {
-		return "", explainOpen(dir, err)
+		return "", cli.ExplainOpen(dir, err)
 	}
 	defer func() { _ = log.Close() }() // read only: nothing can be lost
 	for rec, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {

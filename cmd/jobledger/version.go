@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
@@ -74,29 +75,29 @@ func (b build) String() string {
 	return fmt.Sprintf("jobledger %s (%s, %s, rules %d, log format %d, fold %d)", b.Version, b.Go, b.Platform, b.Rules, b.Format, b.Fold)
 }
 
-func newVersion(c *cli) *cobra.Command {
+func newVersion(c *cli.CLI) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Say which version this is",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
 			switch output {
 			case "":
-				fmt.Fprintln(c.out, b)
+				fmt.Fprintln(c.Out, b)
 				return nil
-			case formatJSON, formatYAML:
+			case cli.FormatJSON, cli.FormatYAML:
 				text, err := json.MarshalIndent(b, "", "  ")
 				if err != nil {
 					return err
 				}
-				return c.document(output, text)
+				return c.Document(output, text)
 			}
-			return usage("-o %s: must be json or yaml", output)
+			return cli.Usage("-o %s: must be json or yaml", output)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml instead of a line")
-	completeWith(cmd, "output", formatJSON, formatYAML)
+	cli.CompleteWith(cmd, "output", cli.FormatJSON, cli.FormatYAML)
 	return cmd
 }

@@ -3,12 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-func newWhyNot(c *cli) *cobra.Command {
-	var f askFlags
+func newWhyNot(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
 	q := ask.WhyNot.New()
 	cmd := &cobra.Command{
 		Use:   "why-not [NAMESPACE/]NAME TIME | why-not cronjob/NAME TIME",
@@ -25,22 +26,22 @@ time the nearest due times are named.`,
 		Example: `  jobledger why-not cronjob/nightly 2026-01-02T03:00 --log DIR -n batch`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage("say which CronJob, and when: cronjob/NAME 2026-01-02T15:04")
+				return cli.Usage("say which CronJob, and when: cronjob/NAME 2026-01-02T15:04")
 			}
-			return atMost(3, args)
+			return cli.AtMost(3, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askAndShow(cmd.Context(), c, &f, q, args, func(answer *explain.WhyNot) error {
-				if f.output.document() {
-					return c.value(&f.output, answer)
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(answer *explain.WhyNot) error {
+				if f.Output.Document() {
+					return c.Value(&f.Output, answer)
 				}
-				page := pageFor(c, &f.output)
-				page.Width = c.width()
+				page := pageFor(c, &f.Output)
+				page.Width = c.Width()
 				return page.Sentences(answer.Sentences)
 			})
 		},
 	}
-	f.addCron(cmd, c, q.Flags)
-	f.output.addLocal(cmd)
+	f.AddCron(cmd, c, q.Flags)
+	f.Output.AddLocal(cmd)
 	return cmd
 }

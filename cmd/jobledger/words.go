@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -29,11 +30,11 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if other := elsewhere(args[0]); other != "" {
-		return &usageError{other}
+		return cli.Usage("%s", other)
 	}
 	text := fmt.Sprintf("there is no command %q", args[0])
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return &usageError{text + "; do you mean " + strings.Join(like, " or ") + "?"}
+		return cli.Usage("%s", text+"; do you mean "+strings.Join(like, " or ")+"?")
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -44,7 +45,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(names) > 0 {
 		text += "; there are " + strings.Join(names, ", ")
 	}
-	return &usageError{text}
+	return cli.Usage("%s", text)
 }
 
 // plainFlagError says in plain words what is wrong with a flag, and which one may be meant.
@@ -57,16 +58,16 @@ func plainFlagError(cmd *cobra.Command, err error) error {
 	}
 	switch {
 	case errors.As(err, &none):
-		return noSuchFlag(cmd, none)
+		return cli.NoSuchFlag(cmd, none)
 	case errors.As(err, &empty):
-		return usage("--%s wants a value", empty.GetFlag().Name)
+		return cli.Usage("--%s wants a value", empty.GetFlag().Name)
 	case errors.As(err, &wrong):
 		if kind := kindOf(wrong.GetFlag().Value.Type()); kind != "" {
-			return usage("--%s=%s: must be %s", wrong.GetFlag().Name, wrong.GetValue(), kind)
+			return cli.Usage("--%s=%s: must be %s", wrong.GetFlag().Name, wrong.GetValue(), kind)
 		}
-		return usage("--%s=%s: %v", wrong.GetFlag().Name, wrong.GetValue(), wrong.Unwrap())
+		return cli.Usage("--%s=%s: %v", wrong.GetFlag().Name, wrong.GetValue(), wrong.Unwrap())
 	}
-	return &usageError{err.Error()}
+	return cli.Usage("%s", err.Error())
 }
 
 // kindOf names what values a flag takes, by the name of its type; empty for one of ours, which says so itself.

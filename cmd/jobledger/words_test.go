@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -26,7 +27,7 @@ var others = map[string]bool{"headers-only": true, "request-timeout": true, "con
 // TestHintsNameWhatExists: every flag and command that a text of the program names is there.
 func TestHintsNameWhatExists(t *testing.T) {
 	flags, commands := map[string]bool{"help": true, "version": true}, map[string]bool{"help": true}
-	root := newRoot(&cli{out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }}, "jobledger")
+	root := newRoot(&cli.CLI{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }}, "jobledger")
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		commands[cmd.Name()] = true

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -10,27 +10,27 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// noSuchFlag says that a command has no such flag, and which one may be meant.
-func noSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
+// NoSuchFlag says that a command has no such flag, and which one may be meant.
+func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 	name, dashes := none.GetSpecifiedName(), "--"
 	typed := name
 	if short := none.GetSpecifiedShortnames(); short != "" {
 		typed, dashes = short, "-"
 	}
-	_, ofOneJob := cmd.Annotations[ofKubeconfig]
+	_, ofOneJob := cmd.Annotations[OfKubeconfig]
 	text := "there is no flag " + dashes + name
 	switch like := flagLike(cmd, typed); {
 	case dashes == "-" && name == "A" && ofOneJob:
-		return usage("-A is for lists: say with -n where the Job is")
+		return Usage("-A is for lists: say with -n where the Job is")
 	case dashes == "-" && name == "A" && cmd.Flags().Lookup("namespace") != nil:
-		return usage("%s: %s is about all namespaces unless -n names one", text, cmd.Name())
+		return Usage("%s: %s is about all namespaces unless -n names one", text, cmd.Name())
 	case dashes == "-" && len(typed) < 3: // one letter, or two
 	case like != "":
-		return usage("%s; do you mean --%s?", text, like)
-	case (typed == formatJSON || typed == formatYAML) && cmd.Flags().Lookup("output") != nil:
-		return usage("%s; do you mean -o %s?", text, typed)
+		return Usage("%s; do you mean --%s?", text, like)
+	case (typed == FormatJSON || typed == FormatYAML) && cmd.Flags().Lookup("output") != nil:
+		return Usage("%s; do you mean -o %s?", text, typed)
 	}
-	return &usageError{text}
+	return &UsageError{text}
 }
 
 // flagLike is the flag of the command with the nearest name; empty when none is near.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -19,9 +19,9 @@ const (
 	readingEvery = 200 * time.Millisecond
 )
 
-// reading shows on a terminal how many records a command has read, once that takes longer than a second, and until it writes its answer: who
+// Reading shows on a terminal how many records a command has read, once that takes longer than a second, and until it writes its answer: who
 // waits for a large log sees that it goes on. It is safe for concurrent use.
-type reading struct {
+type Reading struct {
 	out io.Writer
 	now func() time.Time
 
@@ -32,15 +32,15 @@ type reading struct {
 	over  bool // the answer is written, or something else shows how far it is
 }
 
-func newReading(out io.Writer, now func() time.Time) *reading {
-	return &reading{out: out, now: now, began: now()}
+func NewReading(out io.Writer, now func() time.Time) *Reading {
+	return &Reading{out: out, now: now, began: now()}
 }
 
 // record counts one that was read.
-func (r *reading) record() { r.read(1) }
+func (r *Reading) record() { r.read(1) }
 
 // read counts some that were read.
-func (r *reading) read(records uint64) {
+func (r *Reading) read(records uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.n += records
@@ -51,7 +51,7 @@ func (r *reading) read(records uint64) {
 }
 
 // clear takes the line off the terminal. It comes again, unless that is the end.
-func (r *reading) clear(end bool) {
+func (r *Reading) clear(end bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.told.IsZero() {
@@ -64,7 +64,7 @@ func (r *reading) clear(end bool) {
 // shownBy writes to a terminal on which a reading may be shown. With the first byte of the answer that ends; notes go above it.
 type shownBy struct {
 	io.Writer
-	reading *reading
+	reading *Reading
 	answer  bool
 }
 
@@ -73,22 +73,27 @@ func (w *shownBy) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// showReading shows how far reading is, where notes go to a terminal.
-func (c *cli) showReading() {
-	if _, ok := terminal(c.err); ok {
-		c.reads = newReading(c.err, time.Now)
-		c.out, c.err = &shownBy{c.out, c.reads, true}, &shownBy{c.err, c.reads, false}
+// ShowReading shows how far reading is, where notes go to a terminal.
+func (c *CLI) ShowReading() {
+	if _, ok := Terminal(c.Err); ok {
+		c.Show(NewReading(c.Err, time.Now))
 	}
+}
+
+// Show shows how far reading is, above the answer.
+func (c *CLI) Show(r *Reading) {
+	c.Reads = r
+	c.Out, c.Err = &shownBy{c.Out, r, true}, &shownBy{c.Err, r, false}
 }
 
 // countedLog is a log whose records are counted as they are read.
 type countedLog struct {
 	store.Archive
-	reading *reading
+	reading *Reading
 }
 
 // counting counts records as they are read.
-func (r *reading) counting(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
+func (r *Reading) counting(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for rec, err := range all {
 			r.record()
@@ -112,7 +117,7 @@ func (l countedLog) ReadStream(ctx context.Context, s events.Stream, from events
 // countedSource is a controller that is asked: its records are counted as they come. Those that follow are not.
 type countedSource struct {
 	history.Source
-	reading *reading
+	reading *Reading
 }
 
 // Read is described by history.Source.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -23,7 +23,7 @@ const (
 )
 
 // completeJobs offers "job/NAME" of the log, or, with lists, "jobs" too. After "job" it offers names.
-func completeJobs(c *cli, f *jobFlags, lists bool) cobra.CompletionFunc {
+func completeJobs(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
 		switch {
@@ -52,7 +52,7 @@ func completeJobs(c *cli, f *jobFlags, lists bool) cobra.CompletionFunc {
 }
 
 // completeCronJobs offers "cronjob/NAME" of the log. After "cronjob" it offers names.
-func completeCronJobs(c *cli, f *jobFlags) cobra.CompletionFunc {
+func completeCronJobs(c *CLI, f *JobFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
 		switch {
@@ -82,17 +82,17 @@ func isKind(word string, kind which.Kind) bool {
 }
 
 // inNamespace has names looked up in the namespace that stands before the slash, unless that is a kind.
-func inNamespace(f *jobFlags, before string) bool {
+func inNamespace(f *JobFlags, before string) bool {
 	h, _, err := which.Parse([]string{before + "/x"})
 	if err != nil || h.Kind != which.Any {
 		return false
 	}
-	f.namespace = before
+	f.Namespace = before
 	return true
 }
 
-// completeObjects offers Jobs and CronJobs.
-func completeObjects(c *cli, f *jobFlags, lists bool) cobra.CompletionFunc {
+// CompleteObjects offers Jobs and CronJobs.
+func CompleteObjects(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	jobs, crons := completeJobs(c, f, lists), completeCronJobs(c, f)
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		kind := begun
@@ -115,7 +115,7 @@ func completeObjects(c *cli, f *jobFlags, lists bool) cobra.CompletionFunc {
 }
 
 // cronJobsLike are the names of the newest CronJobs that begin so, each once.
-func cronJobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
+func cronJobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []string) {
 	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
 		page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: completionNamespace(c, cmd, f), Name: begun, Limit: completionNames})
 		for _, j := range page.Items {
@@ -128,8 +128,8 @@ func cronJobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names 
 	return names
 }
 
-// completeJobFlag offers the names of Jobs for a flag.
-func completeJobFlag(c *cli, cmd *cobra.Command, flag string, f *jobFlags) {
+// CompleteJobFlag offers the names of Jobs for a flag.
+func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return jobsLike(c, cmd, f, begun), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -139,7 +139,7 @@ func completeJobFlag(c *cli, cmd *cobra.Command, flag string, f *jobFlags) {
 }
 
 // completeNamespaces offers the namespaces of the newest Jobs.
-func completeNamespaces(c *cli, cmd *cobra.Command, f *jobFlags) {
+func completeNamespaces(c *CLI, cmd *cobra.Command, f *JobFlags) {
 	err := cmd.RegisterFlagCompletionFunc("namespace", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		var out []string
 		for _, j := range lookUp(c, cmd, f, history.JobsQuery{Limit: completionJobs}) {
@@ -156,7 +156,7 @@ func completeNamespaces(c *cli, cmd *cobra.Command, f *jobFlags) {
 }
 
 // jobsLike are the names of the newest Jobs that begin so, each once.
-func jobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names []string) {
+func jobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []string) {
 	for _, j := range lookUp(c, cmd, f, history.JobsQuery{Namespace: completionNamespace(c, cmd, f), Name: begun, Limit: completionNames}) {
 		if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -167,19 +167,19 @@ func jobsLike(c *cli, cmd *cobra.Command, f *jobFlags, begun string) (names []st
 }
 
 // completionNamespace is where names are looked up.
-func completionNamespace(c *cli, cmd *cobra.Command, f *jobFlags) string {
-	namespace := f.namespace
+func completionNamespace(c *CLI, cmd *cobra.Command, f *JobFlags) string {
+	namespace := f.Namespace
 	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
-		if plugin(cmd.Root().DisplayName()) && c.kubeNamespace != nil {
-			namespace, _ = c.kubeNamespace() // without one it is the default
+		if Plugin(cmd.Root().DisplayName()) && c.KubeNamespace != nil {
+			namespace, _ = c.KubeNamespace() // without one it is the default
 		}
-		namespace = orDefault(namespace)
+		namespace = OrDefault(namespace)
 	}
 	return namespace
 }
 
 // lookUp gives Jobs of the log, or none: a shell cannot be told why.
-func lookUp(c *cli, cmd *cobra.Command, f *jobFlags, q history.JobsQuery) (found []history.Summary) {
+func lookUp(c *CLI, cmd *cobra.Command, f *JobFlags, q history.JobsQuery) (found []history.Summary) {
 	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
 		page, _ := src.Jobs(ctx, q) // what was found until then
 		found = page.Items
@@ -188,7 +188,7 @@ func lookUp(c *cli, cmd *cobra.Command, f *jobFlags, q history.JobsQuery) (found
 }
 
 // lookIn looks something up in the log, if it can be read.
-func lookIn(c *cli, cmd *cobra.Command, f *jobFlags, look func(context.Context, history.Source)) {
+func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, history.Source)) {
 	ctx := cmd.Context()
 	if ctx == nil {
 		ctx = context.Background()
@@ -196,8 +196,8 @@ func lookIn(c *cli, cmd *cobra.Command, f *jobFlags, look func(context.Context, 
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	silent := *c
-	silent.err, silent.met = io.Discard, &store.Damage{} // what is offered may lack something
-	src, _, err := f.source.open(ctx, &silent)
+	silent.Err, silent.Met = io.Discard, &store.Damage{} // what is offered may lack something
+	src, _, err := f.Source.Open(ctx, &silent)
 	if err != nil {
 		return
 	}
@@ -205,5 +205,5 @@ func lookIn(c *cli, cmd *cobra.Command, f *jobFlags, look func(context.Context, 
 	look(ctx, src)
 }
 
-// plugin reports whether the program was called by kubectl, whose users expect the namespace of their kubeconfig.
-func plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }
+// Plugin reports whether the program was called by kubectl, whose users expect the namespace of their kubeconfig.
+func Plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noArgs is for commands that take flags alone. It says which flag may be meant by a word that has none.
-func noArgs(cmd *cobra.Command, args []string) error {
+// NoArgs is for commands that take flags alone. It says which flag may be meant by a word that has none.
+func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -16,7 +16,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if like := flagMeant(cmd, args[0]); like != "" {
 		text += "; do you mean " + like + "?"
 	}
-	return &usageError{text}
+	return &UsageError{text}
 }
 
 // flagMeant is the flag that a word may stand for: its name without dashes, a Job, or else the directory of the log.
@@ -34,10 +34,10 @@ func flagMeant(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// atMost refuses a word behind the last that a command takes.
-func atMost(most int, args []string) error {
+// AtMost refuses a word behind the last that a command takes.
+func AtMost(most int, args []string) error {
 	if len(args) <= most {
 		return nil
 	}
-	return usage("%q is one word too many: one object at a time, as job/NAME", args[most])
+	return Usage("%q is one word too many: one object at a time, as job/NAME", args[most])
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // where they are. What others wrote is escaped as in JSON, and loses nothing.
 type asciiWriter struct {
 	io.Writer
-	json bool   // what is written is JSON: signs of ours are escaped too, so that a program reads what it would read otherwise
+	JSON bool   // what is written is JSON: signs of ours are escaped too, so that a program reads what it would read otherwise
 	part []byte // the beginning of a character, whose rest comes with the next write
 }
 
@@ -26,9 +26,9 @@ var signs = map[rune]byte{
 	'─': '_', '█': '#', '▒': '=', '░': ':', '╳': 'X', '✓': '+', '✗': 'x',
 }
 
-// asksForASCII reports whether the locale is one without UTF-8. The first variable that is set counts, as in POSIX. Where none is, the
+// AsksForASCII reports whether the locale is one without UTF-8. The first variable that is set counts, as in POSIX. Where none is, the
 // locale asks for nothing: so it is in most containers, whose output ends on a terminal elsewhere.
-func asksForASCII(getenv func(string) string) bool {
+func AsksForASCII(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
 			return !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
@@ -37,10 +37,10 @@ func asksForASCII(getenv func(string) string) bool {
 	return false
 }
 
-// speakASCII makes all output ASCII.
-func (c *cli) speakASCII() {
-	c.ascii = &asciiWriter{Writer: c.out}
-	c.out, c.err = c.ascii, &asciiWriter{Writer: c.err}
+// SpeakASCII makes all output ASCII.
+func (c *CLI) SpeakASCII() {
+	c.ASCII = &asciiWriter{Writer: c.Out}
+	c.Out, c.Err = c.ASCII, &asciiWriter{Writer: c.Err}
 }
 
 // Write writes whole characters.
@@ -55,7 +55,7 @@ func (w *asciiWriter) Write(b []byte) (int, error) {
 			out = fmt.Appendf(out, `\x%02x`, rest[0])
 		case r < utf8.RuneSelf:
 			out = append(out, rest[0])
-		case ours && !w.json:
+		case ours && !w.JSON:
 			out = append(out, sign)
 		default:
 			out = append(out, escaped(r)...)
@@ -79,8 +79,8 @@ func escaped(r rune) string {
 
 // yaml is JSON as YAML. In ASCII, what is not ASCII is escaped; YAML knows escapes only in double quotes, so each such character goes
 // through the library as a control character and its number: that makes the quotes.
-func (c *cli) yaml(json []byte) ([]byte, error) {
-	if c.ascii != nil {
+func (c *CLI) yaml(json []byte) ([]byte, error) {
+	if c.ASCII != nil {
 		json = notASCII.ReplaceAllFunc(json, func(b []byte) []byte {
 			r, _ := utf8.DecodeRune(b)
 			return fmt.Appendf(nil, `\u0001<%08x>`, r)
@@ -90,7 +90,7 @@ func (c *cli) yaml(json []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write YAML: %w", err)
 	}
-	if c.ascii == nil {
+	if c.ASCII == nil {
 		return text, nil
 	}
 	return numbered.ReplaceAllFunc(text, func(b []byte) []byte {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -25,12 +25,12 @@ import (
 
 // sourceFlags say where records are read from.
 type sourceFlags struct {
-	log, server string
+	Log, server string
 	variable    string // of the environment that names them; empty when a flag does
 }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
-	cmd.Flags().Var((*logAddress)(&f.log), "log", "directory of the log ($JOBLEDGER_LOG); when a controller has it open, that controller is asked")
+	cmd.Flags().Var((*LogAddress)(&f.Log), "log", "directory of the log ($JOBLEDGER_LOG); when a controller has it open, that controller is asked")
 	cmd.Flags().StringVar(&f.server, "server", "", "URL of a running controller ($JOBLEDGER_SERVER), such as http://127.0.0.1:10271")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag
@@ -39,37 +39,37 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 
 // The variables that say where records are read when no flag does.
 const (
-	envLog    = "JOBLEDGER_LOG"
+	EnvLog    = "JOBLEDGER_LOG"
 	envServer = "JOBLEDGER_SERVER"
 )
 
 // take fills in what the environment says, where the flags say nothing.
 func (f *sourceFlags) take(getenv func(string) string) error {
-	if f.log != "" || f.server != "" {
+	if f.Log != "" || f.server != "" {
 		return nil
 	}
-	f.log, f.server = getenv(envLog), getenv(envServer)
-	if f.log != "" && f.server != "" {
-		return usage("$%s and $%s name two places: give --log or --server", envLog, envServer)
+	f.Log, f.server = getenv(EnvLog), getenv(envServer)
+	if f.Log != "" && f.server != "" {
+		return Usage("$%s and $%s name two places: give --log or --server", EnvLog, envServer)
 	}
-	if err := open.Check(f.log); f.log != "" && err != nil {
-		return usage("$%s: %v", envLog, err)
+	if err := open.Check(f.Log); f.Log != "" && err != nil {
+		return Usage("$%s: %v", EnvLog, err)
 	}
-	if f.log != "" {
-		f.variable = envLog
+	if f.Log != "" {
+		f.variable = EnvLog
 	}
 	return nil
 }
 
-// notLive says that nothing would follow.
-func (f *sourceFlags) notLive() error {
-	return usage("-w: no controller writes the log in %s now, so no record would follow; leave it out, or name a running controller with --server", f.log)
+// NotLive says that nothing would follow.
+func (f *sourceFlags) NotLive() error {
+	return Usage("-w: no controller writes the log in %s now, so no record would follow; leave it out, or name a running controller with --server", f.Log)
 }
 
-// open opens what the flags say. live reports whether records may still be added. What is known to be wrong with the log is said
+// Open opens what the flags say. live reports whether records may still be added. What is known to be wrong with the log is said
 // at once, and the command fails in the end, whatever it can show.
-func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, live bool, err error) {
-	if err := f.take(c.getenv); err != nil {
+func (f *sourceFlags) Open(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
+	if err := f.take(c.Getenv); err != nil {
 		return nil, false, err
 	}
 	src, live, err = f.find(ctx, c)
@@ -83,58 +83,58 @@ func (f *sourceFlags) open(ctx context.Context, c *cli) (src history.Source, liv
 }
 
 // lostBefore reports whether there is damage before a record, which may have taken the first ones.
-func (c *cli) lostBefore(at events.Sequence) bool {
-	return slices.ContainsFunc(c.met.Met(), func(damage error) bool {
+func (c *CLI) lostBefore(at events.Sequence) bool {
+	return slices.ContainsFunc(c.Met.Met(), func(damage error) bool {
 		var bad *store.CorruptError
 		return errors.As(damage, &bad) && bad.At < at
 	})
 }
 
 // tellPruned says so when the log no longer keeps its first records.
-func (c *cli) tellPruned(ctx context.Context, src history.Source) {
+func (c *CLI) tellPruned(ctx context.Context, src history.Source) {
 	for r, err := range src.Read(ctx, 0) {
 		if err == nil && r.Sequence > 1 && !c.lostBefore(r.Sequence) { // what cannot be read is told where it is wanted
-			fmt.Fprintf(c.err, "note: %s\n", prunedBefore(r.Sequence))
+			fmt.Fprintf(c.Err, "note: %s\n", PrunedBefore(r.Sequence))
 		}
 		return
 	}
 }
 
-func prunedBefore(first events.Sequence) string {
+func PrunedBefore(first events.Sequence) string {
 	return fmt.Sprintf("pruned before %d: older records are no longer kept", first)
 }
 
-func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, live bool, err error) {
+func (f *sourceFlags) find(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
 	switch {
-	case f.log != "" && f.server != "":
-		return nil, false, usage("--log and --server name two places: give one of them")
+	case f.Log != "" && f.server != "":
+		return nil, false, Usage("--log and --server name two places: give one of them")
 	case f.server != "":
 		client, err := serve.NewClient(f.server)
 		if err != nil {
-			return nil, false, &usageError{fmt.Sprintf("--server: %v", err)}
+			return nil, false, &UsageError{fmt.Sprintf("--server: %v", err)}
 		}
-		client.Damage = c.met
+		client.Damage = c.Met
 		return c.countedClient(client), true, nil
-	case f.log == "":
-		return nil, false, usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)", envLog, envServer)
+	case f.Log == "":
+		return nil, false, Usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)", EnvLog, envServer)
 	}
-	log, err := open.Archive(f.log)
+	log, err := open.Archive(f.Log)
 	var held *store.HeldError
 	switch {
 	case err == nil:
 		for _, damage := range log.Damage() {
-			fmt.Fprintf(c.err, "damage: %s\n", words.Clean(damage.Error()))
-			c.met.Known(damage)
-			c.damaged = true
+			fmt.Fprintf(c.Err, "damage: %s\n", words.Clean(damage.Error()))
+			c.Met.Known(damage)
+			c.Damaged = true
 		}
 		var read store.Reader = log
-		if c.reads != nil {
-			read = countedLog{log, c.reads}
+		if c.Reads != nil {
+			read = countedLog{log, c.Reads}
 		}
-		lists := joblist.New(joblist.Config{Log: read, Files: store.FilesOf(log), Dir: listsDir(f.log), Keep: true})
-		return local{history.Local{Log: read, Lists: lists, Damage: c.met}, log}, false, nil
+		lists := joblist.New(joblist.Config{Log: read, Files: store.FilesOf(log), Dir: ListsDir(f.Log), Keep: true})
+		return Local{history.Local{Log: read, Lists: lists, Damage: c.Met}, log}, false, nil
 	case errors.As(err, &held):
-		dir, err := open.Dir(f.log)
+		dir, err := open.Dir(f.Log)
 		if err != nil {
 			return nil, true, errors.Join(held, err)
 		}
@@ -142,39 +142,39 @@ func (f *sourceFlags) find(ctx context.Context, c *cli) (src history.Source, liv
 		if err != nil {
 			return nil, true, err
 		}
-		client.Damage = c.met
+		client.Damage = c.Met
 		return c.countedClient(client), true, nil
 	}
-	return nil, false, explainOpen(open.Place(f.log), err)
+	return nil, false, ExplainOpen(open.Place(f.Log), err)
 }
 
 // countedClient is a controller that is asked; on a terminal it is shown how many of its records were read.
-func (c *cli) countedClient(client *serve.Client) history.Source {
-	if c.reads == nil {
+func (c *CLI) countedClient(client *serve.Client) history.Source {
+	if c.Reads == nil {
 		return client
 	}
-	return countedSource{client, c.reads}
+	return countedSource{client, c.Reads}
 }
 
-// openToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is refused.
-func (f *sourceFlags) openToFold(ctx context.Context, c *cli) (src history.Source, live bool, err error) {
-	src, live, err = f.open(ctx, c)
-	if own, is := src.(local); is && err == nil {
-		if err = own.log.Readable(events.ReaderVersion{Fold: projector.FoldVersion}); err != nil {
+// OpenToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is refused.
+func (f *sourceFlags) OpenToFold(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
+	src, live, err = f.Open(ctx, c)
+	if own, is := src.(Local); is && err == nil {
+		if err = own.Log.Readable(events.ReaderVersion{Fold: projector.FoldVersion}); err != nil {
 			src.Close()
 		}
 	}
 	return src, live, err
 }
 
-// explainOpen says what may be meant by a directory that holds no log.
-func explainOpen(dir string, err error) error {
+// ExplainOpen says what may be meant by a directory that holds no log.
+func ExplainOpen(dir string, err error) error {
 	if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
 		return fmt.Errorf("%s is a file: a log is a directory", dir)
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: the log belongs to the user that runs the controller. Read it as that user (sudo -u USER jobledger …), ask the controller "+
-			"(--server URL), or ask in its pod: %s", err, inCluster)
+			"(--server URL), or ask in its pod: %s", err, InCluster)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -189,33 +189,33 @@ func explainOpen(dir string, err error) error {
 	return fmt.Errorf("there is no log in %s", dir)
 }
 
-// inCluster is how a log is read where deploy/base runs the controller.
-const inCluster = "kubectl -n jobledger exec jobledger-0 -- jobledger failures --log /var/lib/jobledger/log"
+// InCluster is how a log is read where deploy/base runs the controller.
+const InCluster = "kubectl -n jobledger exec jobledger-0 -- jobledger failures --log /var/lib/jobledger/log"
 
 // usualDir is how most call the directory of a log: the image has it in /var/lib/jobledger.
 const usualDir = "log"
 
-// local is the source of a log that this command opened for itself.
-type local struct {
+// Local is the source of a log that this command opened for itself.
+type Local struct {
 	history.Local
-	log store.Archive
+	Log store.Archive
 }
 
-func (l local) Close() { _ = l.log.Close() } // it was only read
+func (l Local) Close() { _ = l.Log.Close() } // it was only read
 
-// listsDir is where the lists of a log's Jobs lie; empty where the log is in no directory, and has none.
-func listsDir(log string) string {
+// ListsDir is where the lists of a log's Jobs lie; empty where the log is in no directory, and has none.
+func ListsDir(log string) string {
 	dir, _ := open.Dir(log)
 	return dir
 }
 
-// mostAddress is more bytes than the files have in which a controller says where it answers, and with which secret.
-const mostAddress = 4 << 10
+// MostAddress is more bytes than the files have in which a controller says where it answers, and with which secret.
+const MostAddress = 4 << 10
 
 // besides asks the controller that holds the log. The address it left is believed only if the process that answers there
 // is the one that holds the log.
 func besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Client, error) {
-	text, err := regular.Read(filepath.Join(dir, serve.AddressFile), mostAddress)
+	text, err := regular.Read(filepath.Join(dir, serve.AddressFile), MostAddress)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (it has not said in %s where it answers: it is starting, or runs with --listen=)",
 			held, filepath.Join(dir, serve.AddressFile))
@@ -237,16 +237,16 @@ func besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Cli
 	return client, nil
 }
 
-// logAddress is a flag with the address of a log. One of a kind that no backend has is refused.
-type logAddress string
+// LogAddress is a flag with the address of a log. One of a kind that no backend has is refused.
+type LogAddress string
 
-func (a *logAddress) String() string { return string(*a) }
+func (a *LogAddress) String() string { return string(*a) }
 
 // Type is the word for the value in the help.
-func (*logAddress) Type() string { return "string" }
+func (*LogAddress) Type() string { return "string" }
 
 // Set takes the address.
-func (a *logAddress) Set(text string) error {
-	*a = logAddress(text)
+func (a *LogAddress) Set(text string) error {
+	*a = LogAddress(text)
 	return open.Check(text)
 }

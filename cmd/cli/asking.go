@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/serve"
+)
+
+// AskFlags are the flags of a command that asks a question, but for its parameters: where, in which namespace, and how the answer
+// is shown.
+type AskFlags struct {
+	Job    JobFlags
+	Output OutputFlag
+}
+
+// OfCommand are parameters of questions that commands set by other flags, or as an argument.
+var OfCommand = map[string]bool{ask.FlagNamespace: true, ask.FlagNear: true, ask.FlagZone: true, ask.FlagTexts: true}
+
+// AddParameters makes the parameters of a question flags of a command.
+func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
+	parameters.VisitAll(func(f *pflag.Flag) {
+		if !OfCommand[f.Name] {
+			cmd.Flags().AddFlag(f)
+		}
+	})
+}
+
+// AskAndShow asks a question and shows the answer. With an answer beside an error, which says why it may not be whole, it shows
+// the answer and fails.
+func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A], args []string, show func(*A) error) error {
+	if err := f.Output.Validate(); err != nil {
+		return err
+	}
+	if err := ReadQuestion(f, q, args); err != nil {
+		return err
+	}
+	open := f.Job.Source.Open
+	if q.Folds {
+		open = f.Job.Source.OpenToFold
+	}
+	src, _, err := open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return PutAndShow(ctx, c, src, q, c.Note, show)
+}
+
+// ReadQuestion sets the parameters of a question that are flags of other names, and takes its arguments.
+func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
+	if err := f.set(q.Flags, q.Takes); err != nil {
+		return err
+	}
+	return q.Read(args)
+}
+
+// PutAndShow asks a question that was read and shows the answer, and behind it what is better said there.
+func PutAndShow[A any](
+	ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], note func(string), show func(*A) error,
+) error {
+	var behind []string
+	hears := serve.Hears{Note: note, Behind: func(text string) { behind = append(behind, text) }, Read: c.HasRead}
+	answer, err := Put(ctx, c, src, q, hears)
+	if answer == nil {
+		return err
+	}
+	shown := show(answer)
+	if shown == nil {
+		for _, text := range behind {
+			note(text)
+		}
+	}
+	return errors.Join(shown, err)
+}
+
+// Put asks a question that was read: here, or the controller that has the log. A zone of this machine that has no name is known
+// here alone: then the records are fetched.
+func Put[A any](ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], hears serve.Hears) (*A, error) {
+	client, zone := ClientOf(src), q.Flags.Lookup(ask.FlagZone).Value.String()
+	if client != nil && zone != unnamedZone {
+		return serve.Ask(ctx, client, q, hears)
+	}
+	return q.Ask(ctx, c.AskHere(src, hears))
+}
+
+// unnamedZone stands for the zone of this machine where that has no name by which a controller would know it.
+const unnamedZone = "Local"
+
+// set sets the parameters that are flags of other names.
+func (f *AskFlags) set(parameters *pflag.FlagSet, takes ask.Takes) error {
+	values := map[string]string{}
+	switch {
+	case takes == ask.Nothing || f.Job.given():
+		values[ask.FlagNamespace] = f.Job.Namespace
+	default:
+		values[ask.FlagNear] = f.Job.Namespace
+	}
+	if f.Output.Local {
+		values[ask.FlagZone] = localZone()
+		if !f.Output.Document() {
+			values[ask.FlagTexts] = localZone()
+		}
+	}
+	for name, value := range values {
+		if value == "" {
+			continue
+		}
+		if err := parameters.Set(name, value); err != nil {
+			return fmt.Errorf("set %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// localZone is the name of this machine's time zone, or unnamedZone.
+func localZone() string {
+	if name := time.Local.String(); name != unnamedZone {
+		return name
+	}
+	path, err := filepath.EvalSymlinks("/etc/localtime")
+	if err != nil || os.Getenv("TZ") != "" {
+		return unnamedZone
+	}
+	_, name, is := strings.Cut(path, "zoneinfo/")
+	if _, err := time.LoadLocation(name); !is || err != nil {
+		return unnamedZone
+	}
+	return name
+}
+
+// AskHere is where questions are answered by this process.
+func (c *CLI) AskHere(src history.Source, hears serve.Hears) ask.Source {
+	out := ask.Source{Source: src, Note: hears.Note, Behind: hears.Behind, Clock: time.Now, Damage: c.Met}
+	if client := ClientOf(src); client != nil {
+		out.NotListed = func(ctx context.Context) string {
+			info, _ := client.Info(ctx) // with an error there is only no note
+			return info.NotListed
+		}
+	}
+	return out
+}
+
+// Here is where questions are answered by this process, with notes at once.
+func (c *CLI) Here(src history.Source) ask.Source {
+	return c.AskHere(src, serve.Hears{Note: c.Note, Behind: c.Note})
+}
+
+// Note tells on standard error what the user should know beside the answer.
+func (c *CLI) Note(text string) { fmt.Fprintf(c.Err, "note: %s\n", text) }
+
+// HasRead counts records that a controller read for this command.
+func (c *CLI) HasRead(records uint64) {
+	if c.Reads != nil {
+		c.Reads.read(records)
+	}
+}
+
+// ClientOf is the controller that is asked; nil for a log that this process reads.
+func ClientOf(src history.Source) *serve.Client {
+	if s, is := src.(countedSource); is {
+		src = s.Source
+	}
+	client, _ := src.(*serve.Client)
+	return client
+}
+
+// Add adds the flags of a command that asks about one Job.
+func (f *AskFlags) Add(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet, formats ...string) {
+	f.Job.Add(cmd, c, "where the Job is (\"default\")")
+	f.Output.AddFormats(cmd, formats...)
+	f.Output.AddLocal(cmd)
+	AddParameters(cmd, parameters)
+	cmd.ValidArgsFunction = completeJobs(c, &f.Job, false)
+}
+
+// AddMany adds the flags of a command that asks about many Jobs.
+func (f *AskFlags) AddMany(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet) {
+	f.Job.Add(cmd, c, "only Jobs in this namespace")
+	f.Output.Add(cmd)
+	f.Output.AddLocal(cmd)
+	AddParameters(cmd, parameters)
+}
+
+// OneJobArg is for commands that take one Job.
+func OneJobArg(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return Usage("say which Job: job/NAME")
+	}
+	return AtMost(2, args)
+}
+
+// AddCron adds the flags of a command that asks about one CronJob.
+func (f *AskFlags) AddCron(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet) {
+	f.Job.Add(cmd, c, "namespace of the CronJob (\"default\")")
+	f.Output.AddFormats(cmd, FormatTable, FormatJSON, FormatYAML)
+	AddParameters(cmd, parameters)
+	cmd.ValidArgsFunction = completeCronJobs(c, &f.Job)
+}
+
+// OneCronJobArg is for commands that take one CronJob.
+func OneCronJobArg(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return Usage("say which CronJob: cronjob/NAME")
+	}
+	return AtMost(2, args)
+}

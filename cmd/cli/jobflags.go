@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+)
+
+// JobFlags say where records are read from, and the namespace of the Job that is meant.
+type JobFlags struct {
+	Source    sourceFlags
+	Namespace string
+	given     func() bool // the user gave -n
+	settled   bool        // the namespace stood before the name, or the object was found in it
+}
+
+const defaultNamespace = "default"
+
+func OrDefault(namespace string) string { return cmp.Or(namespace, defaultNamespace) }
+
+func (f *JobFlags) place() which.Place {
+	return which.Place{Namespace: OrDefault(f.Namespace), Named: f.settled || f.given != nil && f.given()}
+}
+
+// Object reads what the arguments name. A namespace before the name is as if -n had given it.
+func (f *JobFlags) Object(args []string) (h which.Object, err error) {
+	h, before, err := which.Parse(args)
+	if err != nil || before == "" {
+		return h, err
+	}
+	flag := ""
+	if f.place().Named {
+		flag = f.Namespace
+	}
+	f.Namespace, err = which.OneNamespace(args, before, flag)
+	f.settled = true
+	return h, err
+}
+
+// Resolve finds out what a name alone means, and where that is.
+func (f *JobFlags) Resolve(ctx context.Context, c *CLI, src history.Source, h which.Object) (which.Object, error) {
+	found, in, err := newFinder(c, src).Resolve(ctx, f.place(), h)
+	if err == nil && h.Kind == which.Any {
+		f.Namespace, f.settled = in.Namespace, in.Named
+	}
+	return found, err
+}
+
+// newFinder finds objects in a log, and tells on standard error what the user should know of that.
+func newFinder(c *CLI, src history.Source) *which.Finder {
+	return &which.Finder{Source: src, Note: func(text string) { fmt.Fprintf(c.Err, "note: %s\n", text) }}
+}
+
+// OfKubeconfig marks the commands whose namespace is that of the kubeconfig, when kubectl calls them and none is given.
+const OfKubeconfig = "namespace of the kubeconfig"
+
+// GaveNamespace reports whether the user gave -n. The namespace of a kubeconfig is not given.
+func GaveNamespace(cmd *cobra.Command) bool {
+	n := cmd.Flags().Lookup("namespace")
+	return n.Changed && n.Annotations[OfKubeconfig] == nil
+}
+
+func (f *JobFlags) Add(cmd *cobra.Command, c *CLI, namespace string) {
+	f.Source.add(cmd)
+	cmd.Flags().StringVarP(&f.Namespace, "namespace", "n", "", namespace)
+	f.given = func() bool { return GaveNamespace(cmd) }
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[OfKubeconfig] = ""
+	completeNamespaces(c, cmd, f)
+}
+
+// Find finds the stream of the Job that is meant: of several Jobs of one name the newest. Older ones are told as a note.
+func (f *JobFlags) Find(ctx context.Context, c *CLI, src history.Source, h which.Object) (events.Stream, error) {
+	finder := newFinder(c, src)
+	streams, err := finder.Jobs(ctx, f.place(), h)
+	if err != nil {
+		return events.Stream{}, err
+	}
+	finder.NoteOlder(streams[1:])
+	return streams[0], nil
+}

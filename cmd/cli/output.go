@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// The output formats.
+const (
+	FormatTable = "table"
+	FormatWide  = "wide"
+	FormatJSON  = "json"
+	FormatYAML  = "yaml"
+	FormatName  = "name"
+	FormatPath  = "jsonpath" // written jsonpath=TEMPLATE
+)
+
+var Formats = []string{FormatTable, FormatWide, FormatJSON, FormatYAML}
+
+// OutputFlag is -o.
+type OutputFlag struct {
+	Format   string
+	template string   // of jsonpath
+	formats  []string // that may be given
+	Local    bool     // times for people are in the zone of this machine
+}
+
+func (o *OutputFlag) Add(cmd *cobra.Command) { o.AddFormats(cmd, Formats...) }
+
+// AddObjects is for commands that show objects: these have names and fields.
+func (o *OutputFlag) AddObjects(cmd *cobra.Command) {
+	o.AddFormats(cmd, append(slices.Clone(Formats), FormatName, FormatPath)...)
+}
+
+func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
+	last := len(formats) - 1
+	text := strings.Replace(strings.Join(formats[:last], ", ")+" or "+formats[last], FormatPath, FormatPath+"=TEMPLATE", 1)
+	cmd.Flags().StringVarP(&o.Format, "output", "o", FormatTable, strings.Replace(text, FormatWide, "wide (nothing is cut)", 1))
+	offered := slices.Clone(formats)
+	if i := slices.Index(offered, FormatPath); i >= 0 {
+		offered[i] += "="
+	}
+	CompleteWith(cmd, "output", offered...)
+	o.formats = formats
+}
+
+// AddLocal is for commands that show times to people in whatever zone, and read them likewise.
+func (o *OutputFlag) AddLocal(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.Local, "local", false, "times for people in the time zone of this machine; JSON and YAML stay in UTC")
+}
+
+// Zone is that of the times for people, and of those that people give without one.
+func (o *OutputFlag) Zone() words.Zone {
+	if o.Local {
+		return words.Zone{Location: time.Local}
+	}
+	return words.Zone{}
+}
+
+// TextZone is that of the times in sentences: documents say them in UTC.
+func (o *OutputFlag) TextZone() words.Zone {
+	if o.Document() {
+		return words.Zone{}
+	}
+	return o.Zone()
+}
+
+func (o *OutputFlag) Validate() error {
+	format, template, has := strings.Cut(o.Format, "=")
+	if format == FormatPath && slices.Contains(o.formats, FormatPath) {
+		if !has || template == "" {
+			return Usage("-o jsonpath wants a template: -o jsonpath='{.state}'")
+		}
+		o.Format, o.template = format, template
+		return checkTemplate("-o jsonpath", template)
+	}
+	if !slices.Contains(o.formats, o.Format) {
+		all := strings.Replace(strings.Join(o.formats, ", "), FormatPath, FormatPath+"=TEMPLATE", 1)
+		return Usage("-o %s: must be one of %s", o.Format, all)
+	}
+	return nil
+}
+
+// Document reports whether the format is that of a value, and no table.
+func (o *OutputFlag) Document() bool {
+	return o.Format == FormatJSON || o.Format == FormatYAML || o.Format == FormatPath
+}
+
+// CompleteWith offers the values of a flag to the shell.
+func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // there is no such flag, or it has values already
+	}
+}
+
+// Value prints a value as JSON, as YAML, or by a template.
+func (c *CLI) Value(o *OutputFlag, v any) error {
+	if o.Format == FormatPath {
+		return executeTemplate(c.Out, o.template, v)
+	}
+	text, err := show.Indented(v)
+	if err != nil {
+		return err
+	}
+	return c.Document(o.Format, recordjson.WithDamage(text, c.Met.Met()))
+}
+
+// Document prints JSON as it is, or as YAML.
+func (c *CLI) Document(format string, json []byte) error {
+	if format == FormatYAML {
+		text, err := c.yaml(json)
+		if err != nil {
+			return err
+		}
+		_, err = c.Out.Write(text)
+		return err
+	}
+	_, err := c.Out.Write(append(json, '\n'))
+	return err
+}
+
+// checkTemplate refuses what is no JSONPath template.
+func checkTemplate(flag, text string) error {
+	if err := jsonpath.New("").Parse(text); err != nil {
+		return Usage("%s: %v", flag, err)
+	}
+	return nil
+}
+
+// executeTemplate writes what a JSONPath template gives of a value. A field that is not there gives nothing, as with kubectl.
+func executeTemplate(out io.Writer, text string, v any) error {
+	tree, err := Fields(v)
+	if err != nil {
+		return err
+	}
+	path := jsonpath.New("").AllowMissingKeys(true)
+	if err := path.Parse(text); err != nil {
+		return fmt.Errorf("-o jsonpath: %w", err)
+	}
+	if err := path.Execute(out, tree); err != nil {
+		return fmt.Errorf("-o jsonpath: %w", err)
+	}
+	return nil
+}
+
+// Fields is a value as its JSON has it, whose texts are safe to print.
+func Fields(v any) (any, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var tree any
+	if err := utiljson.Unmarshal(text, &tree); err != nil {
+		return nil, err
+	}
+	return cleaned(tree), nil
+}
+
+func cleaned(tree any) any {
+	switch t := tree.(type) {
+	case string:
+		return words.Clean(t)
+	case []any:
+		for i := range t {
+			t[i] = cleaned(t[i])
+		}
+	case map[string]any:
+		for k := range t {
+			t[k] = cleaned(t[k])
+		}
+	}
+	return tree
+}
+
+// FieldOf finds the value at a path in a tree; nil when it is not there.
+func FieldOf(tree any, path string, missing bool) (any, error) {
+	p := jsonpath.New("").AllowMissingKeys(missing)
+	if err := p.Parse(path); err != nil {
+		return nil, err
+	}
+	results, err := p.FindResults(tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, some := range results {
+		for _, v := range some {
+			if v.IsValid() && v.Kind() == reflect.Interface {
+				v = v.Elem()
+			}
+			if v.IsValid() {
+				return v.Interface(), nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Braced writes a path as JSONPath wants it, however much of that the user left out: name, .name, {.name}.
+func Braced(path string) string {
+	path = strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
+	return "{." + strings.TrimPrefix(path, ".") + "}"
+}
