@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -113,7 +114,8 @@ left to do, and stays, so that nothing restarts it. "jobledger release --drain" 
 SIGTERM or SIGINT: a graceful shutdown. It begins nothing more, waits for the requests that were
 sent, and records how they ended. A second signal ends the process at once. Nothing is lost then
 either: the next start finds out how those requests ended. Exit codes: 0 after a graceful shutdown,
-1 after a failure or when the Lease is lost, 2 when the command line cannot be understood.`,
+1 after a failure or when the Lease is lost, 2 when the command line cannot be understood, or has
+--gang-scheduling on a server that cannot have gangs.`,
 		Example: `  jobledger run --log /var/lib/jobledger
   jobledger run --log ./log --kubeconfig ./kubeconfig --manage=all --listen=127.0.0.1:0
   jobledger run --log ./log --cluster prod-eu --nats-context jobs`,
@@ -124,7 +126,11 @@ either: the next start finds out how those requests ended. Exit codes: 0 after a
 				return err
 			}
 			logger := newLogger(c.Err, f.logFormat, f.verbosity)
-			if err := runController(cmd.Context(), &f, settings, logger, nil); err != nil {
+			err = runController(cmd.Context(), &f, settings, logger, nil)
+			if refused := new(cli.UsageError); errors.As(err, &refused) {
+				return err
+			}
+			if err != nil {
 				logger.Error("failed", "error", thisIs(err))
 				return cli.ErrTold
 			}
@@ -145,7 +151,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.observe, "observe", "", "others: with --manage=delegated, also observe the Jobs of other controllers")
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "watch only this namespace; all unless given")
 	flags.BoolVar(&f.gang, "gang-scheduling", false,
-		"make a Workload and a PodGroup (scheduling.k8s.io, alpha) for Indexed Jobs whose pods all run at once")
+		"make a Workload and a PodGroup (scheduling.k8s.io/v1alpha2, Kubernetes 1.36) for Indexed Jobs whose pods all run at once")
 	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs, and finish those that have begun")
 	flags.BoolVar(&f.expire, ttlFlag, true,
 		"with --manage=all, delete finished Jobs once their ttlSecondsAfterFinished has passed")
@@ -293,7 +299,11 @@ func runController(ctx context.Context, f *runFlags, settings events.Settings, l
 		return err
 	}
 	config.Drained = drained
-	return controller.Run(ctx, config)
+	err = controller.Run(ctx, config)
+	if missing := new(controller.NoGangsError); errors.As(err, &missing) {
+		return cli.Usage("%s", missing.Error())
+	}
+	return err
 }
 
 // config is the controller that the flags choose. The cluster is found before anything is made on disk.

@@ -82,6 +82,9 @@ func Run(ctx context.Context, config *Config) error {
 	if config.Settings.Draining {
 		c.drain = &Drain{Log: logger, Drained: config.Drained}
 	}
+	if err := c.refuseGangs(); err != nil {
+		return err
+	}
 	work := func(ctx context.Context) error {
 		if !c.observes() {
 			if err := c.refuseUnled(ctx); err != nil {

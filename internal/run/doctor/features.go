@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // features finds what the server lacks, of what a controller with these settings, or the files of deploy/, can use.
@@ -101,7 +102,7 @@ func everyField() *batchv1.Job {
 }
 
 // workloadAPI is the only version of these objects that we make. It is alpha, and other minors have other versions.
-const workloadAPI = "scheduling.k8s.io/v1alpha2"
+var workloadAPI = v1alpha2.GroupVersion.String()
 
 var withWorkloads = version.MajorMinor(1, 36)
 
@@ -118,7 +119,7 @@ func workloads(c *Config, v *version.Version) []Finding {
 		Do: "switch on the feature gate GenericWorkload and that API, or run without --gang-scheduling",
 	}
 	if !v.EqualTo(withWorkloads) {
-		f.Do = fmt.Sprintf("run without --gang-scheduling: only Kubernetes %s can serve that API", withWorkloads)
+		f.Do = fmt.Sprintf("run without --gang-scheduling: only Kubernetes %s can serve that API, and run with the flag ends at once", withWorkloads)
 	}
 	return []Finding{f}
 }
