@@ -65,7 +65,7 @@ func (s Set) Path(name string) string {
 	return filepath.Join(s.dir, name)
 }
 
-// Version returns the version of the named program's module, such as v1.36.3, or "" for a name that is none of ours.
+// Version returns the version of the named program's module, such as v1.37.2, or "" for a name that is none of ours.
 func (s Set) Version(name string) string {
 	p, ok := find(name, s.minor)
 	if !ok {

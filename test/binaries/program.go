@@ -44,7 +44,7 @@ var Node = []string{Kubelet, Kubectl, Containerd, ContainerdShim, Ctr, CoreDNS}
 
 // Minors are the older minor versions of Kubernetes whose API server, controllers and scheduler can be built too, when a test asks for
 // them (Config.Minor). Each has a go.mod of its own.
-var Minors = []string{"1.32", "1.33", "1.34", "1.35"}
+var Minors = []string{"1.32", "1.33", "1.34", "1.35", "1.36"}
 
 // Beside are the programs that tests run beside ours, and kubectl, which reads the manifests of their releases.
 var Beside = []string{Kubectl, Kueue, JobSet}
@@ -60,7 +60,7 @@ type program struct {
 	tools  string // directory below test/tools of the go.mod that it is built by; empty for test/tools itself
 	// cold is how long the build takes with an empty build cache, after those before it in the list, on two idle cores.
 	cold time.Duration
-	// vars gives the values that the linker sets, for a version such as v1.36.3.
+	// vars gives the values that the linker sets, for a version such as v1.37.2.
 	vars func(version string) []string
 }
 

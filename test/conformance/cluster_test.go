@@ -55,8 +55,8 @@ func (s setting) options(dir string) controlplane.Options {
 	}
 	o.ControllerManagerArgs = []string{all}
 	if s.alpha {
-		o.FeatureGates = map[string]bool{"GenericWorkload": true, "GangScheduling": true, "WorkloadWithJob": true}
-		o.RuntimeConfig = map[string]bool{"scheduling.k8s.io/v1alpha2": true}
+		o.FeatureGates = map[string]bool{"GenericWorkload": true, "WorkloadWithJob": true}
+		o.RuntimeConfig = map[string]bool{"scheduling.k8s.io/v1beta1": true}
 	}
 	return o
 }

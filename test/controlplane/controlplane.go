@@ -130,7 +130,7 @@ func (cp *ControlPlane) path(name string) string { return filepath.Join(cp.dir, 
 // LogDir holds a log of each component.
 func (cp *ControlPlane) LogDir() string { return cp.path("logs") }
 
-// Version is the version of Kubernetes, such as v1.36.3.
+// Version is the version of Kubernetes, such as v1.37.2.
 func (cp *ControlPlane) Version() string { return cp.programs.Version(binaries.APIServer) }
 
 // Done is closed when a component has ended by itself, which Err then tells, or Stop was called.

@@ -49,6 +49,8 @@ func outcome(how string) option      { return annotate(controlplane.AnnotationOu
 func runFor(duration string) option  { return annotate(controlplane.AnnotationRunFor, duration) }
 func failIndexes(list string) option { return annotate(controlplane.AnnotationFailIndexes, list) }
 
+func suspended(j *batchv1.Job) { j.Spec.Suspend = new(true) }
+
 func indexed(j *batchv1.Job) { j.Spec.CompletionMode = new(batchv1.IndexedCompletion) }
 
 func onFailure(j *batchv1.Job) {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
@@ -95,36 +94,6 @@ func runsCronJobs(w *installation) {
 func expires(w *installation) {
 	job := w.create(newJob("expires", func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = new(int32(1)) }))
 	w.gone(job)
-}
-
-// runsGangs: a Job whose pods all run at once gets its Workload and PodGroup. Of another, which is made while the controller is away,
-// somebody has made the Workload, so a PodGroup is looked for.
-func runsGangs(w *installation) {
-	w.create(newJob("gang", indexed, completions(2), parallelism(2)))
-	w.group("gang")
-	w.finishes("gang")
-
-	c := w.controllers[len(w.controllers)-1]
-	w.stop(c)
-	job := w.create(newJob("found", indexed, completions(2), parallelism(2)))
-	if _, err := w.groups().CreateWorkload(w.t.Context(), &v1alpha2.Workload{
-		ObjectMeta: metav1.ObjectMeta{Name: "made", Namespace: w.namespace, OwnerReferences: []metav1.OwnerReference{
-			*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job")),
-		}},
-		Spec: v1alpha2.WorkloadSpec{
-			ControllerRef: &v1alpha2.ControllerRef{APIGroup: batchv1.GroupName, Kind: "Job", Name: job.Name},
-			PodGroupTemplates: []v1alpha2.PodGroupTemplate{{
-				Name: "all", SchedulingPolicy: v1alpha2.Policy{Gang: &v1alpha2.GangPolicy{MinCount: 2}},
-			}},
-		},
-	}); err != nil {
-		w.t.Fatal(err)
-	}
-	w.start(c)
-	if group := w.group(job.Name); group.Spec.PodGroupTemplateRef.Workload.WorkloadName != "made" {
-		w.t.Errorf("the PodGroup of %s is of another Workload: %+v", job.Name, group.Spec)
-	}
-	w.finishes(job.Name)
 }
 
 // asksWhoReads: somebody with a token reads the metrics.

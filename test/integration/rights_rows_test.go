@@ -95,9 +95,6 @@ func (r rightsRow) deeds() []func(*installation) {
 	if r.mode == "all" && !r.has("ttlAfterFinished") {
 		all = append(all, expires)
 	}
-	if r.has("gangScheduling") {
-		all = append(all, runsGangs)
-	}
 	if r.has("metrics.authorize") {
 		all = append(all, asksWhoReads)
 	}

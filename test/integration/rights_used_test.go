@@ -29,12 +29,13 @@ func TestNoRightIsUnused(t *testing.T) {
 	cp := controlplane.ForTest(t, controlplane.Options{
 		AuditReads:    true,
 		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"},
-		FeatureGates:  map[string]bool{"GenericWorkload": true, "GangScheduling": true, "WorkloadWithJob": true},
-		RuntimeConfig: map[string]bool{"scheduling.k8s.io/v1alpha2": true},
 	})
 	log := &audit{cp: cp}
 	for n, row := range rightsRows() {
 		t.Run(row.String(), func(t *testing.T) {
+			if row.has("gangScheduling") {
+				t.Skip("gangs are made on Kubernetes 1.36 alone, where test/minors has all these rights used")
+			}
 			if len(row.features) > 0 && !long {
 				t.Skip("JOBLEDGER_LONG=1")
 			}

@@ -20,6 +20,7 @@ import (
 type flavour struct {
 	minor string   // one of binaries.Minors; empty for the version of test/tools
 	off   []string // feature gates that are turned off
+	gangs bool     // those of gangs are turned on
 }
 
 // Gates of 1.32 that the API server looks at when a Job is created, by the field that it drops without them.
@@ -61,7 +62,11 @@ func (f flavour) options() controlplane.Options {
 	for _, gate := range f.off {
 		gates[gate] = false
 	}
-	return controlplane.Options{Minor: f.minor, FeatureGates: gates}
+	o := controlplane.Options{Minor: f.minor, FeatureGates: gates}
+	if f.gangs {
+		return gangOptions(o)
+	}
+	return o
 }
 
 // TestMinors plays all of it on each server, one after the other.

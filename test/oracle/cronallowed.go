@@ -12,10 +12,6 @@ import (
 
 // What the rules ask of ours, and upstream does not do. See cronmends.go.
 var (
-	ownedByName = &Difference{
-		Rule:     "C-101",
-		Sentence: "Upstream takes a Job for the CronJob's whose controller has the CronJob's name. Ours asks for its UID, too.",
-	}
 	otherOfName = &Difference{
 		Rule:     "C-110",
 		Sentence: "An entry in the list of active Jobs stays upstream while any object has the Job's name. Ours drops it when that is another one.",
@@ -32,10 +28,6 @@ var (
 		Rule: "C-173",
 		Sentence: "The controller is killed before it has the answer to the create of a Job, which is there. Upstream finds it when it creates it " +
 			"again, and forgets it where other due times have passed since. Ours looks for it first, and its status has that run.",
-	}
-	emptyNamespace = &Difference{
-		Rule:     "C-161",
-		Sentence: "Upstream looks for a Job whose name is taken in no namespace, and so finds none. Ours looks in the CronJob's.",
 	}
 	backoffKept = &Difference{
 		Rule:     "C-192",

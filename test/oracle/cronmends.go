@@ -11,13 +11,13 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	batchv1informers "k8s.io/client-go/informers/batch/v1"
 	"k8s.io/client-go/kubernetes"
 	typedbatchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
-	batchv1listers "k8s.io/client-go/listers/batch/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
 // Some rules of the CronJob contract ask for other than upstream does. Upstream is then played once more, with its surroundings arranged so
@@ -99,10 +99,6 @@ type mendedBatch struct {
 }
 
 func (b mendedBatch) Jobs(ns string) typedbatchv1.JobInterface {
-	if ns == "" {
-		b.u.mends.act(emptyNamespace)
-		ns = namespace
-	}
 	return mendedJobs{b.BatchV1Interface.Jobs(ns), b.u}
 }
 
@@ -177,59 +173,49 @@ func (u *upstream) listedAs(name string, uid types.UID) bool {
 	return false
 }
 
-// mendedInformer is upstream's view of Jobs. Those that are a CronJob's by no more than a name are not in it.
+// mendedInformer is upstream's view of Jobs. It has those that upstream made and that a lagging watch has not shown.
 type mendedInformer struct {
 	batchv1informers.JobInformer
 	u *upstream
 }
 
-func (i mendedInformer) Lister() batchv1listers.JobLister {
-	return mendedLister{i.JobInformer.Lister(), i.u}
+func (i mendedInformer) Informer() cache.SharedIndexInformer {
+	return mendedShared{i.JobInformer.Informer(), i.u}
 }
 
-type mendedLister struct {
-	batchv1listers.JobLister
+type mendedShared struct {
+	cache.SharedIndexInformer
 	u *upstream
 }
 
-func (l mendedLister) Jobs(ns string) batchv1listers.JobNamespaceLister {
-	return mendedNamespace{l.JobLister.Jobs(ns), l.u}
+func (s mendedShared) GetIndexer() cache.Indexer {
+	return mendedIndexer{s.SharedIndexInformer.GetIndexer(), s.u}
 }
 
-type mendedNamespace struct {
-	batchv1listers.JobNamespaceLister
+type mendedIndexer struct {
+	cache.Indexer
 	u *upstream
 }
 
-func (n mendedNamespace) List(selector labels.Selector) (out []*batchv1.Job, err error) {
-	all, err := n.JobNamespaceLister.List(selector)
-	for _, job := range all {
-		owner := metav1.GetControllerOf(job)
-		if owner == nil || owner.Kind == "CronJob" && n.u.exists(owner.Name, owner.UID) {
-			out = append(out, job)
-		} else if n.u.crons[owner.Name] != nil {
-			n.u.mends.act(ownedByName)
-		}
+// ByIndex finds Jobs by the UID of their controller, which is the only index of upstream's.
+func (i mendedIndexer) ByIndex(name, uid string) ([]any, error) {
+	all, err := i.Indexer.ByIndex(name, uid)
+	for _, job := range i.u.mends.unshown(all, types.UID(uid)) {
+		all = append(all, job)
 	}
-	return append(out, n.u.mends.unshown(all)...), err
+	return all, err
 }
 
-// unshown are the Jobs that upstream made and that a lagging watch has not shown, as their create's answer had them.
-func (m *mends) unshown(all []*batchv1.Job) (out []*batchv1.Job) {
+// unshown are the Jobs of a controller that upstream made and that a lagging watch has not shown, as their create's answer had them.
+func (m *mends) unshown(all []any, controller types.UID) (out []*batchv1.Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, uid := range slices.Sorted(maps.Keys(m.made)) {
-		if !slices.ContainsFunc(all, func(job *batchv1.Job) bool { return job.UID == uid }) {
+		if apiserver.ControllerOf(m.made[uid]) == controller &&
+			!slices.ContainsFunc(all, func(job any) bool { return job.(*batchv1.Job).UID == uid }) {
 			m.acted[ownAnswer] = true
 			out = append(out, m.made[uid])
 		}
 	}
 	return out
-}
-
-func (u *upstream) exists(name string, uid types.UID) bool {
-	u.front.lock()
-	defer u.front.unlock()
-	cronJob := u.world.Server.CronJob(namespace, name)
-	return cronJob == nil || cronJob.UID == uid
 }

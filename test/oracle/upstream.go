@@ -14,6 +14,7 @@ import (
 	"github.com/go-logr/logr"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
+	batchv1informers "k8s.io/client-go/informers/batch/v1"
 	"k8s.io/client-go/kubernetes"
 	typedbatchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
 	batchv1listers "k8s.io/client-go/listers/batch/v1"
@@ -135,7 +136,8 @@ func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface,
 	run []func(context.Context, int), err error,
 ) {
 	if len(u.crons) > 0 {
-		jobs, cronJobs := shared.Batch().V1().Jobs(), shared.Batch().V1().CronJobs()
+		var jobs batchv1informers.JobInformer = shared.Batch().V1().Jobs()
+		var cronJobs batchv1informers.CronJobInformer = shared.Batch().V1().CronJobs()
 		if u.mends != nil {
 			u.cached, u.statuses, u.jobs = cronJobs.Lister(), mendedCronJobs{client.BatchV1().CronJobs(namespace), u}, client.BatchV1().Jobs(namespace)
 			u.mends.listed()

@@ -33,7 +33,7 @@ func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
 func examined(t *testing.T, name string, mode events.Mode, change func(*Config, *fake.Clientset), objects ...runtime.Object) []Finding {
 	t.Helper()
 	client := fake.NewClientset(objects...)
-	serves(client, "v1.36.3", "mutatingadmissionpolicies")
+	serves(client, "v1.37.2", "mutatingadmissionpolicies")
 	c := &Config{
 		Client: client, Settings: events.Settings{Mode: mode}, Lease: Lease{On: true, Namespace: "jobledger"},
 		Clock: func() (time.Time, bool) { return now, true }, Now: func() time.Time { return now },

@@ -16,7 +16,7 @@ import (
 // older one, and all other tests use the newest, which is that of the libraries in go.mod.
 var (
 	oldest = version.MajorMinor(1, 32) // the first with the field managedBy by default
-	newest = version.MajorMinor(1, 36)
+	newest = version.MajorMinor(1, 37)
 )
 
 // server asks for the version, and says when it is too old or too new. A server that cannot be asked is a problem: a script that waits

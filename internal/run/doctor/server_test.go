@@ -74,18 +74,19 @@ func TestServers(t *testing.T) {
 		change   change
 		want     []string // "level: part of the text" of each finding
 	}{
-		{"the newest that was tried", delegated, nil, []string{"ok: Kubernetes v1.36.3, the version of this program's libraries"}},
-		{"one that was tried", all, is("v1.32.13"), []string{"ok: v1.32.13, 4 minor versions older than this program's libraries (1.36), and tried with it"}},
-		{"another one that was", all, is("v1.33.13"), []string{"ok: v1.33.13, 3 minor versions older than this program's libraries (1.36), and tried with it"}},
-		{"and another", all, is("v1.34.4"), []string{"ok: v1.34.4, 2 minor versions older than this program's libraries (1.36), and tried with it"}},
-		{"the one before the newest", all, is("v1.35.4"), []string{"ok: v1.35.4, 1 minor version older than this program's libraries (1.36), and tried with it"}},
-		{"the same, of a vendor", all, is("v1.35.5-gke.1080000"), []string{"ok: v1.35.5-gke.1080000, 1 minor version older"}},
+		{"the newest that was tried", delegated, nil, []string{"ok: Kubernetes v1.37.2, the version of this program's libraries"}},
+		{"one that was tried", all, is("v1.32.13"), []string{"ok: v1.32.13, 5 minor versions older than this program's libraries (1.37), and tried with it"}},
+		{"another one that was", all, is("v1.33.13"), []string{"ok: v1.33.13, 4 minor versions older than this program's libraries (1.37), and tried with it"}},
+		{"and another", all, is("v1.34.4"), []string{"ok: v1.34.4, 3 minor versions older than this program's libraries (1.37), and tried with it"}},
+		{"one more", all, is("v1.35.4"), []string{"ok: v1.35.4, 2 minor versions older than this program's libraries (1.37), and tried with it"}},
+		{"the one before the newest", all, is("v1.36.3"), []string{"ok: v1.36.3, 1 minor version older than this program's libraries (1.37), and tried with it"}},
+		{"another, of a vendor", all, is("v1.35.5-gke.1080000"), []string{"ok: v1.35.5-gke.1080000, 2 minor versions older"}},
 		{"one that is too old, delegated", delegated, is("v1.31.4"), []string{"problem: v1.31.4 is too old: it drops spec.managedBy", "note: mutating.yaml"}},
 		{"one that is too old, in place of the built-in", all, is("v1.31.4"), []string{"problem: v1.31.4 is too old: it may refuse"}},
-		{"one that is too old, observed", observe, is("v1.31.4"), []string{"warning: v1.31.4 is too old: this program is for 1.32 to 1.36"}},
-		{"one that is too new", all, is("v1.37.0-alpha.1"), []string{"warning: v1.37.0-alpha.1 is too new: this program is for 1.32 to 1.36"}},
-		{"one that emulates an older one", all, is("v1.36.3", emulates("34")), []string{"ok: v1.36.3, which emulates 1.34, 2 minor versions older"}},
-		{"one that emulates itself", all, is("v1.36.3", emulates("36")), []string{"ok: v1.36.3, the version of"}},
+		{"one that is too old, observed", observe, is("v1.31.4"), []string{"warning: v1.31.4 is too old: this program is for 1.32 to 1.37"}},
+		{"one that is too new", all, is("v1.38.0-alpha.1"), []string{"warning: v1.38.0-alpha.1 is too new: this program is for 1.32 to 1.37"}},
+		{"one that emulates an older one", all, is("v1.37.2", emulates("34")), []string{"ok: v1.37.2, which emulates 1.34, 3 minor versions older"}},
+		{"one that emulates itself", all, is("v1.37.2", emulates("37")), []string{"ok: v1.37.2, the version of"}},
 
 		{"no MutatingAdmissionPolicy", delegated, is("v1.35.4"), []string{"ok: v1.35.4", "note: deploy/policy/mutating.yaml cannot be applied"}},
 		{"no streamed lists", observe, is("v1.33.13", streamsNothing), []string{"ok: v1.33.13", "note: does not stream lists"}},
@@ -101,7 +102,8 @@ func TestServers(t *testing.T) {
 		{"from 1.35 on no field can be dropped", all, is("v1.35.4", refuses(errors.New("asked"))), []string{"ok: v1.35.4"}},
 		{"gangs on the only version with them", all, is("v1.36.3", gangs), []string{"ok: v1.36.3", "problem: no Workloads and PodGroups"}},
 		{"gangs are no matter to who observes", observe, is("v1.35.4", gangs), []string{"ok: v1.35.4"}},
-		{"gangs on another", all, is("v1.35.4", gangs), []string{"ok: v1.35.4", "problem: no Workloads and PodGroups"}},
+		{"gangs on a newer one", all, is("v1.37.2", gangs), []string{"ok: v1.37.2", "problem: no Workloads and PodGroups"}},
+		{"gangs on an older one", all, is("v1.35.4", gangs), []string{"ok: v1.35.4", "problem: no Workloads and PodGroups"}},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			found := append(examined(t, "server", row.mode, row.change), examined(t, "features", row.mode, row.change)...)
