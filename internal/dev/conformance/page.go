@@ -18,7 +18,7 @@ func (b *book) pages(h *harvested, differences string) map[string]string {
 
 What Kubernetes asks of a Job controller, rule by rule, and for each rule the tests that fail when it is broken. Each section of a
 contract has [a page of its own](#sections). The tests say themselves what they assert; these pages only collect it, and ` + "`make contract`" + ` fails
-when a rule has no test or a page is stale. The built-in controller of Kubernetes 1.36 is the measure. *Inner* rules are about its
+when a rule has no test or a page is stale. The built-in controller of Kubernetes 1.37 is the measure. *Inner* rules are about its
 mechanism; what stands beside them is the invariant that ours has instead. *Stricter* ones mark where it has a hole and ours may not.
 
 | Contract | Rules | With tests | Only describe the built-in | To come |
