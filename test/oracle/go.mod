@@ -39,7 +39,7 @@ replace (
 )
 
 require (
-	github.com/go-logr/logr v1.4.3
+	github.com/go-logr/logr v1.4.4
 	github.com/jobledger/jobledger v0.0.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
