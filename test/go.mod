@@ -14,13 +14,13 @@ require (
 require (
 	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/jobledger/jobledger v0.0.0
-	github.com/nats-io/nats-server/v2 v2.15.2
+	github.com/nats-io/nats-server/v2 v2.15.3
 	github.com/nats-io/nats.go v1.55.0
 	go.etcd.io/bbolt v1.5.0
 )
 
 require (
-	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect
+	github.com/antithesishq/antithesis-sdk-go v0.9.0-default-no-op // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-openapi/swag/cmdutils v0.27.1 // indirect
