@@ -283,8 +283,7 @@ func (q looked) write(key string) bool {
 	return true
 }
 
-// Done has the CronJob looked at again when it is due next (C-085), if its name was taken and nothing else will. What ends without an error
-// is the end of a backoff, too.
+// Done has the CronJob looked at again when it is due next (C-085), if its name was taken and nothing else will.
 func (q looked) Done(key string) {
 	m := q.u.mends
 	q.write(key)
@@ -295,10 +294,6 @@ func (q looked) Done(key string) {
 	delete(q.again, key)
 	delete(q.failed, key)
 	m.mu.Unlock()
-	if ends && q.patient.NumRequeues(key) > 0 {
-		m.act(backoffKept)
-		q.patient.Forget(key)
-	}
 	if sleeps {
 		m.act(asleep)
 		now := time.Now().Add(time.Duration(q.u.skew.Load()))

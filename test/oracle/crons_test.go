@@ -7,7 +7,7 @@ import "testing"
 // C-041, C-046, C-047, C-060, C-071, C-072, C-077, C-081, C-083, C-084, C-085, C-089, C-091, C-092, C-093, C-096, C-103, C-105, C-107,
 // C-109, C-111, C-121, C-122, C-124, C-130, C-131, C-136, C-143, C-144, C-147, C-151, C-153, C-154, C-155, C-156, C-160, C-163, C-170,
 // C-172, C-190, C-191, C-200, C-220, C-222, C-223, C-224, C-225).
-func TestSeedsOfCronJobs(t *testing.T) { seeds(t, 26, GenerateCrons) }
+func TestSeedsOfCronJobs(t *testing.T) { seeds(t, 26, GenerateCrons, Mends) }
 
 // TestGenerateCrons: each scenario is what its text says, and a seed gives the same one each time.
 func TestGenerateCrons(t *testing.T) {

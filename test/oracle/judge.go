@@ -14,6 +14,8 @@ type verdict struct {
 	diff  string      // the smallest one; empty when the two agree
 	known *Difference // that explains it; nil when none does
 	other bool        // they agree on an end to which upstream does not come each time
+
+	mends map[*Difference]bool // what upstream was mended for, so that they agree; nil where it was not
 }
 
 // judge plays a scenario with both, and compares what a lens shows. A difference is also known when it follows from one that is.
@@ -112,6 +114,7 @@ func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict)
 			if v.known = together(m.acted); v.known.Rule == "" {
 				return verdict{other: true}, nil
 			}
+			v.mends = m.acted
 			return v, nil
 		}
 		if v.known = explained(s, found); v.known != nil {
