@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	pods        = 20 // of the Job that is to complete
-	parallelism = 10
+	parallelism = 10 // of the Job that is to complete
+	many        = 20 // its pods at length, and in a row that needs so many to reach its points
 )
 
-// allIndexes are the indexes of the one that is to complete.
-var allIndexes = fmt.Sprintf("0-%d", pods-1)
+// usual are the pods of the Job that is to complete, in most rows: more than run at a time, so that some are created when others have ended.
+var usual = map[bool]int{false: 12, true: many}[long]
 
-// indexedJob is the Job that every crash falls into: 20 pods, 10 at a time, each running for so long.
-func indexedJob(runFor time.Duration) *batchv1.Job {
+// indexedJob is the Job that every crash falls into: so many pods, 10 at a time, each running for so long.
+func indexedJob(pods int, runFor time.Duration) *batchv1.Job {
 	job := newJob("indexed", map[string]string{controlplane.AnnotationRunFor: runFor.String()})
 	job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
 	job.Spec.Completions, job.Spec.Parallelism = new(int32(pods)), new(int32(parallelism))
@@ -87,6 +87,8 @@ func unfinished(n history.Now) string {
 func misstated(n history.Now, least, most int32) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	good, bad := n.Jobs["indexed"].Status, n.Jobs["failing"].Status
+	pods := value(n.Jobs["indexed"].Spec.Completions)
+	allIndexes := fmt.Sprintf("0-%d", pods-1)
 	if good.Succeeded != pods || good.Failed < least || good.Failed > most || good.CompletedIndexes != allIndexes {
 		complain("job/indexed: succeeded %d, failed %d, completed %q; want %d, %d to %d, %s",
 			good.Succeeded, good.Failed, good.CompletedIndexes, pods, least, most, allIndexes)
@@ -116,6 +118,7 @@ func remade(n history.Now) (wrong []string) {
 	for _, pod := range n.Pods {
 		perJob[metav1.GetControllerOf(pod).Name]++
 	}
+	pods := int(value(n.Jobs["indexed"].Spec.Completions))
 	if want := map[string]int{"indexed": pods, "failing": 1}; !maps.Equal(perJob, want) {
 		wrong = append(wrong, fmt.Sprintf("%v pods were made, want %v", perJob, want))
 	}

@@ -78,7 +78,7 @@ var meddled = []row{
 		{point: "call.after.patch-pod:1"},
 	}},
 	{sentence: "a user deletes a pod after a create in the middle", crashes: []crash{
-		{point: "call.after.create-pod:14", then: deletePod},
+		{point: "call.after.create-pod:12", then: deletePod},
 	}},
 	{sentence: "a user deletes a pod, and its failure is stored when the next crash comes", held: true, crashes: []crash{
 		{point: "call.after.create-pod:8", then: deletePod},
@@ -139,10 +139,14 @@ func (r *row) isMeddled() bool {
 
 // indexedJob is the one that the crashes of this row fall into.
 func (r *row) indexedJob() *batchv1.Job {
-	if !r.isMeddled() {
-		return indexedJob(200 * time.Millisecond)
+	pods := usual
+	if r.many {
+		pods = many
 	}
-	job := indexedJob(slowly)
+	if !r.isMeddled() {
+		return indexedJob(pods, 200*time.Millisecond)
+	}
+	job := indexedJob(pods, slowly)
 	if r.held {
 		job.Spec.Template.Annotations[controlplane.AnnotationOutcome] = controlplane.OutcomeRun
 	}
