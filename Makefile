@@ -140,11 +140,12 @@ test-units test-cluster test-long: export CGO_ENABLED = 0
 
 # Packages with goroutines of their own run under the race detector, which needs a C compiler; without one they run plain. The others have
 # one goroutine by design, and some of their tests count allocations. The command runs plain, too, as its scripts start it 300 times, and
-# what it is made of runs under the detector in the packages; smoke is one script under the detector, of a whole controller.
+# what it is made of runs under the detector in the packages. The command alone is built under the detector, and TestARacedController
+# plays one script with it, of a whole controller.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 concurrent = go list ./... | grep -E '/(events/.+|reconciler/(loop|executor)|store/.+)$$'
 plain = go list ./... | grep -vE '/(events/.+|reconciler/(loop|executor)|store/.+)$$'
-smoke := ^TestScripts$$/^run$$
+raced_program := $(if $(race),$(CURDIR)/bin/test/raced/jobledger)
 # A process under the detector waits a second before it ends, for reports of other threads.
 raced := $(if $(race),CGO_ENABLED=1 GORACE=atexit_sleep_ms=20)
 
@@ -191,10 +192,10 @@ test: ## All that a change must not break: unit, race, integration (under 20 min
 test-units: ## The part of make test that needs no cluster
 	cd internal/dev/image && $(gotest) ./...
 	cd internal/dev/manifests && $(gotest) ./...
-	$(gotest) -timeout 20m $$($(plain))
+	$(if $(race),CGO_ENABLED=1 go build $(race) -o $(raced_program) ./cmd/jobledger)
+	JOBLEDGER_RACED=$(raced_program) $(gotest) -timeout 20m $$($(plain))
 	$(gotest) -timeout 20m -run '$(lonely)' $(lonelies)
 	$(raced) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
-	$(raced) $(gotest) -timeout 20m $(race) -run '$(smoke)' ./cmd/jobledger
 	$(call oracle, -timeout 20m,1)
 
 .PHONY: test-cluster

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -25,15 +28,45 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command line as it is typed.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, ownState, "testdata/script") }
+
+// TestARacedController plays the script of a whole controller with the program that JOBLEDGER_RACED names, which make test builds under the
+// race detector: a race ends it with another code than the script wants. This test itself, and what only tests need, are built plain.
+func TestARacedController(t *testing.T) {
+	program := os.Getenv("JOBLEDGER_RACED")
+	if program == "" {
+		t.Skip("JOBLEDGER_RACED names no program")
+	}
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Fatalf("%s was not built under the race detector", program)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(bin, "jobledger")); err != nil {
+		t.Fatal(err)
+	}
+	first := func(e *testscript.Env) error {
+		e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+		e.Setenv("GORACE", "atexit_sleep_ms=20") // else it waits a second before it ends, for reports of other threads
+		return ownState(e)
+	}
+	runScripts(t, first, "", "testdata/script/run.txtar")
+}
+
+// runScripts plays the scripts of a directory, or those that are named.
+func runScripts(t *testing.T, setup func(*testscript.Env) error, dir string, files ...string) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: dir, Files: files,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"makelog": makelog, "streamlog": streamlog, "damage": damage, "nthfile": nthFile, "holdlog": holdlog, "exits": exits,
 			"sealpod": sealPod, "kubeapi": startKubeAPI, "deniedapi": startDeniedAPI, "unauthorizedapi": startUnauthorizedAPI,
 			"triggerapi": startTriggerAPI, "cronlog": cronlog, "nightslog": nightslog, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
 		},
-		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update, Setup: ownState, Condition: condition,
+		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update, Setup: setup, Condition: condition,
 	})
 }
 
