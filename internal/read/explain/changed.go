@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,20 +30,20 @@ func (c *Case) sinceSuccess() []Sentence {
 		c.zone.In(events.Time(s.Finished)).Format("2 Jan 15:04:05"), r.succeeded+r.failed, r.what, r.succeeded)
 	spec, template := c.firstSpec()
 	from := append(slices.Clone(r.last.marks), c.added)
-	diff := append(specChanges(r.last.spec, spec), templateChanges(r.last.template, template)...)
+	diff := append(passages(specChanges(r.last.spec, spec)), templateChanges(r.last.template, template)...)
 	if differs := c.admissionSince(r.last); len(differs) > 0 {
-		diff, from = append(diff, differs...), append(from, c.admittedAt)
+		diff, from = append(diff, passages(differs)...), append(from, c.admittedAt)
 	}
 	if len(diff) == 0 {
-		diff = []string{c.sameTemplate(r.last.spec, spec)}
+		diff = passages([]string{c.sameTemplate(r.last.spec, spec)})
 	}
 	took := ""
 	if s.Started != 0 && s.Finished != 0 {
 		took = fmt.Sprintf("; it took %s then", words.Span(events.Time(s.Finished).Sub(events.Time(s.Started))))
 	}
-	out := []Sentence{say(from, "%s%s%s", text, strings.Join(diff[:min(len(diff), mostDifferences)], " · "), took)}
+	out := []Sentence{say(from, "%s%s%s", text, joined(diff[:min(len(diff), mostDifferences)], " · "), took)}
 	if len(diff) > mostDifferences {
-		out = append(out, detail(say(from, "also: %s", strings.Join(diff[mostDifferences:], " · "))))
+		out = append(out, detail(say(from, "also: %s", joined(diff[mostDifferences:], " · "))))
 	}
 	return out
 }
@@ -81,19 +82,19 @@ func specChanges(old, now *events.JobSpec) []string {
 }
 
 // templateChanges are the fields of two redacted templates that differ.
-func templateChanges(old, now []byte) []string {
+func templateChanges(old, now []byte) []passage {
 	var a, b map[string]any
 	if json.Unmarshal(old, &a) != nil || json.Unmarshal(now, &b) != nil {
 		return nil
 	}
-	var out []string
+	var out []passage
 	compare("", a, b, &out)
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b passage) int { return cmp.Compare(a.whole, b.whole) })
 	return out
 }
 
 // compare collects in what two values of JSON differ: "image of main: a:1 → a:2".
-func compare(path string, a, b any, out *[]string) {
+func compare(path string, a, b any, out *[]passage) {
 	switch x := a.(type) {
 	case map[string]any:
 		if y, ok := b.(map[string]any); ok {
@@ -124,13 +125,14 @@ func compare(path string, a, b any, out *[]string) {
 	if at := strings.LastIndexByte(path, '.'); at > 0 && (a == nil || b == nil) && was+is == hiddenVariable {
 		path, was, is = path[:at], path[at+1:], path[at+1:]
 	}
+	before, after := shown(was, is)
 	switch {
 	case a == nil:
-		*out = append(*out, fmt.Sprintf("%s + %s", path, is))
+		*out = append(*out, phrase("%s + %s", path, after))
 	case b == nil:
-		*out = append(*out, fmt.Sprintf("%s - %s", path, was))
+		*out = append(*out, phrase("%s - %s", path, before))
 	default:
-		*out = append(*out, fmt.Sprintf("%s %s → %s", path, was, is))
+		*out = append(*out, phrase("%s %s → %s", path, before, after))
 	}
 }
 
@@ -180,23 +182,41 @@ func byName(list []any) map[string]any {
 	return out
 }
 
-// mostValue is how much of a value is shown, in bytes.
-const mostValue = 60
-
 func valueText(v any) string {
 	if v == nil {
 		return ""
 	}
 	if s, ok := v.(string); ok {
-		return cut(s)
-	}
-	text, _ := json.Marshal(v) //nolint:errchkjson // it was read from JSON
-	return cut(string(text))
-}
-
-func cut(s string) string {
-	if len(s) <= mostValue {
 		return s
 	}
-	return strings.ToValidUTF8(s[:mostValue], "") + "…"
+	text, _ := json.Marshal(v) //nolint:errchkjson // it was read from JSON
+	return string(text)
+}
+
+// Of a value a line shows mostValue bytes: its beginning, or the bytes from mostAlike before the first in which it differs from the other.
+const (
+	mostValue = 60
+	mostAlike = 20
+)
+
+// shown are two values that differ, with what a line shows of them. Two names of images with digests differ near their ends: each line has
+// "…/tiles@sha256:…" from 20 bytes before the first difference on.
+func shown(a, b string) (was, is passage) {
+	alike := 0
+	for alike < min(len(a), len(b)) && a[alike] == b[alike] {
+		alike++
+	}
+	from := 0
+	if alike > mostValue-mostAlike {
+		from = alike - mostAlike
+	}
+	return passage{excerptFrom(a, from), a}, passage{excerptFrom(b, from), b}
+}
+
+// excerptFrom is a value from a byte on, unless a line has room for all of it.
+func excerptFrom(s string, from int) string {
+	if len(s) <= mostValue || from == 0 {
+		return begin(s, mostValue)
+	}
+	return "…" + strings.ToValidUTF8(begin(s[from:], mostValue), "")
 }

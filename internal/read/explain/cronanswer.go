@@ -264,16 +264,17 @@ func (c *CronCase) edited() []Sentence {
 }
 
 // editText is changeText, with what was changed of the jobTemplate where both are kept.
-func (c *CronCase) editText(ch *duetimes.Change) string {
+func (c *CronCase) editText(ch *duetimes.Change) passage {
 	text := changeText(ch)
 	diff := c.templateEdit(ch)
 	if len(diff) == 0 {
-		return text
+		return passage{text, text}
 	}
 	if more := len(diff) - mostDifferences; more > 0 {
-		diff = append(diff[:mostDifferences:mostDifferences], fmt.Sprintf("%d more", more))
+		diff = append(diff[:mostDifferences:mostDifferences], phrase("%d more", more))
 	}
-	return strings.Replace(text, words.TemplateEdited, "jobTemplate: "+strings.Join(diff, " · "), 1)
+	before, after, _ := strings.Cut(text, words.TemplateEdited)
+	return phrase("%sjobTemplate: %s%s", before, joined(diff, " · "), after)
 }
 
 // refused says which Jobs the API server refused for a time. Those that never started are told with what was missed.

@@ -44,11 +44,11 @@ func (c *CronCase) failedRuns() (n int, newest *cronRun) {
 
 // failingVerdict says how many runs failed, since which edit, and why the newest did.
 func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
-	text, from := fmt.Sprintf("FAILING: %s failed", lastRuns(failed)), []Mark{last.Ended}
-	if since, marks := c.failingSince(failed); since != "" {
-		text, from = "FAILING "+since, append(marks, from...)
+	text, from := phrase("FAILING: %s failed", lastRuns(failed)), []Mark{last.Ended}
+	if since, marks := c.failingSince(failed); since.cut != "" {
+		text, from = phrase("FAILING %s", since), append(marks, from...)
 	}
-	text += fmt.Sprintf("; %s (%s)", last.Name, c.madeFor(last))
+	text = phrase("%s; %s (%s)", text, last.Name, c.madeFor(last))
 	var ended passage
 	if job := c.caseOf(last); job != nil {
 		line := job.line()
@@ -62,7 +62,7 @@ func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
 }
 
 // failingSince names the edit of the template since which all runs failed, where one before it succeeded; empty for none.
-func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
+func (c *CronCase) failingSince(failed int) (since passage, from []Mark) {
 	var edit *duetimes.Change
 	for i := range c.due.Changes {
 		if ch := &c.due.Changes[i]; ch.Retemplates() && !ch.After.Found {
@@ -70,7 +70,7 @@ func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
 		}
 	}
 	if edit == nil {
-		return "", nil
+		return passage{}, nil
 	}
 	var first, good *cronRun
 	ended, before, succeeded := 0, 0, 0
@@ -88,7 +88,7 @@ func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
 		}
 	}
 	if ended == 0 || ended != failed || succeeded == 0 {
-		return "", nil
+		return passage{}, nil
 	}
 	diff := c.templateEdit(edit)
 	if len(diff) == 0 {
@@ -96,18 +96,18 @@ func (c *CronCase) failingSince(failed int) (since string, from []Mark) {
 	}
 	what := slices.Clone(diff[:min(len(diff), 2)])
 	if len(what) == 0 {
-		what = []string{"jobTemplate"}
+		what = passages([]string{"jobTemplate"})
 	}
 	if by := managerOf(edit.By); by != "" {
-		what = append(what, by)
+		what = append(what, passage{by, by})
 	}
-	return fmt.Sprintf("since the edit of %s (%s): %d of %d failed, %d of %d before succeeded",
-			c.seen(edit.At), strings.Join(what, ", "), failed, ended, succeeded, before),
+	return phrase("since the edit of %s (%s): %d of %d failed, %d of %d before succeeded",
+			c.seen(edit.At), joined(what, ", "), failed, ended, succeeded, before),
 		append(changeMarks(edit), good.Ended)
 }
 
 // templateSince is in what the template of a Job differs from that of an earlier one, as far as it is kept.
-func (c *CronCase) templateSince(good, bad *cronRun) []string {
+func (c *CronCase) templateSince(good, bad *cronRun) []passage {
 	was, err := Read(c.ctx, c.src, events.JobStream(good.Job), c.point())
 	c.miss(c.src, err)
 	is, err := Read(c.ctx, c.src, events.JobStream(bad.Job), c.point())
@@ -118,18 +118,20 @@ func (c *CronCase) templateSince(good, bad *cronRun) []string {
 	was.misses, is.misses = c.misses, c.misses // what they cannot read is missing here
 	oldSpec, old := was.firstSpec()
 	newSpec, now := is.firstSpec()
-	return append(specChanges(oldSpec, newSpec), templateChanges(old, now)...)
+	return append(passages(specChanges(oldSpec, newSpec)), templateChanges(old, now)...)
 }
 
 // templateEdit is in what an edit changed the template of the Jobs, where both are among the records that were read.
-func (c *CronCase) templateEdit(edit *duetimes.Change) []string {
+func (c *CronCase) templateEdit(edit *duetimes.Change) []passage {
 	was, is := c.templates[edit.Before.Redacted], c.templates[edit.After.Redacted]
 	if was == nil || is == nil {
 		return nil
 	}
 	diff := templateChanges(was, is)
 	for i := range diff {
-		diff[i] = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(diff[i], "template."), "spec."), "containers.")
+		diff[i] = diff[i].each(func(s string) string {
+			return strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s, "template."), "spec."), "containers.")
+		})
 	}
 	return diff
 }

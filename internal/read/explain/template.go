@@ -36,7 +36,7 @@ func (c *Case) findTemplate(ctx context.Context) error {
 type templateEdit struct {
 	at   events.Time
 	from []Mark // the CronJob as it was before, and as it was then
-	text string
+	text passage
 }
 
 // movedOn says that the Job's CronJob makes other Jobs since.
