@@ -15,6 +15,7 @@ type Kept struct {
 	By          events.TickHold
 	Job         string      // that ran
 	From, Until events.Time // until 0 where it goes on
+	Unseen      bool        // status.active named the Job, and no record tells whether it ran
 	First, Last Place       // the records that tell of its beginning and its end
 	uid         types.UID
 }
@@ -52,6 +53,7 @@ type keeping struct {
 	spans  []Kept
 	open   map[types.UID]int // of spans, by the Job; that of a suspension has no UID
 	runs   map[types.UID]*events.RunSeen
+	gone   map[types.UID]bool // Jobs that were deleted: a list may name them for a moment
 	policy string
 	since  events.Time // the due time that was started last, as far as it was told
 }
@@ -63,6 +65,18 @@ func (k *keeping) seen(run *events.RunSeen) {
 	k.runs[run.Job] = run
 }
 
+// left takes in that a Job was deleted, or is the CronJob's own no more: of the latter the end is not seen.
+func (k *keeping) left(f *events.RunGone) {
+	delete(k.runs, f.Job)
+	if f.Left {
+		return
+	}
+	if k.gone == nil {
+		k.gone = map[types.UID]bool{}
+	}
+	k.gone[f.Job] = true
+}
+
 // keep takes in what a record says of what keeps the CronJob from starting.
 func (c *CronJob) keep(r *events.Record) {
 	k := &c.kept
@@ -70,7 +84,7 @@ func (c *CronJob) keep(r *events.Record) {
 	case *events.RunSeen:
 		k.seen(f)
 	case *events.RunGone:
-		delete(k.runs, f.Job)
+		k.left(f)
 	case *events.CronJobSeen, *events.StoredState:
 	default:
 		return
@@ -86,14 +100,14 @@ func (c *CronJob) keep(r *events.Record) {
 	if c.Seen.Policy == "Forbid" {
 		for _, a := range c.Seen.Active {
 			run := k.runs[a.UID]
-			if run == nil || run.Result != events.ResultNone {
+			if k.gone[a.UID] || run != nil && run.Result != events.ResultNone {
 				continue
 			}
-			from := run.Created
-			if k.policy != "" && k.policy != c.Seen.Policy {
-				from = r.Time
+			from := r.Time
+			if run != nil && (k.policy == "" || k.policy == c.Seen.Policy) {
+				from = run.Created
 			}
-			keeps[a.UID] = Kept{By: events.HeldForbid, Job: a.Name, From: from, First: at, uid: a.UID}
+			keeps[a.UID] = Kept{By: events.HeldForbid, Job: a.Name, From: from, First: at, Unseen: run == nil, uid: a.UID}
 		}
 	}
 	k.policy = c.Seen.Policy
@@ -106,8 +120,12 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 		k.open = map[types.UID]int{}
 	}
 	for uid, i := range k.open {
-		if _, still := keeps[uid]; !still {
-			k.spans[i].Until, k.spans[i].Last = at.At, at
+		s, still := keeps[uid]
+		switch span := &k.spans[i]; {
+		case still && span.Unseen && !s.Unseen:
+			*span = s // the Job was seen behind the list that names it
+		case !still || s.Unseen != span.Unseen:
+			span.Until, span.Last = at.At, at
 			delete(k.open, uid)
 		}
 	}
@@ -152,10 +170,11 @@ func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	return all, len(all) > 0 && reached.Add(slack) >= until
 }
 
-// keptNow is what keeps the CronJob from starting now: its suspension before a Job that runs; nil for nothing.
+// keptNow is what keeps the CronJob from starting now: its suspension before a Job that runs; nil for nothing, and for a Job of which it is
+// not known whether it runs.
 func (c *CronJob) keptNow() (now *Kept) {
 	for i := range c.kept.spans {
-		if s := &c.kept.spans[i]; s.Until == 0 && (now == nil || s.By == events.HeldSuspended) {
+		if s := &c.kept.spans[i]; s.Until == 0 && !s.Unseen && (now == nil || s.By == events.HeldSuspended) {
 			now = s
 		}
 	}

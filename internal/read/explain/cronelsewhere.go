@@ -121,7 +121,7 @@ func (f *fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time
 
 // keptText says what kept a CronJob from starting.
 func (f *fates) keptText(all []duetimes.Kept) (why string, from []Mark) {
-	var parts, jobs []string
+	var parts, jobs, listed []string
 	for i := range all {
 		k := &all[i]
 		from = append(from, Mark{k.First.Record, k.First.At})
@@ -129,8 +129,12 @@ func (f *fates) keptText(all []duetimes.Kept) (why string, from []Mark) {
 			from = append(from, Mark{k.Last.Record, k.Last.At})
 		}
 		if k.By == events.HeldForbid {
-			if !slices.Contains(jobs, k.Job) {
-				jobs = append(jobs, k.Job)
+			to := &jobs
+			if k.Unseen {
+				to = &listed
+			}
+			if !slices.Contains(*to, k.Job) {
+				*to = append(*to, k.Job)
 			}
 			continue
 		}
@@ -138,6 +142,10 @@ func (f *fates) keptText(all []duetimes.Kept) (why string, from []Mark) {
 	}
 	if len(jobs) > 0 {
 		parts = append(parts, f.holdText(events.HeldForbid, jobs))
+	}
+	if len(listed) > 0 {
+		parts = append(parts, fmt.Sprintf("status.active had %s, whose end no record tells, and the policy is Forbid",
+			strings.Join(listed[:min(len(listed), 3)], ", ")))
 	}
 	return strings.Join(parts, "; "), from
 }
