@@ -196,11 +196,19 @@ func TestAPartBesideDamage(t *testing.T) {
 					t.Errorf("%s: with record %d damaged the newest are %d entries, %v", x.s, at, len(newest.Entries), err)
 				}
 				parts, err := Parts(t.Context(), src, x.s)
-				if !errors.Is(err, store.ErrCorrupt) || len(parts) != 2 {
-					t.Errorf("%s: with record %d damaged there are %d parts, %v", x.s, at, len(parts), err)
+				var cut []bool
+				for _, part := range parts {
+					cut = append(cut, part.Cut)
 				}
-				if len(parts) > 0 && (!parts[0].Cut || len(parts) == 2 && parts[1].Cut) {
-					t.Errorf("%s: with record %d damaged, parts are cut: %t, %d in all", x.s, at, parts[0].Cut, len(parts))
+				var isCut []bool
+				if i > 0 {
+					isCut = append(isCut, true)
+				}
+				if x.own[len(x.own)-1].Sequence >= next {
+					isCut = append(isCut, false)
+				}
+				if !errors.Is(err, store.ErrCorrupt) || !slices.Equal(cut, isCut) {
+					t.Errorf("%s: with record %d damaged, parts are cut: %v, want %v: %v", x.s, at, cut, isCut, err)
 				}
 				for _, part := range parts {
 					for _, e := range part.Entries {
@@ -234,6 +242,39 @@ func TestAPartBesideDamage(t *testing.T) {
 	}
 	if told == 0 || refused == 0 {
 		t.Errorf("of %d instants it is told, of %d not", told, refused)
+	}
+}
+
+// TestPartsOfAStreamThatEndsDamaged: each part has records. Where none is left behind the damage the last part is cut, and where all are damaged
+// there is no part.
+func TestPartsOfAStreamThatEndsDamaged(t *testing.T) {
+	log := historytest.HardCrons(t, 3)
+	for _, x := range ofCronJobs(t, log)[:2] {
+		last := len(x.own) - 1
+		for _, row := range []struct {
+			from  int // the first that is damaged, through the last
+			parts int
+		}{{last, 1}, {last - 1, 1}, {len(x.own) / 2, 1}, {0, 0}} {
+			src := history.Local{Log: &historytest.Failing{Reader: log, Bad: func(n events.Sequence) error {
+				if n < x.own[row.from].Sequence {
+					return nil
+				}
+				return &store.CorruptError{Path: "x", At: n, Next: n + 1}
+			}}}
+			parts, err := Parts(t.Context(), src, x.s)
+			if !errors.Is(err, store.ErrCorrupt) || len(parts) != row.parts {
+				t.Errorf("%s: with its records from %d on damaged there are %d parts, want %d: %v", x.s, row.from, len(parts), row.parts, err)
+			}
+			for _, c := range parts {
+				if c.first == 0 || !c.Cut || c.Seen == nil {
+					t.Errorf("%s: with its records from %d on damaged a part begins with record %d, cut: %t", x.s, row.from, c.first, c.Cut)
+				}
+			}
+		}
+	}
+	parts, err := Parts(t.Context(), history.Local{Log: log}, events.CronJobStream("nobody"))
+	if err != nil || len(parts) != 1 || parts[0].Seen != nil {
+		t.Errorf("of a CronJob without records there are %d parts: %v", len(parts), err)
 	}
 }
 
