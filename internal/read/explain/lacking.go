@@ -17,6 +17,7 @@ type lack struct {
 	From  Mark // the record from which it follows, and since when
 	Until Mark // a pod came, or none was wanted any more; none while it lasts
 	Pods  int  // so many were to come at first
+	Cut   bool // it was not watched from Until on
 }
 
 // Of a lack that is shorter than lackTold nothing is said: the built-in controller takes about a second for a pod. With lackStuck the Job is
@@ -171,18 +172,21 @@ func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	c.wouldSettle(&d, markOf(r))
 	switch {
 	case !j.Settings.Judges(j.ManagedBy): // our rules say nothing of a third controller
-	case listing: // pods may be yet to be listed
+	case listing: // pods may be yet to be listed, and how many are wanted is found when all are
+		c.want.end(markOf(r))
 		c.want.last, c.want.wake = markOf(r), r.Time
 	default:
 		c.want.decided(j, &d, r)
 	}
 }
 
-// lacks are the times in which pods did not come, of which an answer tells. Of a time in which nobody watched it is not known.
+// lacks are the times in which pods did not come, of which an answer tells.
 func (c *Case) lacks() (told []*lack) {
 	for _, x := range c.want.lacks {
-		if c.lackUntil(x).Sub(x.From.At) >= lackTold && !c.unwatched(x) {
-			told = append(told, x)
+		for _, part := range c.watched(x) {
+			if c.lackUntil(part).Sub(part.From.At) >= lackTold {
+				told = append(told, part)
+			}
 		}
 	}
 	return told
@@ -195,21 +199,42 @@ func (c *Case) lackUntil(x *lack) events.Time {
 	return c.end()
 }
 
-func (c *Case) unwatched(x *lack) bool {
-	if len(c.passed.Touching(c.Job.Namespace, false, x.From.At, c.lackUntil(x))) > 0 { // pods may have come without a record
-		return true
+// watched are the parts of a lack of which the records tell: where nobody watched for a time, those before and behind. There are none where
+// the namespace was over its budget of log meanwhile, as pods may have come without a record.
+func (c *Case) watched(x *lack) (parts []*lack) {
+	if len(c.passed.Touching(c.Job.Namespace, false, x.From.At, c.lackUntil(x))) > 0 {
+		return nil
 	}
+	rest := *x
 	for _, g := range c.touching() {
-		if g.From != 0 && events.Time(g.From) < c.lackUntil(x) && (g.Until == 0 || events.Time(g.Until) > x.From.At) {
-			return true
+		from, until := events.Time(g.From), events.Time(g.Until)
+		if from == 0 || from >= c.lackUntil(&rest) || until != 0 && until <= rest.From.At {
+			continue
 		}
+		if from > rest.From.At {
+			before := rest
+			before.Until, before.Cut = Mark{events.Sequence(g.Listing), from}, true
+			parts = append(parts, &before)
+		}
+		if until == 0 || until >= c.lackUntil(&rest) {
+			return parts
+		}
+		rest.From = Mark{events.Sequence(g.Synced), until}
 	}
-	return false
+	return append(parts, &rest)
 }
 
 // lackNow is the lack that lasts, of a Job that goes on; nil for none, and for one that may end in a moment.
 func (c *Case) lackNow() *lack {
-	if x := c.want.open(); x != nil && c.end().Sub(x.From.At) >= lackStuck && !c.unwatched(x) {
+	open := c.want.open()
+	if open == nil {
+		return nil
+	}
+	parts := c.watched(open)
+	if len(parts) == 0 {
+		return nil
+	}
+	if x := parts[len(parts)-1]; x.Until.Record == 0 && c.end().Sub(x.From.At) >= lackStuck {
 		return x
 	}
 	return nil
@@ -235,6 +260,9 @@ func (c *Case) lacked(lasts bool) []Sentence {
 			continue
 		}
 		until := "to " + c.clock(x.Until.At)
+		if x.Cut {
+			until += ", when it was watched no more"
+		}
 		if x.Until.Record == 0 {
 			until = "until it was deleted"
 			if c.Job.State != history.StateDeleted {
