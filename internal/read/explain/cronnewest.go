@@ -51,7 +51,7 @@ func (c *CronCase) runsText() []Sentence {
 // howEnded is how a Job ended, as its CronJob was told.
 func (c *CronCase) howEnded(r *cronRun) string {
 	switch {
-	case r.Result == events.ResultComplete && r.Started != 0:
+	case r.Result == events.ResultComplete && r.Started != 0 && r.Completed >= r.Started:
 		return "COMPLETE after " + words.Span(r.Completed.Sub(r.Started))
 	case r.Result != events.ResultNone:
 		return strings.ToUpper(r.Result.String())

@@ -77,7 +77,7 @@ func (c *Case) crashed(t *Try) []Sentence {
 	var parts []string
 	for _, k := range t.Crashed {
 		text := exitOf(&k)
-		if k.Started != 0 && k.Finished != 0 {
+		if k.Started != 0 && k.Finished >= k.Started {
 			text += " after " + words.Span(k.Finished.Sub(k.Started))
 		}
 		parts = append(parts, text)

@@ -72,15 +72,15 @@ func hangWord(all []*Try) string {
 	return text + " does not stop"
 }
 
-// stopping says how it is with the pods of a Job whose end is settled.
-func (c *Case) stopping() string {
+// stopping says how it is with the pods of a Job whose end is settled, and by which record.
+func (c *Case) stopping() (text string, from Mark) {
 	if all := c.hanging(); len(all) > 0 {
-		return fmt.Sprintf("%s (being deleted since %s)", hangWord(all), c.clock(all[0].AskedSeen.At))
+		return fmt.Sprintf("%s (being deleted since %s)", hangWord(all), c.clock(all[0].AskedSeen.At)), all[0].AskedSeen
 	}
 	if !slices.ContainsFunc(c.Tries, func(t *Try) bool { return !t.over() }) {
-		return "none of its pods is left"
+		return "none of its pods is left", Mark{}
 	}
-	return "its pods are being stopped"
+	return "its pods are being stopped", Mark{}
 }
 
 // silent are the pods that were bound to a node a while ago, of which its kubelet has said nothing.

@@ -133,12 +133,16 @@ func (c *Case) removal() (Sentence, bool) {
 	if g := c.goneUnseen(m); g != nil {
 		return say(marks(m), "found gone %s, who deleted it is unknown: it was not watched from %s on", c.clock(m.At), c.clock(events.Time(g.From))), true
 	}
-	return say(marks(append([]Mark{c.ttl, m, c.gone}, from...)...), "%s %s %s", when, c.clock(at), by), true
+	first := []Mark{m, c.gone}
+	if c.expiredByUs(m) {
+		first = []Mark{c.ttl, m, c.gone}
+	}
+	return say(marks(append(first, from...)...), "%s %s %s", when, c.clock(at), by), true
 }
 
 // goneUnseen is the time without a watch in which the Job went; nil for none, and where the log has it that it was to go.
 func (c *Case) goneUnseen(m Mark) *history.Gap {
-	if c.jobDeleted != 0 || c.ttl.Record != 0 {
+	if c.jobDeleted != 0 || c.expiredByUs(m) {
 		return nil
 	}
 	if w := c.ownerSaid(m); w != nil && w.ordered.Record != 0 {
@@ -147,11 +151,14 @@ func (c *Case) goneUnseen(m Mark) *history.Gap {
 	return c.gapBefore(nil, m)
 }
 
+// expiredByUs reports whether we had decided to delete the Job, as its TTL had passed, before a record that shows its deletion.
+func (c *Case) expiredByUs(m Mark) bool { return c.ttl.Record != 0 && c.ttl.Record < m.Record }
+
 // removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time.
 func (c *Case) removedBy(m Mark, at events.Time) (by string, from []Mark) {
 	namespace, going := c.namespaceRemoval()
 	switch {
-	case c.ttl.Record != 0:
+	case c.expiredByUs(m):
 		return "by Jobledger, as its ttlSecondsAfterFinished had passed", nil
 	case going:
 		return "with its namespace, whose deletion was asked for at " + c.clock(namespace.seen.Deleted), marks(namespace.Mark)

@@ -42,9 +42,11 @@ func (c *Case) readVerdict() Sentence {
 	case history.StateFailed, history.StateComplete:
 		return c.overVerdict()
 	case history.StateFailing:
-		return say(slices.Concat(c.numbersMarks(c.settled), c.settledMarks()), "FAILING: %s; %s", c.numbers(c.settled), c.stopping())
+		how, from := c.stopping()
+		return say(slices.Concat(marks(from), c.numbersMarks(c.settled), c.settledMarks()), "FAILING: %s; %s", c.numbers(c.settled), how)
 	case history.StateFinishing:
-		return say(c.settledMarks(), "FINISHING: %s; %s", c.numbers(c.settled), c.stopping())
+		how, from := c.stopping()
+		return say(append(marks(from), c.settledMarks()...), "FINISHING: %s; %s", c.numbers(c.settled), how)
 	case history.StateDeleted, history.StateDeleting:
 		return c.deletedVerdict()
 	case history.StateFinished:
