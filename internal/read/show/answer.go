@@ -137,10 +137,16 @@ func (p *Page) section(s *explain.Section, all bool) (out []string) {
 // verdict is the first line, or lines.
 func (p *Page) verdict(a *explain.Answer) []string {
 	name := words.Clean(titleOf(a))
-	lines := wrap(name+"  "+words.Clean(p.wholeOr(a.Verdict.Text, a.Verdict.Whole)), p.Width, p.Whole)
+	const indent = 2
+	text := name + "  " + words.Clean(p.wholeOr(a.Verdict.Text, a.Verdict.Whole))
+	lines := wrap(text, p.Width, p.Whole)
+	if len(lines) > 1 {
+		rest := strings.TrimLeft(text[len(lines[0]):], " ")
+		lines = append(lines[:1], wrap(rest, max(p.Width-indent, 1), p.Whole)...)
+	}
 	for i, line := range lines {
 		if i > 0 {
-			line = "  " + line
+			line = strings.Repeat(" ", indent) + line
 		}
 		if p.Colour {
 			style := Strong
