@@ -8,9 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -42,7 +45,67 @@ func drawnText(t *testing.T, seed uint64) (text string, answers int) {
 	told := &teller{t: t, src: src, told: map[string]bool{}, free: true}
 	told.scene(l)
 	told.lists()
+	told.narrow(int(seed))
+	told.records(l)
 	return b.String() + told.out.String(), s.answers
+}
+
+// narrow writes the lists as a terminal shows them, or a pipe, and in another zone.
+func (l *teller) narrow(seed int) {
+	l.t.Helper()
+	zone := words.Zone{}
+	if seed%3 == 0 {
+		zone.Location = time.FixedZone("X", 5400)
+	}
+	page := show.Page{Out: &l.out, Width: []int{80, 100, 132}[seed%3], Whole: seed%2 == 0, Asked: seed%4 == 0, Wide: seed%5 == 0, Zone: zone}
+	if seed%7 == 0 {
+		page.Namespace = "batch"
+	}
+	failures, err := explain.FindFailures(l.t.Context(), l.src, explain.FailuresQuery{Survived: true})
+	l.must(err)
+	l.must(page.Failures(&failures))
+	jobs, err := l.src.Jobs(l.t.Context(), history.JobsQuery{})
+	l.must(err)
+	table, why, lines := page.Jobs(), page.JobsWhy(), explain.LinesOf(l.src)
+	for i := range jobs.Items {
+		table.Row(&jobs.Items[i])
+		jobs.Items[i].Why, err = lines.Of(l.t.Context(), &jobs.Items[i], history.Point{})
+		l.must(err)
+		why.Row(&jobs.Items[i])
+		a, err := explain.Read(l.t.Context(), l.src, events.JobStream(types.UID(jobs.Items[i].UID)), history.Point{})
+		l.must(err)
+		answer := a.Answer()
+		l.must(page.Answer(&answer, seed%3 == 1))
+		rows, _ := a.Attempts(false, 0, 0)
+		l.must(page.Attempts(rows, a.Sum()))
+	}
+	l.must(table.Flush())
+	l.must(why.Flush())
+	crons, err := l.src.CronJobs(l.t.Context(), history.CronJobsQuery{})
+	l.must(err)
+	all := page.CronJobs()
+	for i := range crons.Items {
+		all.Row(&crons.Items[i])
+	}
+	l.must(all.Flush())
+}
+
+// records writes each record as 'events' does, in words and for programs.
+func (l *teller) records(of list) {
+	names := history.NamesOf(l.t.Context(), l.src)
+	for i := range of.records {
+		r := &of.records[i]
+		names.Learn(r)
+		fmt.Fprintf(&l.out, "%s %s | %s\n%s\n", names.Object(r), names.Detail(r), names.DetailWide(r), names.RecordJSON(r))
+		names.Forget(r)
+	}
+}
+
+func (l *teller) must(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Error(err)
+	}
 }
 
 // lives takes in what is told of instants around records of CronJobs of one name, and of failures within bounds.
