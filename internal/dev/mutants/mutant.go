@@ -24,6 +24,7 @@ type mutant struct {
 	section  int    // of the contract; -1 when the code around it cites no rule
 
 	killed string // by which suite; empty for a survivor
+	waited bool   // that suite did not end in time: it waits for ever, or the machine has too much else to do
 	unseen bool   // no test reaches it, or none in a state in which it could matter
 }
 

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestEachPlaceIsChanged lists the mutants of a small package, and compiles them.
@@ -183,6 +185,33 @@ func TestReasons(t *testing.T) {
 				t.Errorf("clean is not %v", row.clean)
 			}
 		})
+	}
+}
+
+// TestARunThatDoesNotEndIsToldApart: from one whose test fails, and from one that used up its processor time.
+func TestARunThatDoesNotEndIsToldApart(t *testing.T) {
+	for script, want := range map[string]result{
+		"exit 1":              {killed: true},
+		"sleep 1000":          {killed: true, waited: true},
+		"while :; do :; done": {killed: true},
+	} {
+		binary := filepath.Join(t.TempDir(), "x.test")
+		if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := t.Context(), func() {}
+		if want.waited {
+			ctx, cancel = context.WithTimeout(ctx, 200*time.Millisecond)
+		}
+		s := suite{name: "x", dir: ".", binary: binary}
+		got, err := s.run(ctx, "", 1)
+		cancel()
+		if err != nil || got.killed != want.killed || got.waited != want.waited {
+			t.Errorf("%s: killed %t, waited %t, %v", script, got.killed, got.waited, err)
+		}
+	}
+	if n := starving([]*mutant{{killed: "a", waited: true}, {killed: "a"}, {}}); n != 1 {
+		t.Errorf("%d runs did not end, want 1", n)
 	}
 }
 

@@ -192,6 +192,7 @@ const starved = 30
 // result is how a run of a suite ended.
 type result struct {
 	killed bool          // a test failed, panicked or did not end
+	waited bool          // it did not end, and had not used up its processor time: it waited for what never comes, or the machine starved it
 	took   time.Duration // of processor time, unless it was killed
 	out    string
 }
@@ -218,7 +219,7 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 		return result{}, parent
 	}
 	if exit := new(exec.ExitError); errors.As(err, &exit) || errors.Is(err, exec.ErrWaitDelay) || ctx.Err() != nil {
-		return result{killed: true, out: text.String()}, nil
+		return result{killed: true, waited: errors.Is(context.Cause(ctx), context.DeadlineExceeded), out: text.String()}, nil
 	}
 	if err != nil {
 		return result{}, err
@@ -253,7 +254,7 @@ func (m *mutant) try(ctx context.Context, suites []*suite) error {
 			return err
 		}
 		if r.killed {
-			m.killed = c.suite.name
+			m.killed, m.waited = c.suite.name, r.waited
 			break
 		}
 	}
