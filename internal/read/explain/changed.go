@@ -48,6 +48,25 @@ func (c *Case) sinceSuccess() []Sentence {
 	return out
 }
 
+// passages are texts of which nothing was cut.
+func passages(texts []string) (out []passage) {
+	for _, s := range texts {
+		out = append(out, passage{s, s})
+	}
+	return out
+}
+
+// joined is strings.Join of both texts.
+func joined(all []passage, sep string) (out passage) {
+	for i, p := range all {
+		if i > 0 {
+			p = phrase("%s%s", sep, p)
+		}
+		out = phrase("%s%s", out, p)
+	}
+	return out
+}
+
 const mostDifferences = 4
 
 // firstSpec is the spec with which the Job was created, and its template.

@@ -32,25 +32,6 @@ func phrase(format string, args ...any) passage {
 	return passage{fmt.Sprintf(format, cut...), fmt.Sprintf(format, whole...)}
 }
 
-// passages are texts of which nothing was cut.
-func passages(texts []string) (out []passage) {
-	for _, s := range texts {
-		out = append(out, passage{s, s})
-	}
-	return out
-}
-
-// joined is strings.Join of both texts.
-func joined(all []passage, sep string) (out passage) {
-	for i, p := range all {
-		if i > 0 {
-			p = phrase("%s%s", sep, p)
-		}
-		out = phrase("%s%s", out, p)
-	}
-	return out
-}
-
 // passage is what the sentence says.
 func (s *Sentence) passage() passage { return passage{s.Text, cmp.Or(s.Whole, s.Text)} }
 
