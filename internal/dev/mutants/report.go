@@ -156,13 +156,13 @@ func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, l
 	fmt.Printf("%d of %d that can be told from the original are killed: %d.%d %%\n", sum.killed, told, permille(sum.killed, told)/10,
 		permille(sum.killed, told)%10)
 	if n := starving(mutants); n > 0 {
-		fmt.Printf("%d of them did not end in time: where the machine had much else to do, that does not say that a test noticed\n", n)
+		fmt.Printf("%d of them did not end in time: on a busy machine that does not say that a test noticed\n", n)
 	}
 	return len(idle) == 0 && 100*sum.killed >= least*told
 }
 
-// starving is how many mutants count as killed for the time alone that a run of them took. A run that waits for ever looks the same as one that
-// was given no processor.
+// starving is how many mutants count as killed for the time alone that a run of them took. A run that waits for ever
+// looks the same as one that was given no processor.
 func starving(mutants []*mutant) (n int) {
 	for _, m := range mutants {
 		if m.waited {

@@ -192,7 +192,7 @@ const starved = 30
 // result is how a run of a suite ended.
 type result struct {
 	killed bool          // a test failed, panicked or did not end
-	waited bool          // it did not end, and had not used up its processor time: it waited for what never comes, or the machine starved it
+	waited bool          // it did not end, though its processor time was not used up: it waits for ever, or was starved
 	took   time.Duration // of processor time, unless it was killed
 	out    string
 }
@@ -219,7 +219,8 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 		return result{}, parent
 	}
 	if exit := new(exec.ExitError); errors.As(err, &exit) || errors.Is(err, exec.ErrWaitDelay) || ctx.Err() != nil {
-		return result{killed: true, waited: errors.Is(context.Cause(ctx), context.DeadlineExceeded), out: text.String()}, nil
+		late := errors.Is(context.Cause(ctx), context.DeadlineExceeded)
+		return result{killed: true, waited: late, out: text.String()}, nil
 	}
 	if err != nil {
 		return result{}, err

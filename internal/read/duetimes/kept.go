@@ -170,8 +170,8 @@ func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	return all, len(all) > 0 && reached.Add(slack) >= until
 }
 
-// keptNow is what keeps the CronJob from starting now: its suspension before a Job that runs; nil for nothing, and for a Job of which it is
-// not known whether it runs.
+// keptNow is what keeps the CronJob from starting now: its suspension before a Job that runs; nil for nothing, and for
+// a Job of which it is not known whether it runs.
 func (c *CronJob) keptNow() (now *Kept) {
 	for i := range c.kept.spans {
 		if s := &c.kept.spans[i]; s.Until == 0 && !s.Unseen && (now == nil || s.By == events.HeldSuspended) {

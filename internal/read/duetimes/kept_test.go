@@ -51,9 +51,15 @@ func TestKept(t *testing.T) {
 		{"a run that has ended and is in the list yet", []step{ended("08:00", "a"), seen("08:01", "Forbid", false, "a")}, "", false},
 		{"a Job that was never seen", []step{seen("08:10", "Forbid", false, "a")}, "?a", true},
 		{"a Job that was never seen, under another policy", []step{seen("08:10", "Replace", false, "a")}, "", false},
-		{"a Job that was never seen, until the list lacks it", []step{seen("08:10", "Forbid", false, "a"), seen("09:30", "Forbid", false)}, "?a", false},
-		{"a Job that is seen behind the list", []step{seen("09:30", "Forbid", false, "a"), run("09:31", "a", "09:00")}, "a", true},
-		{"a Job that is seen to have ended behind the list", []step{seen("08:10", "Forbid", false, "a"), ended("08:11", "a")}, "", false},
+		{"a Job that was never seen, until the list lacks it", []step{
+			seen("08:10", "Forbid", false, "a"), seen("09:30", "Forbid", false),
+		}, "?a", false},
+		{"a Job that is seen behind the list", []step{
+			seen("09:30", "Forbid", false, "a"), run("09:31", "a", "09:00"),
+		}, "a", true},
+		{"a Job that is seen to have ended behind the list", []step{
+			seen("08:10", "Forbid", false, "a"), ended("08:11", "a"),
+		}, "", false},
 		{"a deleted run that is in the list yet", []step{
 			run("08:00", "a", "08:00"), {"08:01", &events.RunGone{Job: "a"}}, seen("08:02", "Forbid", false, "a"),
 		}, "", false},

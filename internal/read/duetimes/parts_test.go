@@ -245,8 +245,8 @@ func TestAPartBesideDamage(t *testing.T) {
 	}
 }
 
-// TestPartsOfAStreamThatEndsDamaged: each part has records. Where none is left behind the damage the last part is cut, and where all are damaged
-// there is no part.
+// TestPartsOfAStreamThatEndsDamaged: each part has records. Where none is left behind the damage the last part is cut,
+// and where all are damaged there is no part.
 func TestPartsOfAStreamThatEndsDamaged(t *testing.T) {
 	log := historytest.HardCrons(t, 3)
 	for _, x := range ofCronJobs(t, log)[:2] {
@@ -263,11 +263,11 @@ func TestPartsOfAStreamThatEndsDamaged(t *testing.T) {
 			}}}
 			parts, err := Parts(t.Context(), src, x.s)
 			if !errors.Is(err, store.ErrCorrupt) || len(parts) != row.parts {
-				t.Errorf("%s: with its records from %d on damaged there are %d parts, want %d: %v", x.s, row.from, len(parts), row.parts, err)
+				t.Errorf("%s: damaged from record %d on there are %d parts, want %d: %v", x.s, row.from, len(parts), row.parts, err)
 			}
 			for _, c := range parts {
 				if c.first == 0 || !c.Cut || c.Seen == nil {
-					t.Errorf("%s: with its records from %d on damaged a part begins with record %d, cut: %t", x.s, row.from, c.first, c.Cut)
+					t.Errorf("%s: damaged from record %d on a part begins with record %d, cut: %t", x.s, row.from, c.first, c.Cut)
 				}
 			}
 		}

@@ -124,8 +124,8 @@ func Read(ctx context.Context, src history.Source, s events.Stream) (*CronJob, e
 	return ReadSpan(ctx, src, s, Span{})
 }
 
-// Parts reads all of the stream that can be read, in its order: one part, and behind each damaged place another one, if there are records.
-// The last part says what the CronJob is now, unless it is cut, too.
+// Parts reads all of the stream that can be read, in its order: one part, and behind each damaged place another one,
+// if there are records. The last part says what the CronJob is now, unless it is cut, too.
 func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*CronJob, err error) {
 	for from := events.Sequence(0); ; {
 		c, unread := ReadSpan(ctx, src, s, Span{From: from})

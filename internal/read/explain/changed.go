@@ -212,14 +212,15 @@ func valueText(v any) string {
 	return string(text)
 }
 
-// Of a value a line shows mostValue bytes: its beginning, or the bytes from mostAlike before the first in which it differs from the other.
+// Of a value a line shows mostValue bytes: its beginning, or the bytes from mostAlike before the first in which it
+// differs from the other.
 const (
 	mostValue = 60
 	mostAlike = 20
 )
 
-// shown are two values that differ, with what a line shows of them. Two names of images with digests differ near their ends: each line has
-// "…/tiles@sha256:…" from 20 bytes before the first difference on.
+// shown are two values that differ, with what a line shows of them. Two names of images with digests differ near their
+// ends: each line has "…/tiles@sha256:…" from 20 bytes before the first difference on.
 func shown(a, b string) (was, is passage) {
 	alike := 0
 	for alike < min(len(a), len(b)) && a[alike] == b[alike] {

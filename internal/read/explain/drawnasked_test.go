@@ -24,7 +24,8 @@ const (
 	askedScenes = 60
 )
 
-// TestPartsOfDrawnScenes: whoever asks for a part of a list, page by page or by a condition, gets what the whole list has of it.
+// TestPartsOfDrawnScenes: whoever asks for a part of a list, page by page or by a condition, gets what the whole list
+// has of it.
 func TestPartsOfDrawnScenes(t *testing.T) {
 	for seed := range uint64(askedScenes) {
 		seed += firstAsked
@@ -163,7 +164,8 @@ func (a *parter) cronJobs() {
 	}
 	for i := 0; i < len(a.records); i += 1 + len(a.records)/6 {
 		at := a.records[i].Time
-		a.same("CronJobs since a time", filter(func(s *history.CronSummary) bool { return events.Sequence(s.Last) >= a.since(at) }),
+		first := a.since(at)
+		a.same("CronJobs since a time", filter(func(s *history.CronSummary) bool { return events.Sequence(s.Last) >= first }),
 			ask(history.CronJobsQuery{Since: at}))
 	}
 }
@@ -173,10 +175,12 @@ func (a *parter) recordsOf() {
 	middle := &a.records[len(a.records)/2]
 	last := &a.records[len(a.records)-1]
 	for _, q := range []history.Query{
-		{}, {From: middle.Sequence}, {From: last.Sequence + 1}, {Stream: &middle.Stream}, {Stream: &middle.Stream, From: middle.Sequence}, {Since: middle.Time},
-		{Until: middle.Time}, {Since: middle.Time, Until: middle.Time}, {Since: middle.Time.Add(1)}, {Until: middle.Time.Add(-1)}, {Limit: 3},
-		{Kinds: []events.Kind{middle.Kind, last.Kind}}, {Kinds: []events.Kind{middle.Kind}, Limit: 1}, {Namespace: "batch"}, {Namespace: "elsewhere"},
-		{Since: last.Time.Add(1)},
+		{}, {From: middle.Sequence}, {From: last.Sequence + 1}, {Limit: 3},
+		{Stream: &middle.Stream}, {Stream: &middle.Stream, From: middle.Sequence},
+		{Since: middle.Time}, {Until: middle.Time}, {Since: middle.Time, Until: middle.Time},
+		{Since: middle.Time.Add(1)}, {Until: middle.Time.Add(-1)}, {Since: last.Time.Add(1)},
+		{Kinds: []events.Kind{middle.Kind, last.Kind}}, {Kinds: []events.Kind{middle.Kind}, Limit: 1},
+		{Namespace: "batch"}, {Namespace: "elsewhere"},
 	} {
 		var got, want []events.Sequence
 		for r, err := range a.src.Records(a.t.Context(), q) {
@@ -185,9 +189,7 @@ func (a *parter) recordsOf() {
 		}
 		for i := range a.records {
 			r := &a.records[i]
-			about := r.Evidence.Namespace == q.Namespace || r.Evidence.Namespace == "" && r.Stream != events.Controller && q.Namespace == "batch"
-			if r.Sequence < q.From || q.Stream != nil && r.Stream != *q.Stream || q.Since != 0 && r.Time < q.Since ||
-				q.Until != 0 && r.Time > q.Until || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, r.Kind) || q.Namespace != "" && !about {
+			if !isWanted(&q, r) {
 				continue
 			}
 			if want = append(want, r.Sequence); len(want) == q.Limit {
@@ -196,6 +198,20 @@ func (a *parter) recordsOf() {
 		}
 		a.same(fmt.Sprintf("records by %+v", q), want, got)
 	}
+}
+
+// isWanted reports whether a query wants a record of a scene, whose objects are of the namespace batch.
+func isWanted(q *history.Query, r *events.Record) bool {
+	of := r.Evidence.Namespace
+	if of == "" && r.Stream != events.Controller {
+		of = "batch"
+	}
+	switch {
+	case r.Sequence < q.From, q.Stream != nil && r.Stream != *q.Stream, q.Namespace != "" && of != q.Namespace,
+		q.Since != 0 && r.Time < q.Since, q.Until != 0 && r.Time > q.Until:
+		return false
+	}
+	return len(q.Kinds) == 0 || slices.Contains(q.Kinds, r.Kind)
 }
 
 func (a *parter) ticks() {
@@ -230,7 +246,8 @@ func (a *parter) ticks() {
 	}
 }
 
-// TestNarrowPagesOfDrawnScenes: a narrow page says what a wide one says, in the same words and order, and no line is wider than it may be.
+// TestNarrowPagesOfDrawnScenes: a narrow page says what a wide one says, in the same words and order, and no line is
+// wider than it may be.
 func TestNarrowPagesOfDrawnScenes(t *testing.T) {
 	for seed := range uint64(askedScenes) {
 		seed += firstAsked

@@ -57,7 +57,9 @@ func (l *teller) narrow(seed int) {
 	if seed%3 == 0 {
 		zone.Location = time.FixedZone("X", 5400)
 	}
-	page := show.Page{Out: &l.out, Width: []int{80, 100, 132}[seed%3], Whole: seed%2 == 0, Asked: seed%4 == 0, Wide: seed%5 == 0, Zone: zone}
+	page := show.Page{
+		Out: &l.out, Width: []int{80, 100, 132}[seed%3], Whole: seed%2 == 0, Asked: seed%4 == 0, Wide: seed%5 == 0, Zone: zone,
+	}
 	if seed%7 == 0 {
 		page.Namespace = "batch"
 	}

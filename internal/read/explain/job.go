@@ -151,7 +151,8 @@ func (c *Case) goneUnseen(m Mark) *history.Gap {
 	return c.gapBefore(nil, m)
 }
 
-// expiredByUs reports whether we had decided to delete the Job, as its TTL had passed, before a record that shows its deletion.
+// expiredByUs reports whether we had decided to delete the Job, as its TTL had passed, before a record that shows its
+// deletion.
 func (c *Case) expiredByUs(m Mark) bool { return c.ttl.Record != 0 && c.ttl.Record < m.Record }
 
 // removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time.

@@ -199,8 +199,8 @@ func (c *Case) lackUntil(x *lack) events.Time {
 	return c.end()
 }
 
-// watched are the parts of a lack of which the records tell: where nobody watched for a time, those before and behind. There are none where
-// the namespace was over its budget of log meanwhile, as pods may have come without a record.
+// watched are the parts of a lack of which the records tell: where nobody watched for a time, those before and behind.
+// There are none where the namespace was over its budget of log meanwhile, as pods may have come without a record.
 func (c *Case) watched(x *lack) (parts []*lack) {
 	if len(c.passed.Touching(c.Job.Namespace, false, x.From.At, c.lackUntil(x))) > 0 {
 		return nil

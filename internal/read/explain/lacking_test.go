@@ -98,10 +98,13 @@ func TestOnlyPodsThatAreWantedAreMissed(t *testing.T) {
 	}
 }
 
-// TestALackThatSpansATimeWithoutAWatch: of the time in which nobody watched nothing is said; of those before and behind it is, each for
-// itself, with the records that begin and end them.
+// TestALackThatSpansATimeWithoutAWatch: of the time in which nobody watched nothing is said; of those before and
+// behind it is, each for itself, with the records that begin and end them.
 func TestALackThatSpansATimeWithoutAWatch(t *testing.T) {
-	const lacks = "no pod came, though 1 was wanted, from "
+	const (
+		lacks  = "no pod came, though 1 was wanted, from "
+		before = lacks + "09:00:00 to 09:01:00, when it was watched no more (1m)"
+	)
 	begin := func(t *testing.T) *staged {
 		l := stage(t, false, nil)
 		l.watching("08:59:30", events.WatchingOn)
@@ -117,27 +120,30 @@ func TestALackThatSpansATimeWithoutAWatch(t *testing.T) {
 		{"it lasts", func(l *staged) {
 			l.unwatched("09:01:00", "09:10:00", func() {})
 			l.pass("09:10:40")
-		}, []string{lacks + "09:00:00 to 09:01:00, when it was watched no more (1m)", lacks + "09:10:00 on (40s)"}, []string{"(10m40s)"}},
+		}, []string{before, lacks + "09:10:00 on (40s)"}, []string{"(10m40s)"}},
 		{"it lasts for too short a time behind", func(l *staged) {
 			l.unwatched("09:01:00", "09:10:00", func() {})
 			l.pass("09:10:04")
-		}, []string{lacks + "09:00:00 to 09:01:00, when it was watched no more (1m)"}, []string{"09:10:00 on"}},
+		}, []string{before}, []string{"09:10:00 on"}},
 		{"it began just before", func(l *staged) {
 			l.unwatched("09:00:04", "09:10:00", func() {})
 			l.pass("09:10:40")
 		}, []string{lacks + "09:10:00 on (40s)"}, []string{"watched no more"}},
 		{"it is not watched yet", func(l *staged) {
 			l.add("09:10:00", events.Controller, events.KindListingStarted, &events.ListingStarted{
-				Reason: events.ListingRelisted, Resources: []events.Resource{events.Jobs, events.Pods}, LastSeen: cronClock("09:01:00"), LastVersions: []uint64{1, 1},
+				Reason: events.ListingRelisted, LastSeen: cronClock("09:01:00"),
+				Resources: []events.Resource{events.Jobs, events.Pods}, LastVersions: []uint64{1, 1},
 			})
-		}, []string{lacks + "09:00:00 to 09:01:00, when it was watched no more (1m)"}, []string{" on (", "(10m)"}},
+		}, []string{before}, []string{" on (", "(10m)"}},
 		{"its pod came meanwhile", func(l *staged) {
 			l.unwatched("09:01:00", "09:10:00", func() {
 				l.pod("09:10:00", func(p *events.PodSeen, _ *events.Evidence) { p.Created = cronClock("09:02:00") })
 			})
 			l.pass("09:10:40")
-		}, []string{lacks + "09:00:00 to 09:01:00, when it was watched no more (1m)"}, []string{"09:10:00 on", "(10m"}},
-		{"it was watched all the time", func(l *staged) { l.pass("09:10:40") }, []string{lacks + "09:00:00 on (10m40s)"}, []string{"watched no more"}},
+		}, []string{before}, []string{"09:10:00 on", "(10m"}},
+		{"it was watched all the time", func(l *staged) {
+			l.pass("09:10:40")
+		}, []string{lacks + "09:00:00 on (10m40s)"}, []string{"watched no more"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := begin(t)

@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// TestTwoLongValuesAreToldApart: a line shows in what two values differ, however long they are and wherever that is; the whole sentence has all
-// of both.
+// TestTwoLongValuesAreToldApart: a line shows in what two values differ, however long they are and wherever that is;
+// the whole sentence has all of both.
 func TestTwoLongValuesAreToldApart(t *testing.T) {
-	for _, before := range []int{0, 1, mostValue - mostAlike, mostValue - mostAlike + 1, mostValue - 1, mostValue, mostValue + 1, 500} {
+	const near = mostValue - mostAlike
+	for _, before := range []int{0, 1, near, near + 1, mostValue - 1, mostValue, mostValue + 1, 500} {
 		for _, after := range []int{0, 1, 40, mostValue, 500} {
 			for _, fill := range []string{"x", "ä", "日"} {
 				a := strings.Repeat(fill, before) + "A" + strings.Repeat(fill, after)
@@ -35,11 +36,12 @@ func TestTwoLongValuesAreToldApart(t *testing.T) {
 			}
 		}
 	}
+	x, y := func(n int) string { return strings.Repeat("x", n) }, func(n int) string { return strings.Repeat("y", n) }
 	for _, row := range [][4]string{
-		{"", strings.Repeat("x", 60), "", strings.Repeat("x", 60)},
-		{"", strings.Repeat("x", 61), "", strings.Repeat("x", 60) + "…"},
-		{strings.Repeat("x", 61), strings.Repeat("x", 60) + "y", "…" + strings.Repeat("x", 21), "…" + strings.Repeat("x", 20) + "y"},
-		{strings.Repeat("x", 41), strings.Repeat("x", 41) + strings.Repeat("y", 61), strings.Repeat("x", 41), "…" + strings.Repeat("x", 20) + strings.Repeat("y", 40) + "…"},
+		{"", x(60), "", x(60)},
+		{"", x(61), "", x(60) + "…"},
+		{x(61), x(60) + "y", "…" + x(21), "…" + x(20) + "y"},
+		{x(41), x(41) + y(61), x(41), "…" + x(20) + y(40) + "…"},
 	} {
 		if was, is := shown(row[0], row[1]); was.cut != row[2] || is.cut != row[3] {
 			t.Errorf("of %q and %q are shown %q and %q, want %q and %q", row[0], row[1], was.cut, is.cut, row[2], row[3])

@@ -43,7 +43,8 @@ func (c *Case) readVerdict() Sentence {
 		return c.overVerdict()
 	case history.StateFailing:
 		how, from := c.stopping()
-		return say(slices.Concat(marks(from), c.numbersMarks(c.settled), c.settledMarks()), "FAILING: %s; %s", c.numbers(c.settled), how)
+		told := slices.Concat(marks(from), c.numbersMarks(c.settled), c.settledMarks())
+		return say(told, "FAILING: %s; %s", c.numbers(c.settled), how)
 	case history.StateFinishing:
 		how, from := c.stopping()
 		return say(append(marks(from), c.settledMarks()...), "FINISHING: %s; %s", c.numbers(c.settled), how)

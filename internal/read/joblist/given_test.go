@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestWhatCannotBeWrittenEndsAList: whichever entry of a table cannot be written, its error is given, and nothing is written behind it. A list is
-// written in the order of its keys.
+// TestWhatCannotBeWrittenEndsAList: whichever entry of a table cannot be written, its error is given, and nothing is
+// written behind it. A list is written in the order of its keys.
 func TestWhatCannotBeWrittenEndsAList(t *testing.T) {
 	c, file := lied(t)
 	files, err := c.Files()
