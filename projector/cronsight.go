@@ -164,7 +164,7 @@ func (c *CronJob) depart(uid types.UID) {
 // frees notes that a Job gives its name back. One that has ended, of the run that started last, has kept other due times of its minute from
 // starting.
 func (c *CronJob) frees(r *Run) {
-	if r == nil || r.Result == events.ResultNone || r.Removed && r.Deleted == 0 || c.Seen.Suspend {
+	if r == nil || r.Result == events.ResultNone || r.Removed && r.Deleted == 0 || c.Seen.Suspend || c.Sight.Observing {
 		return
 	}
 	if r.Due != 0 && minuteOf(r.Due) == minuteOf(c.LastSchedule) {

@@ -138,7 +138,7 @@ func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	case cp.Seen.Policy == forbid && len(cp.active) > 0:
 		return true
 	}
-	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through // something else has the name (C-160)
+	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name // something else has the name (C-160)
 }
 
 // hasRun reports whether a due time of a name has started, and its Job has ended and still has the name. Any other Job of that name that is the
