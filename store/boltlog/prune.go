@@ -306,3 +306,21 @@ func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Prun
 	}
 	return p, nil
 }
+
+// condemn is what a Pruned record says of the file. A file that is damaged has no hash there, as its records cannot all be read: it goes
+// all the same. From here on the file is not packed, so its size stays the one that the record names.
+func (f *logFile) condemn(ctx context.Context) (events.PrunedFile, error) {
+	f.mu.Lock()
+	f.condemned = true
+	f.mu.Unlock()
+	out := events.PrunedFile{First: f.first}
+	info, err := os.Lstat(f.path)
+	if err != nil {
+		return out, err
+	}
+	out.Bytes = uint64(info.Size())
+	if out.Hash, err = f.recordsHash(ctx); errors.Is(err, store.ErrCorrupt) {
+		return out, nil
+	}
+	return out, err
+}
