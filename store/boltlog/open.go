@@ -58,6 +58,9 @@ func listFiles(dir, suffix string) ([]events.Sequence, error) {
 }
 
 func open(dir string, options store.Options, effects effects) (*Log, error) {
+	if err := restored(dir); err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
 	if err := complete(&options); err != nil {
 		return nil, err
 	}
@@ -78,6 +81,25 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 	}
 	go l.commits() // Close ends it
 	return l, nil
+}
+
+// restoringName is a file that stands in a directory from the beginning of a restore to its end. What stands beside it may look like a
+// whole log that ends early, so nothing opens it.
+const restoringName = "RESTORING"
+
+// ErrRestoring: a restore into the directory has not ended.
+var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from")
+
+// restored says so when a directory is being filled.
+func restored(dir string) error {
+	_, err := os.Lstat(filepath.Join(dir, restoringName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", dir, ErrRestoring)
 }
 
 // oneFile reports whether two batches go into the same file; a commit writes to one.

@@ -32,7 +32,7 @@ func OpenReadOnly(dir string) (*ReadOnly, error) {
 }
 
 func openReadOnly(dir string) (*ReadOnly, error) {
-	if err := written(dir); err != nil {
+	if err := errors.Join(restored(dir), written(dir)); err != nil {
 		return nil, err
 	}
 	firsts, err := listFiles(dir, fileSuffix)

@@ -31,6 +31,9 @@ import (
 // Its error is ErrCorrupt with the first bad sequence, or one of reading. Progress is called now and then, if not nil, with the bytes
 // that are done and those there are.
 func Verify(ctx context.Context, dir string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
+	if err := restored(dir); err != nil {
+		return store.Report{}, fmt.Errorf("verify log: %w", err)
+	}
 	firsts, err := listFiles(dir, fileSuffix)
 	if err == nil && len(firsts) == 0 {
 		err = fmt.Errorf("there is no log in it: %w", fs.ErrNotExist)

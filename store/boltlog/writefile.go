@@ -1,0 +1,145 @@
+package boltlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// FileSpec says how a file of a log is to begin that is written from records.
+type FileSpec struct {
+	First   events.Sequence
+	Begin   []byte // as Sealed.Begin
+	Term    uint64 // the newest that began in the log before these records; one that begins in them counts
+	Offsets map[string]events.Sequence
+}
+
+// groupBytes and groupRecords are when a group of batches is committed that is written from records.
+const (
+	groupBytes   = 512 << 10
+	groupRecords = 4096
+)
+
+// WriteFile makes a file of a log in that directory from whole batches, as they are stored, and returns where it ends. The directory is
+// one that a restore fills ([BeginRestore]): until the file is whole it stands there under its name. The file is durable when WriteFile
+// returns. An offset behind the last record becomes that record.
+func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[[]byte, error]) (end store.Head, id events.Identity, err error) {
+	b, err := decodeBegin(spec.Begin)
+	if err != nil {
+		return end, id, err
+	}
+	if b.first != spec.First || b.before.Sequence+1 != b.first {
+		return end, id, fmt.Errorf("the beginning of the file is that of record %d, not %d", b.first, spec.First)
+	}
+	t, err := newTail(dir, groupBytes, system)
+	if err != nil {
+		return end, id, err
+	}
+	defer func() {
+		if err = errors.Join(err, t.close(err == nil)); err != nil {
+			err = errors.Join(err, os.RemoveAll(t.path))
+		}
+	}()
+	t.db.NoSync = true // once, in the end
+	if err := t.begin(dir, b, spec.Term, nil); err != nil {
+		return end, id, err
+	}
+	w := &fileWriter{tail: t, end: t.head, id: b.identity}
+	for one, err := range stored {
+		if err == nil {
+			err = errors.Join(ctx.Err(), w.add(one))
+		}
+		if err != nil {
+			return end, id, err
+		}
+	}
+	if err := w.finish(spec.Offsets); err != nil {
+		return end, id, err
+	}
+	return w.end.Head, w.id, errors.Join(t.db.Sync(), syncDir(dir))
+}
+
+// fileWriter writes groups of whole batches. It belongs to one call of WriteFile.
+type fileWriter struct {
+	tail   *tail
+	end    head // of what was added
+	id     events.Identity
+	chunks chunkWriter
+	bytes  int
+	count  int
+	open   bool // the batch of the last record goes on
+}
+
+func (w *fileWriter) add(stored []byte) error {
+	l, err := events.DecodeLabel(stored)
+	if err != nil {
+		return err
+	}
+	if l.Sequence != w.end.Sequence+1 {
+		return fmt.Errorf("record %d comes behind record %d", l.Sequence, w.end.Sequence)
+	}
+	switch l.Kind {
+	case events.KindLogCreated, events.KindEpochChanged, events.KindTermStarted:
+		if err := w.learn(l, stored); err != nil {
+			return err
+		}
+	}
+	hash, err := w.end.Hash.Next(stored)
+	if err != nil {
+		return err
+	}
+	h, err := events.DecodeHeader(stored)
+	if err != nil {
+		return err
+	}
+	w.end.Head, w.end.epoch = store.Head{Sequence: l.Sequence, Hash: hash, Time: h.Time}, w.id.Epoch
+	w.chunks.add(l.Sequence, append([]byte(nil), stored...))
+	w.bytes, w.count, w.open = w.bytes+len(stored), w.count+1, !l.Last
+	if l.Last && (w.bytes >= groupBytes || w.count >= groupRecords) {
+		return w.commit(nil)
+	}
+	return nil
+}
+
+// learn takes notice of a record that changes the log's epoch or term.
+func (w *fileWriter) learn(l events.Label, stored []byte) error {
+	r, err := decode(stored, l.Sequence)
+	if err != nil {
+		return err
+	}
+	if w.id, err = store.NextIdentity(w.id, &r); err != nil {
+		return err
+	}
+	if f, ok := r.Facts.(*events.TermStarted); ok {
+		w.end.term = max(w.end.term, f.Term)
+	}
+	return nil
+}
+
+func (w *fileWriter) commit(offsets map[string]events.Sequence) error {
+	err := w.tail.commit(w.chunks.end(w.end.Hash), w.end, offsets)
+	w.chunks, w.bytes, w.count = chunkWriter{}, 0, 0
+	return err
+}
+
+func (w *fileWriter) finish(offsets map[string]events.Sequence) error {
+	if w.open {
+		return fmt.Errorf("the batch of record %d has no end", w.end.Sequence)
+	}
+	clipped := map[string]events.Sequence{}
+	for consumer, through := range offsets {
+		clipped[consumer] = min(through, w.end.Sequence)
+	}
+	return w.commit(clipped)
+}
+
+// NoteLost notes beside a log that it had a later record: a controller does not go on with it, but under another epoch.
+func NoteLost(dir string, id events.Identity, had store.Head) error {
+	return writeWitness(filepath.Join(dir, headName), id, had)
+}
