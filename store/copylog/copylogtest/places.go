@@ -1,0 +1,145 @@
+package copylogtest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/jobledger/jobledger/store/copylog"
+	"github.com/jobledger/jobledger/store/copylog/indir"
+	"github.com/jobledger/jobledger/store/copylog/ins3"
+)
+
+// Places are the kinds of places, by name. Each call makes a new one without objects.
+var Places = map[string]func(t testing.TB) copylog.Place{
+	"in a directory": func(t testing.TB) copylog.Place { return indir.New(filepath.Join(t.TempDir(), "copy")) },
+	"in a bucket":    func(t testing.TB) copylog.Place { return Bucket(t) },
+}
+
+// Bucket is a part of a bucket of a server that ends with the test.
+func Bucket(t testing.TB) copylog.Place {
+	t.Helper()
+	url := Server(t, "backups")
+	p, err := ins3.New("s3://backups/jobledger/one?endpoint="+url, Keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Server is the URL of a server with that bucket, which ends with the test.
+func Server(t testing.TB, bucket string) string {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket(bucket); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// Keys are what the environment has for a server of a test.
+func Keys(name string) string {
+	return map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}[name]
+}
+
+// ErrBroken is the failure of a Failing place.
+var ErrBroken = errors.New("the place is broken")
+
+// Failing is a place of which the call number At fails: before it did anything, or with After when it has done it and nobody hears of it.
+// From then on every call fails, as after the end of the process.
+type Failing struct {
+	copylog.Place
+	At    int // from 1 on; 0 for never
+	After bool
+
+	mu    sync.Mutex
+	calls int
+}
+
+// Calls is how many there were.
+func (f *Failing) Calls() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
+// fails counts a call.
+func (f *Failing) fails() (before, after bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	switch {
+	case f.At == 0 || f.calls < f.At:
+		return false, false
+	case f.calls == f.At && f.After:
+		return false, true
+	}
+	return true, false
+}
+
+func (f *Failing) do(call func() error) error {
+	before, after := f.fails()
+	if before {
+		return ErrBroken
+	}
+	if err := call(); err != nil {
+		return err
+	}
+	if after {
+		return ErrBroken
+	}
+	return nil
+}
+
+// Get is described by copylog.Place. With After the object is cut.
+func (f *Failing) Get(ctx context.Context, name string) (o copylog.Opened, err error) {
+	before, after := f.fails()
+	if before {
+		return o, ErrBroken
+	}
+	o, err = f.Place.Get(ctx, name)
+	if err == nil && after {
+		o.ReadCloser = &cut{ReadCloser: o.ReadCloser, left: 100}
+	}
+	return o, err
+}
+
+// cut gives only the first bytes.
+type cut struct {
+	io.ReadCloser
+	left int
+}
+
+func (c *cut) Read(b []byte) (int, error) {
+	if c.left == 0 {
+		return 0, ErrBroken
+	}
+	n, err := c.ReadCloser.Read(b[:min(len(b), c.left)])
+	c.left -= n
+	return n, err
+}
+
+// Put is described by copylog.Place.
+func (f *Failing) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
+	return f.do(func() error { return f.Place.Put(ctx, name, content, size) })
+}
+
+// Replace is described by copylog.Place.
+func (f *Failing) Replace(ctx context.Context, name string, content []byte, tag string) (now string, err error) {
+	err = f.do(func() error { now, err = f.Place.Replace(ctx, name, content, tag); return err })
+	return now, err
+}
+
+// Delete is described by copylog.Place.
+func (f *Failing) Delete(ctx context.Context, name string) error {
+	return f.do(func() error { return f.Place.Delete(ctx, name) })
+}

@@ -1,0 +1,68 @@
+package ins3
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// Scheme is how the address of such a place begins.
+const Scheme = "s3://"
+
+// publicEndpoint is the server where the address names none.
+const publicEndpoint = "https://s3.amazonaws.com"
+
+// New is the place of an address: s3://BUCKET/PREFIX, with ?endpoint=URL for another server than Amazon's and &region=NAME where it wants
+// one. Without these AWS_ENDPOINT_URL and AWS_REGION of the environment count. Keys are only in the environment: AWS_ACCESS_KEY_ID and
+// AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), or the role of the machine or the pod.
+func New(address string, getenv func(string) string) (*Place, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" {
+		return nil, errors.New("an address such as s3://BUCKET/PREFIX is wanted")
+	}
+	if u.User != nil {
+		return nil, errors.New("no keys belong into the address: give them as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("read what follows the question mark: %w", err)
+	}
+	for name := range query {
+		if name != "endpoint" && name != "region" {
+			return nil, fmt.Errorf("?%s= is unknown; there are endpoint and region", name)
+		}
+	}
+	endpoint := first(query.Get("endpoint"), getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL"), publicEndpoint)
+	server, err := url.Parse(endpoint)
+	if err != nil || server.Host == "" || server.Scheme != "http" && server.Scheme != "https" || strings.Trim(server.Path, "/") != "" {
+		return nil, fmt.Errorf("endpoint %q: a URL such as https://minio.example.com:9000 is wanted", endpoint)
+	}
+	client, err := minio.NewCore(server.Host, &minio.Options{
+		Creds: keys(getenv), Secure: server.Scheme == "https", Region: first(query.Get("region"), getenv("AWS_REGION"), "us-east-1"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Place{client: client, bucket: u.Host, prefix: strings.Trim(u.Path, "/")}, nil
+}
+
+// keys are those of the environment, else the role of the machine or the pod.
+func keys(getenv func(string) string) *credentials.Credentials {
+	if id := getenv("AWS_ACCESS_KEY_ID"); id != "" {
+		return credentials.NewStaticV4(id, getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))
+	}
+	return credentials.NewIAM("")
+}
+
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,123 @@
+package ins3
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// Place is a bucket, or a part of one, with the objects of a copy. Make it with New.
+type Place struct {
+	client         *minio.Core
+	bucket, prefix string
+}
+
+var _ copylog.Place = (*Place)(nil)
+
+func (p *Place) String() string { return "s3://" + path.Join(p.bucket, p.prefix) }
+
+func (p *Place) key(name string) string { return path.Join(p.prefix, name) }
+
+// Get is described by copylog.Place.
+func (p *Place) Get(ctx context.Context, name string) (copylog.Opened, error) {
+	content, info, _, err := p.client.GetObject(ctx, p.bucket, p.key(name), minio.GetObjectOptions{})
+	if err != nil {
+		return copylog.Opened{}, p.explain(name, err)
+	}
+	return copylog.Opened{ReadCloser: content, Tag: info.ETag}, nil
+}
+
+// Range is described by copylog.Place.
+func (p *Place) Range(ctx context.Context, name string, from, n int64) ([]byte, error) {
+	var options minio.GetObjectOptions
+	if err := options.SetRange(from, from+n-1); err != nil {
+		return nil, err
+	}
+	content, _, _, err := p.client.GetObject(ctx, p.bucket, p.key(name), options)
+	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
+		return nil, nil // it ends before
+	}
+	if err != nil {
+		return nil, p.explain(name, err)
+	}
+	part, err := io.ReadAll(io.LimitReader(content, n))
+	if closed := content.Close(); err == nil {
+		err = closed
+	}
+	return part, err
+}
+
+// Size is described by copylog.Place.
+func (p *Place) Size(ctx context.Context, name string) (int64, error) {
+	info, err := p.client.StatObject(ctx, p.bucket, p.key(name), minio.StatObjectOptions{})
+	if err != nil {
+		return 0, p.explain(name, err)
+	}
+	return info.Size, nil
+}
+
+// Put is described by copylog.Place.
+func (p *Place) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
+	options := whole()
+	options.SetMatchETagExcept("*")
+	_, err := p.client.Client.PutObject(ctx, p.bucket, p.key(name), io.NewSectionReader(content, 0, size), size, options)
+	if isPrecondition(err) {
+		return fmt.Errorf("%s: %w", p.key(name), copylog.ErrExists)
+	}
+	return p.explain(name, err)
+}
+
+// Replace is described by copylog.Place.
+func (p *Place) Replace(ctx context.Context, name string, content []byte, tag string) (string, error) {
+	options := whole()
+	if tag == "" {
+		options.SetMatchETagExcept("*")
+	} else {
+		options.SetMatchETag(tag)
+	}
+	info, err := p.client.Client.PutObject(ctx, p.bucket, p.key(name), bytes.NewReader(content), int64(len(content)), options)
+	if isPrecondition(err) || tag != "" && minio.ToErrorResponse(err).Code == minio.NoSuchKey {
+		return "", fmt.Errorf("%s: %w", p.key(name), copylog.ErrChanged)
+	}
+	return info.ETag, p.explain(name, err)
+}
+
+// whole asks for one request an object: a condition on the last of several parts is not known to every server.
+func whole() minio.PutObjectOptions {
+	return minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"}
+}
+
+// isPrecondition reports whether a condition did not hold. 409 is of two conditional writes at the same moment.
+func isPrecondition(err error) bool {
+	status := minio.ToErrorResponse(err).StatusCode
+	return err != nil && (status == http.StatusPreconditionFailed || status == http.StatusConflict)
+}
+
+// Delete is described by copylog.Place.
+func (p *Place) Delete(ctx context.Context, name string) error {
+	return p.explain(name, p.client.Client.RemoveObject(ctx, p.bucket, p.key(name), minio.RemoveObjectOptions{}))
+}
+
+// explain says of which object an error is, and what is not there as other places do.
+func (p *Place) explain(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	response := minio.ToErrorResponse(err)
+	switch {
+	case response.Code == minio.NoSuchBucket:
+		return fmt.Errorf("there is no bucket %s: make it, and give this program the right to read, write and delete objects in it", p.bucket)
+	case response.StatusCode == http.StatusNotFound:
+		return fmt.Errorf("%s: %w", strings.TrimPrefix(p.key(name), "/"), fs.ErrNotExist)
+	}
+	return fmt.Errorf("%s: %w", p.key(name), err)
+}
