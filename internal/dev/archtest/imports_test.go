@@ -156,6 +156,16 @@ var neverImports = []struct {
 		never:    []string{"./store/boltlog/...", bbolt},
 	},
 	{
+		sentence: "the layout of a copy is known without the log that is copied",
+		packages: []string{"./store/copylog", "./store/copylog/indir", "./store/copylog/ins3"},
+		never:    []string{"./projector/...", "./reconciler/...", "./store/boltlog/...", bbolt, clientGo, natsGo},
+	},
+	{
+		sentence: "logs are copied and restored without folding them or asking a cluster",
+		packages: []string{"./internal/run/backup", "./internal/run/restore"},
+		never:    []string{"./projector/...", "./reconciler/...", "./internal/read/...", clientGo, natsGo, "github.com/minio/..."},
+	},
+	{
 		sentence: "the live tail wraps any log and knows no backend",
 		packages: []string{"./store/livetail"},
 		never:    []string{"./store/boltlog/...", "./store/storetest/memlog/...", bbolt, natsGo},
@@ -407,6 +417,7 @@ func TestOnlyTheDoorNamesABackend(t *testing.T) {
 		case !imports(file, path("./store/boltlog")):
 		case folder == root+"/store/open":
 			found++
+		case folder == root+"/internal/run/backup", folder == root+"/internal/run/restore": // a copy has the files of this backend
 		default:
 			t.Errorf("%s imports store/boltlog: open the log by its address (store/open)", name)
 		}

@@ -1,0 +1,204 @@
+package backup
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// leaveAfter is how long an object stays that no manifest names any more: who restores has read an earlier one.
+const leaveAfter = time.Hour
+
+// errDamagedObject: an object that no manifest names is there, and is not what its name says.
+var errDamagedObject = errors.New("the object is damaged")
+
+func readerAt(content []byte) io.ReaderAt { return bytes.NewReader(content) }
+
+func (r *run) step(s Step) {
+	r.result.Objects++
+	r.result.Bytes += s.Bytes
+	r.put = true
+	r.Tell(s)
+}
+
+// object puts an object. There may be one of that name, which no manifest names: same then says whether it will do, and gives it its size
+// and hash. One that is damaged is put anew: a run before did not end, and no manifest names it.
+func (r *run) object(o *copylog.Object, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
+	err = r.Place.Put(r.ctx, o.Name, content, o.Bytes)
+	if errors.Is(err, copylog.ErrExists) {
+		if err = same(o); err == nil {
+			there = true
+		} else if errors.Is(err, errDamagedObject) {
+			if err = r.Place.Delete(r.ctx, o.Name); err == nil {
+				err = r.Place.Put(r.ctx, o.Name, content, o.Bytes)
+			}
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("put %s at %s: %w", o.Name, r.Place, err)
+	}
+	r.next.Leaving = slices.DeleteFunc(r.next.Leaving, func(l copylog.Leaving) bool { return l.Name == o.Name })
+	return there, nil
+}
+
+// asItIs takes an object that is there for what was to be put.
+func (r *run) asItIs(o *copylog.Object, most int64) error {
+	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, most)
+	o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
+	return err
+}
+
+// key puts the key of the log, if that is asked for. A copy that has one keeps it.
+func (r *run) key() error {
+	if !r.WithKey {
+		return nil
+	}
+	key, err := boltlog.ReadKey(r.Dir)
+	if err != nil {
+		return err
+	}
+	o := copylog.Object{Name: copylog.KeyName, Bytes: int64(len(key)), SHA256: sha256.Sum256(key[:])}
+	if r.next.Key != nil && *r.next.Key == o {
+		return nil
+	}
+	if r.DryRun {
+		r.step(Step{Name: o.Name, Bytes: o.Bytes})
+		return nil
+	}
+	want := o
+	if _, err := r.object(&o, readerAt(key[:]), func(o *copylog.Object) error { return r.asItIs(o, 1<<10) }); err != nil {
+		return err
+	}
+	if o != want {
+		return fmt.Errorf("%s at %s is another key than that of the log: remove it there, if it is of no use any more", o.Name, r.Place)
+	}
+	r.next.Key = &o
+	r.step(Step{Name: o.Name, Bytes: o.Bytes})
+	return nil
+}
+
+// tidy deletes what no manifest has named for an hour.
+func (r *run) tidy() error {
+	old := events.At(r.Now().Add(-leaveAfter))
+	var stay []copylog.Leaving
+	for _, l := range r.next.Leaving {
+		if l.Since > old {
+			stay = append(stay, l)
+			continue
+		}
+		if err := r.Place.Delete(r.ctx, l.Name); err != nil {
+			return fmt.Errorf("delete %s at %s: %w", l.Name, r.Place, err)
+		}
+		r.put = true
+		r.Tell(Step{Name: l.Name, Deleted: true})
+	}
+	r.next.Leaving = stay
+	return nil
+}
+
+// name writes the manifest, if something has changed. The last one of a run stays under a name of its own, too, once a day.
+func (r *run) name(last bool) error {
+	if !r.put {
+		return nil
+	}
+	if err := r.keepDropped(); err != nil {
+		return err
+	}
+	m := r.next
+	m.Identity, m.Head, m.First = r.log.id, m.End(), r.log.firsts[0]
+	m.Written, m.Writer = events.At(r.Now()), r.Writer
+	content, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	if n := len(m.Kept); last && (n == 0 || dayOf(m.Kept[n-1].Written) != dayOf(m.Written)) {
+		if err := r.keep(content); err != nil {
+			return err
+		}
+		if content, err = m.Encode(); err != nil {
+			return err
+		}
+	}
+	tag, err := r.Place.Replace(r.ctx, copylog.ManifestName, content, r.tag)
+	if errors.Is(err, copylog.ErrChanged) { // perhaps by a try of ours that had no answer
+		now, itsTag, readErr := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
+		if readErr == nil && bytes.Equal(now, content) {
+			tag, err = itsTag, nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write the manifest at %s: %w", r.Place, err)
+	}
+	r.tag, r.put = tag, false
+	return nil
+}
+
+func dayOf(t events.Time) string { return t.Go().UTC().Format(time.DateOnly) }
+
+// keep puts a manifest under its head. Another one that is there is of the same head, and will do.
+func (r *run) keep(content []byte) error {
+	m := r.next
+	k := copylog.Kept{Name: copylog.KeptName(m.Head.Sequence, m.Identity.Epoch), Epoch: m.Identity.Epoch, Head: m.Head, Written: m.Written}
+	err := r.Place.Put(r.ctx, k.Name, readerAt(content), int64(len(content)))
+	if err != nil && !errors.Is(err, copylog.ErrExists) {
+		return fmt.Errorf("put %s at %s: %w", k.Name, r.Place, err)
+	}
+	m.Kept = append(m.Kept, k)
+	return nil
+}
+
+// keepDropped keeps the manifest of before, when the copy has records that the log went on without.
+func (r *run) keepDropped() error {
+	if r.result.Dropped == 0 || r.raw == nil {
+		return nil
+	}
+	was := r.was
+	k := copylog.Kept{Name: copylog.KeptName(was.Head.Sequence, was.Identity.Epoch), Epoch: was.Identity.Epoch, Head: was.Head, Written: was.Written}
+	if !slices.ContainsFunc(r.next.Kept, func(had copylog.Kept) bool { return had.Name == k.Name }) {
+		r.next.Kept = append(r.next.Kept, k)
+	}
+	err := r.Place.Put(r.ctx, k.Name, readerAt(r.raw), int64(len(r.raw)))
+	if err != nil && !errors.Is(err, copylog.ErrExists) {
+		return fmt.Errorf("put %s at %s: %w", k.Name, r.Place, err)
+	}
+	r.raw = nil
+	return nil
+}
+
+// readBack reads the manifest and the object with the newest records as they are at the place, and gives the head that they have.
+func (r *run) readBack() (head store.Head, err error) {
+	content, _, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
+	if err != nil {
+		return head, err
+	}
+	m, err := copylog.Decode(content)
+	if err != nil {
+		return head, err
+	}
+	segments := m.Segments()
+	if len(segments) == 0 {
+		return head, errors.New("it has no segment") // the file that is written has a record at least
+	}
+	last := segments[len(segments)-1]
+	value, _, err := copylog.ReadAll(r.ctx, r.Place, last.Object.Name, mostSegment)
+	if err != nil {
+		return head, err
+	}
+	if sha256.Sum256(value) != last.Object.SHA256 {
+		return head, fmt.Errorf("%s has other bytes than were put", last.Object.Name)
+	}
+	stored, after, err := boltlog.DecodeSegment(last.First, last.Before, value)
+	if err != nil {
+		return head, fmt.Errorf("%s: %w", last.Object.Name, err)
+	}
+	return store.Head{Sequence: last.First + events.Sequence(len(stored)) - 1, Hash: after, Time: last.End.Time}, nil
+}

@@ -1,0 +1,198 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// Config says what is copied, and where to.
+type Config struct {
+	Dir   string        // of the log
+	Place copylog.Place // of the copy
+
+	// Live asks the controller that writes the log; nil when no process writes it.
+	Live Live
+
+	WithKey bool             // the log's key goes along
+	DryRun  bool             // nothing is put
+	Writer  string           // the version of this program
+	Now     func() time.Time // nil for the wall clock
+
+	// Tell is called for each object that is put, and each that would be; nil for no call.
+	Tell func(Step)
+}
+
+// Live is what is asked of a running controller. serve.Client is one.
+type Live interface {
+	Head(ctx context.Context) (events.Identity, store.Head, error)
+	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
+}
+
+// Step is an object of the copy.
+type Step struct {
+	Name    string
+	First   events.Sequence // its records; 0 for one without any
+	Last    events.Sequence
+	Bytes   int64 // of a segment that would be put: of its records before compression
+	There   bool  // it was there already, of a run that ended early
+	Deleted bool
+}
+
+// Result is what a run came to.
+type Result struct {
+	Identity events.Identity // of the log
+	Head     store.Head      // that the copy has now, as it was read back
+	Objects  int             // that were put, or would be
+	Bytes    int64
+	Dropped  events.Sequence // the copy had records up to this one that the log went on without; 0 for none
+	Holes    []copylog.Hole  // records that were gone before they could be copied
+}
+
+// AheadError is for a copy that has records which the log does not have.
+type AheadError struct {
+	Place string
+	Copy  copylog.Manifest
+	ID    events.Identity // of the log
+	Head  store.Head
+}
+
+// Error says what is known of both, and what to do.
+func (e *AheadError) Error() string {
+	c := e.Copy
+	what := fmt.Sprintf("the copy at %s has record %d (epoch %d, hash %s), and the log ends with record %d of epoch %d: it is an older copy, or its end is lost",
+		e.Place, c.Head.Sequence, c.Identity.Epoch, c.Head.Hash, e.Head.Sequence, e.ID.Epoch)
+	if c.Identity.Epoch == e.ID.Epoch && c.Head.Sequence <= e.Head.Sequence {
+		what = fmt.Sprintf("the copy at %s has another record %d (epoch %d, hash %s) than the log: one of them is of a log that went another way",
+			e.Place, c.Head.Sequence, c.Identity.Epoch, c.Head.Hash)
+	}
+	return what + "; nothing was written there. See 'After records are lost' in docs/troubleshooting.md, or give this log another place"
+}
+
+// run is one backup. It belongs to Run.
+type run struct {
+	*Config
+	ctx    context.Context
+	log    *logFiles
+	was    *copylog.Manifest               // that was found; nil for a new copy
+	next   *copylog.Manifest               // what the copy has so far
+	raw    []byte                          // the bytes of was
+	tag    string                          // of the manifest that is there now
+	seen   map[events.Sequence]events.Hash // chain values of the log's tail
+	put    bool                            // something is not named yet
+	result Result
+}
+
+// mostTries is how often a run begins anew because another process wrote the manifest, or the controller went on to another file.
+const mostTries = 5
+
+// Run brings a copy to the head that the log has now.
+func Run(ctx context.Context, config *Config) (Result, error) {
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	if config.Tell == nil {
+		config.Tell = func(Step) {}
+	}
+	for try := 1; ; try++ {
+		r := &run{Config: config, ctx: ctx}
+		err := r.all()
+		if errors.Is(err, copylog.ErrChanged) && try < mostTries {
+			continue
+		}
+		return r.result, err
+	}
+}
+
+func (r *run) all() (err error) {
+	if err := r.found(); err != nil {
+		return err
+	}
+	if r.log, err = openLog(r.ctx, r.Dir, r.Live); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.log.close()) }()
+	if r.result.Identity = r.log.id; r.log.head.Sequence == 0 {
+		return errors.New("the log has no record yet: there is nothing to copy")
+	}
+	if err := r.begin(); err != nil {
+		return err
+	}
+	for _, step := range []func() error{r.files, r.tail, r.derived, r.key, r.finish} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// found reads the manifest that is there.
+func (r *run) found() error {
+	content, tag, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the manifest of the copy at %s: %w", r.Place, err)
+	}
+	if r.was, err = copylog.Decode(content); err != nil {
+		return fmt.Errorf("the copy at %s: %w. It is not written over: 'restore --manifest' reads an earlier one (manifests/…); give a new copy another place, "+
+			"or put the earlier one in its place", r.Place, err)
+	}
+	r.tag, r.raw = tag, content
+	return nil
+}
+
+// begin decides from where the copy goes on.
+func (r *run) begin() error {
+	if r.was == nil {
+		r.next = &copylog.Manifest{}
+		return nil
+	}
+	was := r.was
+	if was.Identity.LogID != r.log.id.LogID {
+		return fmt.Errorf("at %s is a copy of log %s, and this is log %s: give each log a place of its own", r.Place, was.Identity.LogID, r.log.id.LogID)
+	}
+	ahead := &AheadError{Place: r.Place.String(), Copy: *was, ID: r.log.id, Head: r.log.head}
+	r.next = was.Clone()
+	switch {
+	case was.Identity.Epoch > r.log.id.Epoch:
+		return ahead
+	case was.Identity.Epoch == r.log.id.Epoch:
+		if was.Head.Sequence > r.log.head.Sequence || was.Head.Sequence == r.log.head.Sequence && was.Head.Hash != r.log.head.Hash {
+			return ahead
+		}
+		return nil // whether the log goes on from there shows when its records are read
+	}
+	return r.common()
+}
+
+// finish writes the last manifest and reads the head back.
+func (r *run) finish() error {
+	if r.DryRun {
+		r.result.Head = r.log.head
+		return nil
+	}
+	if err := r.tidy(); err != nil {
+		return err
+	}
+	if err := r.name(true); err != nil {
+		return err
+	}
+	head, err := r.readBack()
+	if err != nil {
+		return fmt.Errorf("read the head of the copy at %s back: %w", r.Place, err)
+	}
+	if r.result.Head = head; head != r.log.head {
+		return fmt.Errorf("the copy at %s ends with record %d, hash %s, as it is read back, and not with record %d, hash %s", r.Place,
+			head.Sequence, head.Hash, r.log.head.Sequence, r.log.head.Hash)
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package restore
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/copylog"
+	"github.com/jobledger/jobledger/store/regular"
+)
+
+// errOther: an object has other bytes than were put.
+var errOther = errors.New("it has other bytes than were put")
+
+// fetch brings an object into a file, durably, and compares its bytes with what the manifest says.
+func (w *working) fetch(ctx context.Context, o copylog.Object, path string) (err error) {
+	content, err := w.Place.Get(ctx, o.Name)
+	if err != nil {
+		return w.unread(ctx, o.Name, err)
+	}
+	defer func() { err = errors.Join(err, content.Close()) }()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	n, err := copyTo(io.MultiWriter(f, sum), io.LimitReader(content, o.Bytes+1))
+	var own *fs.PathError // of the file that is written
+	switch {
+	case err != nil && !errors.As(err, &own):
+		err = w.unread(ctx, o.Name, err)
+	case err == nil && (n != o.Bytes || events.Hash(sum.Sum(nil)) != o.SHA256):
+		err = w.damaged(o.Name, fmt.Errorf("%w (%d bytes of %d)", errOther, n, o.Bytes))
+	case err == nil:
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func copyTo(out io.Writer, in io.Reader) (int64, error) {
+	return io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in}, make([]byte, 1<<20))
+}
+
+// unread is the error of an object that could not be read: it is damage where it is not there, or is no file.
+func (w *working) unread(ctx context.Context, name string, err error) error {
+	if ctx.Err() == nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd)) {
+		return w.damaged(name, err)
+	}
+	return fmt.Errorf("read %s at %s: %w", name, w.Place, err)
+}
+
+// sameBytes reports whether a file is there already, of a restore that did not end.
+func sameBytes(path string, o copylog.Object) bool {
+	f, err := regular.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	sum := sha256.New()
+	n, err := copyTo(sum, f)
+	return err == nil && n == o.Bytes && events.Hash(sum.Sum(nil)) == o.SHA256
+}
+
+// last makes the last file, where it does not come whole, and gives the head of the log.
+func (w *working) last(ctx context.Context) (store.Head, events.Identity, error) {
+	switch {
+	case w.Cut != nil:
+		return w.cut(ctx)
+	case w.Last != nil:
+		spec := boltlog.FileSpec{First: w.Last.First, Begin: w.Last.Begin, Term: w.Last.Term, Offsets: w.Last.Offsets}
+		if w.Short() {
+			spec.Term = 0 // that of the records counts
+			if n := len(w.Files); n > 0 {
+				spec.Term = w.termOf(n - 1)
+			}
+		}
+		return w.write(ctx, spec, w.fromSegments(ctx))
+	}
+	end := w.Files[len(w.Files)-1]
+	return end.End, events.Identity{LogID: w.Copy.Identity.LogID, Epoch: end.Epoch}, nil
+}
+
+// termOf is the newest term that began in the log as of the end of a file that has come.
+func (w *working) termOf(i int) uint64 {
+	first := w.Files[i].First
+	s, err := boltlog.OpenSealed(filepath.Join(w.Dir, boltlog.FileName(first)), first)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = s.Close() }() // it was only read
+	return s.Term
+}
+
+// cut brings a sealed file and writes it again, through the record that is wanted.
+func (w *working) cut(ctx context.Context) (head store.Head, id events.Identity, err error) {
+	f := *w.Cut
+	temp := filepath.Join(w.Dir, "cut.tmp")
+	if err := w.fetch(ctx, f.Object, temp); err != nil {
+		return head, id, err
+	}
+	if err := w.checked(ctx, f, temp); err != nil {
+		return head, id, err
+	}
+	s, err := boltlog.OpenSealed(temp, f.First)
+	if err != nil {
+		return head, id, err
+	}
+	defer func() { err = errors.Join(err, s.Close(), os.Remove(temp)) }()
+	offsets, err := s.Offsets()
+	if err != nil {
+		return head, id, w.damaged(f.Object.Name, err)
+	}
+	spec := boltlog.FileSpec{First: f.First, Begin: s.Begin, Offsets: offsets}
+	if n := len(w.Files); n > 0 {
+		spec.Term = w.termOf(n - 1)
+	}
+	stored := func(yield func([]byte, error) bool) {
+		err := s.Walk(ctx, func(_ events.Label, stored []byte, _ events.Hash) error {
+			if !yield(stored, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
+	head, id, err = w.write(ctx, spec, stored)
+	w.came(f.Object)
+	return head, id, err
+}
+
+var errEnough = errors.New("enough")
+
+// write writes the last file from its records, whole batches through what is wanted.
+func (w *working) write(ctx context.Context, spec boltlog.FileSpec, stored iter.Seq2[[]byte, error]) (store.Head, events.Identity, error) {
+	head, id, err := boltlog.WriteFile(ctx, w.Dir, spec, w.wanted(stored))
+	if err != nil {
+		return head, id, err
+	}
+	if !w.Short() && head != w.Copy.Head {
+		return head, id, fmt.Errorf("the log that was restored ends with record %d, hash %s, and the copy with record %d, hash %s", head.Sequence, head.Hash,
+			w.Copy.Head.Sequence, w.Copy.Head.Hash)
+	}
+	if head.Sequence < spec.First {
+		return head, id, fmt.Errorf("the first batch of the file of record %d ends behind what is wanted: --through a later record, or record %d", spec.First,
+			spec.First-1)
+	}
+	return head, id, nil
+}
+
+// wanted gives whole batches that end with the wanted record or before it.
+func (w *working) wanted(stored iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	if w.Through == 0 && w.At == 0 {
+		return stored
+	}
+	return func(yield func([]byte, error) bool) {
+		var batch [][]byte
+		for one, err := range stored {
+			var h events.Header
+			if err == nil {
+				h, err = events.DecodeHeader(one)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if w.Through != 0 && h.Sequence > w.Through || w.At != 0 && h.Time > w.At {
+				return
+			}
+			if batch = append(batch, append([]byte(nil), one...)); !h.Last {
+				continue
+			}
+			for _, one := range batch {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			batch = batch[:0]
+		}
+	}
+}
+
+// fromSegments brings one segment after the other, and gives its records.
+func (w *working) fromSegments(ctx context.Context) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, s := range w.Segments() {
+			stored, err := w.segment(ctx, s)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, one := range stored {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			w.came(s.Object)
+		}
+	}
+}
+
+func (w *working) segment(ctx context.Context, s copylog.File) ([][]byte, error) {
+	content, _, err := copylog.ReadAll(ctx, w.Place, s.Object.Name, s.Object.Bytes)
+	if err != nil {
+		if errors.Is(err, copylog.ErrLarge) {
+			return nil, w.damaged(s.Object.Name, errOther)
+		}
+		return nil, w.unread(ctx, s.Object.Name, err)
+	}
+	if events.Hash(sha256.Sum256(content)) != s.Object.SHA256 {
+		return nil, w.damaged(s.Object.Name, fmt.Errorf("%w (%d bytes of %d)", errOther, len(content), s.Object.Bytes))
+	}
+	stored, after, err := boltlog.DecodeSegment(s.First, s.Before, content)
+	if err == nil && (after != s.End.Hash || boltlog.RecordsHash(s.Before, stored, after) != s.Records) {
+		err = errors.New("it has other records than the manifest says")
+	}
+	if err != nil {
+		return nil, w.damaged(s.Object.Name, err)
+	}
+	return stored, nil
+}
+
+// key brings the key of the log, where the copy has it.
+func (w *working) key(ctx context.Context) error {
+	if w.Key == nil {
+		return nil
+	}
+	if err := w.fetch(ctx, *w.Key, filepath.Join(w.Dir, copylog.KeyName)); err != nil {
+		return err
+	}
+	w.came(*w.Key)
+	return nil
+}

@@ -1,0 +1,264 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// Result is what a restore came to.
+type Result struct {
+	Identity events.Identity
+	First    events.Sequence
+	Head     store.Head
+	Short    bool     // the copy has later records
+	Notes    []string // what did not come, and can be made again
+}
+
+// DamageError names an object that is missing, or not what was put.
+type DamageError struct {
+	Place   string
+	Name    string
+	Cause   error
+	Through events.Sequence // the copy is whole up to this record before it; 0 when nothing is
+}
+
+// Error names the object, and what can be had without it.
+func (e *DamageError) Error() string {
+	text := fmt.Sprintf("%s at %s: %v", e.Name, e.Place, e.Cause)
+	if errors.Is(e.Cause, fs.ErrNotExist) {
+		text = fmt.Sprintf("%s is missing at %s", e.Name, e.Place)
+	}
+	switch {
+	case e.Name == copylog.KeyName:
+		return text + "; --without-key leaves it out: the log is whole, and the next start makes a new key"
+	case e.Through == 0:
+		return text + "; without it there is no record before it: an earlier manifest (--manifest) may name another object"
+	}
+	return fmt.Sprintf("%s; --through %d gives the log without it, up to that record", text, e.Through)
+}
+
+// Unwrap gives the cause.
+func (e *DamageError) Unwrap() error { return e.Cause }
+
+// damaged says what can be had without an object.
+func (p *Plan) damaged(name string, cause error) error {
+	through := events.Sequence(0)
+	list := slices.Clone(p.Files)
+	if p.Cut != nil {
+		list = append(list, *p.Cut)
+	}
+	if p.Last != nil {
+		list = append(list, p.Last.Segments...)
+	}
+	for _, f := range list {
+		if f.Object.Name == name {
+			break
+		}
+		through = f.End.Sequence
+	}
+	return &DamageError{Place: p.Place.String(), Name: name, Cause: cause, Through: through}
+}
+
+// working is one run of a plan.
+type working struct {
+	*Plan
+	mu    sync.Mutex
+	done  int64
+	notes []string
+}
+
+// atOnce is how many files come at the same time: one may be checked while another comes.
+const atOnce = 2
+
+// Run restores the log. The error is a DamageError when the copy is not whole.
+func (p *Plan) Run(ctx context.Context) (Result, error) {
+	if err := p.empty(); err != nil {
+		return Result{}, err
+	}
+	if err := boltlog.BeginRestore(p.Dir, p.note()); err != nil {
+		return Result{}, err
+	}
+	w := &working{Plan: p}
+	if err := w.clear(); err != nil {
+		return Result{}, err
+	}
+	if err := w.files(ctx); err != nil {
+		return Result{}, err
+	}
+	head, id, err := w.last(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := w.key(ctx); err != nil {
+		return Result{}, err
+	}
+	if p.Short() {
+		had := events.Identity{LogID: p.Copy.Identity.LogID, Epoch: p.Copy.Identity.Epoch}
+		if err := boltlog.NoteLost(p.Dir, had, p.Copy.Head); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := boltlog.EndRestore(p.Dir); err != nil {
+		return Result{}, err
+	}
+	result := Result{Identity: id, First: p.first(), Head: head, Short: p.Short(), Notes: w.notes}
+	return result, w.look(head)
+}
+
+// look opens the log once: it has the head that was restored, and its files follow each other.
+func (w *working) look(head store.Head) error {
+	log, err := boltlog.OpenReadOnly(w.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // it was only read
+	if has := log.Head(); has != head {
+		return fmt.Errorf("the log in %s ends with record %d, hash %s, and not with record %d, hash %s", w.Dir, has.Sequence, has.Hash, head.Sequence, head.Hash)
+	}
+	for _, damage := range log.Damage() {
+		if !w.Short() || !errors.Is(damage, store.ErrLost) {
+			return damage
+		}
+	}
+	return nil
+}
+
+// clear removes what a restore before has left and this one does not make, or does not know to be whole.
+func (w *working) clear() error {
+	entries, err := os.ReadDir(w.Dir)
+	if err != nil {
+		return err
+	}
+	keep := map[string]bool{"RESTORING": true, "lost+found": true}
+	for _, f := range w.Files {
+		keep[boltlog.FileName(f.First)] = true
+	}
+	for _, e := range entries {
+		if !keep[e.Name()] {
+			if err := os.Remove(filepath.Join(w.Dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// files brings the sealed files, two at a time. Of several that are damaged the first one in the log is named: behind one that failed no
+// other begins, and those before it go on.
+func (w *working) files(ctx context.Context) error {
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	var mu sync.Mutex
+	failed := len(w.Files)
+	var first error
+	for i, f := range w.Files {
+		group.Go(func() error { // ends with its file
+			mu.Lock()
+			skip := failed < i
+			mu.Unlock()
+			if skip {
+				return nil
+			}
+			err := w.file(ctx, f)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && i < failed {
+				failed, first = i, err
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // none has an error
+	return first
+}
+
+// file brings a sealed file and what is derived from it.
+func (w *working) file(ctx context.Context, f copylog.File) error {
+	path := filepath.Join(w.Dir, boltlog.FileName(f.First))
+	if !sameBytes(path, f.Object) {
+		temp := path + ".tmp"
+		if err := w.fetch(ctx, f.Object, temp); err != nil {
+			return err
+		}
+		if err := w.checked(ctx, f, temp); err != nil {
+			return err
+		}
+		if err := os.Rename(temp, path); err != nil {
+			return err
+		}
+	}
+	w.came(f.Object)
+	for _, o := range f.Derived {
+		to := strings.TrimSuffix(path, copylog.FileSuffix) + filepath.Ext(o.Name)
+		if err := w.fetch(ctx, o, to); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			w.note(fmt.Sprintf("%v: it is made again when it is needed", causeOf(err)))
+			if err := os.RemoveAll(to); err != nil {
+				return err
+			}
+		}
+		w.came(o)
+	}
+	return nil
+}
+
+func causeOf(err error) error {
+	var bad *DamageError
+	if errors.As(err, &bad) {
+		if errors.Is(bad.Cause, fs.ErrNotExist) {
+			return fmt.Errorf("%s is missing", bad.Name)
+		}
+		return fmt.Errorf("%s: %w", bad.Name, bad.Cause)
+	}
+	return err
+}
+
+func (w *working) note(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.notes = append(w.notes, text)
+}
+
+func (w *working) came(o copylog.Object) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done += o.Bytes
+	w.Tell(o.Name, w.done, w.Bytes)
+}
+
+// checked reads a file that has come with its chain, and compares it with what the manifest says.
+func (w *working) checked(ctx context.Context, f copylog.File, path string) (err error) {
+	s, err := boltlog.OpenSealed(path, f.First)
+	if err != nil {
+		return w.damaged(f.Object.Name, err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	records, err := s.Records(ctx, nil)
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		return w.damaged(f.Object.Name, err)
+	case err != nil:
+		return err
+	case s.Identity.LogID != w.Copy.Identity.LogID:
+		return w.damaged(f.Object.Name, fmt.Errorf("it is of log %s", s.Identity.LogID))
+	case s.Before.Hash != f.Before || s.End != f.End || records != f.Records || s.Identity.Epoch != f.Epoch:
+		return w.damaged(f.Object.Name, errors.New("it has other records than the manifest says"))
+	}
+	return nil
+}
