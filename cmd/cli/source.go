@@ -138,7 +138,7 @@ func (f *sourceFlags) find(ctx context.Context, c *CLI) (src history.Source, liv
 		if err != nil {
 			return nil, true, errors.Join(held, err)
 		}
-		client, err := besides(ctx, dir, held)
+		client, err := Besides(ctx, dir, held)
 		if err != nil {
 			return nil, true, err
 		}
@@ -212,9 +212,9 @@ func ListsDir(log string) string {
 // MostAddress is more bytes than the files have in which a controller says where it answers, and with which secret.
 const MostAddress = 4 << 10
 
-// besides asks the controller that holds the log. The address it left is believed only if the process that answers there
+// Besides asks the controller that holds the log. The address it left is believed only if the process that answers there
 // is the one that holds the log.
-func besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Client, error) {
+func Besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Client, error) {
 	text, err := regular.Read(filepath.Join(dir, serve.AddressFile), MostAddress)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (it has not said in %s where it answers: it is starting, or runs with --listen=)",

@@ -64,7 +64,7 @@ func runScripts(t *testing.T, setup func(*testscript.Env) error, dir string, fil
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"makelog": makelog, "streamlog": streamlog, "damage": damage, "nthfile": nthFile, "holdlog": holdlog, "exits": exits,
 			"sealpod": sealPod, "kubeapi": startKubeAPI, "deniedapi": startDeniedAPI, "unauthorizedapi": startUnauthorizedAPI,
-			"triggerapi": startTriggerAPI, "cronlog": cronlog, "nightslog": nightslog, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
+			"triggerapi": startTriggerAPI, "bucket": bucket, "cronlog": cronlog, "nightslog": nightslog, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update, Setup: setup, Condition: condition,
 	})

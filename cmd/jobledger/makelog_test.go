@@ -147,6 +147,7 @@ type failing struct {
 }
 
 func (f failing) Helper()                   {}
+func (f failing) Cleanup(last func())       { f.ts.Defer(last) }
 func (f failing) Context() context.Context  { return context.Background() }
 func (f failing) Fatal(args ...any)         { f.ts.Fatalf("%v", args) }
 func (f failing) Fatalf(s string, a ...any) { f.ts.Fatalf(s, a...) }

@@ -1,0 +1,39 @@
+//go:build !reader
+
+package main
+
+import (
+	"strings"
+
+	"github.com/jobledger/jobledger/cmd/cli"
+	"github.com/jobledger/jobledger/store/copylog"
+	"github.com/jobledger/jobledger/store/copylog/indir"
+	"github.com/jobledger/jobledger/store/copylog/ins3"
+)
+
+// placeHelp says how the place of a copy is named.
+const placeHelp = `The place of a copy is a directory (DIR, or file:///DIR), or a part of a bucket:
+s3://BUCKET/PREFIX?endpoint=https://SERVER&region=REGION, without the question mark for Amazon's.
+AWS_ENDPOINT_URL and AWS_REGION of the environment do as well. The keys are those in
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role of the machine or the pod. Each log wants a
+place of its own. The objects have the same names and bytes in a directory and in a bucket, so a copy
+may be copied on by any tool.`
+
+// placeOf is the place of a copy that a flag names.
+func placeOf(c *cli.CLI, flag, address string) (copylog.Place, error) {
+	switch {
+	case address == "":
+		return nil, cli.Usage("say where the copy is: --%s DIR, or --%s s3://BUCKET/PREFIX", flag, flag)
+	case strings.HasPrefix(address, ins3.Scheme):
+		p, err := ins3.New(address, c.Getenv)
+		if err != nil {
+			return nil, cli.Usage("--%s: %v", flag, err)
+		}
+		return p, nil
+	case strings.HasPrefix(address, "file://"):
+		address = strings.TrimPrefix(address, "file://")
+	case strings.Contains(address, "://"):
+		return nil, cli.Usage("--%s=%s: a copy is in a directory or in a bucket (s3://BUCKET/PREFIX)", flag, address)
+	}
+	return indir.New(address), nil
+}
