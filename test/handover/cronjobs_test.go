@@ -45,7 +45,7 @@ var schedule = []minutely{
 // C-144, C-147: Forbid and Replace never have two Jobs at a time, however often their CronJob is handed over.
 //
 // TestCronJobsHandedOver hands CronJobs over, from the built-in controllers to ours and back. Each is killed near a due time. The built-in
-// may have made a Job that the status does not tell of yet. Ours is killed before a due time: the built-in of v1.36.3 cannot find such a
+// may have made a Job that the status does not tell of yet. Ours is killed before a due time: the built-in before 1.37 cannot find such a
 // Job. It takes seven minutes of the clock.
 func TestCronJobsHandedOver(t *testing.T) {
 	if !long {
