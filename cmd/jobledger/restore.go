@@ -171,9 +171,16 @@ func tellPlan(c *cli.CLI, p *restore.Plan) {
 	fmt.Fprintf(c.Out, "%d bytes are to come\n", p.Bytes)
 }
 
+// longAgo is how much of a log may be left out without a word about the cluster, which did not stand still.
+const longAgo = time.Hour
+
 // tellNext ends the output with the command to go on with.
 func tellNext(c *cli.CLI, p *restore.Plan, result restore.Result) {
 	if result.Short {
+		if ago := p.Copy.Head.Time.Sub(result.Head.Time); ago > longAgo {
+			fmt.Fprintf(c.Out, "note: it ends %s before the copy does. What the cluster has done since is not in it: a controller takes Jobs and pods as it finds"+
+				" them, and tells of that time only what they show\n", words.Span(ago))
+		}
 		fmt.Fprintf(c.Out, "note: the copy has later records, up to %d; the log says so, and goes on under another epoch:\n", p.Copy.Head.Sequence)
 		fmt.Fprintf(c.Out, "jobledger run --log %s --force-new-epoch=%d\n", p.Dir, p.Copy.Identity.Epoch+1)
 		return

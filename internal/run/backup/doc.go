@@ -15,5 +15,5 @@
 //
 // A run belongs to one goroutine. Two runs at the same moment are told apart by the manifest that each of them read.
 //
-// Read run.go first, then plan.go and put.go.
+// Read run.go first, then files.go, tail.go and put.go.
 package backup

@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,12 @@ func Make(ctx context.Context, config *Config) (*Plan, error) {
 	if !p.WithoutKey {
 		p.Key = p.Copy.Key
 	}
+	if p.Through == p.Copy.Head.Sequence {
+		p.Through = 0 // that is all of it
+	}
+	if p.At >= p.Copy.Head.Time {
+		p.At = 0
+	}
 	if err := p.choose(); err != nil {
 		return nil, err
 	}
@@ -103,7 +110,7 @@ func runs(m *copylog.Manifest) (all []run) {
 	if m.Tail != nil {
 		all = append(all, run{tail: m.Tail})
 	}
-	slices.SortFunc(all, func(a, b run) int { return int(a.first()) - int(b.first()) })
+	slices.SortFunc(all, func(a, b run) int { return cmp.Compare(a.first(), b.first()) })
 	return all
 }
 

@@ -388,3 +388,21 @@ func TestOnlyIntoAnEmptyDirectory(t *testing.T) {
 		t.Error("and it was changed")
 	}
 }
+
+// TestAPointAtTheEndIsTheWholeLog: what names the end of the copy, or a time after it, leaves nothing out, and the log goes on as it is.
+func TestAPointAtTheEndIsTheWholeLog(t *testing.T) {
+	dir, place := newLog(t, 300), copylogtest.Bucket(t)
+	head := backUp(t, dir, place).Head
+	for what, change := range map[string]func(*restore.Config){
+		"record":      func(c *restore.Config) { c.Through = head.Sequence },
+		"its time":    func(c *restore.Config) { c.At = head.Time },
+		"a later one": func(c *restore.Config) { c.At = head.Time.Add(time.Hour) },
+	} {
+		out := filepath.Join(t.TempDir(), "restored")
+		result, err := restoreInto(t.Context(), place, out, change)
+		if err != nil || result.Short || result.Head != head {
+			t.Fatalf("%s: restored %+v, %v", what, result, err)
+		}
+		isWhole(t, out, dir)
+	}
+}
