@@ -226,9 +226,6 @@ func (c *CronJob) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	case f.Ending == events.Done:
 		c.leave(d.Job)
 		if r := c.Runs[d.Job]; r != nil {
-			if r.Deleted == 0 {
-				c.frees(r)
-			}
 			r.Removed = true
 		}
 	case d.Replacing:

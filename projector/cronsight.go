@@ -162,7 +162,7 @@ func (c *CronJob) depart(uid types.UID) {
 }
 
 // frees notes that a Job gives its name back. One that has ended, of the run that started last, has kept other due times of its minute from
-// starting.
+// starting. One that we have deleted, and that went at once, has not: that is done when it ends, and other due times are looked at behind it.
 func (c *CronJob) frees(r *Run) {
 	if r == nil || r.Result == events.ResultNone || r.Removed && r.Deleted == 0 || c.Seen.Suspend || c.Sight.Observing {
 		return
