@@ -22,6 +22,7 @@ type JobFlags struct {
 
 const defaultNamespace = "default"
 
+// OrDefault is a namespace, or the one that is meant where none is named.
 func OrDefault(namespace string) string { return cmp.Or(namespace, defaultNamespace) }
 
 func (f *JobFlags) place() which.Place {
@@ -66,6 +67,7 @@ func GaveNamespace(cmd *cobra.Command) bool {
 	return n.Changed && n.Annotations[OfKubeconfig] == nil
 }
 
+// Add adds the flags. namespace is the help of -n.
 func (f *JobFlags) Add(cmd *cobra.Command, c *CLI, namespace string) {
 	f.Source.add(cmd)
 	cmd.Flags().StringVarP(&f.Namespace, "namespace", "n", "", namespace)

@@ -38,6 +38,7 @@ type OutputFlag struct {
 	Local    bool     // times for people are in the zone of this machine
 }
 
+// Add adds -o with the formats of records and lists.
 func (o *OutputFlag) Add(cmd *cobra.Command) { o.AddFormats(cmd, Formats...) }
 
 // AddObjects is for commands that show objects: these have names and fields.
@@ -45,6 +46,7 @@ func (o *OutputFlag) AddObjects(cmd *cobra.Command) {
 	o.AddFormats(cmd, append(slices.Clone(Formats), FormatName, FormatPath)...)
 }
 
+// AddFormats adds -o with those formats; a table is the default.
 func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
 	last := len(formats) - 1
 	text := strings.Replace(strings.Join(formats[:last], ", ")+" or "+formats[last], FormatPath, FormatPath+"=TEMPLATE", 1)
@@ -78,6 +80,7 @@ func (o *OutputFlag) TextZone() words.Zone {
 	return o.Zone()
 }
 
+// Validate refuses a format that the command does not have, with a UsageError.
 func (o *OutputFlag) Validate() error {
 	format, template, has := strings.Cut(o.Format, "=")
 	if format == FormatPath && slices.Contains(o.formats, FormatPath) {

@@ -20,6 +20,7 @@ type Printer struct {
 	day    string // below whose heading the next row stands
 }
 
+// NewPrinter prints to the output of c in the format that was asked for.
 func NewPrinter(c *CLI, output *OutputFlag, names *words.Names) *Printer {
 	format := output.Format
 	names.Zone = output.Zone()
@@ -48,6 +49,7 @@ func (p *Printer) Live(kinds []events.Kind) {
 	p.Table.Least = []int{0, 0, kind, object}
 }
 
+// Record prints one record. What a table holds back comes with Flush.
 func (p *Printer) Record(r *events.Record) error {
 	switch p.Format {
 	case FormatJSON:
@@ -93,6 +95,7 @@ func (p *Printer) Row(r *events.Record) {
 		show.Cell{Text: object, Name: true}, show.Cell{Text: detail, Style: style})
 }
 
+// Flush writes what was held back.
 func (p *Printer) Flush() error {
 	if p.Format == FormatTable || p.Format == FormatWide {
 		if err := p.Table.Flush(); err != nil {

@@ -32,6 +32,7 @@ type Reading struct {
 	over  bool // the answer is written, or something else shows how far it is
 }
 
+// NewReading begins to count; now is the clock.
 func NewReading(out io.Writer, now func() time.Time) *Reading {
 	return &Reading{out: out, now: now, began: now()}
 }

@@ -100,6 +100,7 @@ func (c *CLI) tellPruned(ctx context.Context, src history.Source) {
 	}
 }
 
+// PrunedBefore says that the log begins with a later record than the first.
 func PrunedBefore(first events.Sequence) string {
 	return fmt.Sprintf("pruned before %d: older records are no longer kept", first)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// errTold: the command failed, and has said so.
+// ErrTold: the command failed, and has said so.
 var ErrTold = errors.New("the command failed")
 
 // UsageError is a command line that cannot be understood. Its text says what to do.
@@ -13,6 +13,7 @@ type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
 
+// Usage is a UsageError of that text.
 func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
 // Counted is a number and its noun.
