@@ -7,12 +7,16 @@ import (
 )
 
 // The built-in controller does not look at a CronJob whose schedule or zone was changed, but sets itself a time to do so: when it is due
-// next (C-093). What it had set before stays, and the first of all comes (C-089). It sees no change in what it finds when it starts.
+// next (C-093). What it had set before stays, and the first of all comes (C-089); so it stays when the CronJob is suspended (C-125). It
+// sees no change in what it finds when it starts.
 
 // reschedules reports whether the schedule or the zone is another one than was seen before.
 func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
 	return c.Known() && (f.Schedule != c.Seen.Schedule || !equalText(f.TimeZone, c.Seen.TimeZone))
 }
+
+// suspends reports whether it is suspended now and was not before. When it was to be looked at stays, as after an edit.
+func (c *CronJob) suspends(f *events.CronJobSeen) bool { return c.Known() && f.Suspend && !c.Seen.Suspend }
 
 // pending is when the CronJob is looked at again if nothing happens; 0 for never.
 func (c *CronJob) pending() events.Time {

@@ -92,9 +92,9 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	if rec.Evidence.Name != "" {
 		c.Ref.Namespace, c.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
 	}
-	first, rescheduled := !c.Known(), c.reschedules(f)
+	first, rescheduled, suspended := !c.Known(), c.reschedules(f), c.suspends(f)
 	before := events.Time(0)
-	if rescheduled {
+	if rescheduled || suspended {
 		before = c.pending()
 	}
 	c.setActive(c.seenActive(f.Active))
@@ -113,8 +113,12 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 		c.LastSuccess = f.LastSuccess // that of a Job which is not its own does not count
 	}
 	c.happened()
-	if rescheduled && !f.Found { // a start looks at each CronJob (C-091)
+	switch {
+	case f.Found: // a start looks at each CronJob (C-091)
+	case rescheduled:
 		c.edit(before)
+	case suspended:
+		c.Pending = before
 	}
 }
 

@@ -31,7 +31,7 @@ type CronJob struct {
 	Counting bool
 	Watched  events.Time // when the newest controller started, or saw it first
 	// Edited is when its schedule or its zone was changed, while nothing has happened since; 0 for not. It is looked at when it is Pending
-	// (C-093): a time of which the schedule of now does not tell. It is 0 for never, and may be over.
+	// (C-093): a time of which the schedule of now does not tell. So it stands after a suspension. It is 0 for never, and may be over.
 	Edited, Pending events.Time
 	Pass            CronPass
 	Start           *CronStart // a run that is being started; nil for none

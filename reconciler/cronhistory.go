@@ -47,9 +47,16 @@ func (p *plan) keepHistory() {
 const resync = 12 * time.Hour
 
 // keeps reports whether a Job is left alone, as its deletion failed. To a suspended CronJob nothing may happen any more: so the deletion is
-// tried again some time.
+// tried again when it would have been due next as it was suspended, and some time.
 func (p *plan) keeps(r *projector.Run) bool {
-	return has(p.cron.pass.Kept, r.Job) && p.wake(p.cron.Now.Add(resync))
+	cp := p.cron
+	if !has(cp.pass.Kept, r.Job) {
+		return false
+	}
+	if cp.Pending > cp.Now {
+		p.wake(cp.Pending)
+	}
+	return p.wake(cp.Now.Add(resync))
 }
 
 // oldestFirst orders Jobs by their start; those without one come last (C-122).

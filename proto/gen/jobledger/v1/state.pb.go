@@ -530,7 +530,7 @@ type CronJobState struct {
 	Past []*PastSchedule `protobuf:"bytes,26,rep,name=past,proto3" json:"past,omitempty"`
 	// departed are Jobs that are gone, and of which the ledger does not tell yet.
 	Departed []*RunState `protobuf:"bytes,27,rep,name=departed,proto3" json:"departed,omitempty"`
-	// pending is when it is looked at again that was edited; 0 for never.
+	// pending is when it is looked at again that was edited or suspended; 0 for never.
 	Pending int64 `protobuf:"fixed64,32,opt,name=pending,proto3" json:"pending,omitempty"`
 	// went are Jobs that were seen to go since the commands in flight were asked for: what those bring along of them is older.
 	Went [][]byte `protobuf:"bytes,33,rep,name=went,proto3" json:"went,omitempty"`
