@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	batchv1informers "k8s.io/client-go/informers/batch/v1"
@@ -48,9 +49,13 @@ func (m *mends) look(cached *batchv1.CronJob, held bool) *batchv1.CronJob {
 	}
 	known.shown = seen.Status
 	if known.unsaid != nil {
-		m.acted[staleStatus] = true
 		seen = seen.DeepCopy()
 		seen.Status = merged(seen.Status, known.base, *known.unsaid)
+		if equality.Semantic.DeepEqual(seen.Status, known.shown) { // it was written, and the answer was lost
+			known.unsaid = nil
+			return seen
+		}
+		m.acted[staleStatus] = true
 	}
 	return seen
 }
