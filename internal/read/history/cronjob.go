@@ -31,6 +31,7 @@ type CronJob struct {
 	Reason  string    `json:"reason,omitempty"` // why it is so, where that is not plain
 	Gone    bool      `json:"gone,omitempty"`   // its object was deleted
 	Managed bool      `json:"managed"`          // its Jobs are made here; another controller makes them else
+	Active  int       `json:"active"`           // its Jobs that run, those made by hand included
 	// PassedOver: the CronJob's namespace is over its budget of log, and what is shown may be older than it says.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 	Gap        *Gap     `json:"gap,omitempty"` // of a state as of a time: nobody watched then, and this is how it was seen last
@@ -111,7 +112,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	}
 	v.Namespace, v.Name = c.Ref.Namespace, c.Ref.Name
 	v.State, v.Reason = cronStateOf(a)
-	v.Gone, v.Managed = a.Deleted != 0 || c.Gone, !c.Observed()
+	v.Gone, v.Managed, v.Active = a.Deleted != 0 || c.Gone, !c.Observed(), running(c)
 	s := &c.Seen
 	v.Created, v.Deleted = recordjson.Instant(s.Created), recordjson.Instant(s.Deleted)
 	v.Spec = CronSpec{

@@ -50,10 +50,25 @@ func cronStateOf(a *CronAccount) (state CronState, reason string) {
 		return CronSuspended, ""
 	case l.Open != 0 && !l.Closed && l.Hold != events.NotHeld && !c.Observed():
 		return CronHeld, words.HoldText(l.Hold)
-	case len(c.Active) > 0:
+	case running(c) > 0:
 		return CronRunning, ""
 	}
 	return CronWaiting, ""
+}
+
+// running is how many of its Jobs run: those of its list of active Jobs, and those that it has and that list has not, as of Jobs made by hand.
+func running(c *projector.CronJob) (n int) {
+	for _, a := range c.Active {
+		if r := c.Runs[a.UID]; r == nil || !r.Finished() {
+			n++
+		}
+	}
+	for uid, r := range c.Runs {
+		if runState(r) == StateRunning && !c.IsActive(uid) {
+			n++
+		}
+	}
+	return n
 }
 
 // Unreadable says why a CronJob is never due: its schedule cannot be read, or the rules of its zone are not known; nil when it is.
@@ -90,7 +105,7 @@ type CronSummary struct {
 	Schedule string  `json:"schedule,omitempty"`
 	TimeZone *string `json:"timeZone,omitempty"` // of spec.timeZone
 	Suspend  bool    `json:"suspend,omitempty"`
-	Active   int     `json:"active"` // its Jobs that run
+	Active   int     `json:"active"` // its Jobs that run, those made by hand included
 
 	Created      recordjson.Instant `json:"created,omitzero"`
 	LastSchedule recordjson.Instant `json:"lastScheduleTime,omitzero"`
@@ -129,7 +144,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	s.Namespace, s.Name = c.Ref.Namespace, c.Ref.Name
 	s.State, s.Reason = cronStateOf(a)
 	s.Gone, s.Managed = a.Deleted != 0, !c.Observed()
-	s.Schedule, s.TimeZone, s.Suspend, s.Active = c.Seen.Schedule, c.Seen.TimeZone, c.Seen.Suspend, len(c.Active)
+	s.Schedule, s.TimeZone, s.Suspend, s.Active = c.Seen.Schedule, c.Seen.TimeZone, c.Seen.Suspend, running(c)
 	s.Created = recordjson.Instant(c.Seen.Created)
 	s.LastSchedule, s.LastSuccess = recordjson.Instant(c.LastSchedule), recordjson.Instant(c.LastSuccess)
 	s.LastDue, s.Due, s.LastRun = a.Tick, openOf(&c.Ledger, a.Held), lastResult(c)

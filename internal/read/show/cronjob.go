@@ -54,7 +54,7 @@ func cronSentence(j *history.CronJob) string {
 	case history.CronWaiting:
 		text += ": no Job of it runs"
 	case history.CronRunning:
-		text += ": " + words.Count(len(j.Published.Active), "Job")
+		text += ": " + words.Count(j.Active, "Job")
 	}
 	if !j.Managed && j.State != history.CronUnseen {
 		text += "; another controller makes its Jobs"

@@ -182,12 +182,12 @@ var told = map[string]string{
 		"Counted EndedBy Exits Exits.Code Exits.Container Exits.Reason How Index Next Node Pod Started Try UID " +
 		"Unseen",
 	"cronjob": "" +
-		"AsOf.Sequence AsOf.Time Due Due.At Due.Hold Due.Record Due.Says Due.Since First Gap Gap.From Gap.Until " +
+		"Active AsOf.Sequence AsOf.Time Due Due.At Due.Hold Due.Record Due.Says Due.Since First Gap Gap.From Gap.Until " +
 		"Gone InFlight InFlight.Does InFlight.Doubt InFlight.Since Last LastDecision LastDecision.Sequence " +
 		"LastDecision.Steps LastDecision.Steps.Commands LastDecision.Steps.Reason LastDecision.Steps.Sentence " +
 		"LastDecision.Time LastDue LastDue.By LastDue.Job LastDue.Last LastDue.Record LastDue.UnwatchedFrom " +
 		"LastDue.UnwatchedUntil LastDue.Why Managed Name Namespace Next Notes PassedOver PassedOver.From " +
-		"PassedOver.Namespace Published.Active Published.LastSuccess Reason Runs Runs.By Runs.Finished Runs.Made " +
+		"PassedOver.Namespace Published.LastSuccess Reason Runs Runs.By Runs.Finished Runs.Made " +
 		"Runs.Name Runs.Started Runs.State Runs.UID Spec.Deadline Spec.KeepFailed Spec.KeepSucceeded Spec.Policy " +
 		"Spec.Schedule Spec.Suspend Spec.TimeZone State Trouble Trouble.Says Trouble.Sequence UID Waits Waits.For " +
 		"Waits.Until",

@@ -280,6 +280,11 @@ func (r *randomLives) judgeAgreement(src history.Local, now time.Time, streams [
 			r.t.Errorf("at %s: %s", now, f)
 		}
 	}
+	all, err := explaintest.Check(r.t.Context(), src)
+	r.must(err)
+	for _, f := range all.Findings {
+		r.t.Errorf("at %s: %s", now, f)
+	}
 }
 
 // known reports whether the log has the CronJob that there was at a time.

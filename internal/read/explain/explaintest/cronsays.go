@@ -88,9 +88,9 @@ func healthy(a *explain.Answer, f *cronFacts) []claim {
 	return nil
 }
 
-// started reports whether a Job is known that was made for the due time.
+// started reports whether a Job is known that was made for the due time, or for a later one of which the next record tells.
 func (f *cronFacts) started(due events.Time) bool {
-	return slices.ContainsFunc(f.runs, func(r *runFacts) bool { return r.Due == due })
+	return slices.ContainsFunc(f.runs, func(r *runFacts) bool { return r.Due == due || r.Due > due && f.fateOf(r.Due) == nil })
 }
 
 var (
