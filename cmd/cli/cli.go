@@ -20,6 +20,9 @@ type CLI struct {
 	Reads    *Reading      // shows on a terminal how far it has read; nil where none is
 	ASCII    *asciiWriter  // out, where the locale asks for ASCII; nil otherwise
 
+	// Completes says that the shell asks what may be typed next. Without it no flag offers values: see OfferValues.
+	Completes bool
+
 	// KubeNamespace is the namespace of the kubeconfig's current context; empty without one. Nil in a program that reads no kubeconfig.
 	KubeNamespace func() (string, error)
 }

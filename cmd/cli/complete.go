@@ -130,6 +130,9 @@ func cronJobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names 
 
 // CompleteJobFlag offers the names of Jobs for a flag.
 func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
+	if !c.Completes {
+		return
+	}
 	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return jobsLike(c, cmd, f, begun), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -140,6 +143,9 @@ func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
 
 // completeNamespaces offers the namespaces of the newest Jobs.
 func completeNamespaces(c *CLI, cmd *cobra.Command, f *JobFlags) {
+	if !c.Completes {
+		return
+	}
 	err := cmd.RegisterFlagCompletionFunc("namespace", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		var out []string
 		for _, j := range lookUp(c, cmd, f, history.JobsQuery{Limit: completionJobs}) {

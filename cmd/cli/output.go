@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/util/jsonpath"
 
@@ -51,11 +52,11 @@ func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
 	last := len(formats) - 1
 	text := strings.Replace(strings.Join(formats[:last], ", ")+" or "+formats[last], FormatPath, FormatPath+"=TEMPLATE", 1)
 	cmd.Flags().StringVarP(&o.Format, "output", "o", FormatTable, strings.Replace(text, FormatWide, "wide (nothing is cut)", 1))
-	offered := slices.Clone(formats)
-	if i := slices.Index(offered, FormatPath); i >= 0 {
-		offered[i] += "="
+	values := slices.Clone(formats)
+	if i := slices.Index(values, FormatPath); i >= 0 {
+		values[i] += "="
 	}
-	CompleteWith(cmd, "output", offered...)
+	CompleteWith(cmd, "output", values...)
 	o.formats = formats
 }
 
@@ -102,11 +103,31 @@ func (o *OutputFlag) Document() bool {
 	return o.Format == FormatJSON || o.Format == FormatYAML || o.Format == FormatPath
 }
 
-// CompleteWith offers the values of a flag to the shell.
+// offered is the annotation of a flag with the values that the shell may complete.
+const offered = "jobledger_values"
+
+// CompleteWith says which values of a flag OfferValues offers to the shell.
 func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // there is no such flag, or it has values already
+	if err := cmd.Flags().SetAnnotation(flag, offered, values); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// OfferValues offers the values of all flags of a command, and of the commands below it, to the shell. It is called when the shell asks:
+// cobra keeps a flag that offers something as long as the process lives, and all that its value leads to.
+func OfferValues(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		values, has := flag.Annotations[offered]
+		if !has {
+			return
+		}
+		err := cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		if err != nil {
+			panic(err) // it has values already
+		}
+	})
+	for _, below := range cmd.Commands() {
+		OfferValues(below)
 	}
 }
 

@@ -52,7 +52,11 @@ func execute(ctx context.Context, c *cli.CLI, args []string) int {
 		c.SpeakASCII()
 	}
 	c.ShowReading()
+	c.Completes = slices.Contains(args, cobra.ShellCompRequestCmd) || slices.Contains(args, cobra.ShellCompNoDescRequestCmd)
 	root := newRoot(c, displayName(args[0]))
+	if c.Completes {
+		cli.OfferValues(root)
+	}
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)
 	err = thisIs(err)
