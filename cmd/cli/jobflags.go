@@ -53,6 +53,14 @@ func (f *JobFlags) Resolve(ctx context.Context, c *CLI, src history.Source, h wh
 	return found, err
 }
 
+// AddSource adds the flags of a command that asks a log about no Job in particular.
+func (f *JobFlags) AddSource(cmd *cobra.Command) { f.Source.add(cmd) }
+
+// Given reports whether a flag or the environment names a log.
+func (f *sourceFlags) Given(getenv func(string) string) bool {
+	return f.Log != "" || f.server != "" || getenv(EnvLog) != "" || getenv(envServer) != ""
+}
+
 // newFinder finds objects in a log, and tells on standard error what the user should know of that.
 func newFinder(c *CLI, src history.Source) *which.Finder {
 	return &which.Finder{Source: src, Note: func(text string) { fmt.Fprintf(c.Err, "note: %s\n", text) }}

@@ -43,6 +43,9 @@ func (p *Progress) Show(n uint64) {
 	}
 }
 
+// Name says what is shown from now on, and of how much.
+func (p *Progress) Name(what string, total uint64) { p.what, p.Total = what, max(total, 1) }
+
 // Clear takes the line off the terminal.
 func (p *Progress) Clear() {
 	if p.out != nil && !p.told.IsZero() {

@@ -11,7 +11,7 @@ import (
 // acting are the commands that do more than read a log. Most of what is compiled for this program is what they need of Kubernetes and
 // NATS; reader.go leaves them out.
 func acting(c *cli.CLI) []*cobra.Command {
-	return []*cobra.Command{newRun(c), newSubscribe(c), newDoctor(c), newPrune(c), newBackup(c), newRestore(c), newTrigger(c), newRelease(c)}
+	return []*cobra.Command{newRun(c), newSubscribe(c), newDoctor(c), newPrune(c), newBackup(c), newRestore(c), newDrill(c), newTrigger(c), newRelease(c)}
 }
 
 // elsewhere is what is said of a command that this program does not have and another one has.

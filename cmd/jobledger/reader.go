@@ -17,7 +17,7 @@ func acting(*cli.CLI) []*cobra.Command { return nil }
 // elsewhere is what is said of a command that this program does not have and the whole one has.
 func elsewhere(name string) string {
 	switch name {
-	case "run", "subscribe", "doctor", "prune", "backup", "restore", "trigger", "release":
+	case "run", "subscribe", "doctor", "prune", "backup", "restore", "drill", "trigger", "release":
 		return fmt.Sprintf("this program only reads logs and has no %q: 'make build' makes the one that has it", name)
 	}
 	return ""

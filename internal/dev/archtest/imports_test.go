@@ -166,6 +166,11 @@ var neverImports = []struct {
 		never:    []string{"./projector/...", "./reconciler/...", "./internal/read/...", clientGo, natsGo, "github.com/minio/..."},
 	},
 	{
+		sentence: "a restore is tried without asking a cluster, at a place that is handed in",
+		packages: []string{"./internal/run/drill"},
+		never:    []string{"./reconciler/loop", "./reconciler/executor/...", clientGo, natsGo, "github.com/minio/..."},
+	},
+	{
 		sentence: "the live tail wraps any log and knows no backend",
 		packages: []string{"./store/livetail"},
 		never:    []string{"./store/boltlog/...", "./store/storetest/memlog/...", bbolt, natsGo},

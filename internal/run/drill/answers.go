@@ -1,0 +1,202 @@
+package drill
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Live is the log of which the copy is: of a controller that runs, or at rest.
+type Live struct {
+	history.Source
+	// Ask puts a question to it.
+	Ask func(ctx context.Context, q *ask.Asked[explain.Answer]) (*explain.Answer, error)
+}
+
+// amongJobs is from how many of the newest Jobs those are taken that are explained.
+const amongJobs = 2000
+
+// What the report says of a Job and the live log.
+const (
+	liveSame    = "says the same"
+	liveOther   = "says something else"
+	liveGone    = "no longer has it"
+	livePruned  = "says something else; it no longer keeps records that the copy has"
+	liveNotRead = "was not asked"
+)
+
+// answers explains some Jobs, spread over the newest ones, and compares that with what the live log says of them as of the same record.
+func (r *running) answers(ctx context.Context) (Check, error) {
+	own := history.Local{Log: r.log, Lists: joblist.New(joblist.Config{
+		Log: r.log, Files: store.FilesOf(r.log), Dir: r.space.log(), Keep: true,
+	}), Damage: &r.damage}
+	page, err := own.Jobs(ctx, history.JobsQuery{Limit: amongJobs})
+	if err != nil {
+		return Check{}, err
+	}
+	live, err := r.liveLog(ctx, own)
+	if err != nil {
+		return Check{}, err
+	}
+	c, counts := Check{}, map[string]int{}
+	chosen := spread(page.Items, r.Jobs)
+	for i := range chosen {
+		job, differs, err := r.explained(ctx, own, live, &chosen[i])
+		if err != nil {
+			return Check{}, fmt.Errorf("job %s/%s (%s): %w", chosen[i].Namespace, chosen[i].Name, chosen[i].UID, err)
+		}
+		counts[job.Live]++
+		r.report.Jobs = append(r.report.Jobs, job)
+		c.Details = append(c.Details, differs...)
+		r.Tell("explain", uint64(i+1), uint64(len(chosen)))
+	}
+	c.Text = fmt.Sprintf("%s explained", words.Count(len(chosen), "Job"))
+	switch {
+	case len(chosen) == 0:
+		c.Outcome, c.Text = NotChecked, "the log has no Job"
+	case r.Live == nil:
+		c.Text += "; not compared, as no live log was named (--log or --server)"
+	case counts[liveOther] > 0:
+		c.Outcome = DoesNot
+	}
+	for _, what := range []string{liveSame, liveOther, livePruned, liveGone} {
+		if n := counts[what]; n > 0 {
+			c.Text += fmt.Sprintf("; of %d the live log %s", n, what)
+		}
+	}
+	return c, nil
+}
+
+// liveSide is what is known of the live log.
+type liveSide struct {
+	first  events.Sequence // that it keeps
+	pruned bool            // records that the copy has
+}
+
+// liveLog checks that the live log is the one of which the copy is, and goes on from it.
+func (r *running) liveLog(ctx context.Context, own history.Local) (side liveSide, err error) {
+	if r.Live == nil {
+		return side, nil
+	}
+	m := r.plan.Copy
+	id, head, err := r.Live.Head(ctx)
+	switch {
+	case err != nil:
+		return side, fmt.Errorf("ask the live log: %w", err)
+	case id.LogID != m.Identity.LogID:
+		return side, fmt.Errorf("the copy is of log %s, and the live log is %s", m.Identity.LogID, id.LogID)
+	case head.Sequence < m.Head.Sequence:
+		return side, fmt.Errorf("the live log ends with record %d, and its copy with record %d: it has lost records (docs/operating.md, After records are lost)",
+			head.Sequence, m.Head.Sequence)
+	}
+	side.first, err = firstOf(ctx, r.Live)
+	if err != nil {
+		return side, fmt.Errorf("ask the live log: %w", err)
+	}
+	ours, err := firstOf(ctx, own)
+	side.pruned = side.first > ours
+	return side, err
+}
+
+func firstOf(ctx context.Context, src history.Source) (events.Sequence, error) {
+	for rec, err := range src.Read(ctx, 0) {
+		return rec.Sequence, err
+	}
+	return 0, nil
+}
+
+// explained explains one Job, and says what differs.
+func (r *running) explained(ctx context.Context, own history.Local, live liveSide, s *history.Summary) (job Job, differs []string, err error) {
+	job = Job{Namespace: s.Namespace, Name: s.Name, UID: s.UID, Live: liveNotRead}
+	q, err := r.question(s)
+	if err != nil {
+		return job, nil, err
+	}
+	quiet := func(string) {}
+	answer, err := q.Ask(ctx, ask.Source{Source: own, Note: quiet, Behind: quiet, Clock: time.Now, Damage: &r.damage})
+	if err != nil {
+		return job, nil, err
+	}
+	job.Verdict = answer.Verdict.Text
+	if r.Live == nil {
+		return job, nil, nil
+	}
+	if q, err = r.question(s); err != nil {
+		return job, nil, err
+	}
+	other, err := r.Live.Ask(ctx, q)
+	var unknown *which.UnknownError
+	switch {
+	case errors.As(err, &unknown) && live.pruned:
+		job.Live = liveGone
+		return job, nil, nil
+	case err != nil && ctx.Err() != nil:
+		return job, nil, err
+	case err != nil:
+		job.Live = liveOther
+		return job, []string{fmt.Sprintf("job %s/%s (%s): the live log: %s", s.Namespace, s.Name, s.UID, words.Clean(err.Error()))}, nil
+	}
+	a, err := ask.Write(answer, nil)
+	if err != nil {
+		return job, nil, err
+	}
+	b, err := ask.Write(other, nil)
+	if err != nil {
+		return job, nil, err
+	}
+	switch {
+	case bytes.Equal(a, b):
+		job.Live = liveSame
+	case live.pruned:
+		job.Live = livePruned
+	default:
+		job.Live = liveOther
+		differs = append(differs, fmt.Sprintf("job %s/%s (%s): %s", s.Namespace, s.Name, s.UID, firstDifference(a, b)))
+	}
+	return job, differs, nil
+}
+
+// question asks for a Job as of the head of the copy.
+func (r *running) question(s *history.Summary) (*ask.Asked[explain.Answer], error) {
+	q := ask.Explain.New()
+	for flag, value := range map[string]string{"at": strconv.FormatUint(uint64(r.plan.Copy.Head.Sequence), 10), ask.FlagNamespace: s.Namespace} {
+		if err := q.Flags.Set(flag, value); err != nil {
+			return nil, err
+		}
+	}
+	return q, q.Read([]string{"job/" + s.UID})
+}
+
+// firstDifference shows both answers where they begin to differ.
+func firstDifference(a, b []byte) string {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	const around = 60
+	cut := func(text []byte) string {
+		return words.Clean(string(text[max(at-around, 0):min(at+around, len(text))]))
+	}
+	return fmt.Sprintf("restored …%s…, live …%s…", cut(a), cut(b))
+}
+
+// spread takes so many of some Jobs, evenly.
+func spread(jobs []history.Summary, n int) (chosen []history.Summary) {
+	n = min(n, len(jobs))
+	for i := range n {
+		chosen = append(chosen, jobs[i*len(jobs)/n])
+	}
+	return chosen
+}
