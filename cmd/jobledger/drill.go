@@ -89,7 +89,8 @@ func (f *drillFlags) config(c *cli.CLI) (*drill.Config, error) {
 		return nil, cli.Usage("--decisions and --jobs must be 0 or more")
 	}
 	config := &drill.Config{
-		Place: place, Manifest: f.manifest, Dir: f.dir, Decisions: f.decisions, Jobs: f.explain, By: f.by, Version: thisBuild().Version,
+		Place: place, Manifest: f.manifest, Dir: f.dir, Decisions: f.decisions, Jobs: f.explain, By: f.by,
+		Version: thisBuild().Version,
 	}
 	for _, address := range []string{f.Source.Log, c.Getenv(cli.EnvLog)} {
 		if dir, err := open.Dir(address); address != "" && err == nil {
@@ -113,7 +114,8 @@ func runDrill(ctx context.Context, c *cli.CLI, f *drillFlags) error {
 			return err
 		}
 		defer src.Close()
-		config.Live = &drill.Live{Source: src, Ask: func(ctx context.Context, q *ask.Asked[explain.Answer]) (*explain.Answer, error) {
+		config.Live = &drill.Live{Source: src, Ask: func(ctx context.Context,
+			q *ask.Asked[explain.Answer]) (*explain.Answer, error) {
 			return cli.Put(ctx, c, src, q, serve.Hears{Note: func(string) {}, Behind: func(string) {}, Read: c.HasRead})
 		}}
 	}
@@ -151,7 +153,8 @@ func (f *drillFlags) write(report *drill.Report) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(f.report+".md", []byte(report.Markdown()), 0o600), os.WriteFile(f.report+".json", append(text, '\n'), 0o600))
+	return errors.Join(os.WriteFile(f.report+".md", []byte(report.Markdown()), 0o600),
+		os.WriteFile(f.report+".json", append(text, '\n'), 0o600))
 }
 
 func (f *drillFlags) show(c *cli.CLI, report *drill.Report) error {
@@ -172,7 +175,8 @@ func (f *drillFlags) show(c *cli.CLI, report *drill.Report) error {
 	if !report.Passed {
 		result = "did not pass"
 	}
-	fmt.Fprintf(c.Out, "drill: %s in %.1f s, by %s; log %s.%d, head %d %s, from %s\n", result, report.Seconds, words.Clean(report.By),
+	fmt.Fprintf(c.Out, "drill: %s in %.1f s, by %s; log %s.%d, head %d %s, from %s\n", result, report.Seconds,
+		words.Clean(report.By),
 		words.Clean(report.Copy.LogID), report.Copy.Epoch, report.Copy.Head, report.Copy.Hash, words.Clean(report.Copy.Place))
 	return nil
 }

@@ -37,7 +37,8 @@ const (
 	liveNotRead = "was not asked"
 )
 
-// answers explains some Jobs, spread over the newest ones, and compares that with what the live log says of them as of the same record.
+// answers explains some Jobs, spread over the newest ones, and compares that with what the live log says of them as
+// of the same record.
 func (r *running) answers(ctx context.Context) (Check, error) {
 	own := history.Local{Log: r.log, Lists: joblist.New(joblist.Config{
 		Log: r.log, Files: store.FilesOf(r.log), Dir: r.space.log(), Keep: true,
@@ -118,7 +119,8 @@ func firstOf(ctx context.Context, src history.Source) (events.Sequence, error) {
 }
 
 // explained explains one Job, and says what differs.
-func (r *running) explained(ctx context.Context, own history.Local, live liveSide, s *history.Summary) (job Job, differs []string, err error) {
+func (r *running) explained(ctx context.Context, own history.Local, live liveSide, s *history.Summary) (job Job,
+	differs []string, err error) {
 	job = Job{Namespace: s.Namespace, Name: s.Name, UID: s.UID, Live: liveNotRead}
 	q, err := r.question(s)
 	if err != nil {
@@ -146,7 +148,8 @@ func (r *running) explained(ctx context.Context, own history.Local, live liveSid
 		return job, nil, err
 	case err != nil:
 		job.Live = liveOther
-		return job, []string{fmt.Sprintf("job %s/%s (%s): the live log: %s", s.Namespace, s.Name, s.UID, words.Clean(err.Error()))}, nil
+		return job, []string{fmt.Sprintf("job %s/%s (%s): the live log: %s", s.Namespace, s.Name, s.UID,
+			words.Clean(err.Error()))}, nil
 	}
 	a, err := ask.Write(answer, nil)
 	if err != nil {
@@ -171,7 +174,8 @@ func (r *running) explained(ctx context.Context, own history.Local, live liveSid
 // question asks for a Job as of the head of the copy.
 func (r *running) question(s *history.Summary) (*ask.Asked[explain.Answer], error) {
 	q := ask.Explain.New()
-	for flag, value := range map[string]string{"at": strconv.FormatUint(uint64(r.plan.Copy.Head.Sequence), 10), ask.FlagNamespace: s.Namespace} {
+	for flag, value := range map[string]string{"at": strconv.FormatUint(uint64(r.plan.Copy.Head.Sequence), 10),
+		ask.FlagNamespace: s.Namespace} {
 		if err := q.Flags.Set(flag, value); err != nil {
 			return nil, err
 		}

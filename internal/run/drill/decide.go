@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// decisions makes the newest decisions again, from the beginning of the file on from which there are as many as are wanted. Each file states
-// again what is needed of those before it; what the files behind the first one state is compared with the records.
+// decisions makes the newest decisions again, from the beginning of the file on from which there are as many as are
+// wanted. Each file states again what is needed of those before it; what the files behind the first one state is
+// compared with the records.
 func (r *running) decisions(ctx context.Context) (Check, error) {
 	from, err := r.from(ctx)
 	if err != nil {
@@ -60,7 +61,8 @@ func (r *running) decisions(ctx context.Context) (Check, error) {
 	return c, nil
 }
 
-// from is the first record of the newest file from which on there are enough decisions, and a file behind it whose states can be compared.
+// from is the first record of the newest file from which on there are enough decisions, and a file behind it whose
+// states can be compared.
 func (r *running) from(ctx context.Context) (events.Sequence, error) {
 	files, err := store.FilesOf(r.log)()
 	if err != nil || len(files) == 0 || r.Decisions == 0 {

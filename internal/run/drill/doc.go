@@ -3,14 +3,15 @@
 //	report, err := drill.Run(ctx, &drill.Config{Place: place, Decisions: 100_000, Jobs: 20})
 //	if err == nil && !report.Passed { ... }
 //
-// The checks, in this order: the manifest can be read; each object and record is what the manifest says (package restore); the log is
-// whole, and ends with the head of the manifest; the newest decisions are made again and are the same, and the states that the files store
-// are what the records give; so are the lists of Jobs that the manifest names; some Jobs are explained, as the live log explains them as
-// of the same record. Invariants:
+// The checks, in this order: the manifest can be read; each object and record is what the manifest says (package
+// restore); the log is whole, and ends with the head of the manifest; the newest decisions are made again and are the
+// same, and the states that the files store are what the records give; so are the lists of Jobs that the manifest
+// names; some Jobs are explained, as the live log explains them as of the same record. Invariants:
 //
-//   - A check that does not hold is in the Report. The error is for a drill that could not be carried out: it says nothing of the copy.
-//   - The directory is new, below an empty one or that of temporary files, and never in a directory with a log or a copy in it. It is deleted
-//     however the drill ends; what a killed drill left is deleted by the next one there.
+//   - A check that does not hold is in the Report. The error is for a drill that could not be carried out: it says
+//     nothing of the copy.
+//   - The directory is new, below an empty one or that of temporary files, and never in a directory with a log or a
+//     copy in it. It is deleted however the drill ends; what a killed drill left is deleted by the next one there.
 //   - The copy and the live log are only read.
 //
 // # Concurrency

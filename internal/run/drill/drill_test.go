@@ -22,7 +22,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/indir"
 )
 
-// TestADrill of a sound copy: each check holds, whatever is wanted of it, and the live log, which has gone on, explains the same.
+// TestADrill of a sound copy: each check holds, whatever is wanted of it, and the live log, which has gone on,
+// explains the same.
 func TestADrill(t *testing.T) {
 	dir := newLog(t, nil, nil)
 	root := copied(t, dir)
@@ -57,7 +58,8 @@ func TestADrill(t *testing.T) {
 			}
 		}
 		text := outcome(t, r, "Decisions").Text
-		if strings.Contains(text, "from record 1 on") == (name == "few decisions") || strings.Contains(text, " 0 stored states") {
+		whole := strings.Contains(text, "from record 1 on")
+		if whole == (name == "few decisions") || strings.Contains(text, " 0 stored states") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
@@ -81,7 +83,8 @@ func TestTheReport(t *testing.T) {
 	}
 	text := r.Markdown()
 	for _, want := range []string{
-		": passed\n", `| By | a\|b &lt;c>\x1b\[31m |`, "| Program | jobledger v1 |", r.Copy.Hash, "| Decisions | holds |", "| Removed | holds |", "by jobledger v0, ",
+		": passed\n", `| By | a\|b &lt;c>\x1b\[31m |`, "| Program | jobledger v1 |", r.Copy.Hash, "| Decisions | holds |",
+		"| Removed | holds |", "by jobledger v0, ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
@@ -158,10 +161,13 @@ func TestAManifestThatLies(t *testing.T) {
 			m.Head.Time++
 			m.Tail.Segments[len(m.Tail.Segments)-1].End = m.Head
 		}, "Restore", "and the copy with record"},
-		"a later epoch":           {func(m *copylog.Manifest) { m.Identity.Epoch++ }, "Restore", "the manifest says"},
-		"another log":             {func(m *copylog.Manifest) { m.Identity.LogID = strings.Repeat("ab", 16) }, "Restore", "of log"},
-		"a log that begins later": {func(m *copylog.Manifest) { m.First = m.Files[len(m.Files)-1].First }, "Restore", "records before"},
-		"other records of a file": {func(m *copylog.Manifest) { m.Files[1].Records[3] ^= 1 }, "Restore", "other records than the manifest says"},
+		"a later epoch": {func(m *copylog.Manifest) { m.Identity.Epoch++ }, "Restore", "the manifest says"},
+		"another log": {func(m *copylog.Manifest) { m.Identity.LogID = strings.Repeat("ab", 16) }, "Restore",
+			"of log"},
+		"a log that begins later": {func(m *copylog.Manifest) { m.First = m.Files[len(m.Files)-1].First }, "Restore",
+			"records before"},
+		"other records of a file": {func(m *copylog.Manifest) { m.Files[1].Records[3] ^= 1 }, "Restore",
+			"other records than the manifest says"},
 	} {
 		m, err := copylog.Decode(content)
 		if err != nil {
@@ -197,7 +203,8 @@ func TestAManifestThatLies(t *testing.T) {
 	}
 }
 
-// TestADecisionThatDiffers: the log is whole and its chain is right, and one of its decisions is not the one that the rules make.
+// TestADecisionThatDiffers: the log is whole and its chain is right, and one of its decisions is not the one that the
+// rules make.
 func TestADecisionThatDiffers(t *testing.T) {
 	n := 0
 	root := copied(t, newLog(t, func(rec *events.Record) {
@@ -225,7 +232,8 @@ func TestADecisionThatDiffers(t *testing.T) {
 	}
 }
 
-// TestStatesThatDiffer: a state that the log stores is not what the records before it give; a list of Jobs tells of another Job.
+// TestStatesThatDiffer: a state that the log stores is not what the records before it give; a list of Jobs tells of
+// another Job.
 func TestStatesThatDiffer(t *testing.T) {
 	n := 0
 	root := copied(t, newLog(t, func(rec *events.Record) {
@@ -300,11 +308,12 @@ func TestADrillIsInterrupted(t *testing.T) {
 	for _, check := range []string{"restore", "verify", "decide", "explain"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		around := t.TempDir()
-		_, err := drill.Run(ctx, &drill.Config{Place: indir.New(root), Dir: around, Jobs: 3, Tell: func(at string, _, _ uint64) {
-			if at == check {
-				cancel()
-			}
-		}})
+		_, err := drill.Run(ctx, &drill.Config{Place: indir.New(root), Dir: around, Jobs: 3,
+			Tell: func(at string, _, _ uint64) {
+				if at == check {
+					cancel()
+				}
+			}})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", check, err)
 		}
@@ -319,7 +328,8 @@ func TestWhatAKilledDrillLeft(t *testing.T) {
 	root, around := copied(t, newLog(t, nil, nil)), t.TempDir()
 	dead, alive := filepath.Join(around, "jobledger-drill-1"), filepath.Join(around, "jobledger-drill-2")
 	for _, dir := range []string{dead, alive} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "log"), 0o700), os.WriteFile(filepath.Join(dir, "DRILL"), nil, 0o600)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Join(dir, "log"), 0o700), os.WriteFile(filepath.Join(dir, "DRILL"), nil, 0o600))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -353,11 +363,17 @@ func TestADrillKeepsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	for at, want := range map[string]string{
-		dir: "which has the live log", filepath.Join(dir, "drill"): "which has the live log", filepath.Join(link, "a", "b"): "which has the live log",
-		root: "which has the copy", filepath.Join(root, "files"): "which has the copy", filepath.Join(other, "x"): "has a log in it", full: "is not empty (file)",
+		dir:                           "which has the live log",
+		filepath.Join(dir, "drill"):   "which has the live log",
+		filepath.Join(link, "a", "b"): "which has the live log",
+		root:                          "which has the copy",
+		filepath.Join(root, "files"):  "which has the copy",
+		filepath.Join(other, "x"):     "has a log in it",
+		full:                          "is not empty (file)",
 	} {
 		_, err := drill.Run(t.Context(), &drill.Config{
-			Place: indir.New(root), Dir: at, Apart: []drill.Apart{{Dir: dir, What: "the live log"}, {Dir: root, What: "the copy"}},
+			Place: indir.New(root), Dir: at,
+			Apart: []drill.Apart{{Dir: dir, What: "the live log"}, {Dir: root, What: "the copy"}},
 		})
 		var usage *drill.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {

@@ -62,8 +62,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// newLog makes a log of several files of a busy cluster, with lists of its Jobs; change may change records as they are stored, and misread
-// as they are read for the lists.
+// newLog makes a log of several files of a busy cluster, with lists of its Jobs; change may change records as they
+// are stored, and misread as they are read for the lists.
 func newLog(t testing.TB, change, misread func(*events.Record)) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "log")
@@ -115,7 +115,8 @@ func (m misreading) Read(ctx context.Context, from events.Sequence) iter.Seq2[ev
 	return m.changed(m.Reader.Read(ctx, from))
 }
 
-func (m misreading) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+func (m misreading) ReadStream(ctx context.Context, s events.Stream, from events.Sequence,
+	dir store.Direction) iter.Seq2[events.Record, error] {
 	return m.changed(m.Reader.ReadStream(ctx, s, from, dir))
 }
 
@@ -168,7 +169,8 @@ func live(t testing.TB, dir string, misread func(*events.Record)) *drill.Live {
 	if misread != nil {
 		read = misreading{log, misread}
 	}
-	src := history.Local{Log: read, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log), Dir: dir}), Damage: &damage}
+	src := history.Local{Log: read, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log), Dir: dir}),
+		Damage: &damage}
 	quiet := func(string) {}
 	return &drill.Live{Source: src, Ask: func(ctx context.Context, q *ask.Asked[explain.Answer]) (*explain.Answer, error) {
 		return q.Ask(ctx, ask.Source{Source: src, Note: quiet, Behind: quiet, Damage: &damage})

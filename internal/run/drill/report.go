@@ -95,7 +95,8 @@ func (r *Report) Markdown() string {
 	if c := r.Copy; c.LogID != "" {
 		row("Log", fmt.Sprintf("%s, epoch %d", c.LogID, c.Epoch))
 		row("Head", fmt.Sprintf("record %d of %s, hash %s", c.Head, second(c.Newest), c.Hash))
-		row("Written", fmt.Sprintf("%s by jobledger %s, %s before the drill", second(c.Written), c.Writer, words.Span(max(r.Began.Sub(c.Written), 0))))
+		row("Written", fmt.Sprintf("%s by jobledger %s, %s before the drill", second(c.Written), c.Writer,
+			words.Span(max(r.Began.Sub(c.Written), 0))))
 		row("Size", fmt.Sprintf("%d bytes, records from %d on", c.Bytes, c.First))
 	}
 	b.WriteString("\n| Check | Outcome | What was seen | Took |\n|---|---|---|---|\n")

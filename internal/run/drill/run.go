@@ -61,8 +61,8 @@ type running struct {
 	unfounded bool // a record refers to what no record before it says: nothing more is folded
 }
 
-// Run carries out a drill. The error is for one that could not be carried out: a UsageError, or that of a context that ended. Whatever does
-// not hold is in the report.
+// Run carries out a drill. The error is for one that could not be carried out: a UsageError, or that of a context
+// that ended. Whatever does not hold is in the report.
 func Run(ctx context.Context, config *Config) (*Report, error) {
 	c := *config
 	if c.Clock == nil {
@@ -114,7 +114,8 @@ func (s *space) gone() error {
 	return nil
 }
 
-// checks makes one check after the other. Behind one that has to hold for those that follow, these are not made, and it is said.
+// checks makes one check after the other. Behind one that has to hold for those that follow, these are not made, and
+// it is said.
 func (r *running) checks(ctx context.Context) error {
 	steps := []struct {
 		name  string
@@ -136,7 +137,8 @@ func (r *running) checks(ctx context.Context) error {
 	failed := ""
 	for _, s := range steps {
 		if failed != "" {
-			r.report.Checks = append(r.report.Checks, Check{Name: s.name, Outcome: NotChecked, Text: fmt.Sprintf("as %q does not hold", failed)})
+			r.report.Checks = append(r.report.Checks, Check{Name: s.name, Outcome: NotChecked,
+				Text: fmt.Sprintf("as %q does not hold", failed)})
 			continue
 		}
 		held := r.check(s.name, func() (Check, error) { return s.run(ctx) })
@@ -177,10 +179,12 @@ func (r *running) manifest(ctx context.Context) (Check, error) {
 	r.plan = plan
 	m := plan.Copy
 	r.report.Copy = Copy{
-		Place: r.Place.String(), LogID: m.Identity.LogID, Epoch: m.Identity.Epoch, Head: uint64(m.Head.Sequence), Hash: m.Head.Hash.String(),
+		Place: r.Place.String(), LogID: m.Identity.LogID, Epoch: m.Identity.Epoch, Head: uint64(m.Head.Sequence),
+		Hash:   m.Head.Hash.String(),
 		Newest: m.Head.Time.Go().UTC(), Written: m.Written.Go().UTC(), Writer: m.Writer, Bytes: plan.Bytes,
 	}
-	c := Check{Text: fmt.Sprintf("log %s ends with record %d, in %s and %s", m.Identity, m.Head.Sequence, words.Count(len(m.Files), "sealed file"),
+	c := Check{Text: fmt.Sprintf("log %s ends with record %d, in %s and %s", m.Identity, m.Head.Sequence,
+		words.Count(len(m.Files), "sealed file"),
 		words.Count(len(m.Segments()), "segment"))}
 	for _, h := range m.Holes {
 		c.Details = append(c.Details, fmt.Sprintf("the copy does not have records %d to %d: they were gone before they could be copied", h.From, h.Through))
@@ -208,7 +212,9 @@ func (r *running) restore(ctx context.Context) (Check, error) {
 
 func (r *running) verify(ctx context.Context) (Check, error) {
 	dir, m := r.space.log(), r.plan.Copy
-	report, err := open.Verify(ctx, dir, func(done, total int64) { r.Tell("verify", uint64(done), uint64(max(total, 0))) }, m.Head)
+	report, err := open.Verify(ctx, dir, func(done, total int64) {
+		r.Tell("verify", uint64(done), uint64(max(total, 0)))
+	}, m.Head)
 	if err != nil {
 		c := Check{Outcome: DoesNot, Text: words.Clean(err.Error())}
 		for _, damage := range report.Damage {
@@ -217,7 +223,8 @@ func (r *running) verify(ctx context.Context) (Check, error) {
 		return c, nil
 	}
 	if report.Head.Sequence != m.Head.Sequence || report.Head.Hash != m.Head.Hash || report.Identity != m.Identity {
-		return Check{}, fmt.Errorf("log %s ends with record %d, hash %s; the manifest says %s, record %d, hash %s", report.Identity, report.Head.Sequence,
+		return Check{}, fmt.Errorf("log %s ends with record %d, hash %s; the manifest says %s, record %d, hash %s",
+			report.Identity, report.Head.Sequence,
 			report.Head.Hash, m.Identity, m.Head.Sequence, m.Head.Hash)
 	}
 	if r.log, err = open.Archive(dir); err != nil {
@@ -226,7 +233,8 @@ func (r *running) verify(ctx context.Context) (Check, error) {
 	if err := r.log.Readable(events.ReaderVersion{Fold: projector.FoldVersion}); err != nil {
 		return Check{}, err
 	}
-	return Check{Text: fmt.Sprintf("%d records, head %d %s, as the manifest says", report.Records, report.Head.Sequence, report.Head.Hash), Details: report.Notes}, nil
+	return Check{Text: fmt.Sprintf("%d records, head %d %s, as the manifest says", report.Records, report.Head.Sequence,
+		report.Head.Hash), Details: report.Notes}, nil
 }
 
 // states compares the lists of Jobs that came with a fold of the records of each file.
@@ -235,7 +243,8 @@ func (r *running) states(ctx context.Context) (Check, error) {
 	if err != nil {
 		return Check{}, err
 	}
-	c := Check{Text: fmt.Sprintf("%s of lists are what a fold of the records gives", words.Count(checked.Rows, "row")), Details: checked.Notes}
+	c := Check{Text: fmt.Sprintf("%s of lists are what a fold of the records gives", words.Count(checked.Rows, "row")),
+		Details: checked.Notes}
 	if checked.Rows == 0 && len(checked.Wrong) == 0 {
 		c.Outcome, c.Text = NotChecked, "the copy has no list of Jobs that could be compared; they are made again from the records"
 	}

@@ -158,8 +158,10 @@ func keepAway(dir string, apart []Apart) error {
 		if a.Dir == "" {
 			continue
 		}
-		if in, err := filepath.Rel(realPath(a.Dir), real); err == nil && in != ".." && !strings.HasPrefix(in, ".."+string(filepath.Separator)) {
-			return &UsageError{fmt.Sprintf("%s is in %s, which has %s: a drill wants a directory apart from it", dir, a.Dir, a.What)}
+		in, err := filepath.Rel(realPath(a.Dir), real)
+		if err == nil && in != ".." && !strings.HasPrefix(in, ".."+string(filepath.Separator)) {
+			return &UsageError{fmt.Sprintf("%s is in %s, which has %s: a drill wants a directory apart from it", dir, a.Dir,
+				a.What)}
 		}
 	}
 	for at := real; ; at = filepath.Dir(at) {
