@@ -52,6 +52,14 @@ func manifests(chart string) (map[string]string, error) {
 		return nil, err
 	}
 	files[filepath.Join(namespaceOverlay, "rights.yaml")] = rights
+	values, err := os.ReadFile(filepath.Join(filepath.Dir(chart), drillOverlay, "values.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	if rendered, err = render(chart, release, base+string(values)); err != nil {
+		return nil, err
+	}
+	files[filepath.Join(drillOverlay, "cronjob.yaml")] = rendered["drill.yaml"]
 	for feature, values := range features {
 		rendered, err := render(chart, release, values)
 		if err != nil {
@@ -115,6 +123,9 @@ func renderWith(dir, name string, set common.Values) (map[string]string, error) 
 	}
 	return files, nil
 }
+
+// drillOverlay is the overlay with a CronJob that tries restores.
+const drillOverlay = "overlays/drill"
 
 // namespaceOverlay is the overlay of a controller of one namespace, whose rights no other has.
 const namespaceOverlay = "overlays/namespace"

@@ -192,7 +192,7 @@ func TestEveryCombinationRenders(t *testing.T) {
 	}
 	features := slices.Concat(slices.Sorted(maps.Keys(rights)), []string{
 		"watchNamespace: team-a", "ttlAfterFinished: false", "cronJobs: false", "networkPolicy: {enabled: true}", "serviceMonitor: {enabled: true}",
-		"alerts: {enabled: true}", "dashboard: {enabled: true}",
+		"alerts: {enabled: true}", "drill: {schedule: '17 4 * * 1', from: 's3://bucket/x', secret: keys}", "dashboard: {enabled: true}",
 		"nats: {url: 'nats://nats:4222'}", "podLabels: {a: b}", "serviceAccountAnnotations: {a: b}", "tolerations: [{operator: Exists}]",
 	})
 	for _, mode := range []string{"manage: delegated", "manage: all", "manage: observe"} {
