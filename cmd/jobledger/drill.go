@@ -54,7 +54,7 @@ nothing is left either. What a drill left that was killed is deleted by the next
 The directory is a new one for temporary files, or below --dir, which must be empty or not there. One
 that is in the live log, or in the copy, is refused. It needs the room of the log.
 
-The report says who ran the drill, when, of which head, what was checked and how long it took.
+The report says who ran the drill, when, at which head, what was checked and how long it took.
 -o md or -o json prints it; --report PATH writes PATH.md and PATH.json beside what is printed.
 
 ` + placeHelp,
