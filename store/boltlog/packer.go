@@ -32,12 +32,17 @@ type packer struct {
 	before  events.Hash // the chain value before the file
 	synced  int64
 	resumed time.Time // when the last rest ended
+	hurried bool      // it does not rest
 }
 
 // writePacked writes what a sealed file holds to another file, packed, and reads that back from the disk. The file has a name that the
 // next Open removes.
 func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
 	p := &packer{ctx: ctx, resumed: time.Now()}
+	return p.pack(f, f.path+tempSuffix)
+}
+
+func (p *packer) pack(f *logFile, temp string) (packed *logFile, err error) {
 	end, err := f.sealedHead()
 	if err == nil {
 		err = p.read(f)
@@ -45,7 +50,6 @@ func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
 	if err != nil {
 		return nil, err
 	}
-	temp := f.path + tempSuffix
 	p.file, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
@@ -124,6 +128,9 @@ func (p *packer) block(hash *events.Hash) error {
 
 // rest waits in proportion to what was worked since the last rest.
 func (p *packer) rest() error {
+	if p.hurried {
+		return context.Cause(p.ctx)
+	}
 	pause := time.NewTimer(packRest * time.Since(p.resumed))
 	defer pause.Stop()
 	select {

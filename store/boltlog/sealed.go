@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -100,6 +102,22 @@ func (s *Sealed) Offsets() (map[string]events.Sequence, error) {
 
 // Content is the file as it was opened.
 func (s *Sealed) Content() (io.ReaderAt, int64) { return s.file.file, s.file.sealed.size }
+
+// IsPacked reports whether its records are in compressed blocks.
+func (s *Sealed) IsPacked() (bool, error) { return s.file.isPacked() }
+
+// Packed writes what the file holds to another path, packed, and opens that. Whoever asked for it closes it and removes what is there.
+func (s *Sealed) Packed(ctx context.Context, path string) (*Sealed, error) {
+	p := &packer{ctx: ctx, resumed: time.Now(), hurried: true}
+	packed, err := p.pack(s.file, path)
+	if err != nil {
+		return nil, fmt.Errorf("pack %s for its copy: %w", s.file.path, err)
+	}
+	if err := packed.end(store.ErrClosed); err != nil {
+		return nil, errors.Join(err, os.Remove(path))
+	}
+	return OpenSealed(path, s.file.first)
+}
 
 // Walk gives each record as it is stored, with the chain value after it. It checks what can be checked of the file alone: pages,
 // checksums, dense sequences, the end mark of the last batch, the chain from beginning to end.
