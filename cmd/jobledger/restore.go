@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/run/restore"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store/copylog"
 	"github.com/jobledger/jobledger/store/open"
 )
 
@@ -157,18 +158,24 @@ func tellPlan(c *cli.CLI, p *restore.Plan) {
 	if p.Cut != nil {
 		fmt.Fprintf(c.Out, "%s, %d bytes, of records %d to %d those that are wanted\n", p.Cut.Object.Name, p.Cut.Object.Bytes, p.Cut.First, p.Cut.End.Sequence)
 	}
-	if segments := p.Segments(); len(segments) > 0 {
-		bytes := int64(0)
-		for _, s := range segments {
-			bytes += s.Object.Bytes
-		}
-		fmt.Fprintf(c.Out, "%s, %d bytes, records %d to %d\n", cli.Counted(len(segments), "segment", "segments"), bytes, segments[0].First,
-			segments[len(segments)-1].End.Sequence)
+	for _, t := range p.Sealed {
+		tellSegments(c, t.Segments)
 	}
+	tellSegments(c, p.Segments())
 	if p.Key != nil {
 		fmt.Fprintln(c.Out, "the key of the log")
 	}
 	fmt.Fprintf(c.Out, "%d bytes are to come\n", p.Bytes)
+}
+
+func tellSegments(c *cli.CLI, segments []copylog.File) {
+	bytes := int64(0)
+	for _, s := range segments {
+		bytes += s.Object.Bytes
+	}
+	if n := len(segments); n > 0 {
+		fmt.Fprintf(c.Out, "%s, %d bytes, records %d to %d\n", cli.Counted(n, "segment", "segments"), bytes, segments[0].First, segments[n-1].End.Sequence)
+	}
 }
 
 // longAgo is how much of a log may be left out without a word about the cluster, which did not stand still.

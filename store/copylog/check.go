@@ -4,34 +4,25 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
 
 // check checks what a manifest says against itself.
 func (m *Manifest) check() error {
+	for _, t := range m.tails() {
+		if len(t.Segments) == 0 || t.Segments[0].First != t.First || len(t.Begin) == 0 {
+			return fmt.Errorf("of the file of record %d it has %d segments, and %d bytes of its beginning", t.First, len(t.Segments), len(t.Begin))
+		}
+	}
 	end := store.Head{}
-	for _, f := range m.Files {
-		if err := m.follows(&end, f, FileName(f.First, f.Epoch, FileSuffix)); err != nil {
-			return err
+	for _, r := range m.Runs() {
+		var err error
+		if r.File != nil {
+			err = m.checkFile(&end, r.File)
+		} else {
+			err = m.checkSegments(&end, r.Segments)
 		}
-		for _, o := range f.Derived {
-			if o.Name != FileName(f.First, f.Epoch, ".idx") && o.Name != FileName(f.First, f.Epoch, ".jobs") {
-				return fmt.Errorf("an object derived from %s has the name %q", f.Object.Name, o.Name)
-			}
-		}
-	}
-	if t := m.Tail; t != nil {
-		if err := m.checkTail(&end, t); err != nil {
-			return err
-		}
-	}
-	for _, t := range m.Partial {
-		at := store.Head{Sequence: t.First - 1}
-		if len(t.Segments) > 0 {
-			at.Hash = t.Segments[0].Before
-		}
-		if err := m.checkTail(&at, &t); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -41,8 +32,32 @@ func (m *Manifest) check() error {
 	return m.checkNames()
 }
 
-// follows checks that a run of records goes on from the end of those before it, and moves the end.
-func (m *Manifest) follows(end *store.Head, f File, name string) error {
+func (m *Manifest) checkFile(end *store.Head, f *File) error {
+	for _, o := range f.Derived {
+		if o.Name != FileName(f.First, f.Epoch, ".idx") && o.Name != FileName(f.First, f.Epoch, ".jobs") {
+			return fmt.Errorf("an object derived from %s has the name %q", f.Object.Name, o.Name)
+		}
+	}
+	return m.follows(end, f, true, FileName(f.First, f.Epoch, FileSuffix))
+}
+
+func (m *Manifest) checkSegments(end *store.Head, t *Tail) error {
+	for i := range t.Segments {
+		s := &t.Segments[i]
+		name := SegmentName(s.First, s.Epoch)
+		if span := SpanName(s.First, s.End.Sequence, s.Epoch); s.Object.Name == span {
+			name = span
+		}
+		if err := m.follows(end, s, i == 0, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follows checks that a run of records goes on from the end of those before it, and moves the end. Before the first records of a file
+// others may be gone, where a hole says so.
+func (m *Manifest) follows(end *store.Head, f *File, begins bool, name string) error {
 	switch {
 	case f.Object.Name != name || f.Object.Bytes <= 0:
 		return fmt.Errorf("the object with records %d to %d has the name %q and %d bytes", f.First, f.End.Sequence, f.Object.Name, f.Object.Bytes)
@@ -50,32 +65,10 @@ func (m *Manifest) follows(end *store.Head, f File, name string) error {
 		return fmt.Errorf("%s has records %d to %d, epoch %d", name, f.First, f.End.Sequence, f.Epoch)
 	case f.First == end.Sequence+1 && f.Before != end.Hash:
 		return fmt.Errorf("%s does not go on from the records before it", name)
-	case f.First != end.Sequence+1 && !m.gone(end.Sequence+1, f.First-1):
+	case f.First != end.Sequence+1 && (!begins || !slices.Contains(m.Holes, Hole{From: end.Sequence + 1, Through: f.First - 1})):
 		return fmt.Errorf("%s begins with record %d, and what is before it ends with record %d", name, f.First, end.Sequence)
 	}
 	*end = f.End
-	return nil
-}
-
-// gone reports whether a hole accounts for those records. What is before the first file was pruned before the first copy.
-func (m *Manifest) gone(from, through events.Sequence) bool {
-	for _, t := range m.Partial {
-		if n := len(t.Segments); t.First == from && n > 0 {
-			from = t.Segments[n-1].End.Sequence + 1
-		}
-	}
-	return from == through+1 || slices.Contains(m.Holes, Hole{From: from, Through: through})
-}
-
-func (m *Manifest) checkTail(end *store.Head, t *Tail) error {
-	if t.First != end.Sequence+1 && !m.gone(end.Sequence+1, t.First-1) || len(t.Segments) == 0 || t.Segments[0].First != t.First || len(t.Begin) == 0 {
-		return fmt.Errorf("the tail begins with record %d, and what is before it ends with record %d", t.First, end.Sequence)
-	}
-	for _, s := range t.Segments {
-		if err := m.follows(end, s, SegmentName(s.First, s.Epoch)); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -3,6 +3,7 @@
 //	MANIFEST                          names all other objects; the only one that is ever overwritten
 //	files/00000000000000000001-1.db   a sealed file, by its first record and the epoch of its last; .idx and .jobs beside it
 //	tail/00000000000000041287-1.seg   records of the file that is written, whole batches, as one block of a packed file
+//	tail/00000000000000041287-00000000000000041950-1.seg   the same, of several segments, or where its first name is taken
 //	manifests/00000000000000041999-1  the manifest of a day, under its head
 //	KEY                               the key of the log, if that was asked for
 //

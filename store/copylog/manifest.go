@@ -1,6 +1,7 @@
 package copylog
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
@@ -15,8 +16,8 @@ type Manifest struct {
 	Writer   string          // the version of that program
 	First    events.Sequence // the oldest record that the log kept then; the copy may have older ones
 	Files    []File          // sealed files of the log, oldest first
-	Partial  []Tail          // files of which only the beginning was copied before they were gone, oldest first
-	Tail     *Tail           // behind the last of Files; nil when there is nothing
+	Partial  []Tail          // files as segments, oldest first: sealed ones that will come whole, and ones that were gone before their end was copied
+	Tail     *Tail           // the newest file; nil when there is nothing of it
 	Holes    []Hole          // records that were gone before they were copied
 	Leaving  []Leaving       // objects that are to be deleted
 	Kept     []Kept          // earlier manifests that stay, oldest first
@@ -41,7 +42,7 @@ type Object struct {
 	SHA256 events.Hash // of its bytes
 }
 
-// Tail is the beginning of a file of the log that was written when it was copied.
+// Tail is a file of the log that was written when it was copied, as segments: its beginning, or all of it.
 type Tail struct {
 	First    events.Sequence // of the file
 	Begin    []byte          // as boltlog.Sealed.Begin
@@ -80,13 +81,55 @@ func (m *Manifest) Clone() *Manifest {
 	return &c
 }
 
-// End is the last record that a copy has of those that follow each other without a gap to its head; the zero Head of an empty one.
-func (m *Manifest) End() store.Head {
-	if s := m.Segments(); len(s) > 0 {
-		return s[len(s)-1].End
+// Run is one file of the log as the copy has it: one of File and Segments is not nil.
+type Run struct {
+	File     *File
+	Segments *Tail
+}
+
+// First is the record with which it begins.
+func (r Run) First() events.Sequence {
+	if r.File != nil {
+		return r.File.First
 	}
-	if n := len(m.Files); n > 0 {
-		return m.Files[n-1].End
+	return r.Segments.First
+}
+
+// Before is the chain value before it.
+func (r Run) Before() events.Hash {
+	if r.File != nil {
+		return r.File.Before
+	}
+	return r.Segments.Segments[0].Before
+}
+
+// End is the last record of it that the copy has.
+func (r Run) End() store.Head {
+	if r.File != nil {
+		return r.File.End
+	}
+	return r.Segments.Segments[len(r.Segments.Segments)-1].End
+}
+
+// Runs are all files of the log that the copy has, oldest first. They point into the manifest.
+func (m *Manifest) Runs() (all []Run) {
+	for i := range m.Files {
+		all = append(all, Run{File: &m.Files[i]})
+	}
+	for i := range m.Partial {
+		all = append(all, Run{Segments: &m.Partial[i]})
+	}
+	if m.Tail != nil {
+		all = append(all, Run{Segments: m.Tail})
+	}
+	slices.SortFunc(all, func(a, b Run) int { return cmp.Compare(a.First(), b.First()) })
+	return all
+}
+
+// End is the last record that a copy has; the zero Head of an empty one.
+func (m *Manifest) End() store.Head {
+	if all := m.Runs(); len(all) > 0 {
+		return all[len(all)-1].End()
 	}
 	return store.Head{}
 }

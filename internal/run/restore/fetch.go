@@ -79,19 +79,20 @@ func (w *working) last(ctx context.Context) (store.Head, events.Identity, error)
 		spec := boltlog.FileSpec{First: w.Last.First, Begin: w.Last.Begin, Term: w.Last.Term, Offsets: w.Last.Offsets}
 		if w.Short() {
 			spec.Term = 0 // that of the records counts
-			if n := len(w.Files); n > 0 {
-				spec.Term = w.termOf(n - 1)
-			}
+			spec.Term = w.termBefore()
 		}
-		return w.write(ctx, spec, w.fromSegments(ctx))
+		return w.write(ctx, spec, w.fromSegments(ctx, w.Segments()))
 	}
 	end := w.Files[len(w.Files)-1]
 	return end.End, events.Identity{LogID: w.Copy.Identity.LogID, Epoch: end.Epoch}, nil
 }
 
-// termOf is the newest term that began in the log as of the end of a file that has come.
-func (w *working) termOf(i int) uint64 {
-	first := w.Files[i].First
+// termBefore is the newest term that began in the log before its last file.
+func (w *working) termBefore() uint64 {
+	first := w.before
+	if first == 0 {
+		return 0
+	}
 	s, err := boltlog.OpenSealed(filepath.Join(w.Dir, boltlog.FileName(first)), first)
 	if err != nil {
 		return 0
@@ -120,9 +121,7 @@ func (w *working) cut(ctx context.Context) (head store.Head, id events.Identity,
 		return head, id, w.damaged(f.Object.Name, err)
 	}
 	spec := boltlog.FileSpec{First: f.First, Begin: s.Begin, Offsets: offsets}
-	if n := len(w.Files); n > 0 {
-		spec.Term = w.termOf(n - 1)
-	}
+	spec.Term = w.termBefore()
 	stored := func(yield func([]byte, error) bool) {
 		err := s.Walk(ctx, func(_ events.Label, stored []byte, _ events.Hash) error {
 			if !yield(stored, nil) {
@@ -190,10 +189,26 @@ func (w *working) wanted(stored iter.Seq2[[]byte, error]) iter.Seq2[[]byte, erro
 	}
 }
 
+// sealed writes the files again that are there as segments, but for the last one.
+func (w *working) sealed(ctx context.Context) error {
+	for _, t := range w.Sealed {
+		spec := boltlog.FileSpec{First: t.First, Begin: t.Begin, Term: t.Term, Offsets: t.Offsets}
+		head, _, err := boltlog.WriteFile(ctx, w.Dir, spec, w.fromSegments(ctx, t.Segments))
+		if err != nil {
+			return err
+		}
+		if want := t.Segments[len(t.Segments)-1].End; head != want {
+			return fmt.Errorf("the file of record %d ends with record %d, hash %s, and in the copy with record %d, hash %s", t.First, head.Sequence, head.Hash,
+				want.Sequence, want.Hash)
+		}
+	}
+	return nil
+}
+
 // fromSegments brings one segment after the other, and gives its records.
-func (w *working) fromSegments(ctx context.Context) iter.Seq2[[]byte, error] {
+func (w *working) fromSegments(ctx context.Context, segments []copylog.File) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for _, s := range w.Segments() {
+		for _, s := range segments {
 			stored, err := w.segment(ctx, s)
 			if err != nil {
 				yield(nil, err)

@@ -33,12 +33,15 @@ type Config struct {
 // Plan is what a restore is to do.
 type Plan struct {
 	Config
-	Copy  *copylog.Manifest
-	Files []copylog.File // that come whole
-	Last  *copylog.Tail  // the file that is written again; nil when the last of Files is the last
-	Cut   *copylog.File  // that last file, when it is to come from a sealed one; its records through the wanted one
-	Key   *copylog.Object
-	Bytes int64 // of all that comes
+	Copy   *copylog.Manifest
+	Files  []copylog.File // that come whole
+	Sealed []copylog.Tail // that are written again from segments, before the last file
+	Last   *copylog.Tail  // the last file, when it is written again from segments
+	Cut    *copylog.File  // the last file, when it is to come from a sealed one; its records through the wanted one
+	Key    *copylog.Object
+	Bytes  int64 // of all that comes
+
+	before events.Sequence // with which the file before the last one begins; 0 for none, and where the last one comes whole
 }
 
 // Make reads the manifest and decides what comes.
@@ -78,94 +81,75 @@ func Make(ctx context.Context, config *Config) (*Plan, error) {
 	return p, nil
 }
 
-// run is a file of the log, as the copy has it.
-type run struct {
-	file *copylog.File
-	tail *copylog.Tail
-}
-
-func (r run) first() events.Sequence {
-	if r.file != nil {
-		return r.file.First
-	}
-	return r.tail.First
-}
-
-func (r run) end() (events.Sequence, events.Time) {
-	f := r.file
-	if f == nil {
-		f = &r.tail.Segments[len(r.tail.Segments)-1]
-	}
-	return f.End.Sequence, f.End.Time
-}
-
-// runs are all files of the log that the copy has, oldest first.
-func runs(m *copylog.Manifest) (all []run) {
-	for i := range m.Files {
-		all = append(all, run{file: &m.Files[i]})
-	}
-	for i := range m.Partial {
-		all = append(all, run{tail: &m.Partial[i]})
-	}
-	if m.Tail != nil {
-		all = append(all, run{tail: m.Tail})
-	}
-	slices.SortFunc(all, func(a, b run) int { return cmp.Compare(a.first(), b.first()) })
-	return all
-}
-
 // choose decides which files come, and where the last one ends.
 func (p *Plan) choose() error {
-	all := runs(p.Copy)
+	all := p.Copy.Runs()
 	end := len(all)
 	for i, r := range all {
-		last, at := r.end()
-		if p.Through != 0 && p.Through <= last || p.At != 0 && p.At < at {
+		last := r.End()
+		if p.Through != 0 && p.Through <= last.Sequence || p.At != 0 && p.At < last.Time {
 			end = i + 1
 			break
 		}
 	}
 	last := all[end-1]
 	begin := end - 1 // the last run of files without a hole, and of these what the log kept
-	for begin > 0 && p.joined(all[begin-1], all[begin]) && (p.All || all[begin].first() > p.Copy.First) {
+	for begin > 0 && joined(all[begin-1], all[begin]) && (p.All || all[begin].First() > p.Copy.First) {
 		begin--
 	}
-	if p.Through != 0 && p.Through < last.first() {
-		return fmt.Errorf("the copy at %s does not have record %d: behind what is missing there it goes on with record %d", p.Place, p.Through, last.first())
+	if p.Through != 0 && p.Through < last.First() {
+		return fmt.Errorf("the copy at %s does not have record %d: behind what is missing there it goes on with record %d", p.Place, p.Through, last.First())
 	}
 	if p.Through > p.Copy.Head.Sequence {
 		return fmt.Errorf("the copy at %s ends with record %d", p.Place, p.Copy.Head.Sequence)
 	}
 	for _, r := range all[begin : end-1] {
-		p.Files = append(p.Files, *r.file)
+		p.take(r)
 	}
-	_, at := last.end()
-	switch ends, _ := last.end(); {
-	case last.tail != nil:
-		p.Last = last.tail
-	case p.Through != 0 && p.Through < ends || p.At != 0 && p.At < at:
-		p.Cut = last.file
+	if end-1 > begin {
+		p.before = all[end-2].First()
+	}
+	ends := last.End()
+	switch {
+	case last.Segments != nil:
+		p.Last = last.Segments
+	case p.Through != 0 && p.Through < ends.Sequence || p.At != 0 && p.At < ends.Time:
+		p.Cut = last.File
 	default:
-		p.Files = append(p.Files, *last.file)
+		p.take(last)
 	}
 	return nil
 }
 
-// joined reports whether two files follow each other, both whole but for the end of the second.
-func (p *Plan) joined(a, b run) bool {
-	return a.file != nil && a.file.End.Sequence+1 == b.first()
+func (p *Plan) take(r copylog.Run) {
+	if r.File != nil {
+		p.Files = append(p.Files, *r.File)
+	} else {
+		p.Sealed = append(p.Sealed, *r.Segments)
+	}
+}
+
+// joined reports whether two files follow each other.
+func joined(a, b copylog.Run) bool { return a.End().Sequence+1 == b.First() }
+
+// parts are the files and segments that come, in the order of the log.
+func (p *Plan) parts() []copylog.File {
+	all := slices.Clone(p.Files)
+	for _, t := range p.Sealed {
+		all = append(all, t.Segments...)
+	}
+	if p.Cut != nil {
+		all = append(all, *p.Cut)
+	}
+	all = append(all, p.Segments()...)
+	slices.SortFunc(all, func(a, b copylog.File) int { return cmp.Compare(a.First, b.First) })
+	return all
 }
 
 // objects are those that come, in the order of the log.
 func (p *Plan) objects() (all []copylog.Object) {
-	for _, f := range p.Files {
+	for _, f := range p.parts() {
 		all = append(append(all, f.Object), f.Derived...)
-	}
-	if p.Cut != nil {
-		all = append(all, p.Cut.Object)
-	}
-	for _, s := range p.Segments() {
-		all = append(all, s.Object)
 	}
 	if p.Key != nil {
 		all = append(all, *p.Key)
@@ -205,19 +189,12 @@ func (p *Plan) Check(ctx context.Context) error {
 }
 
 // first is the first record that comes.
-func (p *Plan) first() events.Sequence {
-	switch {
-	case len(p.Files) > 0:
-		return p.Files[0].First
-	case p.Cut != nil:
-		return p.Cut.First
-	}
-	return p.Last.First
-}
+func (p *Plan) first() events.Sequence { return p.parts()[0].First }
 
 // Short reports whether the copy has later records than those that come.
 func (p *Plan) Short() bool {
-	return p.Cut != nil || p.Last == nil && p.Files[len(p.Files)-1].End != p.Copy.Head || p.Last != nil && (p.Last != p.Copy.Tail || p.Through != 0 || p.At != 0)
+	parts := p.parts()
+	return p.Cut != nil || parts[len(parts)-1].End != p.Copy.Head || p.Last != nil && (p.Through != 0 || p.At != 0)
 }
 
 // empty checks that the directory is one to restore into. What a restore of the same log left that did not end may stay.

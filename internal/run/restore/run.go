@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -57,14 +56,7 @@ func (e *DamageError) Unwrap() error { return e.Cause }
 // damaged says what can be had without an object.
 func (p *Plan) damaged(name string, cause error) error {
 	through := events.Sequence(0)
-	list := slices.Clone(p.Files)
-	if p.Cut != nil {
-		list = append(list, *p.Cut)
-	}
-	if p.Last != nil {
-		list = append(list, p.Last.Segments...)
-	}
-	for _, f := range list {
+	for _, f := range p.parts() {
 		if f.Object.Name == name {
 			break
 		}
@@ -97,6 +89,9 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	if err := w.files(ctx); err != nil {
+		return Result{}, err
+	}
+	if err := w.sealed(ctx); err != nil {
 		return Result{}, err
 	}
 	head, id, err := w.last(ctx)

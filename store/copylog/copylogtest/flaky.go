@@ -1,0 +1,107 @@
+package copylogtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// Flaky is a place of which calls fail at random: before they did anything, after they have done it, or in the midst of an answer. A seed
+// always gives the same failures for the same calls. Make it with NewFlaky.
+type Flaky struct {
+	copylog.Place
+
+	mu     sync.Mutex
+	random *rand.Rand
+	share  float64
+	failed int
+}
+
+// NewFlaky is a place of which that share of the calls fails.
+func NewFlaky(p copylog.Place, seed uint64, share float64) *Flaky {
+	return &Flaky{Place: p, random: rand.New(rand.NewPCG(seed, 1)), share: share}
+}
+
+// Failed is how many calls did.
+func (f *Flaky) Failed() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
+}
+
+// SetShare changes the share of the calls that fail.
+func (f *Flaky) SetShare(share float64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.share = share
+}
+
+// draw decides about a call: the number of bytes after which an answer is cut matters to Get only.
+func (f *Flaky) draw() (before, after bool, cutAt int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kind, cutAt := f.random.IntN(2), f.random.IntN(2000)
+	if f.random.Float64() >= f.share {
+		return false, false, 0
+	}
+	f.failed++
+	return kind == 0, kind == 1, cutAt
+}
+
+var errUnavailable = fmt.Errorf("503 Slow Down: %w", ErrBroken)
+
+func (f *Flaky) do(call func() error) error {
+	before, after, _ := f.draw()
+	if before {
+		return errUnavailable
+	}
+	err := call()
+	if after {
+		return errUnavailable // the caller does not learn what became of it
+	}
+	return err
+}
+
+// Get is described by copylog.Place.
+func (f *Flaky) Get(ctx context.Context, name string) (o copylog.Opened, err error) {
+	before, after, cutAt := f.draw()
+	if before {
+		return o, errUnavailable
+	}
+	if o, err = f.Place.Get(ctx, name); err == nil && after {
+		o.ReadCloser = &cut{ReadCloser: o.ReadCloser, left: cutAt}
+	}
+	return o, err
+}
+
+// Range is described by copylog.Place.
+func (f *Flaky) Range(ctx context.Context, name string, from, n int64) (part []byte, err error) {
+	err = f.do(func() error { part, err = f.Place.Range(ctx, name, from, n); return err })
+	return part, err
+}
+
+// Size is described by copylog.Place.
+func (f *Flaky) Size(ctx context.Context, name string) (size int64, err error) {
+	err = f.do(func() error { size, err = f.Place.Size(ctx, name); return err })
+	return size, err
+}
+
+// Put is described by copylog.Place.
+func (f *Flaky) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
+	return f.do(func() error { return f.Place.Put(ctx, name, content, size) })
+}
+
+// Replace is described by copylog.Place.
+func (f *Flaky) Replace(ctx context.Context, name string, content []byte, tag string) (now string, err error) {
+	err = f.do(func() error { now, err = f.Place.Replace(ctx, name, content, tag); return err })
+	return now, err
+}
+
+// Delete is described by copylog.Place.
+func (f *Flaky) Delete(ctx context.Context, name string) error {
+	return f.do(func() error { return f.Place.Delete(ctx, name) })
+}
