@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/copylog"
 )
@@ -12,41 +13,52 @@ import (
 // common finds what the copy and the log have in common, when the log has gone on under a later epoch, and drops the rest from the copy.
 // What is dropped stays where it is: an earlier manifest may name it.
 func (r *run) common() error {
+	next := &copylog.Manifest{Leaving: r.next.Leaving, Kept: r.next.Kept, Key: r.next.Key}
 	keep := events.Sequence(0) // the last record that both have
-	for i, f := range r.next.Files {
-		same, err := r.has(f.First, f.End.Sequence, f.Before, f.End.Hash)
+	for _, one := range r.was.Runs() {
+		n, err := r.same(one)
 		if err != nil {
 			return err
 		}
-		if !same {
-			r.next.Files = r.next.Files[:i]
+		if one.File != nil && n == 1 {
+			next.Files = append(next.Files, *one.File)
+		} else if one.Segments != nil && n > 0 {
+			t := *one.Segments
+			t.Segments = slices.Clone(t.Segments[:n])
+			next.Partial = append(next.Partial, t)
+		}
+		if all := next.Runs(); len(all) > 0 {
+			keep = all[len(all)-1].End().Sequence
+		}
+		if keep < one.End().Sequence {
 			break
 		}
-		keep = f.End.Sequence
 	}
-	if t := r.next.Tail; t != nil {
-		n, err := r.commonSegments(t, keep)
-		if err != nil {
-			return err
+	for _, h := range r.was.Holes {
+		if h.Through <= keep {
+			next.Holes = append(next.Holes, h)
 		}
-		if t.Segments = t.Segments[:n]; n == 0 {
-			r.next.Tail = nil
-		} else {
-			keep = t.Segments[n-1].End.Sequence
-		}
+	}
+	if n := len(next.Partial); n > 0 && next.Partial[n-1].First == next.Runs()[len(next.Runs())-1].First() {
+		next.Tail, next.Partial = &next.Partial[n-1], next.Partial[:n-1:n-1]
 	}
 	if keep < r.was.Head.Sequence {
 		r.result.Dropped = r.was.Head.Sequence
 	}
+	r.next = next
 	return nil
 }
 
-func (r *run) commonSegments(t *copylog.Tail, keep events.Sequence) (n int, err error) {
-	if t.First != keep+1 && len(r.next.Files) != len(r.was.Files) {
-		return 0, nil
+// same is how many objects of a file of the copy have records that the log has, too.
+func (r *run) same(one copylog.Run) (n int, err error) {
+	parts := []copylog.File{}
+	if one.File != nil {
+		parts = append(parts, *one.File)
+	} else {
+		parts = one.Segments.Segments
 	}
-	for _, s := range t.Segments {
-		same, err := r.has(s.First, s.End.Sequence, s.Before, s.End.Hash)
+	for _, f := range parts {
+		same, err := r.has(f.First, f.End.Sequence, f.Before, f.End.Hash)
 		if err != nil || !same {
 			return n, err
 		}
@@ -79,6 +91,13 @@ var errPruned = errors.New("the log does not keep that record")
 
 // chain is the chain value behind a record of the log.
 func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
+	if known, is := r.Live.(Chained); is {
+		hash, err = known.Chain(at)
+		if errors.Is(err, store.ErrPruned) {
+			err = errPruned
+		}
+		return hash, err
+	}
 	firsts := r.log.firsts
 	if at+1 < firsts[0] {
 		return hash, errPruned
@@ -107,10 +126,15 @@ func (r *run) chainInTail(at events.Sequence) (events.Hash, error) {
 		first := r.log.last()
 		r.seen = map[events.Sequence]events.Hash{first - 1: r.log.tail.Before.Hash}
 		ends := map[events.Sequence]bool{}
-		for _, f := range slices.Concat(r.was.Files, r.was.Segments()) {
-			ends[f.End.Sequence], ends[f.First-1] = true, true
+		for _, one := range r.was.Runs() {
+			ends[one.End().Sequence], ends[one.First()-1] = true, true
+			if one.Segments != nil {
+				for _, f := range one.Segments.Segments {
+					ends[f.End.Sequence] = true
+				}
+			}
 		}
-		for one, err := range r.log.records(r.ctx, first, r.log.tail.Before.Hash, r.log.id.Epoch) {
+		for one, err := range r.log.records(r.ctx, first, r.log.tail.Before.Hash, r.log.id.Epoch, r.log.head) {
 			if err != nil {
 				return events.Hash{}, err
 			}

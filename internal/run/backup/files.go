@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,12 +22,7 @@ import (
 // nothing.
 func (r *run) files() error {
 	for _, first := range r.log.firsts[:len(r.log.firsts)-1] {
-		var err error
-		if i := slices.IndexFunc(r.next.Files, func(f copylog.File) bool { return f.First == first }); i >= 0 {
-			err = r.isSame(&r.next.Files[i])
-		} else {
-			err = r.file(first)
-		}
+		err := r.oneFile(first)
 		if errors.Is(err, fs.ErrNotExist) { // it was pruned a moment ago
 			err = fmt.Errorf("%w: %w", err, copylog.ErrChanged)
 		}
@@ -37,32 +33,67 @@ func (r *run) files() error {
 	return r.gap(r.log.last())
 }
 
+func (r *run) oneFile(first events.Sequence) error {
+	if r.known[first] {
+		return nil
+	}
+	if r.resident {
+		if done, err := r.rest(first); done || err != nil {
+			return err
+		}
+	}
+	if i := slices.IndexFunc(r.next.Files, func(f copylog.File) bool { return f.First == first }); i >= 0 {
+		return r.isSame(copylog.Run{File: &r.next.Files[i]})
+	}
+	return r.file(first)
+}
+
 // isSame checks that a file of the log is the one that the copy has: that it lies between the same chain values.
-func (r *run) isSame(f *copylog.File) error {
-	s, err := r.log.open(f.First)
+func (r *run) isSame(one copylog.Run) error {
+	s, err := r.log.open(one.First())
 	if err != nil {
 		return err
 	}
-	if s.Before.Hash != f.Before || s.End != f.End {
+	if s.Before.Hash != one.Before() || s.End != one.End() {
 		err = r.ahead()
+	} else {
+		r.isKnown(one.First())
 	}
 	return errors.Join(err, s.Close())
+}
+
+// isKnown notes that a file needs not be looked at again.
+func (r *run) isKnown(first events.Sequence) {
+	if r.known == nil {
+		r.known = map[events.Sequence]bool{}
+	}
+	r.known[first] = true
+}
+
+// runBefore is the last file of the copy before that record; nil for none.
+func (r *run) runBefore(first events.Sequence) *copylog.Run {
+	var last *copylog.Run
+	for _, one := range r.next.Runs() {
+		if one.First() < first {
+			last = &one
+		}
+	}
+	return last
 }
 
 // gap notes the records that were gone before they were copied, when the next ones begin with first. What the copy has of a file that is
 // gone stays.
 func (r *run) gap(first events.Sequence) error {
 	end := events.Sequence(0)
-	if n := len(r.next.Files); n > 0 {
-		end = r.next.Files[n-1].End.Sequence
+	if before := r.runBefore(first); before != nil {
+		end = before.End().Sequence
 	}
-	t := r.next.Tail
+	if t := r.next.Tail; t != nil && t.First < first {
+		r.next.Partial = append(slices.Clone(r.next.Partial), *t)
+		r.next.Tail = nil
+	}
 	if end+1 > first {
-		return fmt.Errorf("the copy has records through %d in files, and a file of the log begins with record %d: %w", end, first, r.ahead())
-	}
-	if t != nil && t.First < first {
-		r.next.Partial = append(r.next.Partial, *t)
-		r.next.Tail, end = nil, t.Segments[len(t.Segments)-1].End.Sequence
+		return fmt.Errorf("the copy has records through %d, and a file of the log begins with record %d: %w", end, first, r.ahead())
 	}
 	if end+1 < first && first != r.log.firsts[0] {
 		return r.ahead() // the log has the records before that file, and others than the copy
@@ -70,7 +101,7 @@ func (r *run) gap(first events.Sequence) error {
 	if end+1 < first {
 		hole := copylog.Hole{From: end + 1, Through: first - 1}
 		if !slices.Contains(r.next.Holes, hole) {
-			r.next.Holes = append(r.next.Holes, hole)
+			r.next.Holes = append(slices.Clone(r.next.Holes), hole)
 			r.result.Holes = append(r.result.Holes, hole)
 		}
 	}
@@ -85,6 +116,7 @@ func (r *run) ahead() error {
 	return &AheadError{Place: r.Place.String(), Copy: was, ID: r.log.id, Head: r.log.head}
 }
 
+// file puts a sealed file, and names it.
 func (r *run) file(first events.Sequence) (err error) {
 	s, err := r.log.open(first)
 	if err != nil {
@@ -94,52 +126,105 @@ func (r *run) file(first events.Sequence) (err error) {
 	if err := r.gap(first); err != nil {
 		return err
 	}
-	if n := len(r.next.Files); n > 0 && r.next.Files[n-1].End.Sequence+1 == first && r.next.Files[n-1].End != s.Before {
+	if before := r.runBefore(first); before != nil && before.End().Sequence+1 == first && before.End() != s.Before {
 		return r.ahead()
 	}
 	f := copylog.File{First: first, Before: s.Before.Hash, End: s.End, Epoch: s.Identity.Epoch}
 	if r.DryRun {
 		_, size := s.Content()
 		r.step(Step{Name: copylog.FileName(first, f.Epoch, copylog.FileSuffix), First: first, Last: s.End.Sequence, Bytes: size})
-		return r.take(f)
+		r.take(f)
+		return nil
+	}
+	if err := r.putFile(&f, s); err != nil {
+		return err
+	}
+	r.take(f)
+	return r.name(false)
+}
+
+// putFile puts a sealed file, packed, after it was read with all its checks.
+func (r *run) putFile(f *copylog.File, s *boltlog.Sealed) (err error) {
+	is, err := s.IsPacked()
+	if err == nil && !is {
+		var unpack func() error
+		if s, unpack, err = r.packed(s); err == nil {
+			defer func() { err = errors.Join(err, unpack()) }()
+		}
+	}
+	if err != nil {
+		return err
 	}
 	if f.Records, err = r.readThrough(s); err != nil {
 		return fmt.Errorf("the file is not copied, and nothing behind it: %w", err)
 	}
 	content, size := s.Content()
-	f.Object = copylog.Object{Name: copylog.FileName(first, f.Epoch, copylog.FileSuffix), Bytes: size}
+	f.Object = copylog.Object{Name: copylog.FileName(f.First, f.Epoch, copylog.FileSuffix), Bytes: size}
 	if f.Object.SHA256, err = shaOf(io.NewSectionReader(content, 0, size)); err != nil {
 		return err
 	}
-	there, err := r.object(&f.Object, content, func(o *copylog.Object) error { return r.sameFile(o, &f) })
+	there, err := r.object(&f.Object, content, func(o *copylog.Object) error { return r.sameFile(o, f) })
 	if err != nil {
 		return err
 	}
-	r.step(Step{Name: f.Object.Name, First: first, Last: f.End.Sequence, Bytes: f.Object.Bytes, There: there})
-	if err := r.take(f); err != nil {
-		return err
+	r.step(Step{Name: f.Object.Name, First: f.First, Last: f.End.Sequence, Bytes: f.Object.Bytes, There: there})
+	return nil
+}
+
+// packed is a file as it will be when it is packed. It takes a third of the place.
+func (r *run) packed(s *boltlog.Sealed) (packed *boltlog.Sealed, unpack func() error, err error) {
+	temp, err := r.temp()
+	if err != nil {
+		return nil, nil, err
 	}
-	return r.name(false)
+	if packed, err = s.Packed(r.ctx, temp); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(temp))
+	}
+	return packed, func() error { return errors.Join(packed.Close(), os.Remove(temp)) }, nil
+}
+
+// temp is a new file without content.
+func (r *run) temp() (path string, err error) {
+	f, err := os.CreateTemp(r.Temp, "copy-*.tmp") // the next opening of a log removes what ends so
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
 }
 
 // take adds a file to the copy. The segments with its records go.
-func (r *run) take(f copylog.File) error {
-	r.next.Files = append(r.next.Files, f)
+func (r *run) take(f copylog.File) {
+	i, _ := slices.BinarySearchFunc(r.next.Files, f.First, func(f copylog.File, first events.Sequence) int { return cmp.Compare(f.First, first) })
+	r.next.Files = slices.Insert(slices.Clone(r.next.Files), i, f)
+	r.isKnown(f.First)
 	if t := r.next.Tail; t != nil && t.First == f.First {
-		for _, s := range t.Segments {
-			r.next.Leaving = append(r.next.Leaving, copylog.Leaving{Name: s.Object.Name, Since: events.At(r.Now())})
-		}
+		r.leave(t.Segments...)
 		r.next.Tail = nil
 	}
-	return nil
+	for _, t := range r.next.Partial {
+		if t.First == f.First {
+			r.leave(t.Segments...)
+		}
+	}
+	r.next.Partial = slices.DeleteFunc(slices.Clone(r.next.Partial), func(t copylog.Tail) bool { return t.First == f.First })
+}
+
+// leave notes that the manifest names segments no more.
+func (r *run) leave(segments ...copylog.File) {
+	r.next.Leaving = slices.Clone(r.next.Leaving)
+	for _, s := range segments {
+		r.next.Leaving = append(r.next.Leaving, copylog.Leaving{Name: s.Object.Name, Since: events.At(r.Now())})
+	}
 }
 
 // readThrough reads a file with all its checks. Where the copy has segments of it, they must be of these records.
 func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 	ends := map[events.Sequence]events.Hash{}
-	if t := r.next.Tail; t != nil && t.First == s.First() {
-		for _, segment := range t.Segments {
-			ends[segment.End.Sequence] = segment.End.Hash
+	for _, one := range r.next.Runs() {
+		if one.Segments != nil && one.First() == s.First() {
+			for _, segment := range one.Segments.Segments {
+				ends[segment.End.Sequence] = segment.End.Hash
+			}
 		}
 	}
 	for at := range ends {
@@ -158,7 +243,7 @@ func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 // sameFile says whether an object that is there is a file with these records, whatever its bytes are: its chain at both ends and the hash of
 // its records are the same. The object gets the size and the hash of what is there.
 func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
-	temp, err := os.CreateTemp("", "jobledger-backup-")
+	temp, err := os.CreateTemp(r.Temp, "copy-*.tmp")
 	if err != nil {
 		return err
 	}
@@ -197,26 +282,37 @@ func (r *run) derived() error {
 	if r.DryRun {
 		return nil
 	}
+	r.next.Files = slices.Clone(r.next.Files)
 	for i := range r.next.Files {
 		f := &r.next.Files[i]
-		for _, name := range boltlog.Derived(f.First) {
-			path := filepath.Join(r.Dir, name)
-			o := copylog.Object{Name: copylog.FileName(f.First, f.Epoch, filepath.Ext(name))}
-			has := slices.ContainsFunc(f.Derived, func(had copylog.Object) bool { return had.Name == o.Name })
-			if has || !slices.Contains(r.log.firsts, f.First) || !boltlog.IsDerived(path, r.log.id.LogID, f.End) {
-				continue
-			}
-			content, err := regular.Read(path, mostDerived)
-			if err != nil {
-				continue // it is replaced at this moment, and can be made again
-			}
-			o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
-			if _, err := r.object(&o, readerAt(content), func(o *copylog.Object) error { return r.asItIs(o, mostDerived) }); err != nil {
-				return err
-			}
-			f.Derived = append(slices.Clone(f.Derived), o)
-			r.step(Step{Name: o.Name, Bytes: o.Bytes})
+		if !slices.Contains(r.log.firsts, f.First) {
+			continue
 		}
+		if err := r.derivedOf(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) derivedOf(f *copylog.File) error {
+	for _, name := range boltlog.Derived(f.First) {
+		path := filepath.Join(r.Dir, name)
+		o := copylog.Object{Name: copylog.FileName(f.First, f.Epoch, filepath.Ext(name))}
+		has := slices.ContainsFunc(f.Derived, func(had copylog.Object) bool { return had.Name == o.Name })
+		if has || !boltlog.IsDerived(path, r.log.id.LogID, f.End) {
+			continue
+		}
+		content, err := regular.Read(path, mostDerived)
+		if err != nil {
+			continue // it is replaced at this moment, and can be made again
+		}
+		o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
+		if _, err := r.object(&o, readerAt(content), func(o *copylog.Object) error { return r.asItIs(o, mostDerived) }); err != nil {
+			return err
+		}
+		f.Derived = append(slices.Clone(f.Derived), o)
+		r.step(Step{Name: o.Name, Bytes: o.Bytes})
 	}
 	return nil
 }

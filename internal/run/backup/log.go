@@ -41,11 +41,15 @@ func openLog(ctx context.Context, dir string, live Live) (*logFiles, error) {
 				return nil, fmt.Errorf("ask the controller for the head of its log: %w", err)
 			}
 		}
+		newest := l.last()
+		for live != nil && len(l.firsts) > 1 && l.last() > l.head.Sequence { // it has no durable record yet
+			l.firsts = l.firsts[:len(l.firsts)-1]
+		}
 		if err = l.openTail(); err != nil {
 			return nil, err
 		}
 		again, err := boltlog.Firsts(dir)
-		if err == nil && again[len(again)-1] == l.last() {
+		if err == nil && again[len(again)-1] == newest {
 			return l, nil
 		}
 		if err = errors.Join(err, l.close()); err != nil {
@@ -91,9 +95,9 @@ type record struct {
 // errStop ends a walk that has given enough.
 var errStop = errors.New("enough")
 
-// records gives the records of the tail from one on, whose chain value before is known, through the head. The last one has the head's
-// chain value, or there is an error: then the log does not go on from that value.
-func (l *logFiles) records(ctx context.Context, from events.Sequence, before events.Hash, epoch uint64) iter.Seq2[record, error] {
+// records gives the records of a file from one on, whose chain value before is known, through an end. The last one has the chain value of
+// that, or there is an error: then the log does not go on from the value before.
+func (l *logFiles) records(ctx context.Context, from events.Sequence, before events.Hash, epoch uint64, end store.Head) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		at, hash := from-1, before
 		next := func(stored []byte) (record, error) {
@@ -112,7 +116,7 @@ func (l *logFiles) records(ctx context.Context, from events.Sequence, before eve
 			r.time, at, hash, epoch = h.Time, h.Sequence, r.after, r.epoch
 			return r, err
 		}
-		for stored, err := range l.stored(ctx, from) {
+		for stored, err := range l.stored(ctx, from, end.Sequence) {
 			var r record
 			if err == nil {
 				r, err = next(stored)
@@ -121,7 +125,7 @@ func (l *logFiles) records(ctx context.Context, from events.Sequence, before eve
 				return
 			}
 		}
-		if at != l.head.Sequence || hash != l.head.Hash {
+		if at != end.Sequence || hash != end.Hash {
 			yield(record{}, &forkError{at: from - 1})
 		}
 	}
@@ -148,17 +152,18 @@ func epochOf(stored []byte) (uint64, error) {
 	return 0, fmt.Errorf("record %d says no epoch", r.Sequence)
 }
 
-// stored gives the records of the tail from one on through the head, as they are stored.
-func (l *logFiles) stored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error] {
+// stored gives the records of the tail from one on through another, as they are stored. A controller that is asked has those of sealed
+// files, too.
+func (l *logFiles) stored(ctx context.Context, from, through events.Sequence) iter.Seq2[[]byte, error] {
 	if l.live == nil {
-		return l.fromDisk(ctx, from)
+		return l.fromDisk(ctx, from, through)
 	}
 	return func(yield func([]byte, error) bool) {
-		if from > l.head.Sequence {
+		if from > through {
 			return
 		}
 		for r, err := range l.live.Read(ctx, from) {
-			if err == nil && r.Sequence > l.head.Sequence {
+			if err == nil && r.Sequence > through {
 				return
 			}
 			var stored []byte
@@ -172,10 +177,10 @@ func (l *logFiles) stored(ctx context.Context, from events.Sequence) iter.Seq2[[
 	}
 }
 
-func (l *logFiles) fromDisk(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error] {
+func (l *logFiles) fromDisk(ctx context.Context, from, through events.Sequence) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		err := l.tail.Walk(ctx, func(label events.Label, stored []byte, _ events.Hash) error {
-			if label.Sequence >= from && !yield(stored, nil) {
+			if label.Sequence > through || label.Sequence >= from && !yield(stored, nil) {
 				return errStop
 			}
 			return nil

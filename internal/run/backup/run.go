@@ -23,6 +23,7 @@ type Config struct {
 
 	WithKey bool             // the log's key goes along
 	DryRun  bool             // nothing is put
+	Temp    string           // a directory for files that are needed for a while; empty for the system's
 	Writer  string           // the version of this program
 	Now     func() time.Time // nil for the wall clock
 
@@ -34,6 +35,12 @@ type Config struct {
 type Live interface {
 	Head(ctx context.Context) (events.Identity, store.Head, error)
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
+}
+
+// Chained is a Live that knows the chain value behind each record that the log keeps: the log in the own process. What is not of its
+// history is then found before anything is put.
+type Chained interface {
+	Chain(at events.Sequence) (events.Hash, error)
 }
 
 // Step is an object of the copy.
@@ -79,15 +86,26 @@ func (e *AheadError) Error() string {
 // run is one backup. It belongs to Run.
 type run struct {
 	*Config
-	ctx    context.Context
-	log    *logFiles
-	was    *copylog.Manifest               // that was found; nil for a new copy
-	next   *copylog.Manifest               // what the copy has so far
-	raw    []byte                          // the bytes of was
-	tag    string                          // of the manifest that is there now
-	seen   map[events.Sequence]events.Hash // chain values of the log's tail
-	put    bool                            // something is not named yet
-	result Result
+	ctx      context.Context
+	log      *logFiles
+	was      *copylog.Manifest               // that was found; nil for a new copy
+	next     *copylog.Manifest               // what the copy has so far
+	raw      []byte                          // the bytes of was
+	tag      string                          // of the manifest that is there now
+	seen     map[events.Sequence]events.Hash // chain values of the log's tail
+	known    map[events.Sequence]bool        // files that were compared with those of the copy
+	resident bool                            // it goes on after this pass: see Session
+	put      bool                            // something is not named yet
+	result   Result
+}
+
+func (c *Config) defaults() {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Tell == nil {
+		c.Tell = func(Step) {}
+	}
 }
 
 // mostTries is how often a run begins anew because another process wrote the manifest, or the controller went on to another file.
@@ -95,12 +113,7 @@ const mostTries = 5
 
 // Run brings a copy to the head that the log has now.
 func Run(ctx context.Context, config *Config) (Result, error) {
-	if config.Now == nil {
-		config.Now = time.Now
-	}
-	if config.Tell == nil {
-		config.Tell = func(Step) {}
-	}
+	config.defaults()
 	for try := 1; ; try++ {
 		r := &run{Config: config, ctx: ctx}
 		err := r.all()
@@ -169,9 +182,28 @@ func (r *run) begin() error {
 		if was.Head.Sequence > r.log.head.Sequence || was.Head.Sequence == r.log.head.Sequence && was.Head.Hash != r.log.head.Hash {
 			return ahead
 		}
-		return nil // whether the log goes on from there shows when its records are read
+		return r.fenced() // else whether the log goes on from there shows when its records are read
 	}
 	return r.common()
+}
+
+// fenced checks that the log goes on from the head of the copy, where that can be known before records are read.
+func (r *run) fenced() error {
+	if _, is := r.Live.(Chained); !is {
+		return nil
+	}
+	end := r.next.End()
+	if end.Sequence > r.log.head.Sequence {
+		return r.ahead()
+	}
+	hash, err := r.chain(end.Sequence)
+	if errors.Is(err, errPruned) {
+		return nil
+	}
+	if err == nil && hash != end.Hash {
+		err = r.ahead()
+	}
+	return err
 }
 
 // finish writes the last manifest and reads the head back.

@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/copylog"
 )
+
+// residentBytes is segmentBytes of a Session: what waits in memory is bounded by it.
+const residentBytes = 1 << 20
 
 // segmentBytes is with how many bytes of records a segment ends, when their batch does. A file of 256 MiB has 64 of them at most, if it is
 // copied at once.
@@ -35,11 +39,29 @@ func (r *run) tail() error {
 		end := had[len(had)-1]
 		t.Segments = had
 		from, s.before, epoch = end.End.Sequence+1, end.End.Hash, end.Epoch
-	} else if n := len(r.next.Files); n > 0 && r.next.Files[n-1].End.Sequence+1 == t.First && r.next.Files[n-1].End != r.log.tail.Before {
+	} else if before := r.runBefore(t.First); before != nil && before.End().Sequence+1 == t.First && before.End() != r.log.tail.Before {
 		return r.ahead()
 	}
 	t.Term, t.Offsets = r.log.tail.Term, r.log.offsets
-	for one, err := range r.log.records(r.ctx, from, s.before, epoch) {
+	if err := r.segments(&t, &s, r.log.records(r.ctx, from, s.before, epoch, r.log.head)); err != nil {
+		return err
+	}
+	if err := r.merge(&t); err != nil {
+		return err
+	}
+	if r.next.Tail = &t; len(t.Segments) == 0 {
+		r.next.Tail = nil
+	}
+	return nil
+}
+
+// segments puts records, which follow those that the copy has of a file.
+func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, error]) error {
+	most := segmentBytes
+	if r.resident {
+		most = residentBytes
+	}
+	for one, err := range records {
 		var fork *forkError
 		if errors.As(err, &fork) {
 			return r.ahead()
@@ -48,22 +70,22 @@ func (r *run) tail() error {
 			return fmt.Errorf("read the newest file of the log: %w", err)
 		}
 		s.records, s.bytes = append(s.records, one), s.bytes+len(one.stored)
-		if one.label.Last && s.bytes >= segmentBytes {
-			if err := r.segment(&t, &s); err != nil {
+		if one.label.Last && s.bytes >= most {
+			if err := r.segment(t, s); err != nil {
 				return err
 			}
 		}
 	}
 	for len(s.records) > 0 {
-		if err := r.segment(&t, &s); err != nil {
+		if err := r.segment(t, s); err != nil {
 			return err
 		}
 	}
-	r.next.Tail = &t
 	return nil
 }
 
-// segment puts a segment, and takes its records off. One that is there may have fewer of them.
+// segment puts a segment, and takes its records off. One that is there may have fewer of them. One that is there and has others, of
+// another log or none, stays: then the segment gets its other name. What the manifest says at last decides between two writers.
 func (r *run) segment(t *copylog.Tail, s *segment) error {
 	n := len(s.records)
 	last := s.records[n-1]
@@ -82,17 +104,25 @@ func (r *run) segment(t *copylog.Tail, s *segment) error {
 		return err
 	}
 	f.Object = copylog.Object{Name: name, Bytes: int64(len(content)), SHA256: sha256.Sum256(content)}
-	there, err := r.object(&f.Object, readerAt(content), func(o *copylog.Object) (err error) {
+	same := func(o *copylog.Object) (err error) {
 		n, err = r.sameSegment(o, &f, s)
 		return err
-	})
+	}
+	there, err := r.object(&f.Object, readerAt(content), same)
+	if errors.Is(err, errTaken) {
+		f.Object.Name, n = copylog.SpanName(f.First, f.End.Sequence, f.Epoch), len(s.records)
+		there, err = r.object(&f.Object, readerAt(content), same)
+	}
+	if errors.Is(err, errTaken) {
+		err = fmt.Errorf("%w: %w", err, r.ahead())
+	}
 	if err != nil {
 		return err
 	}
 	last = s.records[n-1]
 	f.End = store.Head{Sequence: last.label.Sequence, Hash: last.after, Time: last.time}
 	f.Records = boltlog.RecordsHash(s.before, storedOf(s.records[:n]), last.after)
-	r.step(Step{Name: name, First: f.First, Last: f.End.Sequence, Bytes: f.Object.Bytes, There: there})
+	r.step(Step{Name: f.Object.Name, First: f.First, Last: f.End.Sequence, Bytes: f.Object.Bytes, There: there})
 	t.Segments = append(t.Segments[:len(t.Segments):len(t.Segments)], f)
 	rest := segment{before: last.after, records: s.records[n:]}
 	for _, one := range rest.records {
@@ -117,12 +147,12 @@ func (r *run) sameSegment(o *copylog.Object, f *copylog.File, s *segment) (n int
 		return 0, err
 	}
 	stored, after, err := boltlog.DecodeSegment(f.First, f.Before, content)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errDamagedObject, err)
-	}
-	if n = len(stored); n > len(s.records) || s.records[n-1].after != after || !bytes.Equal(s.records[n-1].stored, stored[n-1]) {
-		return 0, fmt.Errorf("%s at %s has other records than the log: %w", o.Name, r.Place, r.ahead())
+	if n = len(stored); err != nil || n > len(s.records) || s.records[n-1].after != after || !bytes.Equal(s.records[n-1].stored, stored[n-1]) {
+		return len(s.records), errors.Join(errTaken, err)
 	}
 	o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
 	return n, nil
 }
+
+// errTaken: an object of a name is there, and has other records than the log.
+var errTaken = errors.New("it has other records than the log")

@@ -1,0 +1,88 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// mergeAt is how many small segments at the end of a file become one.
+const mergeAt = 8
+
+// smallBytes are below how many bytes an object is small: first those below 16 KiB become one of up to 128 KiB, then those below 128 KiB
+// one of up to 1 MiB. So a file of 256 MiB that was copied each five seconds has a few hundred segments, not ten thousand, and each record
+// is put three times at most, but for those of objects that stay below 16 KiB.
+var smallBytes = []int64{128 << 10, 16 << 10}
+
+// merge puts the small segments at the end of a file again, as one. A restore reads few objects then.
+func (r *run) merge(t *copylog.Tail) error {
+	if r.DryRun {
+		return nil
+	}
+	for _, most := range smallBytes {
+		begin := len(t.Segments)
+		for begin > 0 && t.Segments[begin-1].Object.Bytes < most {
+			begin--
+		}
+		if len(t.Segments)-begin >= mergeAt {
+			return r.mergeFrom(t, begin)
+		}
+	}
+	return nil
+}
+
+func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
+	parts := t.Segments[begin:]
+	first, last := parts[0], parts[len(parts)-1]
+	f := copylog.File{First: first.First, Before: first.Before, End: last.End, Epoch: last.Epoch}
+	var stored [][]byte
+	after := first.Before
+	for one, err := range r.log.stored(r.ctx, f.First, f.End.Sequence) {
+		if err == nil {
+			after, err = after.Next(one)
+		}
+		if err != nil {
+			return fmt.Errorf("read records %d to %d of the log again: %w", f.First, f.End.Sequence, err)
+		}
+		stored = append(stored, one)
+	}
+	if after != f.End.Hash {
+		return r.ahead()
+	}
+	content, err := boltlog.EncodeSegment(f.First, stored, after)
+	if err != nil {
+		return err
+	}
+	f.Records = boltlog.RecordsHash(f.Before, stored, after)
+	f.Object = copylog.Object{
+		Name: copylog.SpanName(f.First, f.End.Sequence, f.Epoch), Bytes: int64(len(content)), SHA256: sha256.Sum256(content),
+	}
+	there, err := r.object(&f.Object, readerAt(content), func(o *copylog.Object) error { return r.sameSpan(o, &f) })
+	if err != nil {
+		return err
+	}
+	r.step(Step{Name: f.Object.Name, First: f.First, Last: f.End.Sequence, Bytes: f.Object.Bytes, There: there})
+	r.leave(parts...)
+	t.Segments = append(t.Segments[:begin:begin], f)
+	return nil
+}
+
+// sameSpan says whether an object that is there has the records of a merged segment.
+func (r *run) sameSpan(o *copylog.Object, f *copylog.File) error {
+	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
+	if err != nil {
+		return err
+	}
+	_, after, err := boltlog.DecodeSegment(f.First, f.Before, content)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDamagedObject, err)
+	}
+	if after != f.End.Hash {
+		return fmt.Errorf("%w: %w", errTaken, r.ahead())
+	}
+	o.Bytes, o.SHA256 = int64(len(content)), events.Hash(sha256.Sum256(content))
+	return nil
+}

@@ -1,0 +1,234 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// Session brings a copy to the head of its log again and again, for as long as the log is written in this process. Between two passes it
+// remembers the manifest, so a pass with new records is two requests, and one without is none. A file that is sealed is first copied to its
+// end as segments, and goes whole when Upload has put it: the passes do not wait for that.
+//
+// One goroutine calls Pass, another may call Upload. Make it with NewSession.
+type Session struct {
+	config Config
+	r      *run // nil before the first pass, and after one that failed
+
+	mu     sync.Mutex
+	was    *copylog.Manifest // as of the last pass, for Upload
+	wanted []copylog.Tail    // sealed files that the copy has as segments, and the log still has
+	done   []copylog.File    // of these, that Upload has put
+}
+
+// NewSession is a session of a log that is written in this process: Live is asked for its records.
+func NewSession(config *Config) *Session {
+	s := &Session{config: *config}
+	s.config.defaults()
+	return s
+}
+
+// Pass copies what is durable and not there yet. The error is an AheadError when the copy is of a log that went another way: nothing is
+// put then. After any error the next pass looks at the copy anew.
+func (s *Session) Pass(ctx context.Context) (result Result, err error) {
+	r := s.r
+	defer func() {
+		if err != nil {
+			s.r = nil
+		}
+		if r != nil && r.log != nil {
+			err = errors.Join(err, r.log.close())
+		}
+	}()
+	if r == nil {
+		r = &run{Config: &s.config, resident: true}
+		r.ctx = ctx
+		if err := r.found(); err != nil {
+			return result, err
+		}
+	}
+	fresh := s.r == nil
+	r.ctx, r.result = ctx, Result{}
+	if r.log, err = openLog(ctx, s.config.Dir, s.config.Live); err != nil {
+		return result, err
+	}
+	if r.result.Identity = r.log.id; r.log.head.Sequence == 0 {
+		return r.result, nil
+	}
+	if fresh {
+		err = r.begin()
+	} else {
+		err = r.fenced()
+	}
+	if err == nil {
+		err = s.bring(r, fresh)
+	}
+	if err != nil {
+		return r.result, err
+	}
+	s.r, r.result.Head = r, r.next.End()
+	r.was, r.raw = r.next.Clone(), nil
+	s.remember(r)
+	return r.result, nil
+}
+
+// bring does the steps of a pass.
+func (s *Session) bring(r *run, fresh bool) error {
+	if err := r.files(); err != nil {
+		return err
+	}
+	if err := r.tail(); err != nil {
+		return err
+	}
+	took := s.takeDone(r)
+	if fresh || took {
+		if err := r.derived(); err != nil {
+			return err
+		}
+	}
+	if r.put || len(r.result.Holes) > 0 {
+		if err := r.tidy(); err != nil {
+			return err
+		}
+	}
+	r.put = r.put || len(r.result.Holes) > 0
+	return r.name(true)
+}
+
+// takeDone names the files that were put since the last pass, in the place of their segments.
+func (s *Session) takeDone(r *run) (took bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range s.done {
+		i := slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == f.First })
+		if i < 0 || (copylog.Run{Segments: &r.next.Partial[i]}).End() != f.End || r.next.Partial[i].Segments[0].Before != f.Before {
+			continue // the copy went another way meanwhile
+		}
+		r.take(f)
+		r.put, took = true, true
+	}
+	s.done = nil
+	return took
+}
+
+// remember notes what Upload is to do.
+func (s *Session) remember(r *run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.was, s.wanted = r.next.Clone(), nil
+	for _, t := range r.next.Partial {
+		if slices.Contains(r.log.firsts, t.First) {
+			s.wanted = append(s.wanted, t)
+		}
+	}
+}
+
+// Waiting reports whether a file is put that the next pass is to name.
+func (s *Session) Waiting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.done) > 0
+}
+
+// Upload puts one sealed file that the copy has as segments only, once it is packed, the oldest first. It returns its first record; 0 when
+// there is none.
+func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
+	s.mu.Lock()
+	was, wanted, done := s.was, s.wanted, slices.Clone(s.done)
+	s.mu.Unlock()
+	for _, t := range wanted {
+		if slices.ContainsFunc(done, func(f copylog.File) bool { return f.First == t.First }) {
+			continue
+		}
+		r := &run{Config: &s.config, ctx: ctx, was: was, next: &copylog.Manifest{Identity: was.Identity, Tail: &t}, resident: true}
+		r.log = &logFiles{dir: s.config.Dir, live: s.config.Live, id: was.Identity, head: was.Head}
+		f, err := r.upload(&t)
+		if f == nil && err == nil || errors.Is(err, fs.ErrNotExist) {
+			continue // it is not packed yet, or was pruned a moment ago
+		}
+		if err != nil {
+			return t.First, err
+		}
+		s.mu.Lock()
+		s.done = append(s.done, *f)
+		s.mu.Unlock()
+		return t.First, nil
+	}
+	return 0, nil
+}
+
+// upload puts one file; nil when it is not packed yet.
+func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
+	s, err := r.log.open(t.First)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if is, err := s.IsPacked(); err != nil || !is {
+		return nil, err
+	}
+	if s.Before.Hash != t.Segments[0].Before || s.End != (copylog.Run{Segments: t}).End() {
+		return nil, fmt.Errorf("the file of record %d is not the one that is copied", t.First)
+	}
+	f = &copylog.File{First: t.First, Before: s.Before.Hash, End: s.End, Epoch: s.Identity.Epoch}
+	if err := r.putFile(f, s); err != nil {
+		return nil, err
+	}
+	return f, r.derivedOf(f)
+}
+
+// rest copies what is missing of a sealed file of which the copy has segments; done is false when it has none.
+func (r *run) rest(first events.Sequence) (done bool, err error) {
+	t := r.next.Tail
+	if t == nil || t.First != first {
+		i := slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == first })
+		if i < 0 {
+			return false, nil
+		}
+		t = &r.next.Partial[i]
+	}
+	s, err := r.log.open(first)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	whole, err := r.completed(t, s)
+	if err != nil {
+		return false, err
+	}
+	if r.next.Tail != nil && r.next.Tail.First == first {
+		r.next.Partial, r.next.Tail = append(slices.Clone(r.next.Partial), *whole), nil
+	} else {
+		r.next.Partial = slices.Clone(r.next.Partial)
+		r.next.Partial[slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == first })] = *whole
+	}
+	r.isKnown(first)
+	return true, nil
+}
+
+// completed is a file as segments, to its end.
+func (r *run) completed(t *copylog.Tail, s *boltlog.Sealed) (*copylog.Tail, error) {
+	end := (copylog.Run{Segments: t}).End()
+	last := t.Segments[len(t.Segments)-1]
+	whole := *t
+	if s.Before.Hash != t.Segments[0].Before || end.Sequence > s.End.Sequence || end.Sequence == s.End.Sequence && end != s.End {
+		return nil, r.ahead()
+	}
+	var err error
+	if whole.Offsets, err = s.Offsets(); err != nil {
+		return nil, err
+	}
+	whole.Term, whole.Segments = s.Term, slices.Clone(t.Segments)
+	if end == s.End {
+		return &whole, nil
+	}
+	making := segment{before: end.Hash}
+	return &whole, r.segments(&whole, &making, r.log.records(r.ctx, end.Sequence+1, end.Hash, last.Epoch, s.End))
+}

@@ -1,0 +1,327 @@
+package restore_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/backup"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/copylog"
+	"github.com/jobledger/jobledger/store/copylog/copylogtest"
+	"github.com/jobledger/jobledger/store/copylog/indir"
+	"github.com/jobledger/jobledger/store/storetest"
+)
+
+// Chain makes the log one in the own process.
+func (a asked) Chain(at events.Sequence) (events.Hash, error) { return a.log.Chain(at) }
+
+func session(log *boltlog.Log, dir string, place copylog.Place) *backup.Session {
+	return backup.NewSession(&backup.Config{Dir: dir, Place: place, Live: asked{log}, Temp: dir})
+}
+
+// more appends batches, and packs nothing.
+func more(t testing.TB, log *boltlog.Log, batches int) {
+	t.Helper()
+	w := storetest.NewWriter(t, log)
+	if log.Head().Sequence == 0 {
+		w.Create()
+	}
+	for n := range batches {
+		w.Append(false, storetest.Pod("job-a", n), storetest.Text("job-c", 300))
+	}
+	w.Durable(storetest.Pod("job-a", batches))
+}
+
+func packAll(t testing.TB, log *boltlog.Log) {
+	t.Helper()
+	for {
+		first, err := log.Pack(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == 0 {
+			return
+		}
+	}
+}
+
+func pass(t testing.TB, s *backup.Session) backup.Result {
+	t.Helper()
+	result, err := s.Pass(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func manifest(t testing.TB, place copylog.Place) *copylog.Manifest {
+	t.Helper()
+	content, _, err := copylog.ReadAll(t.Context(), place, copylog.ManifestName, copylog.MostManifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := copylog.Decode(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestASessionFollowsItsLog: after each pass the copy has the durable head, also while sealed files are not packed or not put yet; and what
+// is restored of it is the log.
+func TestASessionFollowsItsLog(t *testing.T) {
+	for name, make := range copylogtest.Places {
+		t.Run(name, func(t *testing.T) {
+			place, dir := make(t), t.TempDir()
+			log := openLog(t, dir, small)
+			s := session(log, dir, place)
+			if r := pass(t, s); r.Objects != 0 || r.Head.Sequence != 0 {
+				t.Errorf("an empty log is copied: %+v", r)
+			}
+			for i := range 30 {
+				more(t, log, 5+i*5)
+				if r := pass(t, s); r.Head != log.Head() {
+					t.Fatalf("the copy ends with record %d, and the log with %d", r.Head.Sequence, log.Head().Sequence)
+				}
+				if r := pass(t, s); r.Objects != 0 {
+					t.Fatalf("nothing is new, and %d objects are put", r.Objects)
+				}
+			}
+			if m := manifest(t, place); len(m.Partial) < 10 {
+				t.Fatalf("%d files are there as segments, %d whole, and none is packed", len(m.Partial), len(m.Files))
+			}
+			if _, r := restored(t, place); r.Head != log.Head() || r.First != 1 {
+				t.Fatalf("restored from segments: %+v", r)
+			}
+			packAll(t, log)
+			for first := events.Sequence(1); first != 0; {
+				var err error
+				if first, err = s.Upload(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pass(t, s)
+			firsts, err := boltlog.Firsts(dir)
+			if m := manifest(t, place); err != nil || len(m.Partial) != 0 || len(m.Files) != len(firsts)-1 || m.Head != log.Head() {
+				t.Fatalf("%d files are there as segments, %d whole, want 0 and %d, %v", len(m.Partial), len(m.Files), len(firsts)-1, err)
+			}
+			closeLog(t, log)
+			whole, _ := restored(t, place)
+			isWhole(t, whole, dir)
+		})
+	}
+}
+
+// TestSmallSegmentsBecomeOne: a restore of a log that was copied each few seconds does not read thousands of objects.
+func TestSmallSegmentsBecomeOne(t *testing.T) {
+	dir, place := t.TempDir(), indir.New(filepath.Join(t.TempDir(), "copy"))
+	log := openLog(t, dir, store.Options{})
+	s := session(log, dir, place)
+	for range 200 {
+		more(t, log, 2)
+		pass(t, s)
+	}
+	m := manifest(t, place)
+	if n := len(m.Segments()); n > 2*8 {
+		t.Errorf("200 passes leave %d segments", n)
+	}
+	if len(m.Leaving) < 180 {
+		t.Errorf("%d objects are to be deleted", len(m.Leaving))
+	}
+	closeLog(t, log)
+	out, _ := restored(t, place)
+	isWhole(t, out, dir)
+}
+
+// TestASessionGoesOnAfterAnother, which ended at any moment, as after a change of the leader, and after a restore.
+func TestASessionGoesOnAfterAnother(t *testing.T) {
+	dir, place := t.TempDir(), copylogtest.Bucket(t)
+	for i := range 5 {
+		log := openLog(t, dir, small)
+		s := session(log, dir, place)
+		more(t, log, 50+i)
+		pass(t, s)
+		packAll(t, log)
+		if _, err := s.Upload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		closeLog(t, log)
+		out, _ := restored(t, place)
+		isLog(t, out, dir)
+		dir = out
+	}
+	result := backUp(t, dir, place)
+	out, _ := restored(t, place)
+	isWhole(t, out, dir)
+	if m := manifest(t, place); len(m.Partial) > 0 || m.Head != result.Head {
+		t.Errorf("behind a backup %d files are there as segments", len(m.Partial))
+	}
+}
+
+// TestACopyWhosePlaceFailsAtRandom: whatever fails, what is restored is the beginning of the log; and when nothing fails any more, the copy
+// has all of it.
+func TestACopyWhosePlaceFailsAtRandom(t *testing.T) {
+	seeds, failed := 12, 0
+	if os.Getenv("JOBLEDGER_LONG") != "" {
+		seeds = 1000
+	}
+	for seed := range uint64(seeds) {
+		failed += flaky(t, seed)
+	}
+	t.Logf("%d seeds, %d calls failed", seeds, failed)
+	if failed < seeds {
+		t.Errorf("only %d calls failed", failed)
+	}
+}
+
+func flaky(t *testing.T, seed uint64) int {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 2))
+	root, dir := filepath.Join(t.TempDir(), "copy"), t.TempDir()
+	place := indir.New(root)
+	f := copylogtest.NewFlaky(place, seed, 0.02+random.Float64()/3)
+	log := openLog(t, dir, store.Options{RotateBytes: 40 << 10})
+	s := session(log, dir, f)
+	check := func() {
+		out := filepath.Join(t.TempDir(), "out")
+		result, err := restoreInto(t.Context(), place, out, nil)
+		if err != nil {
+			if _, _, none := copylog.ReadAll(t.Context(), place, copylog.ManifestName, copylog.MostManifest); none == nil {
+				t.Fatalf("seed %d: there is a copy, and it is not restored: %v", seed, err)
+			}
+			return
+		}
+		if hash, err := log.Chain(result.Head.Sequence); err != nil || hash != result.Head.Hash {
+			t.Fatalf("seed %d: record %d is restored with hash %s, and the log has %s (%v)", seed, result.Head.Sequence, result.Head.Hash, hash, err)
+		}
+	}
+	for step := range 40 {
+		switch random.IntN(6) {
+		case 0:
+			packAll(t, log)
+		case 1:
+			_, _ = s.Upload(t.Context()) // it is tried again
+		case 2:
+			s = session(log, dir, f) // the process ended
+		default:
+			more(t, log, 1+random.IntN(40))
+			_, _ = s.Pass(t.Context()) // likewise
+		}
+		if step%13 == 12 {
+			check()
+		}
+	}
+	f.SetShare(0)
+	packAll(t, log)
+	for i := 0; i < 20 && (i == 0 || s.Waiting()); i++ {
+		pass(t, s)
+		if _, err := s.Upload(t.Context()); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	check()
+	if m := manifest(t, place); m.Head != log.Head() || len(m.Partial) > 0 {
+		t.Fatalf("seed %d: the copy ends with record %d, and the log with %d; %d files are there as segments", seed, m.Head.Sequence, log.Head().Sequence, len(m.Partial))
+	}
+	closeLog(t, log)
+	return f.Failed()
+}
+
+// watched is a place of which no object may change but MANIFEST.
+type watched struct {
+	copylog.Place
+	mu  *sync.Mutex
+	put map[string][32]byte
+	bad *[]string
+}
+
+func (w watched) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
+	err := w.Place.Put(ctx, name, content, size)
+	if err == nil {
+		all, readErr := io.ReadAll(io.NewSectionReader(content, 0, size))
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if _, had := w.put[name]; had || readErr != nil {
+			*w.bad = append(*w.bad, name)
+		}
+		w.put[name] = sha256.Sum256(all)
+	}
+	return err
+}
+
+func (w watched) Delete(ctx context.Context, name string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	*w.bad = append(*w.bad, "deleted "+name)
+	return w.Place.Delete(ctx, name)
+}
+
+// TestTwoForksAndOnePlace: two logs that have the same beginning are copied to one place at the same time. One of them is refused, with the
+// words of AheadError; nothing is overwritten, and what is restored is the other one.
+func TestTwoForksAndOnePlace(t *testing.T) {
+	for round := range 50 {
+		for name, make := range copylogtest.Places {
+			if name == "in a bucket" && round%10 != 0 {
+				continue
+			}
+			twoForks(t, make(t), round)
+		}
+	}
+}
+
+func twoForks(t *testing.T, place copylog.Place, round int) {
+	t.Helper()
+	base := newLog(t, 3+round)
+	if round%3 != 0 {
+		backUp(t, base, place)
+	}
+	w := watched{Place: place, mu: &sync.Mutex{}, put: map[string][32]byte{}, bad: &[]string{}}
+	dirs := []string{base, copyDir(t, base)}
+	refused := make([]error, 2)
+	var wait sync.WaitGroup
+	for i, dir := range dirs {
+		log := openLog(t, dir, small)
+		more(t, log, 1+(round*7+i*5)%11) // each has records of its own
+		wait.Go(func() {
+			s := session(log, dir, w)
+			for n := 0; n < 20 && refused[i] == nil; n++ {
+				more(t, log, 3)
+				var ahead *backup.AheadError
+				if _, err := s.Pass(context.Background()); errors.As(err, &ahead) {
+					refused[i] = err
+				} else if err != nil && !errors.Is(err, copylog.ErrChanged) {
+					t.Errorf("round %d: %v", round, err)
+				}
+			}
+			if err := log.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if (refused[0] == nil) == (refused[1] == nil) {
+		t.Fatalf("round %d: refused are %v", round, refused)
+	}
+	if len(*w.bad) > 0 {
+		t.Fatalf("round %d: objects were written twice or deleted: %v", round, *w.bad)
+	}
+	for name, sum := range w.put {
+		content, _, err := copylog.ReadAll(t.Context(), place, name, 1<<30)
+		if err != nil || sha256.Sum256(content) != sum {
+			t.Fatalf("round %d: %s is not what was put, %v", round, name, err)
+		}
+	}
+	right := slices.IndexFunc(refused, func(err error) bool { return err == nil })
+	out, _ := restored(t, place)
+	isWhole(t, out, dirs[right])
+}
