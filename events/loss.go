@@ -30,6 +30,7 @@ const (
 	WitnessLease  Witness = 2
 	WitnessPod    Witness = 3 // the annotation of a pod that this log made
 	WitnessStream Witness = 4 // the NATS stream
+	WitnessCopy   Witness = 5 // the copy of the log (--copy-to)
 )
 
 // String is the witness as people read it.
@@ -43,6 +44,8 @@ func (w Witness) String() string {
 		return "a pod"
 	case WitnessStream:
 		return "the NATS stream"
+	case WitnessCopy:
+		return "the copy of the log"
 	}
 	return "unknown"
 }

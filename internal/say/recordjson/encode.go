@@ -96,6 +96,7 @@ var (
 
 var witnesses = map[events.Witness]string{
 	events.WitnessFiles: "files", events.WitnessLease: "lease", events.WitnessPod: "pod", events.WitnessStream: "stream",
+	events.WitnessCopy: "copy",
 }
 
 // value writes facts as JSON. Fields bear their Go names with a small first letter; their order is that of the type.

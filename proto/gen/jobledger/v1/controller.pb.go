@@ -33,6 +33,8 @@ const (
 	Witness_WITNESS_POD Witness = 3
 	// WITNESS_STREAM: a message of this log in the NATS stream.
 	Witness_WITNESS_STREAM Witness = 4
+	// WITNESS_COPY: the manifest of the log's copy.
+	Witness_WITNESS_COPY Witness = 5
 )
 
 // Enum value maps for Witness.
@@ -43,6 +45,7 @@ var (
 		2: "WITNESS_LEASE",
 		3: "WITNESS_POD",
 		4: "WITNESS_STREAM",
+		5: "WITNESS_COPY",
 	}
 	Witness_value = map[string]int32{
 		"WITNESS_UNSPECIFIED": 0,
@@ -50,6 +53,7 @@ var (
 		"WITNESS_LEASE":       2,
 		"WITNESS_POD":         3,
 		"WITNESS_STREAM":      4,
+		"WITNESS_COPY":        5,
 	}
 )
 
@@ -2674,13 +2678,14 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x04open\x18\x04 \x01(\bR\x04open\"a\n" +
 	"\vObjectsWent\x128\n" +
 	"\bresource\x18\x01 \x01(\x0e2\x1c.jobledger.v1.ObjectResourceR\bresource\x12\x18\n" +
-	"\aobjects\x18\x02 \x01(\x04R\aobjects*m\n" +
+	"\aobjects\x18\x02 \x01(\x04R\aobjects*\x7f\n" +
 	"\aWitness\x12\x17\n" +
 	"\x13WITNESS_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rWITNESS_FILES\x10\x01\x12\x11\n" +
 	"\rWITNESS_LEASE\x10\x02\x12\x0f\n" +
 	"\vWITNESS_POD\x10\x03\x12\x12\n" +
-	"\x0eWITNESS_STREAM\x10\x04*h\n" +
+	"\x0eWITNESS_STREAM\x10\x04\x12\x10\n" +
+	"\fWITNESS_COPY\x10\x05*h\n" +
 	"\vEpochReason\x12\x1c\n" +
 	"\x18EPOCH_REASON_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15EPOCH_REASON_RESTORED\x10\x01\x12 \n" +
