@@ -13,6 +13,10 @@ var (
 	ErrExists = errors.New("there is an object of that name already")
 	// ErrChanged: the object is not the one that was to be replaced: another process wrote it.
 	ErrChanged = errors.New("another process has written it meanwhile")
+	// ErrDenied: whoever asks has no right to that.
+	ErrDenied = errors.New("access is denied")
+	// ErrBusy: the server answers that it cannot do that now.
+	ErrBusy = errors.New("the server cannot do that now")
 	// ErrLarge: the object has more bytes than it was read for.
 	ErrLarge = errors.New("it is larger than an object of its kind")
 )

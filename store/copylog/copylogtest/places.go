@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"sync"
@@ -37,11 +38,32 @@ func Bucket(t testing.TB) copylog.Place {
 // Server is the URL of a server with that bucket, which ends with the test.
 func Server(t testing.TB, bucket string) string {
 	t.Helper()
+	return serverOf(t, bucket, nil)
+}
+
+// Unfenced is one that knows no conditional writes.
+func Unfenced(t testing.TB, bucket string) string {
+	t.Helper()
+	return serverOf(t, bucket, func(r *http.Request) {
+		r.Header.Del("If-Match")
+		r.Header.Del("If-None-Match")
+	})
+}
+
+// serverOf is a server whose requests are changed before it sees them.
+func serverOf(t testing.TB, bucket string, change func(*http.Request)) string {
+	t.Helper()
 	backend := s3mem.New()
 	if err := backend.CreateBucket(bucket); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(gofakes3.New(backend).Server())
+	handler := gofakes3.New(backend).Server()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if change != nil {
+			change(r)
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/jobledger/jobledger/store/copylog"
 	"github.com/jobledger/jobledger/store/regular"
@@ -63,6 +64,15 @@ func (p Place) Range(_ context.Context, name string, from, n int64) (part []byte
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return io.ReadAll(io.NewSectionReader(f, from, n))
+}
+
+// Written is when an object was written, by the clock of the disk.
+func (p Place) Written(_ context.Context, name string) (time.Time, error) {
+	info, err := os.Lstat(p.path(name))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 // Size is described by copylog.Place.

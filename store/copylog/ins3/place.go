@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 
@@ -119,5 +120,20 @@ func (p *Place) explain(name string, err error) error {
 	case response.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", strings.TrimPrefix(p.key(name), "/"), fs.ErrNotExist)
 	}
+	switch status := response.StatusCode; {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		err = fmt.Errorf("%w: %w", copylog.ErrDenied, err)
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
+		err = fmt.Errorf("%w: %w", copylog.ErrBusy, err)
+	}
 	return fmt.Errorf("%s: %w", p.key(name), err)
+}
+
+// Written is when an object was written, by the server's clock, in whole seconds.
+func (p *Place) Written(ctx context.Context, name string) (time.Time, error) {
+	info, err := p.client.StatObject(ctx, p.bucket, p.key(name), minio.StatObjectOptions{})
+	if err != nil {
+		return time.Time{}, p.explain(name, err)
+	}
+	return info.LastModified, nil
 }

@@ -1,0 +1,45 @@
+package copylog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// Unfenced is a place that knows no conditional writes: it is looked at before something is written there. Two writers at the same moment
+// are not told apart so.
+type Unfenced struct{ Place }
+
+// Put is described by Place.
+func (u Unfenced) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
+	_, err := u.Size(ctx, name)
+	if err == nil {
+		return fmt.Errorf("%s: %w", name, ErrExists)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return u.Place.Put(ctx, name, content, size)
+}
+
+// Replace is described by Place.
+func (u Unfenced) Replace(ctx context.Context, name string, content []byte, tag string) (string, error) {
+	_, now, err := ReadAll(ctx, u.Place, name, MostManifest)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if now != tag {
+		return "", fmt.Errorf("%s: %w", name, ErrChanged)
+	}
+	if now, err = u.Place.Replace(ctx, name, content, tag); now != "" || err != nil {
+		return now, err
+	}
+	is, now, err := ReadAll(ctx, u.Place, name, MostManifest) // a server without tags in its answers to writes
+	if err == nil && !bytes.Equal(is, content) {
+		err = fmt.Errorf("%s: %w", name, ErrChanged)
+	}
+	return now, err
+}
