@@ -67,7 +67,7 @@ func runBackup(ctx context.Context, c *cli.CLI, f *backupFlags) error {
 	if f.log == "" {
 		return cli.Usage("say which log: --log DIR (or $%s)", cli.EnvLog)
 	}
-	place, err := placeOf(c, "to", f.to)
+	place, err := placeOf(c.Getenv, "to", f.to)
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ answer is one.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), c, cmd.Flags(), &f) },
 	}
+	f.run.copy.getenv = c.Getenv
 	f.run.add(cmd)
 	flags := cmd.Flags()
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownOfDoctor, flag.Name) })

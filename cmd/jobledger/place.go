@@ -20,12 +20,12 @@ place of its own. The objects have the same names and bytes in a directory and i
 may be copied on by any tool.`
 
 // placeOf is the place of a copy that a flag names.
-func placeOf(c *cli.CLI, flag, address string) (copylog.Place, error) {
+func placeOf(getenv func(string) string, flag, address string) (copylog.Place, error) {
 	switch {
 	case address == "":
 		return nil, cli.Usage("say where the copy is: --%s DIR, or --%s s3://BUCKET/PREFIX", flag, flag)
 	case strings.HasPrefix(address, ins3.Scheme):
-		p, err := ins3.New(address, c.Getenv)
+		p, err := ins3.New(address, getenv)
 		if err != nil {
 			return nil, cli.Usage("--%s: %v", flag, err)
 		}

@@ -73,6 +73,7 @@ is named, 2 when the command line cannot be understood.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRelease(cmd.Context(), c, cmd.Flags(), &f) },
 	}
+	f.run.copy.getenv = c.Getenv
 	f.run.add(cmd)
 	flags := cmd.Flags()
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownOfRun, flag.Name) })

@@ -71,7 +71,7 @@ that goes on with the log deletes them, as its log says that they are gone.
 
 // config is what the flags choose, or a usage error.
 func (f *restoreFlags) config(c *cli.CLI) (*restore.Config, error) {
-	place, err := placeOf(c, "from", f.from)
+	place, err := placeOf(c.Getenv, "from", f.from)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,7 @@ type runFlags struct {
 	elect      electFlags
 	retain     retainFlags
 
+	copy   copyFlags
 	scrape scrapeFlags
 	nats   streamFlags
 }
@@ -58,7 +59,7 @@ const (
 )
 
 func newRun(c *cli.CLI) *cobra.Command {
-	var f runFlags
+	f := runFlags{copy: copyFlags{getenv: c.Getenv}}
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the controller",
@@ -103,9 +104,14 @@ Lease; then two controllers with two logs undo each other's work.
 A log that has lost records is refused: its end is lost, or it is an older copy. To go on without
 those records, name another epoch with --force-new-epoch=N, as the refusal says.
 
+--copy-to keeps a copy of the log in a directory on another disk or in a bucket: what is durable is there
+within 10 seconds. Jobs never wait for it: while the place is away, the log keeps what is still to be
+copied. 'jobledger restore' makes a log of the copy. A controller whose log ends before the copy, or went
+another way, refuses to start; and one that finds that out later ends.
+
 --log-max-size and --log-max-age say how much of the log is kept. The oldest files go, and only when
-a later file states all that is known of every Job. A consumer that is behind (NATS, Kubernetes
-Events) holds files back until the log has seven eighths of its size. Then it is passed over, and a
+a later file states all that is known of every Job. A consumer that is behind (NATS, the copy,
+Kubernetes Events) holds files back until the log has seven eighths of its size. Then it is passed over, and a
 record says what it missed.
 
 --drain takes no new Jobs, and runs those that have begun to their end. Then it says that nothing is
@@ -170,6 +176,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 		"go on though records of the log are known to be lost, under this epoch, which the refusal names; it serves once")
 	f.numbers.add(flags)
 	f.retain.add(flags)
+	f.copy.add(flags)
 	f.nats.add(cmd)
 	f.elect.add(flags)
 	cli.CompleteWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String(), events.ModeObserve.String())
@@ -251,6 +258,9 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	if err := f.scrape.validate(); err != nil {
 		return settings, err
 	}
+	if err := f.copy.validate(); err != nil {
+		return settings, err
+	}
 	if f.listen != "" {
 		if err := checkAddress(f.listen); err != nil {
 			return settings, cli.Usage("--listen=%s: %v", f.listen, err)
@@ -320,10 +330,14 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 	if err != nil {
 		return nil, err
 	}
+	to, err := f.copy.config()
+	if err != nil {
+		return nil, err
+	}
 	b := thisBuild()
 	return &controller.Config{
 		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
-		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Around: f.around, Epoch: f.epoch,
+		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Copy: to, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Around: f.around, Epoch: f.epoch,
 		Retention: f.retain.keep,
 	}, nil
 }

@@ -83,6 +83,12 @@ func (e *AheadError) Error() string {
 	return what + "; nothing was written there. See 'After records are lost' in docs/troubleshooting.md, or give this log another place"
 }
 
+// Loss is the copy as the proof that the log lost records.
+func (e *AheadError) Loss() events.Loss {
+	c := &e.Copy
+	return events.Loss{Witness: events.WitnessCopy, Epoch: c.Identity.Epoch, Sequence: c.Head.Sequence, Hash: c.Head.Hash}
+}
+
 // run is one backup. It belongs to Run.
 type run struct {
 	*Config

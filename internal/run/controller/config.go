@@ -8,6 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/copylog"
 )
 
 // Config says what a controller runs, and how. The flags of "jobledger run" are its documentation; whoever makes one has refused what
@@ -22,6 +23,7 @@ type Config struct {
 	Listen   string        // loopback address for readers, probes and metrics; empty for none
 	Scrape   ScrapeConfig  // probes and metrics for other machines
 	Stream   StreamConfig  // what goes out on NATS
+	Copy     CopyConfig    // where the log is copied to
 	Lease    LeaseConfig   // by which one controller of a cluster works at a time
 	Stop     time.Duration // how long a stop waits for what is in flight
 	Labels   []string      // of Jobs, that are recorded; nil for informer.UsualLabels
@@ -54,6 +56,12 @@ type StreamConfig struct {
 // wanted reports whether anything is to be published.
 func (c *StreamConfig) wanted() bool {
 	return c.Embedded != nil || c.Publish.Dial.URL != "" || c.Publish.Dial.Context != ""
+}
+
+// CopyConfig says where the log is copied to. The zero CopyConfig copies nothing.
+type CopyConfig struct {
+	Place    copylog.Place
+	Unfenced bool // go on where the place does not tell two writers apart
 }
 
 // LeaseConfig says whether a Lease is held, and which. The durations are those of lease.Config.

@@ -22,6 +22,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/run/backup"
+	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/internal/run/known"
 	"github.com/jobledger/jobledger/internal/run/lease"
 	"github.com/jobledger/jobledger/internal/subject/zones"
@@ -31,6 +33,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/copylog"
 	"github.com/jobledger/jobledger/store/livetail"
 	"github.com/jobledger/jobledger/store/open"
 )
@@ -65,6 +68,7 @@ type controller struct {
 	lists     joblist.Config             // of the log's Jobs, for readers
 	damage    func() []error             // what is known to be wrong with the log, for them
 	stream    *streamer                  // nil for none
+	copier    *copying.Copier            // nil for none
 	endpoint  *endpoint                  // nil for none
 	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; the endpoint reads it
 	health    *Health
@@ -140,6 +144,9 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 	if err := c.takeKey(log, world.Key); err != nil {
 		return err
 	}
+	if err := c.heedCopy(ctx, log); err != nil {
+		return err
+	}
 	if err := refuseStates(config.Retention, loop.StatesBytes(world)); err != nil {
 		return err
 	}
@@ -159,6 +166,9 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 		}
 	}
 	defer func() { c.stream.close() }()
+	if c.copier, err = c.newCopier(dir, log); err != nil {
+		return err
+	}
 	if c.retainer, err = newRetainer(config.Retention, log, logger, c.health, c.registry, c.consumers()...); err != nil {
 		return err
 	}
@@ -167,6 +177,59 @@ func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
 		return err
 	}
 	return c.run(ctx)
+}
+
+// newCopier makes what copies the log; nil when that is not wanted.
+func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, error) {
+	place := c.config.Copy.Place
+	if place == nil {
+		return nil, nil
+	}
+	return copying.New(copying.Config{
+		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place, Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
+		Ahead: func(e *backup.AheadError) { // the loop records it, and ends
+			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
+		},
+	})
+}
+
+// CopyFlag and UnfencedFlag are flags that messages name.
+const (
+	CopyFlag     = "copy-to"
+	UnfencedFlag = "copy-unfenced"
+)
+
+// copyWithin is how long a start waits for the place of the copy.
+const copyWithin = 10 * time.Second
+
+// heedCopy ends a start when the copy has records that the log lost, is of another log, or would not be safe from a second writer. A place
+// that does not answer is not waited for: the copier says the same later.
+func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
+	place := c.config.Copy.Place
+	if place == nil {
+		return nil
+	}
+	bound, cancel := context.WithTimeout(ctx, copyWithin)
+	defer cancel()
+	lost, is, err := copying.Lost(bound, place, log)
+	if is {
+		return c.refuseLoss(&loop.LossError{Loss: lost}, max(lost.Epoch, log.Identity().Epoch))
+	}
+	var other *copying.OtherLogError
+	if errors.As(err, &other) {
+		return fmt.Errorf("--%s: %w", CopyFlag, err)
+	}
+	if err == nil && !c.config.Copy.Unfenced {
+		var found copylog.Probe
+		if found, err = copylog.Try(bound, place); err == nil && !found.Fenced {
+			return fmt.Errorf("--%s=%s: %w", CopyFlag, place, copying.ErrUnfenced)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		c.logger.Warn("the copy of the log cannot be asked whether it has later records than the log: going on without its answer", "copy", place.String(),
+			"error", err)
+	}
+	return unlessStopped(ctx, nil)
 }
 
 // ofFiles makes what looks after the files of the log. Of a log without files it does nothing.
@@ -263,6 +326,10 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		c.health.set(func(h *Health) { h.degraded = c.stream.degraded })
 		c.metrics.streaming(c.stream)
 	}
+	if c.copier != nil {
+		c.health.set(func(h *Health) { h.copied = c.copier.Degraded })
+		c.registry.MustRegister(c.copier)
+	}
 	if c.config.Listen != "" {
 		if c.endpoint, err = c.newEndpoint(); err != nil {
 			return err
@@ -323,6 +390,9 @@ func (c *controller) consumers() (names []string) {
 	}
 	if c.stream != nil && !c.config.Stream.Publish.Core {
 		names = append(names, publish.Consumer)
+	}
+	if c.copier != nil {
+		names = append(names, copying.Consumer)
 	}
 	return names
 }

@@ -29,6 +29,7 @@ type Health struct {
 
 	Holes    func() []error // what is wrong with sealed files of the log; nil until it is open
 	degraded func() string  // what the NATS stream does not do; nil when there is none
+	copied   func() string  // what the copy of the log does not have; nil when there is none
 	over     string         // which namespaces are over their budgets of log; empty for none
 	// retention is what keeps the log from getting as small as it should be; empty for nothing.
 	retention string
@@ -100,11 +101,11 @@ func (h *Health) checks(ready bool) []check {
 
 // warnings are what does not keep the controller from working. Their sentences may name Jobs, namespaces, files and users.
 func (h *Health) warnings() []check {
-	var degraded func() string
+	var degraded, copied func() string
 	var holes func() []error
 	var all []check
 	h.set(func(h *Health) {
-		holes, degraded = h.Holes, h.degraded
+		holes, degraded, copied = h.Holes, h.degraded, h.copied
 		all = []check{{"budget", h.over}, {"retention", h.retention}, {"lease", h.beside}}
 	})
 	if holes != nil {
@@ -115,6 +116,9 @@ func (h *Health) warnings() []check {
 	all = slices.DeleteFunc(all, func(c check) bool { return c.says == "" })
 	if degraded != nil {
 		all = append(all, check{"nats", degraded()})
+	}
+	if copied != nil {
+		all = append(all, check{"copy", copied()})
 	}
 	return all
 }
@@ -148,9 +152,9 @@ func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 		}
 		for _, c := range warnings {
 			switch {
-			case c.says == "": // NATS is as well as the checks before
+			case c.says == "": // NATS and the copy are as well as the checks before
 				line("+", c.name, " ok", " ok")
-			case c.name == "nats":
+			case c.name == "nats" || c.name == "copy":
 				line("~", c.name, " warning", " "+c.says)
 			default:
 				line("~", c.name, " warning", ": "+c.says)

@@ -32,6 +32,7 @@ type metrics struct {
 	moved    atomic.Int64  // CronJobs whose due times the program's time zone database has moved at this start
 	passed   atomic.Uint64 // versions of objects that were not recorded for that
 	appended atomic.Uint64
+	written  atomic.Uint64 // bytes of the records that were appended
 }
 
 // registerProgram adds what is known of the process before it works.
@@ -168,7 +169,9 @@ func (l countedLog) Append(b events.Batch, soon bool) store.Commit {
 	for i := range b.Records {
 		m.kinds.WithLabelValues(b.Records[i].Kind.String()).Inc()
 	}
-	return l.Log.Append(b, soon)
+	commit := l.Log.Append(b, soon)
+	m.written.Add(uint64(max(0, commit.Bytes())))
+	return commit
 }
 
 // countedExecutor counts how commands end. Every command that is submitted or taken back has one result.

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/yaml"
 
+	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/store"
 )
@@ -58,6 +59,7 @@ func allMetrics(t *testing.T) map[string]string {
 	m.disk(k.log)
 	m.parts(nil, nil, &executor.Executor{}, k.health)
 	m.streaming(nil)
+	d.MustRegister(&copying.Copier{})
 	d.MustRegister(m.ofJobs)
 	nowhere := slog.New(slog.DiscardHandler)
 	newScrubber(nil, nowhere, d)

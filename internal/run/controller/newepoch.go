@@ -16,6 +16,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
@@ -88,7 +89,7 @@ func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	return log.GoOn()
 }
 
-// survey asks all that may have seen later records of the log, or a later epoch, what they know: the Lease, the pods, the stream.
+// survey asks all that may have seen later records of the log, or a later epoch, what they know: the Lease, the pods, the stream, the copy.
 func (c *controller) survey(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
@@ -102,7 +103,11 @@ func (c *controller) survey(ctx context.Context, log store.Opened) (losses []eve
 		return nil, err
 	}
 	byStream, err := c.surveyStream(ctx, log)
-	return slices.Concat(losses, byPods, byStream), err
+	if err != nil {
+		return nil, err
+	}
+	byCopy, err := c.surveyCopy(ctx, log)
+	return slices.Concat(losses, byPods, byStream, byCopy), err
 }
 
 // surveyLeases finds what the Lease, and the one in the operator's other namespace, say of later records.
@@ -178,23 +183,14 @@ func (c *controller) surveyStream(ctx context.Context, log store.Opened) ([]even
 	return []events.Loss{lost}, nil
 }
 
-// lifeAfter is the first record of the first epoch after that one, and whether the log went on without lost records then; 0 when there
-// is none, or it is pruned.
-func lifeAfter(log store.Reader, epoch uint64) (first events.Sequence, restored bool, err error) {
-	for r, err := range log.ReadStream(context.Background(), events.Controller, 0, store.Backward) {
-		if errors.Is(err, store.ErrPruned) {
-			break
-		}
-		if err != nil {
-			return 0, false, err
-		}
-		f, ok := r.Facts.(*events.EpochChanged)
-		if ok && f.Epoch <= epoch {
-			break
-		}
-		if ok {
-			first, restored = r.Sequence, f.Reason == events.EpochRestored
-		}
+// surveyCopy asks the copy for the newest record of this log.
+func (c *controller) surveyCopy(ctx context.Context, log store.Log) ([]events.Loss, error) {
+	if c.config.Copy.Place == nil {
+		return nil, nil
 	}
-	return first, restored, nil
+	lost, is, err := copying.Lost(ctx, c.config.Copy.Place, log)
+	if err != nil || !is {
+		return nil, err
+	}
+	return []events.Loss{lost}, nil
 }

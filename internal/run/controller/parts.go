@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/store"
 )
 
 // run starts the parts and waits. A stop goes from the facts to the log: the informer tells nothing more, the loop folds
@@ -46,6 +48,9 @@ func (c *controller) run(ctx context.Context) error {
 	}
 	if c.stream != nil {
 		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up
+	}
+	if c.copier != nil {
+		group.Go(func() error { return c.copyLog(after) }) // ends when the loop has, and it caught up or gave up
 	}
 	if c.endpoint != nil {
 		group.Go(c.endpoint.Run) // ends with the next
@@ -133,6 +138,19 @@ func (c *controller) publish(ctx context.Context) error {
 func (c *controller) count(ctx context.Context) error {
 	if err := c.counter.Run(ctx); err != nil {
 		return fmt.Errorf("metrics of Jobs: %w", err)
+	}
+	return nil
+}
+
+// copyLog copies the log until ctx ends, and then what became durable since, within a bound.
+func (c *controller) copyLog(ctx context.Context) error {
+	if err := c.copier.Run(ctx); err != nil || c.leaseLost() {
+		return err // who leads now goes on with it
+	}
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if err := c.copier.CatchUp(bound); err != nil && !errors.Is(err, store.ErrClosed) {
+		c.logger.Warn("the copy of the log is behind; the next start goes on with it", "error", err)
 	}
 	return nil
 }

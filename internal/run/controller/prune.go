@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/kube"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
@@ -114,7 +115,7 @@ func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err erro
 		return nil, err
 	}
 	p.Reason = events.PruneOperator
-	for _, name := range []string{kube.Consumer, publish.Consumer} {
+	for _, name := range []string{kube.Consumer, publish.Consumer, copying.Consumer} {
 		through, err := log.Offset(name)
 		if err != nil {
 			return nil, err

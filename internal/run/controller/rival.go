@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/internal/run/witness"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
 )
@@ -166,31 +167,12 @@ func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
 // lostByLease reports whether the head that the Lease names is one that the log had, and does not have. Of an epoch before the one that
 // began without lost records it proves nothing.
 func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, err error) {
-	id, head := log.Identity(), log.Head()
-	if said.LogID != id.LogID || said.Head == 0 {
+	if said.LogID != log.Identity().LogID || said.Head == 0 {
 		return events.Loss{}, false, nil
 	}
 	lost = events.Loss{Witness: events.WitnessLease, Epoch: said.Epoch, Sequence: said.Head, Hash: said.Hash}
-	if said.Epoch > id.Epoch || said.Epoch == id.Epoch && said.Head > head.Sequence {
-		return lost, true, nil
-	}
-	if said.Epoch < id.Epoch {
-		first, restored, err := lifeAfter(log, said.Epoch)
-		if err != nil || restored || first == 0 {
-			return lost, false, err
-		}
-		if said.Head >= first {
-			return lost, true, nil
-		}
-	}
-	if said.Hash == (events.Hash{}) {
-		return lost, false, nil
-	}
-	hash, err := log.Chain(said.Head)
-	if errors.Is(err, store.ErrPruned) {
-		return lost, false, nil // the record to compare with is not kept
-	}
-	return lost, err == nil && hash != said.Hash, err
+	is, err = witness.Lacks(log, lost)
+	return lost, is, err
 }
 
 // whose says who works with which log, or did.

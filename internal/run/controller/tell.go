@@ -67,6 +67,9 @@ func (c *controller) announce(ctx context.Context) {
 	if c.stream != nil {
 		attrs = append(attrs, "nats", c.stream.Dial.Servers(), "natsCluster", c.stream.Cluster)
 	}
+	if c.copier != nil {
+		attrs = append(attrs, "copy", c.config.Copy.Place.String())
+	}
 	bound, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	if version, err := c.cluster.version(bound); err == nil {

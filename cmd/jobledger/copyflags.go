@@ -1,0 +1,41 @@
+//go:build !reader
+
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/cmd/cli"
+	"github.com/jobledger/jobledger/internal/run/controller"
+)
+
+// copyFlags say where a controller copies its log to.
+type copyFlags struct {
+	to       string
+	unfenced bool
+	getenv   func(string) string
+}
+
+func (f *copyFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.to, controller.CopyFlag, "", "place to copy the log to, always: a directory on another disk, or s3://BUCKET/PREFIX")
+	flags.BoolVar(&f.unfenced, controller.UnfencedFlag, false, "copy also to a server that knows no conditional writes, where a second writer is not held off")
+}
+
+// validate refuses what cannot be copied to.
+func (f *copyFlags) validate() error {
+	_, err := f.config()
+	return err
+}
+
+// config is where the log is copied to.
+func (f *copyFlags) config() (config controller.CopyConfig, err error) {
+	if f.to == "" {
+		if f.unfenced {
+			return config, cli.Usage("--%s goes with --%s", controller.UnfencedFlag, controller.CopyFlag)
+		}
+		return config, nil
+	}
+	config.Unfenced = f.unfenced
+	config.Place, err = placeOf(f.getenv, controller.CopyFlag, f.to)
+	return config, err
+}

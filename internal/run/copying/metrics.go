@@ -1,0 +1,65 @@
+package copying
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Degraded is what probes show of a copy that is not kept; empty when it is. It makes no controller unready: Jobs do not wait for it.
+func (k *Copier) Degraded() string {
+	st := k.Status()
+	behindBy := "no records behind"
+	if st.Lag > 0 {
+		behindBy = fmt.Sprintf("%d records behind, the oldest %s old", st.Lag, st.Behind.Round(time.Second))
+	}
+	switch {
+	case st.Problem != "":
+		return fmt.Sprintf("degraded: %s: %s", behindBy, st.Problem)
+	case st.Behind > lagging:
+		return "degraded: " + behindBy
+	}
+	return ""
+}
+
+// lagging is how old a record may be that is not in the copy before that is called behind.
+const lagging = 20 * time.Second
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("jobledger_copy_"+name, help, labels, nil)
+}
+
+// What a copy says about itself.
+var (
+	sequence   = desc("sequence", "Sequence of the record through which all are in the copy of the log.")
+	lagRecords = desc("lag_records", "Durable records that are not in the copy of the log yet.")
+	lagSeconds = desc("lag_seconds", "Age of the oldest such record.")
+	objects    = desc("objects_total", "Objects that were put into the copy of the log.")
+	bytes      = desc("bytes_total", "Bytes of these objects.")
+	failures   = desc("failures_total",
+		"Times that copying the log failed and was tried again, by reason (ahead, busy, changed, denied, full, other, timeout, unfenced, unreachable).", "reason")
+)
+
+// Describe is described by prometheus.Collector.
+func (k *Copier) Describe(all chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{sequence, lagRecords, lagSeconds, objects, bytes, failures} {
+		all <- d
+	}
+}
+
+// Collect is described by prometheus.Collector.
+func (k *Copier) Collect(all chan<- prometheus.Metric) {
+	st := k.Status()
+	one := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		all <- prometheus.MustNewConstMetric(d, kind, value, labels...)
+	}
+	one(sequence, prometheus.GaugeValue, float64(st.Copied))
+	one(lagRecords, prometheus.GaugeValue, float64(st.Lag))
+	one(lagSeconds, prometheus.GaugeValue, st.Behind.Seconds())
+	one(objects, prometheus.CounterValue, float64(st.Objects))
+	one(bytes, prometheus.CounterValue, float64(st.Bytes))
+	for reason, n := range st.Failures {
+		one(failures, prometheus.CounterValue, float64(n), reason)
+	}
+}

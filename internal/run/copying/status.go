@@ -1,0 +1,181 @@
+package copying
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/backup"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// Status is how copying goes.
+type Status struct {
+	Copied   events.Sequence // the record through which all are in the copy
+	Lag      uint64          // durable records after that
+	Behind   time.Duration   // the age of the oldest of them; 0 when there is none
+	Problem  string          // why nothing is copied; empty when nothing is wrong
+	Objects  uint64          // that were put since the start
+	Bytes    uint64          // of these
+	Failures map[string]uint64
+}
+
+// Reasons are those by which failures are counted.
+var Reasons = []string{"ahead", "busy", "changed", "denied", "full", "other", "timeout", "unfenced", "unreachable"}
+
+// reason is the class of a failure.
+func reason(err error) string {
+	var ahead *backup.AheadError
+	var network net.Error
+	switch {
+	case errors.As(err, &ahead):
+		return "ahead"
+	case errors.Is(err, ErrUnfenced):
+		return "unfenced"
+	case errors.Is(err, copylog.ErrChanged), errors.Is(err, copylog.ErrExists):
+		return "changed"
+	case errors.Is(err, copylog.ErrDenied), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		return "denied"
+	case errors.Is(err, copylog.ErrBusy):
+		return "busy"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "full"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return "timeout"
+	case errors.As(err, &network):
+		return "unreachable"
+	}
+	return "other"
+}
+
+// state is what Status tells of. Any goroutine may use it.
+type state struct {
+	logger  *slog.Logger
+	durable func() (events.Identity, store.Head)
+	log     store.Reader
+	place   string
+
+	mu       sync.Mutex
+	status   Status
+	begun    bool // a pass has come to its end
+	over     bool // the copy is of a log that went another way
+	oldest   events.Sequence
+	written  time.Time // of the record after that one
+	told     string
+	toldAt   time.Time
+	troubled bool
+}
+
+func (s *state) init(c *Config, through events.Sequence) {
+	s.logger, s.durable, s.log, s.place = c.Logger, c.Durable, c.Log, c.Place.String()
+	s.status.Copied = through
+	s.status.Failures = map[string]uint64{}
+	for _, name := range Reasons {
+		s.status.Failures[name] = 0
+	}
+}
+
+// Status says how copying goes.
+func (k *Copier) Status() Status {
+	_, head := k.Durable()
+	s := &k.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.status
+	st.Failures = maps.Clone(st.Failures)
+	if head.Sequence > st.Copied {
+		st.Lag = uint64(head.Sequence - st.Copied)
+		st.Behind = max(0, time.Since(s.since(st.Copied)))
+	}
+	return st
+}
+
+// since is when the first record after that one was written, of those that the log keeps. The caller holds mu.
+func (s *state) since(copied events.Sequence) time.Time {
+	if s.oldest == copied && !s.written.IsZero() {
+		return s.written
+	}
+	s.oldest, s.written = copied, time.Now() // if the log says nothing: it is closed
+	for _, from := range []events.Sequence{copied + 1, 0} {
+		for r, err := range s.log.Read(context.Background(), from) {
+			if err == nil {
+				s.written = r.Time.Go()
+				return s.written
+			}
+			break
+		}
+	}
+	return s.written
+}
+
+// through is through which record the copy has all; begun is false before that was looked at.
+func (s *state) through() (copied events.Sequence, begun bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status.Copied, s.begun
+}
+
+func (s *state) ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
+}
+
+// step counts an object.
+func (s *state) step(step backup.Step) {
+	if step.Deleted || step.There {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status.Objects++
+	s.status.Bytes += uint64(step.Bytes)
+}
+
+// copied notes a pass that came to its end.
+func (s *state) copied(r *backup.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status.Copied, s.status.Problem = r.Head.Sequence, ""
+	if !s.begun || s.troubled {
+		s.logger.Info("the log is copied", "to", s.place, "through", uint64(r.Head.Sequence))
+	}
+	s.begun, s.troubled = true, false
+	for _, h := range r.Holes {
+		s.logger.Error("the copy does not have these records: the log had no room to keep them for it", "from", uint64(h.From), "through", uint64(h.Through))
+	}
+	if r.Dropped != 0 {
+		s.logger.Warn("the copy goes on under another epoch: the log went on without its records from there; their manifest stays under manifests/",
+			"through", uint64(r.Dropped), "epoch", r.Identity.Epoch)
+	}
+}
+
+// count counts a failure.
+func (s *state) count(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status.Failures[reason(err)]++
+}
+
+// again is after how long a problem that is still there is logged once more.
+const again = time.Minute
+
+// fail notes why a pass failed, and logs it now and then.
+func (s *state) fail(err error) {
+	s.count(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = reason(err) == "ahead"
+	s.status.Problem, s.troubled = err.Error(), true
+	if class := reason(err); class != s.told || time.Since(s.toldAt) > again {
+		s.told, s.toldAt = class, time.Now()
+		s.logger.Warn("the log is not copied for now; Jobs do not wait for that", "to", s.place, "after", uint64(s.status.Copied), "problem", err)
+	}
+}

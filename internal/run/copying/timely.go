@@ -1,0 +1,79 @@
+package copying
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// timely is a place whose calls end: a server that says nothing is one that fails.
+type timely struct{ copylog.Place }
+
+const (
+	answer = 30 * time.Second // of a call with little content
+	slow   = 64 << 10         // bytes a second that are expected at least of a long one
+)
+
+func within(ctx context.Context, bytes int64) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, answer+time.Duration(bytes/slow)*time.Second)
+}
+
+// Get is described by copylog.Place. Objects are read up to the size of a sealed file.
+func (t timely) Get(ctx context.Context, name string) (copylog.Opened, error) {
+	ctx, cancel := within(ctx, 256<<20)
+	o, err := t.Place.Get(ctx, name)
+	if err != nil {
+		cancel()
+		return o, err
+	}
+	o.ReadCloser = closing{o.ReadCloser, cancel}
+	return o, nil
+}
+
+type closing struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+// Close ends the time of the call, too.
+func (c closing) Close() error {
+	defer c.cancel()
+	return c.ReadCloser.Close()
+}
+
+// Range is described by copylog.Place.
+func (t timely) Range(ctx context.Context, name string, from, n int64) ([]byte, error) {
+	ctx, cancel := within(ctx, n)
+	defer cancel()
+	return t.Place.Range(ctx, name, from, n)
+}
+
+// Size is described by copylog.Place.
+func (t timely) Size(ctx context.Context, name string) (int64, error) {
+	ctx, cancel := within(ctx, 0)
+	defer cancel()
+	return t.Place.Size(ctx, name)
+}
+
+// Put is described by copylog.Place.
+func (t timely) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
+	ctx, cancel := within(ctx, size)
+	defer cancel()
+	return t.Place.Put(ctx, name, content, size)
+}
+
+// Replace is described by copylog.Place.
+func (t timely) Replace(ctx context.Context, name string, content []byte, tag string) (string, error) {
+	ctx, cancel := within(ctx, int64(len(content)))
+	defer cancel()
+	return t.Place.Replace(ctx, name, content, tag)
+}
+
+// Delete is described by copylog.Place.
+func (t timely) Delete(ctx context.Context, name string) error {
+	ctx, cancel := within(ctx, 0)
+	defer cancel()
+	return t.Place.Delete(ctx, name)
+}
