@@ -81,7 +81,7 @@ func (f *drillFlags) config(c *cli.CLI) (*drill.Config, error) {
 	if err := f.output.Validate(); err != nil {
 		return nil, err
 	}
-	place, err := placeOf(c, "from", f.from)
+	place, err := placeOf(c.Getenv, "from", f.from)
 	if err != nil {
 		return nil, err
 	}

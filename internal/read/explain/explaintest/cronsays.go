@@ -173,7 +173,7 @@ func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 }
 
 // startedInARow is how many of the newest due times in a row have a Job: those of which a record tells, and behind them those of Jobs that
-// were seen.
+// were seen, and the one that the status names before its Job is seen.
 func (f *cronFacts) startedInARow() (n int) {
 	told := events.Time(0)
 	for i := range f.told {
@@ -181,10 +181,20 @@ func (f *cronFacts) startedInARow() (n int) {
 			told = max(told, t.Last)
 		}
 	}
+	unseen := events.Time(0)
+	if len(f.specs) > 0 {
+		unseen = f.specs[len(f.specs)-1].LastSchedule
+	}
 	for _, r := range f.runs {
 		if r.Due > told && !r.Manual {
 			n++
 		}
+		if r.Due == unseen {
+			unseen = 0
+		}
+	}
+	if unseen > told {
+		n++
 	}
 	for _, t := range slices.Backward(f.told) {
 		if t.asksFor() || t.Fate == events.TickAgain { // the latter is an older one, which has an entry
