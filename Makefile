@@ -139,19 +139,20 @@ gotest := go test -vet=off$(if $(SHUFFLE), -shuffle=$(SHUFFLE))
 test-units test-cluster test-long: export CGO_ENABLED = 0
 
 # Packages with goroutines of their own run under the race detector, which needs a C compiler; without one they run plain. The others have
-# one goroutine by design, and some of their tests count allocations. The command runs plain, too, as its scripts start it 300 times, and
-# what it is made of runs under the detector in the packages. The command alone is built under the detector, and TestARacedController
-# plays one script with it, of a whole controller.
+# one goroutine by design, and some of their tests count allocations; internal/dev/archtest finds one below events and store that starts
+# another. The command runs plain, too, as its scripts start it 300 times, and what it is made of runs under the detector in the packages.
+# The command alone is built under the detector, and TestARacedController plays one script with it, of a whole controller.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
-concurrent = go list ./... | grep -E '/(events/.+|reconciler/(loop|executor)|store/.+)$$'
-plain = go list ./... | grep -vE '/(events/.+|reconciler/(loop|executor)|store/.+)$$'
+goroutines := /(events/(informer|kube|nats/.+)|reconciler/(loop|executor)|store/.+)$$
+concurrent = go list ./... | grep -E '$(goroutines)'
+plain = go list ./... | grep -vE '$(goroutines)'
 raced_program := $(if $(race),$(CURDIR)/bin/test/raced/jobledger)
 # A process under the detector waits a second before it ends, for reports of other threads.
 raced := $(if $(race),CGO_ENABLED=1 GORACE=atexit_sleep_ms=20)
 
 # Tests that have one goroutine, or measure memory, and take long under the race detector run plain.
 # So do those of a cluster of NATS servers, whose own time it is.
-lonely := ^(TestScriptsWithRestarts|TestScriptsDivided|TestFloods|TestDueFloods|TestPodsThatCannotGoDoNotFillTheLog|TestAStartAfterAKillAtEachMoment|TestAKillBetweenParts|TestAKillLosesNoCountInSilence|TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain|TestAFileHoldsTenTimesItsStates|TestSharedSpecsAreTheirOwn|TestWhatAPodSaysIsBounded|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestARecordThatSeveralServersKnewIsNotWaitedFor|TestAReplicatedStreamThatIsMadeTakesAtomicBatches|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
+lonely := ^(TestScriptsWithRestarts|TestScriptsDivided|TestFloods|TestDueFloods|TestPodsThatCannotGoDoNotFillTheLog|TestAStartAfterAKillAtEachMoment|TestAKillBetweenParts|TestAKillLosesNoCountInSilence|TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain|TestAFileHoldsTenTimesItsStates|TestSharedSpecsAreTheirOwn|TestWhatAPodSaysIsBounded|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestOneBadFileHidesNoOther|TestAnOpenFinishesWhatWasPruned|TestDamagedSideFilesAreHarmless|TestTornCommit|TestBboltReadsWhatWeWrite|TestMissingFileIsFound|TestAJobThatIsNotThereCostsNoRead|TestALargeBatchIsPackedInParts|TestPackedFilesAreTheSameLog|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestARecordThatSeveralServersKnewIsNotWaitedFor|TestAReplicatedStreamThatIsMadeTakesAtomicBatches|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
 # The packages of these tests; internal/dev/archtest finds one that is left out.
 lonelies := ./reconciler/loop ./store/boltlog ./events/informer ./events/nats/embedded ./events/nats/publish
 

@@ -45,6 +45,36 @@ func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
 	}
 }
 
+var startsGoroutine = regexp.MustCompile(`(?m)^\s*go [\w.]+\(|\.Parallel\(\)`)
+
+// TestWhatRunsPlainHasOneGoroutine: a package below events, reconciler or store that make test does not run under the race detector starts no
+// goroutine, in its tests neither.
+func TestWhatRunsPlainHasOneGoroutine(t *testing.T) {
+	raced := regexp.MustCompile(makeVariable(t, "goroutines"))
+	plain := 0
+	for _, pattern := range []string{"events/*", "events/*/*", "reconciler/*", "reconciler/*/*", "store/*", "store/*/*"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			name, err := filepath.Rel(root, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if raced.MatchString("/" + filepath.ToSlash(filepath.Dir(name))) {
+				continue
+			}
+			if plain++; startsGoroutine.MatchString(read(t, file)) {
+				t.Errorf("%s starts goroutines, and make test does not run its package under the race detector: see goroutines in the Makefile", name)
+			}
+		}
+	}
+	if plain < 10 {
+		t.Errorf("%d files are looked at", plain)
+	}
+}
+
 // TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours, so each of their tests says at its
 // beginning that it runs with JOBLEDGER_LONG alone.
 func TestPackagesOfHoursHaveNoTestForMakeTest(t *testing.T) {
