@@ -21,6 +21,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/internal/run/doctor"
 	"github.com/jobledger/jobledger/store/open"
 	"github.com/jobledger/jobledger/store/regular"
@@ -40,10 +41,11 @@ func newDoctor(c *cli.CLI) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what would keep a controller from working here, and what to do",
-		Long: `Look at the cluster, the disk and NATS as a controller with these flags would find them: version of
+		Long: `Look at the cluster, the disk, NATS and the copy as a controller with these flags would find them: version of
 the server and what it lacks, its clock, rights, who runs the Jobs now, webhooks in the way, pods that
-cannot go, the Lease, the disk of the log, and the stream. It takes the flags of "run", also those that
-are not shown here: write "doctor" in place of "run". It changes nothing. Of a server before 1.35 it
+cannot go, the Lease, the disk of the log, the stream, and the place of the copy. It takes the flags of
+"run", also those that are not shown here: write "doctor" in place of "run". It changes nothing, but that it
+puts an object at the place of the copy and deletes it. Of a server before 1.35 it
 asks for the dry run of a create, to see which fields of a Job are kept.
 
 The rights are those of the account that asks. --service-account NAMESPACE/NAME asks for another,
@@ -73,7 +75,7 @@ answer is one.`,
 }
 
 // Flags of run that doctor shows.
-var shownOfDoctor = []string{"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", "nats-url", "nats-context"}
+var shownOfDoctor = []string{"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", controller.CopyFlag, controller.UnfencedFlag, "nats-url", "nats-context"}
 
 // config is what is looked at.
 func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
@@ -110,6 +112,11 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 		}
 		config.Log = doctor.Log{Dir: dir, Max: f.run.retain.keep.MaxBytes, Ready: readiness(dir)}
 	}
+	to, err := f.run.copy.config()
+	if err != nil {
+		return nil, err
+	}
+	config.Copy = doctor.Copy{Place: to.Place, Unfenced: to.Unfenced}
 	if f.run.nats.where() {
 		stream, err := f.run.nats.config("")
 		if err != nil {

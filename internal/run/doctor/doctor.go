@@ -48,6 +48,7 @@ type Config struct {
 	Clock func() (server time.Time, ok bool)
 	Now   func() time.Time
 	Log   Log
+	Copy  Copy
 	NATS  *publish.Config // nil where nothing is to be published, and where the server is in the controller's own process
 }
 
@@ -78,6 +79,7 @@ var checks = []check{
 	{"disk", false, disk},
 	{"log", false, logKept},
 	{"nats", false, natsServer},
+	{"copy", false, copyPlace},
 }
 
 // Run makes all checks, and tells each finding as soon as it is known. When the server does not answer, the checks that ask it are
