@@ -8,6 +8,9 @@
 {{- if ge $max $volume -}}
 {{- fail (printf "log.maxSize: %s must be less than log.volume.size, which is %s: the log would fill the volume, and then nothing is done" .Values.log.maxSize .Values.log.volume.size) -}}
 {{- end -}}
+{{- if and .Values.copy.secret (not .Values.copy.url) -}}
+{{- fail "copy.secret goes with copy.url, which is empty" -}}
+{{- end -}}
 {{- range $key := list "caSecret" "credsSecret" -}}
 {{- if and (get $.Values.nats $key) (not $.Values.nats.url) -}}
 {{- fail (printf "nats.%s goes with nats.url, which is empty: the controller would refuse to start" $key) -}}
