@@ -243,6 +243,9 @@ func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 // sameFile says whether an object that is there is a file with these records, whatever its bytes are: its chain at both ends and the hash of
 // its records are the same. The object gets the size and the hash of what is there.
 func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
+	if is, err := r.sameBytes(o); is || err != nil {
+		return err
+	}
 	temp, err := os.CreateTemp(r.Temp, "copy-*.tmp")
 	if err != nil {
 		return err
@@ -275,6 +278,16 @@ func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 	o.Bytes = size
 	sum.Sum(o.SHA256[:0])
 	return nil
+}
+
+// sameBytes says whether the object that is there has the bytes that were to be put.
+func (r *run) sameBytes(o *copylog.Object) (bool, error) {
+	content, err := r.Place.Get(r.ctx, o.Name)
+	if err != nil {
+		return false, err
+	}
+	sum, err := shaOf(content)
+	return sum == o.SHA256, errors.Join(err, content.Close())
 }
 
 // derived puts the indexes and the lists of Jobs of files, where they are there and whole, and the copy lacks them.

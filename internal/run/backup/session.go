@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,51 +185,77 @@ func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
 	return f, r.derivedOf(f)
 }
 
-// rest copies what is missing of a sealed file of which the copy has segments; done is false when it has none.
+// rest copies what is missing of a sealed file of which the copy has segments, and all of one that is not packed yet; done is false for any
+// other.
 func (r *run) rest(first events.Sequence) (done bool, err error) {
-	t := r.next.Tail
-	if t == nil || t.First != first {
-		i := slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == first })
-		if i < 0 {
-			return false, nil
-		}
-		t = &r.next.Partial[i]
+	has := slices.ContainsFunc(r.next.Files, func(f copylog.File) bool { return f.First == first })
+	if has {
+		return false, nil
 	}
 	s, err := r.log.open(first)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	t := r.asSegments(first)
+	if t == nil {
+		is, err := s.IsPacked()
+		if err != nil || is {
+			return false, err
+		}
+		if err := r.gap(first); err != nil {
+			return false, err
+		}
+		t = &copylog.Tail{First: first, Begin: s.Begin}
+	}
 	whole, err := r.completed(t, s)
 	if err != nil {
 		return false, err
 	}
 	if r.next.Tail != nil && r.next.Tail.First == first {
-		r.next.Partial, r.next.Tail = append(slices.Clone(r.next.Partial), *whole), nil
-	} else {
-		r.next.Partial = slices.Clone(r.next.Partial)
-		r.next.Partial[slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == first })] = *whole
+		r.next.Tail = nil
 	}
+	r.next.Partial = slices.DeleteFunc(slices.Clone(r.next.Partial), func(t copylog.Tail) bool { return t.First == first })
+	r.next.Partial = append(r.next.Partial, *whole)
+	slices.SortFunc(r.next.Partial, func(a, b copylog.Tail) int { return cmp.Compare(a.First, b.First) })
 	r.isKnown(first)
 	return true, nil
 }
 
+// asSegments is a file of the copy that is there as segments; nil when it is not.
+func (r *run) asSegments(first events.Sequence) *copylog.Tail {
+	for _, one := range r.next.Runs() {
+		if one.Segments != nil && one.First() == first {
+			return one.Segments
+		}
+	}
+	return nil
+}
+
 // completed is a file as segments, to its end.
 func (r *run) completed(t *copylog.Tail, s *boltlog.Sealed) (*copylog.Tail, error) {
-	end := (copylog.Run{Segments: t}).End()
-	last := t.Segments[len(t.Segments)-1]
 	whole := *t
-	if s.Before.Hash != t.Segments[0].Before || end.Sequence > s.End.Sequence || end.Sequence == s.End.Sequence && end != s.End {
+	whole.Segments = slices.Clone(t.Segments)
+	end, epoch := s.Before, s.Began.Epoch
+	if n := len(t.Segments); n > 0 {
+		end, epoch = t.Segments[n-1].End, t.Segments[n-1].Epoch
+		if s.Before.Hash != t.Segments[0].Before {
+			return nil, r.ahead()
+		}
+	} else if before := r.runBefore(t.First); before != nil && before.End().Sequence+1 == t.First && before.End() != s.Before {
+		return nil, r.ahead()
+	}
+	if end.Sequence > s.End.Sequence || end.Sequence == s.End.Sequence && end != s.End {
 		return nil, r.ahead()
 	}
 	var err error
 	if whole.Offsets, err = s.Offsets(); err != nil {
 		return nil, err
 	}
-	whole.Term, whole.Segments = s.Term, slices.Clone(t.Segments)
+	whole.Term = s.Term
 	if end == s.End {
 		return &whole, nil
 	}
 	making := segment{before: end.Hash}
-	return &whole, r.segments(&whole, &making, r.log.records(r.ctx, end.Sequence+1, end.Hash, last.Epoch, s.End))
+	return &whole, r.segments(&whole, &making, r.log.records(r.ctx, end.Sequence+1, end.Hash, epoch, s.End))
 }

@@ -171,7 +171,7 @@ func TestASessionGoesOnAfterAnother(t *testing.T) {
 // TestACopyWhosePlaceFailsAtRandom: whatever fails, what is restored is the beginning of the log; and when nothing fails any more, the copy
 // has all of it.
 func TestACopyWhosePlaceFailsAtRandom(t *testing.T) {
-	seeds, failed := 12, 0
+	seeds, failed := 6, 0
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		seeds = 1000
 	}
