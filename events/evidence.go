@@ -81,6 +81,7 @@ type ContainerEnd struct {
 	Started, Finished Time   // by the node's clock, in whole seconds; 0 where it does not say
 	Restarts          uint32 // how often it was started again
 	Again             bool   // it runs or waits again
+	MessageWithheld   bool   // its message, or all but the first line, was not kept (run --keep-messages)
 }
 
 // Lost reports whether nobody saw how the container ended: its kubelet or its runtime found no trace of it, and the exit code, the message
@@ -105,6 +106,7 @@ func (c *ContainerEnd) Ran() bool {
 type ContainerWait struct {
 	Name, Reason, Message string
 	Kind                  ContainerKind
+	MessageWithheld       bool // as of a ContainerEnd
 }
 
 // ConditionText has the reason and the message of a condition of a pod.

@@ -18,11 +18,13 @@ var (
 	containerFinished = varintField(7)
 	containerRestarts = varintField(8)
 	containerAgain    = varintField(9)
+	containerWithheld = varintField(10)
 
-	waitName    = bytesField(1)
-	waitReason  = bytesField(2)
-	waitMessage = bytesField(3)
-	waitKind    = varintField(4)
+	waitName     = bytesField(1)
+	waitReason   = bytesField(2)
+	waitMessage  = bytesField(3)
+	waitKind     = varintField(4)
+	waitWithheld = varintField(5)
 
 	conditionType    = bytesField(1)
 	conditionStatus  = bytesField(2)
@@ -63,6 +65,8 @@ func decodeContainer(b []byte, err *error) (c ContainerEnd) {
 			c.Restarts = uint32(f.value)
 		case containerAgain:
 			c.Again = f.value != 0
+		case containerWithheld:
+			c.MessageWithheld = f.value != 0
 		}
 	}
 	return c
@@ -79,6 +83,7 @@ func appendContainer(buf []byte, c *ContainerEnd, err *error) []byte {
 	buf = appendVarintField(buf, containerFinished.number, inSeconds(c.Finished))
 	buf = appendVarintField(buf, containerRestarts.number, uint64(c.Restarts))
 	buf = appendVarintField(buf, containerAgain.number, protowire.EncodeBool(c.Again))
+	buf = appendVarintField(buf, containerWithheld.number, protowire.EncodeBool(c.MessageWithheld))
 	return endField(buf, begin)
 }
 
@@ -93,6 +98,8 @@ func decodeWait(b []byte, err *error) (w ContainerWait) {
 			w.Message = f.text(err)
 		case waitKind:
 			w.Kind = ContainerKind(f.value)
+		case waitWithheld:
+			w.MessageWithheld = f.value != 0
 		}
 	}
 	return w
@@ -104,6 +111,7 @@ func appendWait(buf []byte, w *ContainerWait, err *error) []byte {
 	buf = appendTextField(buf, waitReason.number, w.Reason, err)
 	buf = appendTextField(buf, waitMessage.number, w.Message, err)
 	buf = appendVarintField(buf, waitKind.number, uint64(w.Kind))
+	buf = appendVarintField(buf, waitWithheld.number, protowire.EncodeBool(w.MessageWithheld))
 	return endField(buf, begin)
 }
 

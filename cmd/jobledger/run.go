@@ -38,6 +38,8 @@ type runFlags struct {
 	stop       time.Duration
 	patience   time.Duration
 	labels     []string
+	messages   string
+	keep       events.Keep // what messages says
 	around     bool
 	epoch      uint64 // to be begun after a loss; 0 for none
 	numbers    settingFlags
@@ -171,6 +173,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.patience, "observe-patience", observe.DefaultPatience, "of Jobs that are observed, how long the other controller may take to do what would have been decided")
 	flags.BoolVar(&f.around, "watch-cluster", true,
 		"also watch nodes and namespaces, to say why pods went; goes on without the right to; with --namespace only if it is given")
+	flags.StringVar(&f.messages, "keep-messages", "all",
+		"of termination messages and of why containers wait, keep all, first-line or none; the annotation "+events.KeepAnnotation+" of a namespace counts more")
 	flags.StringSliceVar(&f.labels, "keep-labels", nil, "names of labels of Jobs to record; app, team and three more unless given")
 	flags.Uint64Var(&f.epoch, controller.EpochFlag, 0,
 		"go on though records of the log are known to be lost, under this epoch, which the refusal names; it serves once")
@@ -251,6 +255,9 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	}
 	if err := checkLabels(f.labels); err != nil {
 		return settings, err
+	}
+	if f.keep, err = events.ParseKeep(f.messages); err != nil {
+		return settings, cli.Usage("--keep-messages: %v", err)
 	}
 	if err := f.retain.validate(); err != nil {
 		return settings, err
@@ -337,7 +344,7 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 	b := thisBuild()
 	return &controller.Config{
 		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
-		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Copy: to, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Around: f.around, Epoch: f.epoch,
+		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Copy: to, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Messages: f.keep, Around: f.around, Epoch: f.epoch,
 		Retention: f.retain.keep,
 	}, nil
 }

@@ -34,6 +34,7 @@ type Feed struct {
 	foreign  func(managedBy string)
 	finished func(*kubewire.Job)
 	labels   []string // of Jobs, that are kept
+	messages *Messages
 	editors  editors
 	specs    memo[*specContent] // by namespace and shape
 	queue    *queue
@@ -53,7 +54,7 @@ type Feed struct {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		now: func() events.Time { return 0 }, mode: c.Mode, settings: events.Settings{Mode: c.Mode, ObserveOthers: c.Others, CronJobs: c.CronJobs}, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), queue: newQueue(), log: c.Logger,
+		now: func() events.Time { return 0 }, mode: c.Mode, settings: events.Settings{Mode: c.Mode, ObserveOthers: c.Others, CronJobs: c.CronJobs}, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), messages: c.Messages, queue: newQueue(), log: c.Logger,
 	}
 	feed.jobs, feed.pods = newJobs(feed, &c.Known), newPods(feed, &c.Known)
 	feed.resources = []watched{feed.jobs, feed.pods}

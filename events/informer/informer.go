@@ -40,6 +40,7 @@ type Config struct {
 	Known     Known  // what the log believes to exist; the zero value when it knows nothing
 	// KeepLabels are names of labels of Jobs that are recorded; nil for UsualLabels, empty for none.
 	KeepLabels []string
+	Messages   *Messages    // how much is kept of what containers write; nil for all
 	Logger     *slog.Logger // nil for the default
 	// Foreign is told the managedBy of each Job that appears and that is not ours (J-204). It must return at once; may be nil.
 	Foreign func(managedBy string)

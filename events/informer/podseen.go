@@ -32,6 +32,7 @@ func (feed *Feed) readPod(pod *kubewire.Pod, version uint64) *podFacts {
 	if f.claim != (events.Claim{}) && pod.Annotations[events.SealAnnotation] != feed.key.Seal(pod.Namespace, pod.Annotations[events.CommandAnnotation]) {
 		f.claim = events.Claim{}
 	}
+	feed.messages.trim(&f.evidence)
 	return f
 }
 

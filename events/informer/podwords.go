@@ -101,6 +101,7 @@ func podEvidence(pod *kubewire.Pod) events.Evidence {
 const (
 	maxContainers = 64       // of one pod whose ends are told
 	maxMessages   = 16 << 10 // bytes of all their messages; the kubelet takes 12 KiB
+	others        = "…"      // stands for the containers that are left out
 )
 
 // fewContainers are the ends of a pod's containers that are told: of very many those that failed come first. The last entry says how many
@@ -115,7 +116,7 @@ func fewContainers(all []events.ContainerEnd) []events.ContainerEnd {
 				}
 			}
 		}
-		all = append(few, events.ContainerEnd{Name: "…", Message: fmt.Sprintf("%d more containers ended", len(all)-maxContainers)})
+		all = append(few, events.ContainerEnd{Name: others, Message: fmt.Sprintf("%d more containers ended", len(all)-maxContainers)})
 	}
 	left := maxMessages
 	for i := range all {

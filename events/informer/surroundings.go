@@ -34,6 +34,7 @@ type SurroundingsConfig struct {
 	Namespace string // the only one that is watched; empty for all
 	Off       bool   // nothing is watched; the sink is told that
 	Sink      Sink
+	Messages  *Messages // told what the annotations of namespaces say; may be nil
 	// Nodes and Namespaces are what the log has last: nodes out of order, namespaces being deleted. What of them went while nobody
 	// watched is told once the first list has shown it.
 	Nodes      []*events.NodeSeen
@@ -87,6 +88,7 @@ func NewSurroundings(c SurroundingsConfig) *Surroundings {
 // Run watches until ctx ends.
 func (s *Surroundings) Run(ctx context.Context) {
 	if s.config.Off {
+		s.config.Messages.settled()
 		s.config.Sink.Observe(events.Observation{Facts: &events.ClusterWatched{Nodes: events.WatchingOff, Namespaces: events.WatchingOff}})
 		return
 	}
@@ -178,6 +180,7 @@ func (s *Surroundings) state(which int, is events.Watching) {
 		s.watched.Nodes = is
 	} else {
 		s.watched.Namespaces = is
+		s.config.Messages.settled()
 	}
 	if w := s.watched; w != before && w.Nodes != 0 && w.Namespaces != 0 {
 		s.putLocked(&w, 0)
@@ -219,6 +222,9 @@ func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 	_ = i.SetTransform(stripSurrounding) // it has not started
 	_ = i.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		s.config.Logger.Debug("cannot list or watch; will try again", "error", err)
+		if which == 1 && apierrors.IsNotFound(err) {
+			s.config.Messages.settled() // a server without namespaces
+		}
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			mu.Lock()
 			denied = err
@@ -288,6 +294,7 @@ func (s *Surroundings) seen(o any) {
 	case *corev1.Node:
 		s.nodeSeenLocked(nodeSeen(o))
 	case *corev1.Namespace:
+		s.config.Messages.set(o.Name, o.Annotations)
 		delete(s.missing, o.UID)
 		if o.DeletionTimestamp == nil || s.namespaces[o.UID] != nil {
 			return
@@ -377,6 +384,7 @@ func (s *Surroundings) gone(o any) {
 			f.Deleted = events.At(o.DeletionTimestamp.Time)
 		}
 		delete(s.namespaces, o.UID)
+		s.config.Messages.set(o.Name, nil)
 		s.putLocked(f, 0)
 	}
 }
@@ -430,9 +438,11 @@ func stripSurrounding(o any) (any, error) {
 			Status:     corev1.NodeStatus{Conditions: o.Status.Conditions},
 		}, nil
 	case *corev1.Namespace:
-		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, DeletionTimestamp: o.DeletionTimestamp,
-		}}, nil
+		meta := metav1.ObjectMeta{Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, DeletionTimestamp: o.DeletionTimestamp}
+		if keep, is := o.Annotations[events.KeepAnnotation]; is {
+			meta.Annotations = map[string]string{events.KeepAnnotation: keep}
+		}
+		return &corev1.Namespace{ObjectMeta: meta}, nil
 	}
 	return o, nil
 }

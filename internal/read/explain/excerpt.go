@@ -63,6 +63,9 @@ func beginning(s string) passage {
 	return passage{begin(s, mostQuoted-mostEnd) + " " + end(s, mostEnd), s}
 }
 
+// spoke reports whether a container wrote a message, kept or not.
+func spoke(c *events.ContainerEnd) bool { return c.Message != "" || c.MessageWithheld }
+
 // colon is a message behind a colon; nothing where there is none.
 func colon(s string) passage {
 	if s == "" {
@@ -78,7 +81,13 @@ func wrote(name string, c *events.ContainerEnd) passage {
 	if !c.Ran() {
 		who = "its node says of " + name
 	}
-	if len(message) <= mostQuoted {
+	switch {
+	case message == "" && c.MessageWithheld:
+		return passage{name + ": " + events.NotKept, name + ": " + events.NotKept}
+	case c.MessageWithheld:
+		short := fmt.Sprintf("%s: %q (%s)", who, begin(message, mostQuoted), events.FirstLineKept)
+		return passage{short, fmt.Sprintf("%s: %q (%s)", who, message, events.FirstLineKept)}
+	case len(message) <= mostQuoted:
 		short := fmt.Sprintf("%s: %q", who, message)
 		return passage{short, short}
 	}

@@ -55,7 +55,7 @@ func (c *Case) first() []Sentence {
 	}
 	out := []Sentence{say(cited, "%s: %s, %s%s", c.endText(t), c.tryText(t), t.Pod, onNode(t))}
 	for _, k := range failures(t.Containers) {
-		if k.Message != "" {
+		if spoke(&k) {
 			out = append(out, say(marks(t.end(), t.shown()), "%s", wrote(k.Name, &k)))
 			break
 		}
@@ -90,7 +90,7 @@ func (c *Case) crashed(t *Try) []Sentence {
 	}
 	out := []Sentence{say(marks(t.CrashedAt, t.Newest), "%s, restarted %s: %s, %s%s", strings.Join(parts, ", "), n, c.tryText(t), t.Pod, onNode(t))}
 	for _, k := range t.Crashed {
-		if k.Message != "" {
+		if spoke(&k) {
 			out = append(out, say(marks(t.CrashedAt), "%s", wrote(k.Name, &k)))
 			break
 		}

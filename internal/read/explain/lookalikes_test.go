@@ -106,6 +106,12 @@ var lookalikes = []lookalike{
 			c.Reason, c.Message = "StartError", "failed to create containerd task: no such file or directory"
 		}
 	}), "its node says of main"},
+	{"its program wrote, or its namespace keeps no messages", "delegated", "oom/oom", 0, "main wrote", ends(func(c *events.ContainerEnd) {
+		c.Message, c.MessageWithheld = events.KeepNone.Of(c.Message)
+	}), "main: message not kept in this namespace"},
+	{"its program wrote, or its namespace keeps the first line", "delegated", "oom/oom", 0, "main wrote", ends(func(c *events.ContainerEnd) {
+		c.Message, c.MessageWithheld = "a line", true
+	}), `main wrote: "a line" (only its first line is kept in this namespace)`},
 	{"out of memory, or its kubelet lost the container", "delegated", "oom/oom", 0, "itself", ends(func(c *events.ContainerEnd) {
 		if c.Reason == "OOMKilled" {
 			c.Reason = "ContainerStatusUnknown"

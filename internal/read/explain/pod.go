@@ -128,7 +128,7 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 }
 
 func (c *Case) containerText(k *events.ContainerEnd) passage {
-	if k.Lost() && k.Message == "" {
+	if k.Lost() && !spoke(k) {
 		return passage{lostText(k), lostText(k)}
 	}
 	if k.Lost() {
@@ -147,8 +147,11 @@ func (c *Case) containerText(k *events.ContainerEnd) passage {
 	if k.Again {
 		text += ", runs or waits again"
 	}
-	if k.Message == "" {
+	switch {
+	case !spoke(k):
 		return passage{text, text}
+	case k.Message == "":
+		return phrase("%s; %s", text, events.NotKept)
 	}
 	return phrase("%s; %s", text, wrote("it", k))
 }

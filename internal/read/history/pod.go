@@ -59,6 +59,8 @@ type ContainerEnd struct {
 	Finished recordjson.Instant `json:"finished,omitzero"`
 	Restarts uint32             `json:"restarts,omitempty"`
 	Again    bool               `json:"again,omitempty"` // it runs or waits again
+	// MessageWithheld: its message was not kept, or only the first line of it (run --keep-messages).
+	MessageWithheld bool `json:"messageWithheld,omitempty"`
 }
 
 // ContainerWait is why a container does not run.
@@ -67,6 +69,8 @@ type ContainerWait struct {
 	Kind    string `json:"kind,omitempty"` // as of a ContainerEnd
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
+
+	MessageWithheld bool `json:"messageWithheld,omitempty"` // as of a ContainerEnd
 }
 
 // PodCondition is what a condition says.
@@ -200,10 +204,12 @@ func (v *Pod) tell(e *events.Evidence) {
 		v.Containers = append(v.Containers, ContainerEnd{
 			Name: c.Name, Kind: kindOf(c.Kind), ExitCode: c.ExitCode, Reason: c.Reason, Message: c.Message,
 			Started: recordjson.Instant(c.Started), Finished: recordjson.Instant(c.Finished), Restarts: c.Restarts, Again: c.Again,
+			MessageWithheld: c.MessageWithheld,
 		})
 	}
 	for _, w := range e.Waits {
-		v.Waits = append(v.Waits, ContainerWait{Name: w.Name, Kind: kindOf(w.Kind), Reason: w.Reason, Message: w.Message})
+		v.Waits = append(v.Waits, ContainerWait{Name: w.Name, Kind: kindOf(w.Kind), Reason: w.Reason, Message: w.Message,
+			MessageWithheld: w.MessageWithheld})
 	}
 	for _, c := range e.Conditions {
 		v.Conditions = append(v.Conditions, PodCondition{

@@ -27,6 +27,7 @@ type Config struct {
 	Lease    LeaseConfig   // by which one controller of a cluster works at a time
 	Stop     time.Duration // how long a stop waits for what is in flight
 	Labels   []string      // of Jobs, that are recorded; nil for informer.UsualLabels
+	Messages events.Keep   // how much is kept of what containers write, where the namespace does not say
 	Around   bool          // nodes and namespaces are watched too, where there is a right to
 	Patience time.Duration // with observed Jobs, how long another controller may take
 	Epoch    uint64        // to be begun after a loss of records; 0 for none

@@ -54,6 +54,7 @@ type controller struct {
 	queue     *loop.Queue
 	informer  *informer.Informer
 	around    *informer.Surroundings // nodes and namespaces
+	messages  *informer.Messages     // how much of them is kept
 	executor  *executor.Executor
 	hands     *countedExecutor
 	runner    *loop.Runner
@@ -285,17 +286,20 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	if c.settings.DeleteExpired {
 		finished = (&expiryWarner{log: c.logger, now: time.Now}).look
 	}
+	c.messages = informer.NewMessages(c.config.Messages, c.logger)
 	c.informer, err = informer.New(informer.Config{
 		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining, Others: c.settings.ObserveOthers, CronJobs: c.settings.CronJobs,
 		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
 		Foreign: c.metrics.ofJobs.Foreign, Finished: finished, KeepLabels: c.config.Labels,
+		Messages: c.messages,
 	})
 	if err != nil {
 		return err
 	}
 	c.around = informer.NewSurroundings(informer.SurroundingsConfig{
 		Client: c.cluster.Client, Namespace: c.settings.Namespace, Off: !c.config.Around, Sink: c.queue,
-		Nodes: world.OutOfOrder(), Namespaces: world.GoingNamespaces(), Logger: c.logger,
+		Messages: c.messages,
+		Nodes:    world.OutOfOrder(), Namespaces: world.GoingNamespaces(), Logger: c.logger,
 	})
 	var hands loop.Executor = noExecutor{}
 	var lost <-chan struct{}

@@ -82,7 +82,10 @@ func (c *controller) finishLists(keeper *joblist.Keeper) {
 // connections, and does not hear ctx meanwhile; a stop does not wait for that. What it might still report is not read.
 func (c *controller) watch(ctx context.Context) error {
 	ended := make(chan error, 1)
-	go func() { ended <- c.informer.Run(ctx) }() // ends a while after ctx, or with the process
+	go func() { // ends a while after ctx, or with the process
+		c.messages.Wait(ctx)
+		ended <- c.informer.Run(ctx)
+	}()
 	select {
 	case err := <-ended:
 		return err

@@ -97,7 +97,7 @@ var toldFields = []struct{ kinds, fields string }{
 		"Missed"},
 	{"PodAdded PodChanged",
 		"Deleted DeletionGracePeriodSeconds Evidence.Admitted Evidence.Containers " +
-			"Evidence.Containers.ExitCode Evidence.Containers.Message Evidence.Containers.Name " +
+			"Evidence.Containers.ExitCode Evidence.Containers.Message Evidence.Containers.MessageWithheld Evidence.Containers.Name " +
 			"Evidence.Containers.Reason Evidence.Finalizers Evidence.Gates Evidence.Message Evidence.Node Evidence.Reason Evidence.StillRun Exits " +
 			"Exits.Code Exits.Name Index Phase Ready Restarts Sandbox Scheduled Tracked Waiting"},
 	{"PodDeleted",

@@ -119,8 +119,13 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 		parts = append(parts, "kept by finalizer "+name)
 	}
 	for _, c := range r.Evidence.Containers {
-		if c.Message != "" {
+		switch {
+		case c.Message != "" && c.MessageWithheld:
+			parts = append(parts, fmt.Sprintf("%s says %q (%s)", c.Name, c.Message, events.FirstLineKept))
+		case c.Message != "":
 			parts = append(parts, fmt.Sprintf("%s says %q", c.Name, c.Message))
+		case c.MessageWithheld:
+			parts = append(parts, c.Name+": "+events.NotKept)
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -139,7 +144,7 @@ func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	}
 	for _, w := range e.Waits {
 		if w.Reason == word {
-			return w.Message
+			return w.Said()
 		}
 	}
 	return ""

@@ -1085,9 +1085,11 @@ type ContainerEnd struct {
 	// restarts is how often it was started again.
 	Restarts uint32 `protobuf:"varint,8,opt,name=restarts,proto3" json:"restarts,omitempty"`
 	// again: it runs or waits again.
-	Again         bool `protobuf:"varint,9,opt,name=again,proto3" json:"again,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Again bool `protobuf:"varint,9,opt,name=again,proto3" json:"again,omitempty"`
+	// message_withheld: it wrote a message that was not kept, or only its first line was (run --keep-messages).
+	MessageWithheld bool `protobuf:"varint,10,opt,name=message_withheld,json=messageWithheld,proto3" json:"message_withheld,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ContainerEnd) Reset() {
@@ -1183,15 +1185,24 @@ func (x *ContainerEnd) GetAgain() bool {
 	return false
 }
 
+func (x *ContainerEnd) GetMessageWithheld() bool {
+	if x != nil {
+		return x.MessageWithheld
+	}
+	return false
+}
+
 // ContainerWait is why a container does not run, in the kubelet's words.
 type ContainerWait struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	Message       string                 `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
-	Kind          ContainerKind          `protobuf:"varint,4,opt,name=kind,proto3,enum=jobledger.v1.ContainerKind" json:"kind,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Reason  string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Message string                 `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	Kind    ContainerKind          `protobuf:"varint,4,opt,name=kind,proto3,enum=jobledger.v1.ContainerKind" json:"kind,omitempty"`
+	// message_withheld: the message was not kept, or only its first line was (run --keep-messages).
+	MessageWithheld bool `protobuf:"varint,5,opt,name=message_withheld,json=messageWithheld,proto3" json:"message_withheld,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ContainerWait) Reset() {
@@ -1250,6 +1261,13 @@ func (x *ContainerWait) GetKind() ContainerKind {
 		return x.Kind
 	}
 	return ContainerKind_CONTAINER_KIND_UNSPECIFIED
+}
+
+func (x *ContainerWait) GetMessageWithheld() bool {
+	if x != nil {
+		return x.MessageWithheld
+	}
+	return false
 }
 
 // ConditionText is what a condition of a pod says beside its status.
@@ -1400,7 +1418,7 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x04Edit\x12\x18\n" +
 	"\amanager\x18\x01 \x01(\tR\amanager\x12\x1c\n" +
 	"\toperation\x18\x02 \x01(\tR\toperation\x12\x12\n" +
-	"\x04time\x18\x03 \x01(\x03R\x04time\"\x8a\x02\n" +
+	"\x04time\x18\x03 \x01(\x03R\x04time\"\xb5\x02\n" +
 	"\fContainerEnd\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1b\n" +
 	"\texit_code\x18\x02 \x01(\x11R\bexitCode\x12\x16\n" +
@@ -1410,12 +1428,15 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\astarted\x18\x06 \x01(\x03R\astarted\x12\x1a\n" +
 	"\bfinished\x18\a \x01(\x03R\bfinished\x12\x1a\n" +
 	"\brestarts\x18\b \x01(\rR\brestarts\x12\x14\n" +
-	"\x05again\x18\t \x01(\bR\x05again\"\x86\x01\n" +
+	"\x05again\x18\t \x01(\bR\x05again\x12)\n" +
+	"\x10message_withheld\x18\n" +
+	" \x01(\bR\x0fmessageWithheld\"\xb1\x01\n" +
 	"\rContainerWait\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12/\n" +
-	"\x04kind\x18\x04 \x01(\x0e2\x1b.jobledger.v1.ContainerKindR\x04kind\"\x83\x01\n" +
+	"\x04kind\x18\x04 \x01(\x0e2\x1b.jobledger.v1.ContainerKindR\x04kind\x12)\n" +
+	"\x10message_withheld\x18\x05 \x01(\bR\x0fmessageWithheld\"\x83\x01\n" +
 	"\rConditionText\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12\x16\n" +
