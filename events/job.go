@@ -55,8 +55,18 @@ type JobSpec struct {
 	SchedulingGroup         bool   `json:",omitempty"` // the pod template names a scheduling group of its own
 	Redacted                string `json:",omitempty"` // hash of the redacted template, which a JobTemplate names
 	Policies                string `json:",omitempty"` // hash of selector and policies, which a JobPolicies has; empty for none of them
-	Key                     string `json:",omitempty"` // ID of the key of Hash and Template
+	Key                     string `json:",omitempty"` // ID of the key of Hash, Template and Scheduling
+	// Scheduling is the hash of spec.scheduling but for gang.minCount; empty when the Job has no such field.
+	Scheduling       string `json:",omitempty"`
+	SchedulingPolicy string `json:",omitempty"` // PolicyBasic or PolicyGang; empty where spec.scheduling names none
+	MinCount         *int32 `json:",omitempty"` // of a gang
 }
+
+// The policies of spec.scheduling, as [JobSpec] has them.
+const (
+	PolicyBasic = "Basic"
+	PolicyGang  = "Gang"
+)
 
 // Apart gives the spec as a record stores it: without the fields that JobPolicies holds.
 func (s *JobSpec) Apart() *JobSpec {
@@ -93,6 +103,10 @@ func (s *JobSpec) Differs(o *JobSpec) []string {
 		field{"podFailurePolicy", s.PodFailurePolicy == o.PodFailurePolicy},
 		field{"successPolicy", s.SuccessPolicy == o.SuccessPolicy},
 		field{"template", s.Template == o.Template && s.RestartPolicy == o.RestartPolicy && s.SchedulingGroup == o.SchedulingGroup},
+		field{
+			"scheduling",
+			s.Scheduling == o.Scheduling && s.SchedulingPolicy == o.SchedulingPolicy && equal(s.MinCount, o.MinCount),
+		},
 	)
 }
 

@@ -92,7 +92,7 @@ var ranges = map[string]map[string]span{
 	"JobGone":     {"version": count64},
 	"JobSpec": {
 		"parallelism": count32, "completions": count32, "backoff_limit": count32, "active_deadline_seconds": count64,
-		"ttl_seconds_after_finished": count32, "backoff_limit_per_index": count32, "max_failed_indexes": count32,
+		"ttl_seconds_after_finished": count32, "backoff_limit_per_index": count32, "max_failed_indexes": count32, "min_count": count32,
 	},
 	"JobTemplate": {"size": count64},
 	"PodSeen": {

@@ -80,6 +80,7 @@ func SpecToWire(f *JobSpec) *pb.JobSpec {
 		RestartPolicy: f.RestartPolicy, ManualSelector: f.ManualSelector, Selector: f.Selector,
 		PodFailurePolicy: f.PodFailurePolicy, SuccessPolicy: f.SuccessPolicy, Template: f.Template, SchedulingGroup: f.SchedulingGroup,
 		Redacted: f.Redacted, Policies: f.Policies, Key: f.Key,
+		Scheduling: f.Scheduling, SchedulingPolicy: f.SchedulingPolicy, MinCount: f.MinCount,
 	}
 }
 
@@ -93,6 +94,7 @@ func SpecFromWire(w *pb.JobSpec) *JobSpec {
 		RestartPolicy: w.GetRestartPolicy(), ManualSelector: w.GetManualSelector(), Selector: w.GetSelector(),
 		PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(), Template: w.GetTemplate(), SchedulingGroup: w.GetSchedulingGroup(),
 		Redacted: w.GetRedacted(), Policies: w.GetPolicies(), Key: w.GetKey(),
+		Scheduling: w.GetScheduling(), SchedulingPolicy: w.GetSchedulingPolicy(), MinCount: w.MinCount,
 	}
 }
 

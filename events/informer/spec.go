@@ -64,6 +64,14 @@ func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSp
 			return nil, nil, fmt.Errorf("encode selector of Job %s/%s: %w", job.Namespace, job.Name, err)
 		}
 	}
+	scheduling, err := read.Scheduling()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read scheduling of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	if scheduling != nil {
+		spec.Scheduling = key.Hash("scheduling", job.Namespace, scheduling.Rest)
+		spec.SchedulingPolicy, spec.MinCount = schedulingPolicy(scheduling), scheduling.MinCount
+	}
 	if s.PodFailurePolicy != nil {
 		if spec.PodFailurePolicy, err = jsonOf(s.PodFailurePolicy); err != nil {
 			return nil, nil, fmt.Errorf("encode podFailurePolicy of Job %s/%s: %w", job.Namespace, job.Name, err)
@@ -88,6 +96,16 @@ func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSp
 	}
 	spec.Hash = key.Hash("spec", job.Namespace, content)
 	return spec, template, nil
+}
+
+func schedulingPolicy(s *kubewire.Scheduling) string {
+	switch {
+	case s.Gang:
+		return events.PolicyGang
+	case s.Basic:
+		return events.PolicyBasic
+	}
+	return ""
 }
 
 // specSeen is what is known of a Job's spec.

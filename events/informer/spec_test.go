@@ -1,14 +1,19 @@
 package informer
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/events"
 )
 
 func TestEqualJobsShareASpec(t *testing.T) {
@@ -94,6 +99,7 @@ func TestSpecFields(t *testing.T) {
 		s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
 	})
 	selecting(map[string]string{"app": "x"})(job)
+	job.Spec.Scheduling = gang(new(int32(9)))
 	spec, _, err := specIn(job)
 	if err != nil {
 		t.Fatal(err)
@@ -114,12 +120,62 @@ func TestSpecFields(t *testing.T) {
 		{"restartPolicy", spec.RestartPolicy == "Never"},
 		{"manualSelector", spec.ManualSelector},
 		{"selector", spec.Selector == `{"matchLabels":{"app":"x"}}`},
+		{"scheduling", len(spec.Scheduling) == 32},
+		{"the policy of scheduling", spec.SchedulingPolicy == events.PolicyGang},
+		{"minCount", *spec.MinCount == 9},
 		{"podFailurePolicy", spec.PodFailurePolicy == `{"rules":[{"action":"Ignore"}]}`},
 		{"successPolicy", spec.SuccessPolicy == `{"rules":[{"succeededCount":1}]}`},
 	} {
 		if !c.ok {
 			t.Errorf("%s is lost: %+v", c.name, spec)
 		}
+	}
+}
+
+func gang(minCount *int32) *batchv1.JobSchedulingConfiguration {
+	return &batchv1.JobSchedulingConfiguration{SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
+		Gang: &schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy{MinCount: minCount},
+	}}
+}
+
+// TestSchedulingIsInTheSpec: spec.scheduling tells specs apart, its minCount by a field of its own and the rest by a hash, which is of fields
+// that this program does not know, too. A Job without it has the hash that it always had.
+func TestSchedulingIsInTheSpec(t *testing.T) {
+	seen := func(scheduling *batchv1.JobSchedulingConfiguration, unknown string) *events.JobSpec {
+		job := wireJob(testJob("a", func(j *batchv1.Job) { j.Spec.Scheduling = scheduling }))
+		if unknown != "" {
+			sent := protowire.AppendString(protowire.AppendTag(nil, 100, protowire.BytesType), unknown)
+			job.Spec = protowire.AppendBytes(protowire.AppendTag(job.Spec, 17, protowire.BytesType), sent)
+		}
+		got, err := NewFeed(Config{Key: testKey}).specOf(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.recorded
+	}
+	none, empty := seen(nil, ""), seen(&batchv1.JobSchedulingConfiguration{}, "")
+	basic := seen(&batchv1.JobSchedulingConfiguration{SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
+		Basic: &schedulingv1alpha3.WorkloadPodGroupBasicSchedulingPolicy{},
+	}}, "")
+	unset, two := seen(gang(nil), ""), seen(gang(new(int32(2))), "")
+	all := gang(nil)
+	all.DisruptionMode = &schedulingv1alpha3.WorkloadPodGroupDisruptionMode{All: &schedulingv1alpha3.WorkloadPodGroupAllDisruptionMode{}}
+	specs := []*events.JobSpec{none, empty, basic, unset, two, seen(all, ""), seen(nil, "one"), seen(nil, "other")}
+	for i, a := range specs {
+		for _, b := range specs[:i] {
+			if a.Hash == b.Hash || !slices.Equal(a.Differs(b), []string{"scheduling"}) {
+				t.Errorf("%+v and %+v differ in %v", a, b, a.Differs(b))
+			}
+		}
+	}
+	if none.Scheduling != "" || empty.Scheduling == "" || empty.SchedulingPolicy != "" || basic.SchedulingPolicy != events.PolicyBasic {
+		t.Errorf("none %+v, empty %+v, basic %+v", none, empty, basic)
+	}
+	if unset.MinCount != nil || *two.MinCount != 2 || unset.Scheduling != two.Scheduling {
+		t.Errorf("a gang %+v, and with a minCount %+v: want the same but for that", unset, two)
+	}
+	if content, err := json.Marshal(none.Apart()); err != nil || bytes.Contains(content, []byte("cheduling")) {
+		t.Errorf("the hash of a Job without it is of %s, %v", content, err)
 	}
 }
 

@@ -87,6 +87,8 @@ func SpecChanges(old, now *events.JobSpec) []string {
 	field("podReplacementPolicy", old.PodReplacementPolicy, now.PodReplacementPolicy)
 	field("restartPolicy", old.RestartPolicy, now.RestartPolicy)
 	field("manualSelector", strconv.FormatBool(old.ManualSelector), strconv.FormatBool(now.ManualSelector))
+	field("scheduling policy", old.SchedulingPolicy, now.SchedulingPolicy)
+	field("scheduling minCount", number(old.MinCount), number(now.MinCount))
 	if old.Key != now.Key {
 		return parts // the hashes differ by their key
 	}
@@ -95,6 +97,9 @@ func SpecChanges(old, now *events.JobSpec) []string {
 	}
 	if old.Template != now.Template {
 		parts = append(parts, "pod template edited")
+	}
+	if old.Scheduling != now.Scheduling && old.SchedulingPolicy == now.SchedulingPolicy {
+		parts = append(parts, "scheduling edited")
 	}
 	return parts
 }

@@ -359,6 +359,8 @@ func TestSpecChangesTellEachField(t *testing.T) {
 		"maxFailedIndexes: unset → 1": {MaxFailedIndexes: &one}, "ttlSecondsAfterFinished: unset → 1": {TTLSecondsAfterFinished: &one},
 		"podReplacementPolicy: unset → Failed": {PodReplacementPolicy: "Failed"}, "restartPolicy: unset → Never": {RestartPolicy: "Never"},
 		"manualSelector: false → true": {ManualSelector: true}, "selector or policies edited": {Policies: "p"}, "pod template edited": {Template: "t"},
+		"scheduling policy: unset → Gang": {SchedulingPolicy: events.PolicyGang}, "scheduling minCount: unset → 2": {MinCount: &two},
+		"scheduling edited": {Scheduling: "s"},
 	} {
 		if got := SpecChanges(&events.JobSpec{}, &now); len(got) != 1 || got[0] != want {
 			t.Errorf("%q, want %q", got, want)
@@ -366,7 +368,7 @@ func TestSpecChangesTellEachField(t *testing.T) {
 		if same := now; len(SpecChanges(&same, &now)) > 0 {
 			t.Errorf("%q is a change of what stays", SpecChanges(&same, &now))
 		}
-		if now.Key = "k"; (now.Policies != "" || now.Template != "") != (len(SpecChanges(&events.JobSpec{}, &now)) == 0) {
+		if now.Key = "k"; (now.Policies != "" || now.Template != "" || now.Scheduling != "") != (len(SpecChanges(&events.JobSpec{}, &now)) == 0) {
 			t.Errorf("with another key of the hashes: %q", SpecChanges(&events.JobSpec{}, &now))
 		}
 	}

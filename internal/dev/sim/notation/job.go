@@ -59,6 +59,8 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 		s.Redacted = value
 	case "schedulingGroup": // of the template's own
 		s.SchedulingGroup = true
+	case "scheduling": // of spec.scheduling: gang, gang:2 with a minCount, basic, none for one without a policy
+		err = scheduling(s, value)
 	case "policy":
 		s.PodReplacementPolicy = "Failed"
 		s.PodFailurePolicy, err = failurePolicy(value)
@@ -68,6 +70,16 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 		return false, nil
 	}
 	return true, err
+}
+
+// scheduling reads a policy: "gang", "gang:2" with a minCount, "basic", or "none" for a spec.scheduling without a policy.
+func scheduling(s *events.JobSpec, value string) (err error) {
+	policy, count, counted := strings.Cut(value, ":")
+	s.Scheduling, s.SchedulingPolicy, s.MinCount = "s1", map[string]string{"gang": events.PolicyGang, "basic": events.PolicyBasic}[policy], nil
+	if counted {
+		s.MinCount, err = number(count)
+	}
+	return err
 }
 
 // number is a number, or nil for the word none.

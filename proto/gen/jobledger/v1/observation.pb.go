@@ -468,8 +468,14 @@ type JobSpec struct {
 	// policies is the hash of selector, pod_failure_policy and success_policy, which a PoliciesStored record of the same file
 	// has; empty when the spec has none of them.
 	Policies string `protobuf:"bytes,20,opt,name=policies,proto3" json:"policies,omitempty"`
-	// key is the ID of the key of hash and template. The same content has other hashes with another key.
-	Key           string `protobuf:"bytes,21,opt,name=key,proto3" json:"key,omitempty"`
+	// key is the ID of the key of hash, template and scheduling. The same content has other hashes with another key.
+	Key string `protobuf:"bytes,21,opt,name=key,proto3" json:"key,omitempty"`
+	// scheduling is the hash of spec.scheduling as the server sent it, without gang.minCount; empty when the Job has no such field.
+	Scheduling string `protobuf:"bytes,22,opt,name=scheduling,proto3" json:"scheduling,omitempty"`
+	// scheduling_policy is Basic or Gang; empty where spec.scheduling names no policy.
+	SchedulingPolicy string `protobuf:"bytes,23,opt,name=scheduling_policy,json=schedulingPolicy,proto3" json:"scheduling_policy,omitempty"`
+	// min_count is that of a gang; absent when it is unset.
+	MinCount      *int32 `protobuf:"varint,24,opt,name=min_count,json=minCount,proto3,oneof" json:"min_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -649,6 +655,27 @@ func (x *JobSpec) GetKey() string {
 		return x.Key
 	}
 	return ""
+}
+
+func (x *JobSpec) GetScheduling() string {
+	if x != nil {
+		return x.Scheduling
+	}
+	return ""
+}
+
+func (x *JobSpec) GetSchedulingPolicy() string {
+	if x != nil {
+		return x.SchedulingPolicy
+	}
+	return ""
+}
+
+func (x *JobSpec) GetMinCount() int32 {
+	if x != nil && x.MinCount != nil {
+		return *x.MinCount
+	}
+	return 0
 }
 
 // JobTemplate names a redacted pod template. Its text is evidence.
@@ -2237,7 +2264,7 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x05place\x18\x02 \x01(\rR\x05place\";\n" +
 	"\aJobGone\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x16\n" +
-	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xee\a\n" +
+	"\x06missed\x18\x02 \x01(\bR\x06missed\"\xeb\b\n" +
 	"\aJobSpec\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12%\n" +
 	"\vparallelism\x18\x02 \x01(\x05H\x00R\vparallelism\x88\x01\x01\x12%\n" +
@@ -2260,14 +2287,21 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x10scheduling_group\x18\x12 \x01(\bR\x0fschedulingGroup\x12\x1a\n" +
 	"\bredacted\x18\x13 \x01(\tR\bredacted\x12\x1a\n" +
 	"\bpolicies\x18\x14 \x01(\tR\bpolicies\x12\x10\n" +
-	"\x03key\x18\x15 \x01(\tR\x03keyB\x0e\n" +
+	"\x03key\x18\x15 \x01(\tR\x03key\x12\x1e\n" +
+	"\n" +
+	"scheduling\x18\x16 \x01(\tR\n" +
+	"scheduling\x12+\n" +
+	"\x11scheduling_policy\x18\x17 \x01(\tR\x10schedulingPolicy\x12 \n" +
+	"\tmin_count\x18\x18 \x01(\x05H\aR\bminCount\x88\x01\x01B\x0e\n" +
 	"\f_parallelismB\x0e\n" +
 	"\f_completionsB\x10\n" +
 	"\x0e_backoff_limitB\x1a\n" +
 	"\x18_active_deadline_secondsB\x1d\n" +
 	"\x1b_ttl_seconds_after_finishedB\x1a\n" +
 	"\x18_backoff_limit_per_indexB\x15\n" +
-	"\x13_max_failed_indexes\"5\n" +
+	"\x13_max_failed_indexesB\f\n" +
+	"\n" +
+	"_min_count\"5\n" +
 	"\vJobTemplate\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x04R\x04size\"\x92\x01\n" +
