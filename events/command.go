@@ -78,12 +78,16 @@ type ReadPod struct {
 // Withdraw ends a command that has not ended.
 type Withdraw struct{ Command CommandID }
 
-// CreateWorkload asks for the Workload that says that the Job's pods are a gang: none is scheduled before MinCount of them
-// fit at the same time.
+// CreateWorkload asks for the Workload that says how the Job's pods are scheduled: none before MinCount of them fit at the same time, or,
+// where that is 0, one by one.
 type CreateWorkload struct{ MinCount int32 }
 
 // CreatePodGroup asks for the PodGroup of the Job's Workload, after the Workload's template.
 type CreatePodGroup struct{}
+
+// ResizeGroup asks that the Job's Workload and PodGroup have another MinCount. Where the Workload is of the Job's owner, the PodGroup is to
+// have the one of its template.
+type ResizeGroup struct{ MinCount int32 }
 
 // FindGroup asks which Workload and PodGroup the Job has. The answer arrives as an observation.
 type FindGroup struct{}
@@ -101,6 +105,7 @@ func (*Withdraw) Traits() *Traits       { return &traits[CommandWithdraw] }
 func (*CreateWorkload) Traits() *Traits { return &traits[CommandCreateWorkload] }
 func (*CreatePodGroup) Traits() *Traits { return &traits[CommandCreatePodGroup] }
 func (*FindGroup) Traits() *Traits      { return &traits[CommandFindGroup] }
+func (*ResizeGroup) Traits() *Traits    { return &traits[CommandResizeGroup] }
 
 func (c *CreatePod) phrase(func(types.UID) string) string {
 	text := fmt.Sprintf("%s #%d", c.Traits().Verb, c.Ordinal)
@@ -155,10 +160,17 @@ func (c *Withdraw) phrase(func(types.UID) string) string {
 }
 
 func (c *CreateWorkload) phrase(func(types.UID) string) string {
+	if c.MinCount == 0 {
+		return c.Traits().Verb
+	}
 	return fmt.Sprintf("%s for a gang of %d", c.Traits().Verb, c.MinCount)
 }
 
 func (c *CreatePodGroup) phrase(func(types.UID) string) string { return c.Traits().Verb }
+
+func (c *ResizeGroup) phrase(func(types.UID) string) string {
+	return fmt.Sprintf("%s: %d", c.Traits().Verb, c.MinCount)
+}
 
 func (c *FindGroup) phrase(func(types.UID) string) string { return c.Traits().Verb }
 

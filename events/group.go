@@ -9,7 +9,10 @@ type GroupSeen struct {
 	WorkloadUsable bool  // there is one, the Job controls it, and it has one template of a PodGroup
 	PodGroups      int32 // how many PodGroups were made of that Workload
 	PodGroupUsable bool  // there is one, and the Job controls it
-	Unavailable    bool  // the API server does not serve these objects, or not to us
+	Unavailable    bool  // the API server does not serve these objects, or not to us; of Kubernetes 1.36
+	MinCount       int32 `json:",omitempty"` // of the Workload's template and of the PodGroup; 0 for no gang, or where they differ
+	// Delegated: the Workload is of the Job's owner. WorkloadUsable then says that it has the template which the Job names.
+	Delegated bool `json:",omitempty"`
 
 	Workload, PodGroup string
 }
@@ -20,7 +23,7 @@ func groupToWire(f *GroupSeen, free *[]string) *pb.GroupSeen {
 	*free = append(*free, f.Workload, f.PodGroup)
 	return &pb.GroupSeen{
 		Workloads: f.Workloads, WorkloadUsable: f.WorkloadUsable, PodGroups: f.PodGroups, PodGroupUsable: f.PodGroupUsable,
-		Unavailable: f.Unavailable,
+		Unavailable: f.Unavailable, MinCount: f.MinCount, Delegated: f.Delegated,
 	}
 }
 
@@ -28,6 +31,7 @@ func groupFromWire(w *pb.GroupSeen, t *texts) *GroupSeen {
 	return &GroupSeen{
 		Workloads: w.GetWorkloads(), WorkloadUsable: w.GetWorkloadUsable(),
 		PodGroups: w.GetPodGroups(), PodGroupUsable: w.GetPodGroupUsable(), Unavailable: w.GetUnavailable(),
+		MinCount: w.GetMinCount(), Delegated: w.GetDelegated(),
 		Workload: t.take(), PodGroup: t.take(),
 	}
 }

@@ -25,6 +25,28 @@ type JobSeen struct {
 	// BuiltinWrote is when kube-controller-manager last wrote the status, by the API server's clock; 0 when it never did, and
 	// in other modes than ModeAll.
 	BuiltinWrote Time
+	Parent       Parent `json:",omitempty"`
+}
+
+// Parent says whether a controller owns a Job, as the making of Workloads and PodGroups asks (J-240).
+type Parent uint8
+
+// What may be known of a Job's owner.
+const (
+	ParentUnknown   Parent = 0 // nobody looked: groups are not made, or not by the rules of Kubernetes 1.37
+	ParentNone      Parent = 1 // no controller owns the Job
+	ParentOther     Parent = 2 // a controller does
+	ParentDelegates Parent = 3 // a controller does, and has the Job's controller make a PodGroup after a template of its Workload
+)
+
+// String is what JSON says of it.
+func (p Parent) String() string { return nameOf(p, "unknown", "none", "other", "delegates") }
+
+func nameOf[N ~uint8](n N, names ...string) string {
+	if int(n) < len(names) {
+		return names[n]
+	}
+	return "unknown"
 }
 
 // JobGone says that the Job object was deleted, or (Missed) was absent from a complete list.

@@ -71,7 +71,7 @@ var ranges = map[string]map[string]span{
 		"mode": enum, "pod_failure_backoff": lasts, "max_pod_failure_backoff": lasts, "api_backoff": lasts, "max_api_backoff": lasts,
 		"progress_delay": lasts, "request_timeout": lasts,
 		"deleted_pod_wait": lasts, "due_pace": lasts, "list_pace": lasts, "held_at_end": count32, "max_uncounted": count32, "max_pods_per_decision": count32, "slow_start": count32,
-		"namespace_budget": numbers,
+		"namespace_budget": numbers, "gang_rule": {max: int64(GangsAsked)},
 	},
 	"ClockStepped":   {"step": steps},
 	"ListingStarted": {"reason": enum, "resources": enum, "last_seen": instant, "last_versions": count64},
@@ -87,6 +87,7 @@ var ranges = map[string]map[string]span{
 	// observation.proto and status.proto
 	"JobSeen": {
 		"version": count64, "generation": count64, "created": instant, "deleted": instant, "spec_at": numbers, "builtin_wrote": instant,
+		"parent": {max: int64(ParentDelegates)},
 	},
 	"CommandName": {"decided": numbers, "place": count32},
 	"JobGone":     {"version": count64},
@@ -103,7 +104,7 @@ var ranges = map[string]map[string]span{
 	},
 	"ContainerExit": {"code": exits},
 	"PodGone":       {"uid": uid, "version": count64},
-	"GroupSeen":     {"workloads": count32, "pod_groups": count32},
+	"GroupSeen":     {"workloads": count32, "pod_groups": count32, "min_count": count32},
 	"JobRetired":    {"result": enum, "succeeded": count32, "failed": count32, "started": instant, "finished": instant},
 	"CronJobSeen": {
 		"version": count64, "generation": count64, "created": instant, "deleted": instant, "deadline": count64, "keep_succeeded": count32,
@@ -149,6 +150,7 @@ var ranges = map[string]map[string]span{
 	"ReadRun":         {"job": uid},
 	"DeleteJob":       {"job": uid, "version": count64, "expired": instant},
 	"CreateWorkload":  {"min_count": count32},
+	"ResizeGroup":     {"min_count": count32},
 	"CommandEnded": {
 		"ending": enum, "uid": uid, "version": count64, "class": enum, "retry_after": lasts, "written": seconds, "type": {max: int64(MaxCommandKind)},
 		"ordinal": numbers, "pod": uid, "run": uid, "due": instant,
@@ -159,7 +161,7 @@ var ranges = map[string]map[string]span{
 		"first": numbers, "head": numbers, "now": instant, "version": count64, "generation": count64, "created": instant, "deleted": instant,
 		"spec_at": numbers, "ordinal": numbers, "window": count32, "start": instant, "start_asked": instant, "lagging": instant,
 		"arrival": numbers, "ticks": numbers, "end_in_doubt": instant, "late_pod": instant, "confirmed": instant, "our_first_write": instant,
-		"builtin_wrote": instant, "part": count32,
+		"builtin_wrote": instant, "part": count32, "parent": {max: int64(ParentDelegates)},
 	},
 	"CronJobState": {
 		"first": numbers, "head": numbers, "now": instant, "last_schedule": instant, "last_success": instant, "watched": instant,
@@ -172,7 +174,7 @@ var ranges = map[string]map[string]span{
 	"CronPass":      {"kept": uid, "found": uid, "missing": uid, "since": instant},
 	"CronStart":     {"stage": {max: 9}, "at": instant},
 	"ClaimRetry":    {"pod": uid},
-	"GroupState":    {"stage": {max: 4}},
+	"GroupState":    {"stage": {max: 5}, "size": count32},
 	"StubState":     {"version": count64, "finished": instant, "ttl_plus_one": {min: math.MinInt32, max: math.MaxInt32}, "head": numbers},
 	"FollowUpState": {"now": instant},
 	"PodState": {

@@ -18,7 +18,7 @@ type Settings struct {
 	RequestTimeout       time.Duration // how long a request that was sent may still take effect
 	MaxUncounted         uint32        // J-092
 	MaxPodsPerDecision   uint32        // J-050, J-072
-	GangScheduling       bool          // Workloads and PodGroups are made for Jobs whose pods all run at once (J-239)
+	GangScheduling       bool          // Workloads and PodGroups are made for Jobs, as Gangs says (J-239)
 	Draining             bool          // Jobs that have not begun are not taken; what is taken stands in JobSeen.Managed
 	SlowStart            uint32        // J-057: how many creates a Job has in flight at first, and after a refusal; 0 is 1
 	// DeletedPodWait is how long a pod that is being deleted may still end by itself before it counts as failed (J-022). 0 is not at
@@ -47,7 +47,25 @@ type Settings struct {
 	// ListPace is how long the published status of a large Job may lag before a write comes that only lists pods that ended (J-085). Example:
 	// 80 pods end in a second. One write lists them, and not one for each 50. 0: as soon as there are enough of them, as in logs of before the setting.
 	ListPace time.Duration `json:",omitempty"`
+	// Gangs says for which Jobs, where GangScheduling is on, and by which version of the API.
+	Gangs GangRule `json:",omitempty"`
 }
+
+// GangRule says which Jobs get a Workload and a PodGroup (J-239, J-240).
+type GangRule uint8
+
+// The rules. The first is that of Kubernetes 1.36 (scheduling.k8s.io/v1alpha2), the others are those of 1.37 (v1beta1).
+const (
+	GangsByShape GangRule = 0 // Indexed Jobs that run all their pods at once
+	GangsOfRoots GangRule = 1 // Jobs that no controller owns, and those whose owner delegates the PodGroup
+	GangsAsked   GangRule = 2 // of these the ones that ask for it: by spec.scheduling, or by their owner's delegation
+)
+
+// String is the value of --gang-scheduling that says so, and shape for the rule of Kubernetes 1.36.
+func (r GangRule) String() string { return nameOf(r, "shape", "all", "asked") }
+
+// AsksBeta reports whether groups are made by scheduling.k8s.io/v1beta1.
+func (r GangRule) AsksBeta() bool { return r != GangsByShape }
 
 // Records reports whether Jobs with that spec.managedBy are recorded, because we run or observe them; empty means unset.
 func (s *Settings) Records(managedBy string) bool {

@@ -32,8 +32,10 @@ const (
 	CommandReadCronJob     CommandKind = 17
 	CommandReadRun         CommandKind = 18
 
+	CommandResizeGroup CommandKind = 19
+
 	// MaxCommandKind is the highest of them: the size of a table by kind.
-	MaxCommandKind = CommandReadRun
+	MaxCommandKind = CommandResizeGroup
 )
 
 // Traits are the properties that all commands of one kind share. A property of a single command, such as its pod or the urgency of a
@@ -142,6 +144,12 @@ var traits = [MaxCommandKind + 1]Traits{
 		Target: TargetJob, Priority: PriorityUnblock, Retried: true, Reads: true, Sort: SortCreate, Call: "list-workloads",
 		Slot: SlotGroup, Backoff: BackoffGroup,
 		zero: func() Command { return &FindGroup{} },
+	},
+	CommandResizeGroup: {
+		Kind: CommandResizeGroup, Name: "ResizeGroup", Verb: "set the gang's minCount", Many: "set the minCount of %d gangs",
+		Target: TargetJob, Priority: PriorityUnblock, Retried: true, Sort: SortCreate, Call: "patch-workload",
+		Slot: SlotGroup, Backoff: BackoffGroup,
+		zero: func() Command { return &ResizeGroup{} },
 	},
 	CommandCreateJob: {
 		Kind: CommandCreateJob, Name: "CreateJob", Verb: "create Job", Many: "create %d Jobs",

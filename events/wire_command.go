@@ -45,6 +45,8 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 		return &pb.Command{Kind: &pb.Command_FindGroup{FindGroup: &pb.FindGroup{}}}
 	case *CreateWorkload:
 		return &pb.Command{Kind: &pb.Command_CreateWorkload{CreateWorkload: &pb.CreateWorkload{MinCount: c.MinCount}}}
+	case *ResizeGroup:
+		return &pb.Command{Kind: &pb.Command_ResizeGroup{ResizeGroup: &pb.ResizeGroup{MinCount: c.MinCount}}}
 	case *CreatePodGroup:
 		return &pb.Command{Kind: &pb.Command_CreatePodGroup{CreatePodGroup: &pb.CreatePodGroup{}}}
 	case *CreateJob:
@@ -108,6 +110,8 @@ func commandFromWire(w *pb.Command, t *texts) (Command, error) {
 		return &FindGroup{}, nil
 	case *pb.Command_CreateWorkload:
 		return &CreateWorkload{MinCount: k.CreateWorkload.GetMinCount()}, nil
+	case *pb.Command_ResizeGroup:
+		return &ResizeGroup{MinCount: k.ResizeGroup.GetMinCount()}, nil
 	case *pb.Command_CreatePodGroup:
 		return &CreatePodGroup{}, nil
 	case *pb.Command_CreateJob:

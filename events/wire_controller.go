@@ -93,6 +93,7 @@ func SettingsToWire(s *Settings) *pb.Settings {
 		DuePace:              int64(s.DuePace),
 		EveryFromStart:       s.EveryFromStart,
 		ListPace:             int64(s.ListPace),
+		GangRule:             uint32(s.Gangs),
 		DeletedPodWait:       int64(s.DeletedPodWait),
 	}
 }
@@ -121,6 +122,7 @@ func SettingsFromWire(s *pb.Settings) Settings {
 		DuePace:              time.Duration(s.GetDuePace()),
 		EveryFromStart:       s.GetEveryFromStart(),
 		ListPace:             time.Duration(s.GetListPace()),
+		Gangs:                GangRule(s.GetGangRule()),
 		DeletedPodWait:       time.Duration(s.GetDeletedPodWait()),
 	}
 }

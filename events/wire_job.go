@@ -32,7 +32,7 @@ func jobSeenToWire(f *JobSeen, free *[]string) *pb.JobSeen {
 	w := &pb.JobSeen{
 		Version: f.Version, Generation: f.Generation, Created: int64(f.Created), Deleted: int64(f.Deleted),
 		Managed: f.Managed, ManagedBy: f.ManagedBy, Spec: f.Spec, SpecAt: uint64(f.SpecAt),
-		BuiltinWrote: int64(f.BuiltinWrote),
+		BuiltinWrote: int64(f.BuiltinWrote), Parent: uint32(f.Parent),
 	}
 	if f.Status != nil {
 		w.Status = StatusToWire(f.Status, free)
@@ -47,7 +47,7 @@ func jobSeenFromWire(w *pb.JobSeen, t *texts) *JobSeen {
 	f := &JobSeen{
 		Version: w.GetVersion(), Generation: w.GetGeneration(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
 		Managed: w.GetManaged(), ManagedBy: w.GetManagedBy(), Spec: w.GetSpec(), SpecAt: Sequence(w.GetSpecAt()),
-		BuiltinWrote: Time(w.GetBuiltinWrote()),
+		BuiltinWrote: Time(w.GetBuiltinWrote()), Parent: Parent(w.GetParent()),
 	}
 	if w.GetStatus() != nil {
 		f.Status = statusFromWire(w.GetStatus(), t)

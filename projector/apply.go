@@ -17,7 +17,7 @@ func (j *Job) Apply(rec *events.Record) {
 			j.book.Decide(rec, f)
 		}
 	case *events.GroupSeen:
-		j.Group.seen(f)
+		j.groupSeen(f)
 	case *events.CommandEnded:
 		if f.Written != 0 {
 			j.ourWrite(f.Written)

@@ -27,6 +27,7 @@ var jobRows = commands.Rows[*Job]{
 	events.CommandCreateWorkload: {Over: (*Job).groupEnded},
 	events.CommandCreatePodGroup: {Over: (*Job).groupEnded},
 	events.CommandFindGroup:      {Over: (*Job).groupEnded},
+	events.CommandResizeGroup:    {Over: (*Job).groupEnded},
 }
 
 // Busy reports whether a command of the Job is in flight.

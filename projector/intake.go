@@ -222,7 +222,7 @@ func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next e
 // news reports whether the Job's object shows anything that the world does not know, and cuts the status to what is news.
 func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
-		seen.ManagedBy == j.ManagedBy && !j.Gone
+		seen.ManagedBy == j.ManagedBy && !j.Gone && (seen.Parent == j.Parent || seen.Parent == events.ParentUnknown)
 	switch {
 	case j.Base.Equal(seen.Status):
 		seen.Status = nil

@@ -29,6 +29,7 @@ type Job struct {
 	Gone       bool        // the object does not exist: it was deleted, or a live read did not find it
 	Managed    bool
 	ManagedBy  string
+	Parent     events.Parent
 	Spec       *events.JobSpec
 	SpecAt     events.Sequence
 	Origin     *events.Origin // evidence: where it comes from; nil for nothing to tell

@@ -45,6 +45,7 @@ func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 		Look: j.Look, Recheck: j.Recheck,
 		Arrival: j.arrival, Ticks: j.ticks,
 		OurFirstWrite: int64(j.rivalry.began), BuiltinWrote: int64(j.rivalry.wrote), Parted: j.division.open,
+		Parent: uint32(j.Parent),
 	}
 	for _, v := range j.values() {
 		v.toWire(s, names)
@@ -129,6 +130,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.Version, j.Generation = s.GetVersion(), s.GetGeneration()
 	j.Created, j.Deleted, j.Gone = events.Time(s.GetCreated()), events.Time(s.GetDeleted()), s.GetGone()
 	j.Managed, j.ManagedBy, j.SpecAt = s.GetManaged(), s.GetManagedBy(), events.Sequence(s.GetSpecAt())
+	j.Parent = events.Parent(s.GetParent())
 	if s.GetSpec() != nil {
 		spec := events.SpecFromWire(s.GetSpec())
 		if _, known := w.specs.byHash[spec.Hash]; !known {

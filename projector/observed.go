@@ -35,6 +35,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	if bare && f.Tracked { // the finalizer was given back: it goes again, and nothing is counted twice
 		p.NeverCounted = p.NeverCounted || p.Counted
 	}
+	j.Group.Sure = false // once no pod runs in it, the PodGroup may go
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
 	p.UID = uid // the text that the maps hold, not another that says the same
@@ -113,7 +114,10 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	first := !j.Known()
 	again := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
-	j.Managed, j.ManagedBy, j.SpecAt, j.Gone = f.Managed, f.ManagedBy, f.SpecAt, false
+	if j.SpecAt != f.SpecAt {
+		j.Group.Sure = false // a Job that was suspended may have waited for long
+	}
+	j.Managed, j.ManagedBy, j.SpecAt, j.Gone, j.Parent = f.Managed, f.ManagedBy, f.SpecAt, false, f.Parent
 	j.Recheck, j.Look = false, false
 	if j.Writing().Class == events.RefusedConflict {
 		j.Writing().Until = 0 // here is the newer version

@@ -49,7 +49,7 @@ func (j *Job) restarted() {
 	j.rivalry.began = 0
 	j.waitsAgain()
 	j.doubtEnd(false)
-	j.groupDoubted()
+	j.groupRestarted()
 	j.book.Restart()
 	j.Recheck = len(j.creates) > 0
 }

@@ -126,7 +126,7 @@ var foreign = map[string]string{
 // besides are the fields of the Job that belong to no value.
 var besides = []string{
 	"pods", "indexes", "Stream", "Ref", "Now", "Head", "woken", "Settings", "stating", "met", "Version",
-	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Spec", "SpecAt", "Origin", "Terms",
+	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Parent", "Spec", "SpecAt", "Origin", "Terms",
 	"unowned", "policies", "creates", "Ordinal", "Window", "marked", "claims",
 	"Confirmed", "Look", "Group", "Recheck", "rivalry", "Retired", "first", "homes",
 	"book",

@@ -9,7 +9,7 @@ import (
 )
 
 // The rules of this stage see to the Workload and the PodGroup of a Job whose pods are to be scheduled together (J-239 to J-248), before
-// any pod is made, also while the Job is suspended (J-241).
+// any pod is made, also while the Job is suspended (J-241)..
 
 // awaitGroup waits for the command that is on its way.
 func (p *plan) awaitGroup() {
@@ -19,22 +19,73 @@ func (p *plan) awaitGroup() {
 }
 
 func (p *plan) findGroup() {
-	if p.groupIs(projector.GroupUnsought) {
-		p.group(fmt.Sprintf("all %s run together: look for their Workload and PodGroup", pods(int(p.job.Parallelism))), &events.FindGroup{})
+	switch {
+	case !p.job.Beta():
+		if p.groupIs(projector.GroupUnsought) {
+			p.group(fmt.Sprintf("all %s run together: look for their Workload and PodGroup", pods(int(p.job.Parallelism))), &events.FindGroup{})
+		}
+	case p.groupIs(projector.GroupTaken):
+		p.group("something has that name: look whether it is the Job's", &events.FindGroup{})
+	case !p.groupIs(projector.GroupUnsought):
+	case p.job.Parent == events.ParentDelegates:
+		p.group("the Job's owner delegates its PodGroup: look for the owner's Workload", &events.FindGroup{})
+	case !p.fresh():
+		p.group("the Job is not new: look for its Workload and PodGroup", &events.FindGroup{})
 	}
 }
 
 func (p *plan) createWorkload() {
-	if p.groupIs(projector.GroupMissing) && p.fresh() {
-		n := p.job.Parallelism
-		p.group(fmt.Sprintf("a new Job whose %s run together: create its Workload", pods(int(n))), &events.CreateWorkload{MinCount: n})
+	if !p.fresh() {
+		return
+	}
+	if !p.job.Beta() {
+		if p.groupIs(projector.GroupMissing) {
+			n := p.job.Parallelism
+			p.group(fmt.Sprintf("a new Job whose %s run together: create its Workload", pods(int(n))), &events.CreateWorkload{MinCount: n})
+		}
+		return
+	}
+	if p.job.Parent != events.ParentDelegates && (p.groupIs(projector.GroupUnsought) || p.groupIs(projector.GroupMissing)) {
+		n := p.job.GroupSize()
+		sentence := "a new Job: create its Workload"
+		if n > 0 {
+			sentence = fmt.Sprintf("a new Job of which at least %s are to start together: create its Workload", pods(int(n)))
+		}
+		p.group(sentence, &events.CreateWorkload{MinCount: n})
 	}
 }
 
 func (p *plan) createPodGroup() {
-	if p.groupIs(projector.GroupHalf) {
+	if p.groupIs(projector.GroupHalf) && (p.fresh() || !p.job.Beta()) {
 		p.group("the Workload is there: create its PodGroup", &events.CreatePodGroup{})
 	}
+}
+
+// resizeGroup has the objects follow the Job, also while pods run.
+func (p *plan) resizeGroup() {
+	g, n := &p.job.Group, int32(0)
+	if p.job.Beta() && p.groupIs(projector.GroupReady) {
+		n = p.job.GroupSize()
+	}
+	switch {
+	case n == 0 || n == g.Size:
+	case p.job.Parent == events.ParentDelegates:
+		p.group("the Job runs another number of pods at once: look what its owner's Workload says", &events.ResizeGroup{MinCount: n})
+	default:
+		p.group(fmt.Sprintf("at least %s are to start together: say so in Workload and PodGroup", pods(int(n))), &events.ResizeGroup{MinCount: n})
+	}
+}
+
+// unsure reports whether the PodGroup, which new pods are to name, may be gone: none of the Job's pods is there to keep it, and something
+// has happened since it was seen. Then it is looked for first, as a pod waits for ever that names one which is not there (J-246).
+func (p *plan) unsure() bool {
+	if !p.inGroup() || !p.job.Group.Beta || p.job.Group.Sure || p.job.Tally().Active > 0 || len(p.job.Creates()) > 0 {
+		return false
+	}
+	if !p.wake(p.job.Regrouping().Until) {
+		p.step(GroupWanted, "no pod of the Job runs: look whether its PodGroup is still there, before the next pod", &events.FindGroup{})
+	}
+	return true
 }
 
 // groupIs reports whether the Job's group has got so far, and nothing is being done to it.

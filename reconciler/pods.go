@@ -178,6 +178,9 @@ func (p *plan) create() {
 			break
 		}
 	}
+	if len(commands) > 0 && p.unsure() {
+		return
+	}
 	p.making = len(commands)
 	p.step(MorePodsWanted, fmt.Sprintf(
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)

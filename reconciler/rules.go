@@ -132,6 +132,7 @@ var gangRules = []rule{
 	{"group", (*plan).findGroup},      // not looked for yet for them yet
 	{"group", (*plan).createWorkload}, // there are none, and the Job is new
 	{"group", (*plan).createPodGroup}, // the Workload is there
+	{"group", (*plan).resizeGroup},    // both are there, and say another size than the Job
 }
 
 // outcomes: the first that holds decides how the Job ends. The order is the specification (J-159).

@@ -28,6 +28,7 @@ type Feed struct {
 	mode     events.Mode
 	settings events.Settings // mode, and whether the Jobs of other controllers are told: whose Jobs are told
 	draining bool
+	gangs    bool
 	identity events.Identity
 	key      events.Key
 	keeper   Keeper
@@ -54,7 +55,7 @@ type Feed struct {
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
-		now: func() events.Time { return 0 }, mode: c.Mode, settings: events.Settings{Mode: c.Mode, ObserveOthers: c.Others, CronJobs: c.CronJobs}, draining: c.Draining, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), messages: c.Messages, queue: newQueue(), log: c.Logger,
+		now: func() events.Time { return 0 }, mode: c.Mode, settings: events.Settings{Mode: c.Mode, ObserveOthers: c.Others, CronJobs: c.CronJobs}, draining: c.Draining, gangs: c.Gangs, identity: c.Identity, key: c.Key, keeper: c.Keeper, foreign: c.Foreign, finished: c.Finished, labels: sorted(c.KeepLabels), messages: c.Messages, queue: newQueue(), log: c.Logger,
 	}
 	feed.jobs, feed.pods = newJobs(feed, &c.Known), newPods(feed, &c.Known)
 	feed.resources = []watched{feed.jobs, feed.pods}

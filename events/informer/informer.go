@@ -33,6 +33,7 @@ type Config struct {
 	Draining  bool            // of those, none that has not begun
 	Others    bool            // the Jobs of other controllers are told, too (events.Settings.ObserveOthers)
 	CronJobs  bool            // CronJobs are watched, too
+	Gangs     bool            // it is told whether a controller owns a Job (events.GangRule.AsksBeta)
 	Identity  events.Identity // the life of the log, by which pods of ours are recognised
 	Key       events.Key      // of the log, with which specs and templates are hashed; New refuses the zero key
 	Sink      Sink

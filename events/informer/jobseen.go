@@ -39,6 +39,9 @@ func (feed *Feed) observeJob(job *kubewire.Job, spec *specSeen, version uint64, 
 	if feed.mode == events.ModeAll { // the only one in which the built-in has no business with the Job
 		seen.BuiltinWrote = builtinWrote(job)
 	}
+	if feed.gangs {
+		seen.Parent = parentOf(job)
+	}
 	cronJob := feed.cronJobOf(job)
 	var run *events.RunSeen
 	if cronJob != "" {
@@ -57,6 +60,18 @@ func (feed *Feed) observeJob(job *kubewire.Job, spec *specSeen, version uint64, 
 		Template:     spec.template,
 		TemplateSize: spec.size,
 	}
+}
+
+// parentOf says whether a controller owns the Job, and has a PodGroup made for it.
+func parentOf(job *kubewire.Job) events.Parent {
+	_, delegated := job.Annotations[kubewire.GroupTemplateAnnotation]
+	switch {
+	case metav1.GetControllerOfNoCopy(job) == nil:
+		return events.ParentNone
+	case delegated:
+		return events.ParentDelegates
+	}
+	return events.ParentOther
 }
 
 // stored is a redacted template as far as it is stored.

@@ -38,6 +38,7 @@ func TestWhatEndedIsTold(t *testing.T) {
 			expect(t, s,
 				"FailedCreate Error creating: time-out", "SuccessfulCreate Created pod: demo-x",
 				"FailedDelete Error deleting: time-out", "SuccessfulDelete Deleted pod: demo-x",
+				"FailedWorkloadCreate Failed to create Workload for Job demo: time-out",
 				"WorkloadCreated Created Workload demo-x for Job demo", "Completed Job completed")
 		})
 	}

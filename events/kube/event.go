@@ -18,6 +18,15 @@ const (
 	Completed            = "Completed"
 	TooManySucceededPods = "TooManySucceededPods"
 	WorkloadCreated      = "WorkloadCreated"
+	PodGroupCreated      = "PodGroupCreated"
+	FailedWorkloadCreate = "FailedWorkloadCreate"
+
+	// FailedWorkloadCompilation: what spec.scheduling says cannot be put into a Workload.
+	FailedWorkloadCompilation = "FailedWorkloadCompilation"
+	// NoPodGroupTemplate: the owner of a Job has a PodGroup made for it, and no Workload with the template that the Job names.
+	NoPodGroupTemplate = "NoPodGroupTemplate"
+	// GangSchedulingOff: a Job has a spec.scheduling, and no Workloads are made. The built-in controller says nothing then.
+	GangSchedulingOff = "GangSchedulingOff"
 
 	UnknownCompletionMode = "UnknownCompletionMode"
 )
@@ -46,6 +55,8 @@ type Context struct {
 	Verdict string
 	// UnknownMode: the Job's completionMode is one that this program does not know.
 	UnknownMode bool
+	// GangsOff: the Job has a spec.scheduling, and was seen first with it, and the controller makes no Workloads.
+	GangsOff bool
 }
 
 // Of is the Events that a record gives rise to, in their order.
@@ -66,10 +77,20 @@ func Of(rec *events.Record, c Context) []Event {
 		if c.UnknownMode {
 			m.add(corev1.EventTypeWarning, UnknownCompletionMode, "Skipped Job sync because completion mode is unknown")
 		}
+		if c.GangsOff {
+			m.add(corev1.EventTypeWarning, GangSchedulingOff,
+				"spec.scheduling has no effect: pods are made without a Workload and a PodGroup, as --gang-scheduling is off")
+		}
 		if f.Confirms == (events.CommandID{}) {
 			return m.made
 		}
 		ended.Ending = events.Done
+	case *events.GroupSeen:
+		if f.Delegated && !f.WorkloadUsable {
+			m.add(corev1.EventTypeWarning, NoPodGroupTemplate,
+				"Pods are made without a PodGroup: the Job's owner has no Workload with the podGroupTemplate that the Job names")
+		}
+		return m.made
 	default:
 		return nil
 	}
@@ -91,9 +112,18 @@ type telling struct {
 
 // tellings are by kind. Of status writes their conditions are told.
 var tellings = [events.MaxCommandKind + 1]telling{
-	events.CommandCreatePod:      {done: SuccessfulCreate, doneText: "Created pod: ", failed: FailedCreate, failedText: "Error creating: "},
-	events.CommandDeletePod:      {done: SuccessfulDelete, doneText: "Deleted pod: ", failed: FailedDelete, failedText: "Error deleting: "},
-	events.CommandCreateWorkload: {done: WorkloadCreated, doneText: "Created Workload ", ofJob: " for Job "},
+	events.CommandCreatePod: {done: SuccessfulCreate, doneText: "Created pod: ", failed: FailedCreate, failedText: "Error creating: "},
+	events.CommandDeletePod: {done: SuccessfulDelete, doneText: "Deleted pod: ", failed: FailedDelete, failedText: "Error deleting: "},
+	events.CommandCreateWorkload: {
+		done: WorkloadCreated, doneText: "Created Workload ", ofJob: " for Job ",
+		failed: FailedWorkloadCreate, failedText: "Failed to create Workload",
+	},
+	events.CommandCreatePodGroup: {
+		done: PodGroupCreated, doneText: "Created PodGroup ", ofJob: " for Job ",
+		failed: FailedWorkloadCreate, failedText: "Failed to create PodGroup",
+	},
+	events.CommandFindGroup:   {failed: FailedWorkloadCreate, failedText: "Failed to look for Workload and PodGroup"},
+	events.CommandResizeGroup: {failed: FailedWorkloadCreate, failedText: "Failed to change minCount of Workload and PodGroup"},
 }
 
 type maker struct {
@@ -126,8 +156,20 @@ func (m *maker) end(ended *events.CommandEnded, t *telling) {
 		}
 		m.add(corev1.EventTypeNormal, t.done, text)
 	case ended.Ending != events.Done && t.failed != "" && words != "" && told(ended, t.failed == FailedDelete):
-		m.add(corev1.EventTypeWarning, t.failed, t.failedText+words)
+		m.failure(ended, t, words)
 	}
+}
+
+// failure tells of a failure. Those about the group name the Job, as the built-in's do.
+func (m *maker) failure(ended *events.CommandEnded, t *telling, words string) {
+	reason, text := t.failed, t.failedText
+	if reason == FailedWorkloadCreate {
+		text += " for Job " + m.job.Name + ": "
+		if ended.Type == events.CommandCreateWorkload && ended.Class == events.RefusedInvalid && !ended.Sent {
+			reason, text = FailedWorkloadCompilation, "Failed to compile Workload for Job "+m.job.Name+": "
+		}
+	}
+	m.add(corev1.EventTypeWarning, reason, text+words)
 }
 
 // told reports whether a failure is one that users hear of: not that the namespace is being deleted (J-059), not that

@@ -67,6 +67,37 @@ func TestEvents(t *testing.T) {
 			"a Workload created for a gang (J-243)", done(), &events.CreateWorkload{MinCount: 2}, nil,
 			[]string{"Normal WorkloadCreated Created Workload demo-x for Job demo"},
 		},
+		{
+			"a Workload that could not be created (J-243)", refusal(events.RefusedForbidden), &events.CreateWorkload{MinCount: 2}, nil,
+			[]string{"Warning FailedWorkloadCreate Failed to create Workload for Job demo: the server's words"},
+		},
+		{
+			"a PodGroup created (J-244)", done(), &events.CreatePodGroup{}, nil, []string{"Normal PodGroupCreated Created PodGroup demo-x for Job demo"},
+		},
+		{
+			"a PodGroup that could not be created (J-244)", refusal(events.RefusedNameTaken), &events.CreatePodGroup{}, nil,
+			[]string{"Warning FailedWorkloadCreate Failed to create PodGroup for Job demo: the server's words"},
+		},
+		{
+			"a Workload that could not be looked for", refusal(events.RefusedForbidden), &events.FindGroup{}, nil,
+			[]string{"Warning FailedWorkloadCreate Failed to look for Workload and PodGroup for Job demo: the server's words"},
+		},
+		{"a Workload that was looked for", done(), &events.FindGroup{}, nil, nil},
+		{
+			"a minCount that could not be changed", refusal(events.RefusedForbidden), &events.ResizeGroup{MinCount: 2}, nil,
+			[]string{"Warning FailedWorkloadCreate Failed to change minCount of Workload and PodGroup for Job demo: the server's words"},
+		},
+		{
+			"a Workload of which there is no request", &events.CommandEnded{
+				Type: events.CommandCreateWorkload, Ending: events.Refused, Class: events.RefusedInvalid,
+			}, &events.CreateWorkload{}, nil,
+			[]string{"Warning FailedWorkloadCompilation Failed to compile Workload for Job demo: the server's words"},
+		},
+		{
+			"an owner without the template that it delegates (J-242)", &events.GroupSeen{Delegated: true}, nil, nil,
+			[]string{"Warning NoPodGroupTemplate Pods are made without a PodGroup: the Job's owner has no Workload with the podGroupTemplate that the Job names"},
+		},
+		{"an owner with it", &events.GroupSeen{Delegated: true, Workloads: 1, WorkloadUsable: true}, nil, nil, nil},
 		{"a Job complete", done(), completed, nil, []string{"Normal Completed Job completed"}},
 		{"as many succeeded as were wanted", done(), tooMany, new(int32(3)), []string{"Normal Completed Job completed"}},
 		{

@@ -24,6 +24,7 @@ type memory struct {
 type specFacts struct {
 	strange     bool // its completionMode is one that this program does not know (J-010)
 	completions *int32
+	scheduling  bool // it has a spec.scheduling
 }
 
 func newMemory(log store.Log) *memory {
@@ -51,7 +52,7 @@ func (m *memory) noteSpec(at events.Sequence, s *events.JobSpec) specFacts {
 	}
 	m.bySpec[at] = specFacts{
 		strange:     s.CompletionMode != "" && s.CompletionMode != "NonIndexed" && s.CompletionMode != "Indexed",
-		completions: s.Completions,
+		completions: s.Completions, scheduling: s.Scheduling != "",
 	}
 	return m.bySpec[at]
 }

@@ -27,6 +27,7 @@ type Config struct {
 	Log    store.Log
 	Client kubernetes.Interface
 	Mode   events.Mode   // in observe mode nothing is published
+	Gangs  bool          // Workloads are made (events.Settings.GangScheduling)
 	MaxAge time.Duration // older records give rise to no Events; 1 hour when it is 0
 	Logger *slog.Logger  // nil for the default
 }
@@ -34,6 +35,7 @@ type Config struct {
 // Publisher publishes Events. One goroutine at a time may use it.
 type Publisher struct {
 	mode   events.Mode
+	gangs  bool
 	maxAge time.Duration
 	writer *writer
 	memory *memory
@@ -65,7 +67,7 @@ func New(c Config) (*Publisher, error) {
 		c.Logger = slog.Default()
 	}
 	p := &Publisher{
-		mode: c.Mode, maxAge: c.MaxAge,
+		mode: c.Mode, gangs: c.Gangs, maxAge: c.MaxAge,
 		writer: newWriter(c.Client, c.Log.Identity(), c.Logger), memory: newMemory(c.Log),
 		offset: follow.Offset{Log: c.Log, Consumer: Consumer}, jobs: follow.Jobs{Log: c.Log}, commands: follow.Commands{Log: c.Log},
 	}
@@ -200,10 +202,15 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 		if c.UnknownMode, err = p.memory.unknownMode(ctx, f); err != nil {
 			return err
 		}
-		if c.UnknownMode && c.Job.Name == "" {
-			c.Job, err = p.jobs.Of(ctx, rec)
+		if c.GangsOff, err = p.gangsOff(ctx, rec, f); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := p.name(ctx, rec, &c, c.UnknownMode || c.GangsOff); err != nil {
+			return err
+		}
+	}
+	if f, ok := rec.Facts.(*events.GroupSeen); ok {
+		if err := p.name(ctx, rec, &c, f.Delegated); err != nil {
 			return err
 		}
 	}
@@ -216,6 +223,23 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 		}
 	}
 	return nil
+}
+
+// name finds the Job of a record that says nothing of it, where there is something to tell.
+func (p *Publisher) name(ctx context.Context, rec *events.Record, c *Context, told bool) (err error) {
+	if told && c.Job.Name == "" {
+		c.Job, err = p.jobs.Of(ctx, rec)
+	}
+	return err
+}
+
+// gangsOff reports whether a Job that is new asks by its spec.scheduling for what is not made.
+func (p *Publisher) gangsOff(ctx context.Context, rec *events.Record, f *events.JobSeen) (bool, error) {
+	if p.gangs || rec.Kind != events.KindJobAdded {
+		return false, nil
+	}
+	s, err := p.memory.spec(ctx, f.SpecAt)
+	return s.scheduling, err
 }
 
 // context finds what the record does not say itself.

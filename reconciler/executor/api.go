@@ -45,7 +45,7 @@ type CronAPI interface {
 	GetRun(ctx context.Context, namespace, name string) (*kubewire.Job, error)
 }
 
-// GroupAPI is what it needs for gang scheduling, on the same terms.
+// GroupAPI is what it needs for gang scheduling as Kubernetes 1.36 has it, on the same terms.
 type GroupAPI interface {
 	// ListWorkloads lists all Workloads of a namespace, past any cache.
 	ListWorkloads(ctx context.Context, namespace string) ([]v1alpha2.Workload, error)
@@ -57,4 +57,23 @@ type GroupAPI interface {
 	CreateWorkload(ctx context.Context, w *v1alpha2.Workload) (*v1alpha2.Workload, error)
 	// CreatePodGroup creates a PodGroup under its name.
 	CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error)
+}
+
+// WorkloadAPI is what it needs for gang scheduling as Kubernetes 1.37 has it (scheduling.k8s.io/v1beta1), on the same terms. Objects are sent
+// in protobuf, as [kubewire.NewGroupObject] encodes them. Patches are JSON patches.
+type WorkloadAPI interface {
+	// ReadWorkload reads a Workload, past any cache.
+	ReadWorkload(ctx context.Context, namespace, name string) (*kubewire.Workload, error)
+	// ReadWorkloads lists Workloads of a namespace, past any cache: a page of them, and what the next page is asked for with; empty at the end.
+	ReadWorkloads(ctx context.Context, namespace, page string) (all []*kubewire.Workload, next string, err error)
+	// MakeWorkload creates a Workload under its name.
+	MakeWorkload(ctx context.Context, namespace string, workload []byte) (kubewire.Stored, error)
+	// PatchWorkload changes a Workload.
+	PatchWorkload(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error)
+	// ReadPodGroup reads a PodGroup, past any cache.
+	ReadPodGroup(ctx context.Context, namespace, name string) (*kubewire.PodGroup, error)
+	// MakePodGroup creates a PodGroup under its name.
+	MakePodGroup(ctx context.Context, namespace string, group []byte) (kubewire.Stored, error)
+	// PatchPodGroup changes a PodGroup.
+	PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error)
 }

@@ -74,6 +74,14 @@ var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandReadRun:         ofCrons(with((*work).readRun)),
 }
 
+// betaCalls are how commands about groups are carried out by the rules of Kubernetes 1.37, in place of those of 1.36.
+var betaCalls = [events.MaxCommandKind + 1]func(*work, context.Context){
+	events.CommandCreateWorkload: with((*work).makeWorkload),
+	events.CommandCreatePodGroup: (*work).makePodGroup,
+	events.CommandFindGroup:      (*work).findBetaGroup,
+	events.CommandResizeGroup:    with((*work).resizeGroup),
+}
+
 // with passes the command to a call that needs to know what it asks for.
 func with[C events.Command](call func(*work, context.Context, C)) func(*work, context.Context) {
 	return func(w *work, ctx context.Context) { call(w, ctx, w.Command.(C)) }
@@ -93,6 +101,9 @@ func ofCrons(call func(*work, context.Context)) func(*work, context.Context) {
 func (w *work) carryOut(ctx context.Context) {
 	traits := w.Command.Traits()
 	call := calls[traits.Kind]
+	if beta := betaCalls[traits.Kind]; beta != nil && w.Workloads != nil {
+		call = beta
+	}
 	if call == nil {
 		w.refuse(events.RefusedInvalid, fmt.Sprintf("a %s is not carried out here", traits.Name))
 		return

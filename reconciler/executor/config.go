@@ -24,8 +24,10 @@ type Config struct {
 	// Term is that of the log, which all that is created bears as an annotation. 0 for none.
 	Term uint64
 
-	// Groups is for gang scheduling; without it Jobs are found to have no group.
+	// Groups is for gang scheduling by the rules of Kubernetes 1.36; without it Jobs are found to have no group.
 	Groups GroupAPI
+	// Workloads is for gang scheduling by the rules of Kubernetes 1.37, and goes before Groups.
+	Workloads WorkloadAPI
 
 	// Crons is for CronJobs; without it they are not run.
 	Crons CronAPI

@@ -19,7 +19,7 @@ import (
 
 // findGroup looks for the Workload of the Job, by what it says it is for, and for the PodGroup that was made of it (J-242,
 // J-244). It lists the namespace: of Workloads nothing is watched, and a Job is looked for once. A server without these
-// objects, or one that does not let us see them, has none for the Job.
+// objects, or one that does not let us see them, has none for the Job. So it is by the rules of Kubernetes 1.36.
 func (w *work) findGroup(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	if w.Groups == nil {

@@ -106,3 +106,45 @@ func (a *pointGroups) CreateWorkload(ctx context.Context, w *v1alpha2.Workload) 
 func (a *pointGroups) CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error) {
 	return call(a.points, CreatePodGroup, func() (*v1alpha2.PodGroup, error) { return a.api.CreatePodGroup(ctx, g) })
 }
+
+// Workloads does so for what gang scheduling of Kubernetes 1.37 needs.
+func (p *Points) Workloads(api executor.WorkloadAPI) executor.WorkloadAPI {
+	return &pointWorkloads{api, p}
+}
+
+type pointWorkloads struct {
+	api    executor.WorkloadAPI
+	points *Points
+}
+
+func (a *pointWorkloads) ReadWorkload(ctx context.Context, namespace, name string) (*kubewire.Workload, error) {
+	return call(a.points, GetWorkload, func() (*kubewire.Workload, error) { return a.api.ReadWorkload(ctx, namespace, name) })
+}
+
+func (a *pointWorkloads) ReadWorkloads(ctx context.Context, namespace, page string) (all []*kubewire.Workload, next string, err error) {
+	all, err = call(a.points, ListWorkloads, func() (all []*kubewire.Workload, err error) {
+		all, next, err = a.api.ReadWorkloads(ctx, namespace, page)
+		return all, err
+	})
+	return all, next, err
+}
+
+func (a *pointWorkloads) MakeWorkload(ctx context.Context, namespace string, workload []byte) (kubewire.Stored, error) {
+	return call(a.points, CreateWorkload, func() (kubewire.Stored, error) { return a.api.MakeWorkload(ctx, namespace, workload) })
+}
+
+func (a *pointWorkloads) PatchWorkload(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error) {
+	return call(a.points, PatchWorkload, func() (kubewire.Stored, error) { return a.api.PatchWorkload(ctx, namespace, name, patch) })
+}
+
+func (a *pointWorkloads) ReadPodGroup(ctx context.Context, namespace, name string) (*kubewire.PodGroup, error) {
+	return call(a.points, GetPodGroup, func() (*kubewire.PodGroup, error) { return a.api.ReadPodGroup(ctx, namespace, name) })
+}
+
+func (a *pointWorkloads) MakePodGroup(ctx context.Context, namespace string, group []byte) (kubewire.Stored, error) {
+	return call(a.points, CreatePodGroup, func() (kubewire.Stored, error) { return a.api.MakePodGroup(ctx, namespace, group) })
+}
+
+func (a *pointWorkloads) PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error) {
+	return call(a.points, PatchPodGroup, func() (kubewire.Stored, error) { return a.api.PatchPodGroup(ctx, namespace, name, patch) })
+}

@@ -70,8 +70,12 @@ func carryOut(t *testing.T, p *Points, traits *events.Traits) events.TaskResult 
 	if write, ok := c.(*events.WriteCronStatus); ok {
 		write.Base = 10
 	}
+	var workloads executor.WorkloadAPI
+	if traits.Kind == events.CommandResizeGroup {
+		workloads = p.Workloads(&fakeWorkloads{})
+	}
 	e, err := executor.New(executor.Config{
-		API: p.API(wholeapi.Of(&fakeAPI{})), Groups: p.Groups(&fakeGroups{}), Crons: p.Crons(&fakeCrons{}), Objects: objects, Mode: events.ModeDelegated,
+		API: p.API(wholeapi.Of(&fakeAPI{})), Groups: p.Groups(&fakeGroups{}), Workloads: workloads, Crons: p.Crons(&fakeCrons{}), Objects: objects, Mode: events.ModeDelegated,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -135,4 +139,51 @@ func (f *fakeGroups) CreateWorkload(_ context.Context, w *v1alpha2.Workload) (*v
 
 func (f *fakeGroups) CreatePodGroup(_ context.Context, g *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error) {
 	return g, f.answer()
+}
+
+func TestCallsForWorkloadsPassBeforeAndAfterTheirEffect(t *testing.T) {
+	calls := map[string]func(executor.WorkloadAPI) error{
+		ListWorkloads:  func(a executor.WorkloadAPI) error { _, _, err := a.ReadWorkloads(t.Context(), "", ""); return err },
+		GetWorkload:    func(a executor.WorkloadAPI) error { _, err := a.ReadWorkload(t.Context(), "", ""); return err },
+		CreateWorkload: func(a executor.WorkloadAPI) error { _, err := a.MakeWorkload(t.Context(), "", nil); return err },
+		PatchWorkload:  func(a executor.WorkloadAPI) error { _, err := a.PatchWorkload(t.Context(), "", "", nil); return err },
+		GetPodGroup:    func(a executor.WorkloadAPI) error { _, err := a.ReadPodGroup(t.Context(), "", ""); return err },
+		CreatePodGroup: func(a executor.WorkloadAPI) error { _, err := a.MakePodGroup(t.Context(), "", nil); return err },
+		PatchPodGroup:  func(a executor.WorkloadAPI) error { _, err := a.PatchPodGroup(t.Context(), "", "", nil); return err },
+	}
+	checkPoints(t, calls, func(refused error) (executor.WorkloadAPI, *int) {
+		server := &fakeWorkloads{fakeGroups{err: refused}}
+		return server, &server.calls
+	}, (*Points).Workloads)
+}
+
+// fakeWorkloads takes everything.
+type fakeWorkloads struct{ fakeGroups }
+
+func (f *fakeWorkloads) ReadWorkloads(context.Context, string, string) ([]*kubewire.Workload, string, error) {
+	return nil, "", f.answer()
+}
+
+func (f *fakeWorkloads) ReadWorkload(context.Context, string, string) (*kubewire.Workload, error) {
+	return &kubewire.Workload{}, f.answer()
+}
+
+func (f *fakeWorkloads) MakeWorkload(context.Context, string, []byte) (kubewire.Stored, error) {
+	return kubewire.Stored{}, f.answer()
+}
+
+func (f *fakeWorkloads) PatchWorkload(context.Context, string, string, []byte) (kubewire.Stored, error) {
+	return kubewire.Stored{}, f.answer()
+}
+
+func (f *fakeWorkloads) ReadPodGroup(context.Context, string, string) (*kubewire.PodGroup, error) {
+	return &kubewire.PodGroup{}, f.answer()
+}
+
+func (f *fakeWorkloads) MakePodGroup(context.Context, string, []byte) (kubewire.Stored, error) {
+	return kubewire.Stored{}, f.answer()
+}
+
+func (f *fakeWorkloads) PatchPodGroup(context.Context, string, string, []byte) (kubewire.Stored, error) {
+	return kubewire.Stored{}, f.answer()
 }

@@ -42,6 +42,9 @@ const (
 	GetWorkload    = "get-workload"
 	CreateWorkload = "create-workload"
 	CreatePodGroup = "create-pod-group"
+	GetPodGroup    = "get-pod-group"
+	PatchWorkload  = "patch-workload"
+	PatchPodGroup  = "patch-pod-group"
 
 	CreateJob        = "create-job" // of a CronJob, like the ones that follow
 	DeleteRun        = "delete-run"
@@ -53,6 +56,7 @@ const (
 var verbs = []string{
 	CreatePod, DeletePod, PatchPod, UpdateStatus, FinishJob, GetJob, DeleteJob, FindPod,
 	ListWorkloads, ListPodGroups, GetWorkload, CreateWorkload, CreatePodGroup,
+	GetPodGroup, PatchWorkload, PatchPodGroup,
 	CreateJob, DeleteRun, UpdateCronStatus, GetCronJob, GetRun,
 }
 

@@ -195,6 +195,12 @@ func groupText(f *events.GroupSeen) string {
 	switch {
 	case f.Unavailable:
 		return "the server has no Workloads for us: pods are made without a group"
+	case f.Workloads == 0 && f.Delegated:
+		return "the Job's owner delegates its PodGroup, and has no Workload: pods are made without a group"
+	case f.Delegated && !f.WorkloadUsable:
+		return "Workload " + f.Workload + " of the Job's owner has no template of the name that the Job has: pods are made without a group"
+	case f.Workloads == 0 && f.Workload != "":
+		return "Workload " + f.Workload + " is not the Job's own"
 	case f.Workloads == 0:
 		return "no Workload is for this Job"
 	case f.Workloads > 1:

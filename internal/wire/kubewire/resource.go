@@ -49,7 +49,7 @@ var Jobs = &Resource[*Job]{
 	kind: "Job", empty: func() *Job { return &Job{} },
 	of: func(o runtime.Object) (message, bool) { job, ok := o.(*batchv1.Job); return job, ok },
 	annotations: annotations{
-		TraceAnnotation, ManualAnnotation, batchv1.CronJobScheduledTimestampAnnotation, metav1.InitialEventsAnnotationKey,
+		TraceAnnotation, ManualAnnotation, GroupTemplateAnnotation, batchv1.CronJobScheduledTimestampAnnotation, metav1.InitialEventsAnnotationKey,
 	},
 }
 

@@ -22,7 +22,7 @@ import (
 // FieldManager is the name under which the API server notes what was written.
 const FieldManager = "jobledger"
 
-// Client makes requests. It is the executor's API and GroupAPI.
+// Client makes requests. It is the executor's API, GroupAPI and WorkloadAPI.
 type Client struct {
 	core  rest.Interface
 	batch rest.Interface

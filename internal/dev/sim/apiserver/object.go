@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,9 +72,9 @@ func modelled(o runtime.Object) (Kind, bool) {
 		return Jobs, true
 	case *corev1.Pod:
 		return Pods, true
-	case *v1alpha2.Workload:
+	case *v1alpha2.Workload, *schedulingv1beta1.Workload:
 		return Workloads, true
-	case *v1alpha2.PodGroup:
+	case *v1alpha2.PodGroup, *schedulingv1beta1.PodGroup:
 		return PodGroups, true
 	case *coordinationv1.Lease:
 		return Leases, true

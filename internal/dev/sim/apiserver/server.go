@@ -32,8 +32,11 @@ type Server struct {
 	lives   uint64 // times that a backup was restored
 	changes uint64 // of what is stored: writes, and backups that were restored
 	tables  map[Kind]*table
-	writes  []Write
-	calls   []Answered
+
+	groupsOff bool // Workloads and PodGroups of Kubernetes 1.37 are not served
+
+	writes []Write
+	calls  []Answered
 }
 
 // table holds the objects of one kind and all that ever happened to them.

@@ -142,7 +142,7 @@ func (d *Driver) newLog() {
 // boot makes a new process on the log as it is.
 func (d *Driver) boot() error {
 	p, err := process.Start(process.Config{
-		Server: d.World.Server, API: d.client, Groups: d.client, Crons: d.client, Checker: d.checker, Log: d.log, Key: d.key, Settings: d.cfg.Settings,
+		Server: d.World.Server, API: d.client, Groups: d.client, Workloads: d.client, Crons: d.client, Checker: d.checker, Log: d.log, Key: d.key, Settings: d.cfg.Settings,
 		Program: "sim", Seed: d.cfg.World.Seed, Snapshot: d.cfg.Snapshot,
 		May: func() bool { return !d.lapsed && !d.away }, Behind: d.behind,
 	}, d.now())

@@ -25,17 +25,19 @@ import (
 
 // Config says what a process works on. All but Crons, Snapshot, May and Behind is required.
 type Config struct {
-	Server   *apiserver.Server
-	API      wholeapi.Server
-	Groups   executor.GroupAPI
-	Crons    wholeapi.CronServer // required where CronJobs are run
-	Checker  *invariants.Checker // watches the server; is told what the process finds in its log
-	Log      *memlog.Log
-	Key      events.Key
-	Settings events.Settings
-	Program  string
-	Seed     uint64 // of the salts
-	Snapshot int    // records between snapshots, which are made a stream at a time; 0 for none while it runs
+	Server *apiserver.Server
+	API    wholeapi.Server
+	Groups executor.GroupAPI
+	// Workloads takes the place of Groups where the settings ask for gangs of Kubernetes 1.37.
+	Workloads executor.WorkloadAPI
+	Crons     wholeapi.CronServer // required where CronJobs are run
+	Checker   *invariants.Checker // watches the server; is told what the process finds in its log
+	Log       *memlog.Log
+	Key       events.Key
+	Settings  events.Settings
+	Program   string
+	Seed      uint64 // of the salts
+	Snapshot  int    // records between snapshots, which are made a stream at a time; 0 for none while it runs
 
 	May    func() bool                          // see [executor.Config]
 	Behind func(events.Identity, events.Rewind) // see [executor.Config]
@@ -85,7 +87,7 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 	})
 	objects := executor.NewObjects(informer.TemplateHash(cfg.Key)).WithCronJobs(informer.CronTemplateHash(cfg.Key))
 	p.Feed = informer.NewFeed(informer.Config{
-		Mode: cfg.Settings.Mode, Others: cfg.Settings.ObserveOthers, CronJobs: cfg.Settings.CronJobs, Identity: cfg.Log.Identity(), Key: cfg.Key, Keeper: objects, Known: known.Of(recovered),
+		Mode: cfg.Settings.Mode, Others: cfg.Settings.ObserveOthers, CronJobs: cfg.Settings.CronJobs, Gangs: cfg.Settings.Gangs.AsksBeta(), Identity: cfg.Log.Identity(), Key: cfg.Key, Keeper: objects, Known: known.Of(recovered),
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if cfg.Settings.Mode == events.ModeObserve {
@@ -95,8 +97,12 @@ func Start(cfg Config, now events.Time) (*Process, error) {
 	if cfg.Crons != nil {
 		crons = wholeapi.CronsOf(cfg.Crons)
 	}
+	var workloads executor.WorkloadAPI
+	if cfg.Settings.Gangs.AsksBeta() {
+		workloads = cfg.Workloads
+	}
 	p.Executor, err = executor.New(executor.Config{
-		Seal: cfg.Key.Seal, API: wholeapi.Of(cfg.API), Groups: cfg.Groups, Crons: crons, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
+		Seal: cfg.Key.Seal, API: wholeapi.Of(cfg.API), Groups: cfg.Groups, Workloads: workloads, Crons: crons, Term: cfg.Log.Term(), Objects: objects, Mode: cfg.Settings.Mode,
 		Observe: p.Feed.ObserveJob, ObservePod: p.Feed.ObservePod, ObserveCronJob: p.Feed.ObserveCronJob, ObserveRun: p.Feed.ObserveRun, Wrote: p.Feed.Wrote, May: cfg.May, Behind: cfg.Behind,
 	})
 	if err != nil {

@@ -1482,7 +1482,10 @@ type Settings struct {
 	EveryFromStart bool `protobuf:"varint,21,opt,name=every_from_start,json=everyFromStart,proto3" json:"every_from_start,omitempty"`
 	// list_pace is how long after a status write the next one comes that only lists pods of a large Job that ended; 0: as soon as there are
 	// enough of them.
-	ListPace      int64 `protobuf:"varint,22,opt,name=list_pace,json=listPace,proto3" json:"list_pace,omitempty"`
+	ListPace int64 `protobuf:"varint,22,opt,name=list_pace,json=listPace,proto3" json:"list_pace,omitempty"`
+	// gang_rule: for which Jobs, with gang_scheduling. 0: for Jobs of a certain shape, as Kubernetes 1.36 has it. 1: for all Jobs without a
+	// controller, 2: for those of them that ask for it; both as Kubernetes 1.37 has it.
+	GangRule      uint32 `protobuf:"varint,23,opt,name=gang_rule,json=gangRule,proto3" json:"gang_rule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1667,6 +1670,13 @@ func (x *Settings) GetEveryFromStart() bool {
 func (x *Settings) GetListPace() int64 {
 	if x != nil {
 		return x.ListPace
+	}
+	return 0
+}
+
+func (x *Settings) GetGangRule() uint32 {
+	if x != nil {
+		return x.GangRule
 	}
 	return 0
 }
@@ -2596,7 +2606,7 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05rules\x18\x02 \x01(\rR\x05rules\x12\x12\n" +
 	"\x04fold\x18\x03 \x01(\rR\x04fold\x12\x18\n" +
-	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xce\x06\n" +
+	"\aprogram\x18\x04 \x01(\tR\aprogram\"\xeb\x06\n" +
 	"\bSettings\x12&\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x12.jobledger.v1.ModeR\x04mode\x12\x1c\n" +
 	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12.\n" +
@@ -2622,7 +2632,8 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"\x10deleted_pod_wait\x18\x12 \x01(\x03R\x0edeletedPodWait\x12\x19\n" +
 	"\bdue_pace\x18\x14 \x01(\x03R\aduePace\x12(\n" +
 	"\x10every_from_start\x18\x15 \x01(\bR\x0eeveryFromStart\x12\x1b\n" +
-	"\tlist_pace\x18\x16 \x01(\x03R\blistPace\"\x13\n" +
+	"\tlist_pace\x18\x16 \x01(\x03R\blistPace\x12\x1b\n" +
+	"\tgang_rule\x18\x17 \x01(\rR\bgangRule\"\x13\n" +
 	"\x11ControllerStopped\"I\n" +
 	"\x11LeadershipChanged\x12\x18\n" +
 	"\aleading\x18\x01 \x01(\bR\aleading\x12\x1a\n" +

@@ -852,6 +852,7 @@ type Command struct {
 	//	*Command_WriteCronStatus
 	//	*Command_ReadCronJob
 	//	*Command_ReadRun
+	//	*Command_ResizeGroup
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1056,6 +1057,15 @@ func (x *Command) GetReadRun() *ReadRun {
 	return nil
 }
 
+func (x *Command) GetResizeGroup() *ResizeGroup {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_ResizeGroup); ok {
+			return x.ResizeGroup
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -1132,6 +1142,10 @@ type Command_ReadRun struct {
 	ReadRun *ReadRun `protobuf:"bytes,18,opt,name=read_run,json=readRun,proto3,oneof"`
 }
 
+type Command_ResizeGroup struct {
+	ResizeGroup *ResizeGroup `protobuf:"bytes,19,opt,name=resize_group,json=resizeGroup,proto3,oneof"`
+}
+
 func (*Command_CreatePod) isCommand_Kind() {}
 
 func (*Command_DeletePod) isCommand_Kind() {}
@@ -1167,6 +1181,8 @@ func (*Command_WriteCronStatus) isCommand_Kind() {}
 func (*Command_ReadCronJob) isCommand_Kind() {}
 
 func (*Command_ReadRun) isCommand_Kind() {}
+
+func (*Command_ResizeGroup) isCommand_Kind() {}
 
 // CreatePod asks for a pod. Its name follows from the log's ID and epoch, the Job's UID and the ordinal.
 type CreatePod struct {
@@ -2259,7 +2275,7 @@ func (x *DeleteJob) GetExpired() int64 {
 // CreateWorkload asks for the Workload that says that the Job's pods are a gang. Its name follows from the Job's.
 type CreateWorkload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// min_count is how many pods must fit at the same time before one is scheduled.
+	// min_count is how many pods must fit at the same time before one is scheduled; 0 for pods that are scheduled one by one.
 	MinCount      int32 `protobuf:"varint,1,opt,name=min_count,json=minCount,proto3" json:"min_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2302,6 +2318,52 @@ func (x *CreateWorkload) GetMinCount() int32 {
 	return 0
 }
 
+// ResizeGroup asks that the Job's Workload and PodGroup have another min_count; of a Workload of the Job's owner that the PodGroup has
+// the one of its template.
+type ResizeGroup struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MinCount      int32                  `protobuf:"varint,1,opt,name=min_count,json=minCount,proto3" json:"min_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResizeGroup) Reset() {
+	*x = ResizeGroup{}
+	mi := &file_jobledger_v1_decision_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResizeGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResizeGroup) ProtoMessage() {}
+
+func (x *ResizeGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_decision_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResizeGroup.ProtoReflect.Descriptor instead.
+func (*ResizeGroup) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ResizeGroup) GetMinCount() int32 {
+	if x != nil {
+		return x.MinCount
+	}
+	return 0
+}
+
 // CreatePodGroup asks for the PodGroup of the Job's Workload, after the Workload's template.
 type CreatePodGroup struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2311,7 +2373,7 @@ type CreatePodGroup struct {
 
 func (x *CreatePodGroup) Reset() {
 	*x = CreatePodGroup{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[24]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2323,7 +2385,7 @@ func (x *CreatePodGroup) String() string {
 func (*CreatePodGroup) ProtoMessage() {}
 
 func (x *CreatePodGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[24]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2336,7 +2398,7 @@ func (x *CreatePodGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePodGroup.ProtoReflect.Descriptor instead.
 func (*CreatePodGroup) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{24}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{25}
 }
 
 // FindGroup asks which Workload and PodGroup there are for the Job. What is found arrives as an observation.
@@ -2348,7 +2410,7 @@ type FindGroup struct {
 
 func (x *FindGroup) Reset() {
 	*x = FindGroup{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[25]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2360,7 +2422,7 @@ func (x *FindGroup) String() string {
 func (*FindGroup) ProtoMessage() {}
 
 func (x *FindGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[25]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2373,7 +2435,7 @@ func (x *FindGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindGroup.ProtoReflect.Descriptor instead.
 func (*FindGroup) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{25}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{26}
 }
 
 // CommandEnded is how a command ended. The server's words stand in the evidence.
@@ -2412,7 +2474,7 @@ type CommandEnded struct {
 
 func (x *CommandEnded) Reset() {
 	*x = CommandEnded{}
-	mi := &file_jobledger_v1_decision_proto_msgTypes[26]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2424,7 +2486,7 @@ func (x *CommandEnded) String() string {
 func (*CommandEnded) ProtoMessage() {}
 
 func (x *CommandEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_decision_proto_msgTypes[26]
+	mi := &file_jobledger_v1_decision_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2437,7 +2499,7 @@ func (x *CommandEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandEnded.ProtoReflect.Descriptor instead.
 func (*CommandEnded) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{26}
+	return file_jobledger_v1_decision_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CommandEnded) GetCommand() *CommandName {
@@ -2592,7 +2654,7 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\n" +
 	"_time_zone\" \n" +
 	"\x06Notice\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"\xda\b\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"\x9a\t\n" +
 	"\aCommand\x128\n" +
 	"\n" +
 	"create_pod\x18\x01 \x01(\v2\x17.jobledger.v1.CreatePodH\x00R\tcreatePod\x128\n" +
@@ -2619,7 +2681,8 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"delete_run\x18\x0f \x01(\v2\x17.jobledger.v1.DeleteRunH\x00R\tdeleteRun\x12K\n" +
 	"\x11write_cron_status\x18\x10 \x01(\v2\x1d.jobledger.v1.WriteCronStatusH\x00R\x0fwriteCronStatus\x12?\n" +
 	"\rread_cron_job\x18\x11 \x01(\v2\x19.jobledger.v1.ReadCronJobH\x00R\vreadCronJob\x122\n" +
-	"\bread_run\x18\x12 \x01(\v2\x15.jobledger.v1.ReadRunH\x00R\areadRunB\x06\n" +
+	"\bread_run\x18\x12 \x01(\v2\x15.jobledger.v1.ReadRunH\x00R\areadRun\x12>\n" +
+	"\fresize_group\x18\x13 \x01(\v2\x19.jobledger.v1.ResizeGroupH\x00R\vresizeGroupB\x06\n" +
 	"\x04kind\"\xf5\x01\n" +
 	"\tCreatePod\x12\x18\n" +
 	"\aordinal\x18\x01 \x01(\x04R\aordinal\x12$\n" +
@@ -2711,6 +2774,8 @@ const file_jobledger_v1_decision_proto_rawDesc = "" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x18\n" +
 	"\aexpired\x18\x03 \x01(\x10R\aexpired\"-\n" +
 	"\x0eCreateWorkload\x12\x1b\n" +
+	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"*\n" +
+	"\vResizeGroup\x12\x1b\n" +
 	"\tmin_count\x18\x01 \x01(\x05R\bminCount\"\x10\n" +
 	"\x0eCreatePodGroup\"\v\n" +
 	"\tFindGroup\"\xb4\x03\n" +
@@ -2787,7 +2852,7 @@ func file_jobledger_v1_decision_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_jobledger_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_jobledger_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_jobledger_v1_decision_proto_goTypes = []any{
 	(TickFate)(0),           // 0: jobledger.v1.TickFate
 	(TickHold)(0),           // 1: jobledger.v1.TickHold
@@ -2817,12 +2882,13 @@ var file_jobledger_v1_decision_proto_goTypes = []any{
 	(*ReadRun)(nil),         // 25: jobledger.v1.ReadRun
 	(*DeleteJob)(nil),       // 26: jobledger.v1.DeleteJob
 	(*CreateWorkload)(nil),  // 27: jobledger.v1.CreateWorkload
-	(*CreatePodGroup)(nil),  // 28: jobledger.v1.CreatePodGroup
-	(*FindGroup)(nil),       // 29: jobledger.v1.FindGroup
-	(*CommandEnded)(nil),    // 30: jobledger.v1.CommandEnded
-	(*JobCondition)(nil),    // 31: jobledger.v1.JobCondition
-	(*CommandName)(nil),     // 32: jobledger.v1.CommandName
-	(*RunName)(nil),         // 33: jobledger.v1.RunName
+	(*ResizeGroup)(nil),     // 28: jobledger.v1.ResizeGroup
+	(*CreatePodGroup)(nil),  // 29: jobledger.v1.CreatePodGroup
+	(*FindGroup)(nil),       // 30: jobledger.v1.FindGroup
+	(*CommandEnded)(nil),    // 31: jobledger.v1.CommandEnded
+	(*JobCondition)(nil),    // 32: jobledger.v1.JobCondition
+	(*CommandName)(nil),     // 33: jobledger.v1.CommandName
+	(*RunName)(nil),         // 34: jobledger.v1.RunName
 }
 var file_jobledger_v1_decision_proto_depIdxs = []int32{
 	5,  // 0: jobledger.v1.Decision.steps:type_name -> jobledger.v1.Step
@@ -2845,24 +2911,25 @@ var file_jobledger_v1_decision_proto_depIdxs = []int32{
 	21, // 17: jobledger.v1.Command.create_job:type_name -> jobledger.v1.CreateJob
 	26, // 18: jobledger.v1.Command.delete_job:type_name -> jobledger.v1.DeleteJob
 	27, // 19: jobledger.v1.Command.create_workload:type_name -> jobledger.v1.CreateWorkload
-	28, // 20: jobledger.v1.Command.create_pod_group:type_name -> jobledger.v1.CreatePodGroup
-	29, // 21: jobledger.v1.Command.find_group:type_name -> jobledger.v1.FindGroup
+	29, // 20: jobledger.v1.Command.create_pod_group:type_name -> jobledger.v1.CreatePodGroup
+	30, // 21: jobledger.v1.Command.find_group:type_name -> jobledger.v1.FindGroup
 	22, // 22: jobledger.v1.Command.delete_run:type_name -> jobledger.v1.DeleteRun
 	23, // 23: jobledger.v1.Command.write_cron_status:type_name -> jobledger.v1.WriteCronStatus
 	24, // 24: jobledger.v1.Command.read_cron_job:type_name -> jobledger.v1.ReadCronJob
 	25, // 25: jobledger.v1.Command.read_run:type_name -> jobledger.v1.ReadRun
-	15, // 26: jobledger.v1.WriteStatus.change:type_name -> jobledger.v1.StatusChange
-	31, // 27: jobledger.v1.StatusChange.conditions:type_name -> jobledger.v1.JobCondition
-	32, // 28: jobledger.v1.Withdraw.command:type_name -> jobledger.v1.CommandName
-	33, // 29: jobledger.v1.WriteCronStatus.active:type_name -> jobledger.v1.RunName
-	32, // 30: jobledger.v1.CommandEnded.command:type_name -> jobledger.v1.CommandName
-	2,  // 31: jobledger.v1.CommandEnded.ending:type_name -> jobledger.v1.Ending
-	3,  // 32: jobledger.v1.CommandEnded.class:type_name -> jobledger.v1.RefusalClass
-	33, // [33:33] is the sub-list for method output_type
-	33, // [33:33] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	28, // 26: jobledger.v1.Command.resize_group:type_name -> jobledger.v1.ResizeGroup
+	15, // 27: jobledger.v1.WriteStatus.change:type_name -> jobledger.v1.StatusChange
+	32, // 28: jobledger.v1.StatusChange.conditions:type_name -> jobledger.v1.JobCondition
+	33, // 29: jobledger.v1.Withdraw.command:type_name -> jobledger.v1.CommandName
+	34, // 30: jobledger.v1.WriteCronStatus.active:type_name -> jobledger.v1.RunName
+	33, // 31: jobledger.v1.CommandEnded.command:type_name -> jobledger.v1.CommandName
+	2,  // 32: jobledger.v1.CommandEnded.ending:type_name -> jobledger.v1.Ending
+	3,  // 33: jobledger.v1.CommandEnded.class:type_name -> jobledger.v1.RefusalClass
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_decision_proto_init() }
@@ -2892,6 +2959,7 @@ func file_jobledger_v1_decision_proto_init() {
 		(*Command_WriteCronStatus)(nil),
 		(*Command_ReadCronJob)(nil),
 		(*Command_ReadRun)(nil),
+		(*Command_ResizeGroup)(nil),
 	}
 	file_jobledger_v1_decision_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
@@ -2900,7 +2968,7 @@ func file_jobledger_v1_decision_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_decision_proto_rawDesc), len(file_jobledger_v1_decision_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -217,7 +217,10 @@ type JobSeen struct {
 	Confirms *CommandName `protobuf:"bytes,10,opt,name=confirms,proto3" json:"confirms,omitempty"`
 	// builtin_wrote is when kube-controller-manager last wrote the status, by the API server's clock; 0 when it never did.
 	// Recorded with --manage=all only.
-	BuiltinWrote  int64 `protobuf:"fixed64,11,opt,name=builtin_wrote,json=builtinWrote,proto3" json:"builtin_wrote,omitempty"`
+	BuiltinWrote int64 `protobuf:"fixed64,11,opt,name=builtin_wrote,json=builtinWrote,proto3" json:"builtin_wrote,omitempty"`
+	// parent: 1 where no controller owns the Job, 2 where one does, 3 where that one has the Job's controller make a PodGroup after a
+	// template of its Workload; 0 where nobody looked. Recorded where groups are made as Kubernetes 1.37 has them.
+	Parent        uint32 `protobuf:"varint,12,opt,name=parent,proto3" json:"parent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -325,6 +328,13 @@ func (x *JobSeen) GetConfirms() *CommandName {
 func (x *JobSeen) GetBuiltinWrote() int64 {
 	if x != nil {
 		return x.BuiltinWrote
+	}
+	return 0
+}
+
+func (x *JobSeen) GetParent() uint32 {
+	if x != nil {
+		return x.Parent
 	}
 	return 0
 }
@@ -1288,8 +1298,12 @@ type GroupSeen struct {
 	PodGroups int32 `protobuf:"varint,3,opt,name=pod_groups,json=podGroups,proto3" json:"pod_groups,omitempty"`
 	// pod_group_usable: there is one, and the Job controls it.
 	PodGroupUsable bool `protobuf:"varint,4,opt,name=pod_group_usable,json=podGroupUsable,proto3" json:"pod_group_usable,omitempty"`
-	// unavailable: the API server does not serve these objects, or not to us.
-	Unavailable   bool `protobuf:"varint,5,opt,name=unavailable,proto3" json:"unavailable,omitempty"`
+	// unavailable: the API server does not serve these objects, or not to us. Of Kubernetes 1.36.
+	Unavailable bool `protobuf:"varint,5,opt,name=unavailable,proto3" json:"unavailable,omitempty"`
+	// min_count is that of the Workload's template and of the PodGroup; 0 for no gang, or where they differ.
+	MinCount int32 `protobuf:"varint,6,opt,name=min_count,json=minCount,proto3" json:"min_count,omitempty"`
+	// delegated: the Workload is of the Job's owner. workload_usable then says that it has the template which the Job names.
+	Delegated     bool `protobuf:"varint,7,opt,name=delegated,proto3" json:"delegated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1355,6 +1369,20 @@ func (x *GroupSeen) GetPodGroupUsable() bool {
 func (x *GroupSeen) GetUnavailable() bool {
 	if x != nil {
 		return x.Unavailable
+	}
+	return false
+}
+
+func (x *GroupSeen) GetMinCount() int32 {
+	if x != nil {
+		return x.MinCount
+	}
+	return 0
+}
+
+func (x *GroupSeen) GetDelegated() bool {
+	if x != nil {
+		return x.Delegated
 	}
 	return false
 }
@@ -2242,7 +2270,7 @@ var File_jobledger_v1_observation_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\n" +
-	"\x1ejobledger/v1/observation.proto\x12\fjobledger.v1\x1a\x19jobledger/v1/status.proto\"\xea\x02\n" +
+	"\x1ejobledger/v1/observation.proto\x12\fjobledger.v1\x1a\x19jobledger/v1/status.proto\"\x82\x03\n" +
 	"\aJobSeen\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1e\n" +
 	"\n" +
@@ -2258,7 +2286,8 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x06status\x18\t \x01(\v2\x17.jobledger.v1.JobStatusR\x06status\x125\n" +
 	"\bconfirms\x18\n" +
 	" \x01(\v2\x19.jobledger.v1.CommandNameR\bconfirms\x12#\n" +
-	"\rbuiltin_wrote\x18\v \x01(\x10R\fbuiltinWrote\"=\n" +
+	"\rbuiltin_wrote\x18\v \x01(\x10R\fbuiltinWrote\x12\x16\n" +
+	"\x06parent\x18\f \x01(\rR\x06parent\"=\n" +
 	"\vCommandName\x12\x18\n" +
 	"\adecided\x18\x01 \x01(\x04R\adecided\x12\x14\n" +
 	"\x05place\x18\x02 \x01(\rR\x05place\";\n" +
@@ -2359,14 +2388,16 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	"\x03uid\x18\x01 \x01(\fR\x03uid\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\bR\x06missed\x12\x14\n" +
-	"\x05moved\x18\x04 \x01(\bR\x05moved\"\xbd\x01\n" +
+	"\x05moved\x18\x04 \x01(\bR\x05moved\"\xf8\x01\n" +
 	"\tGroupSeen\x12\x1c\n" +
 	"\tworkloads\x18\x01 \x01(\x05R\tworkloads\x12'\n" +
 	"\x0fworkload_usable\x18\x02 \x01(\bR\x0eworkloadUsable\x12\x1d\n" +
 	"\n" +
 	"pod_groups\x18\x03 \x01(\x05R\tpodGroups\x12(\n" +
 	"\x10pod_group_usable\x18\x04 \x01(\bR\x0epodGroupUsable\x12 \n" +
-	"\vunavailable\x18\x05 \x01(\bR\vunavailable\"\f\n" +
+	"\vunavailable\x18\x05 \x01(\bR\vunavailable\x12\x1b\n" +
+	"\tmin_count\x18\x06 \x01(\x05R\bminCount\x12\x1c\n" +
+	"\tdelegated\x18\a \x01(\bR\tdelegated\"\f\n" +
 	"\n" +
 	"JobResumed\"\f\n" +
 	"\n" +

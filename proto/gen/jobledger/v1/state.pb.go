@@ -149,7 +149,9 @@ type JobState struct {
 	// parted: the log's newest file has parts of the state, and not the last one.
 	Parted bool `protobuf:"varint,47,opt,name=parted,proto3" json:"parted,omitempty"`
 	// cron_job is present when the state is that of a CronJob; no other field is set then.
-	CronJob       *CronJobState `protobuf:"bytes,48,opt,name=cron_job,json=cronJob,proto3" json:"cron_job,omitempty"`
+	CronJob *CronJobState `protobuf:"bytes,48,opt,name=cron_job,json=cronJob,proto3" json:"cron_job,omitempty"`
+	// parent as in JobSeen.
+	Parent        uint32 `protobuf:"varint,49,opt,name=parent,proto3" json:"parent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -483,6 +485,13 @@ func (x *JobState) GetCronJob() *CronJobState {
 		return x.CronJob
 	}
 	return nil
+}
+
+func (x *JobState) GetParent() uint32 {
+	if x != nil {
+		return x.Parent
+	}
+	return 0
 }
 
 // CronJobState is a CronJob's state as a prefix of the log gives it: the facts.
@@ -1190,11 +1199,17 @@ func (x *ClaimRetry) GetRelease() bool {
 
 // GroupState is what is known of the objects by which the Job's pods are scheduled together.
 type GroupState struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Stage         uint32                 `protobuf:"varint,1,opt,name=stage,proto3" json:"stage,omitempty"`
-	Flight        *Flight                `protobuf:"bytes,2,opt,name=flight,proto3" json:"flight,omitempty"`
-	Retry         *Retry                 `protobuf:"bytes,3,opt,name=retry,proto3" json:"retry,omitempty"`
-	Retrying      bool                   `protobuf:"varint,4,opt,name=retrying,proto3" json:"retrying,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Stage    uint32                 `protobuf:"varint,1,opt,name=stage,proto3" json:"stage,omitempty"`
+	Flight   *Flight                `protobuf:"bytes,2,opt,name=flight,proto3" json:"flight,omitempty"`
+	Retry    *Retry                 `protobuf:"bytes,3,opt,name=retry,proto3" json:"retry,omitempty"`
+	Retrying bool                   `protobuf:"varint,4,opt,name=retrying,proto3" json:"retrying,omitempty"`
+	// size is the min_count that the objects have, as far as it is known; 0 for none.
+	Size int32 `protobuf:"varint,5,opt,name=size,proto3" json:"size,omitempty"`
+	// sure: the PodGroup was seen or made, and nothing has happened since by which it may have gone.
+	Sure bool `protobuf:"varint,6,opt,name=sure,proto3" json:"sure,omitempty"`
+	// beta: the objects are those of Kubernetes 1.37.
+	Beta          bool `protobuf:"varint,7,opt,name=beta,proto3" json:"beta,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1253,6 +1268,27 @@ func (x *GroupState) GetRetry() *Retry {
 func (x *GroupState) GetRetrying() bool {
 	if x != nil {
 		return x.Retrying
+	}
+	return false
+}
+
+func (x *GroupState) GetSize() int32 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *GroupState) GetSure() bool {
+	if x != nil {
+		return x.Sure
+	}
+	return false
+}
+
+func (x *GroupState) GetBeta() bool {
+	if x != nil {
+		return x.Beta
 	}
 	return false
 }
@@ -3039,7 +3075,7 @@ var File_jobledger_v1_state_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xb7\v\n" +
+	"\x18jobledger/v1/state.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x19jobledger/v1/status.proto\"\xcf\v\n" +
 	"\bJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -3089,7 +3125,8 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04part\x18- \x01(\rR\x04part\x12\x1b\n" +
 	"\tlast_part\x18. \x01(\bR\blastPart\x12\x16\n" +
 	"\x06parted\x18/ \x01(\bR\x06parted\x125\n" +
-	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJobJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\x9b\b\n" +
+	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJob\x12\x16\n" +
+	"\x06parent\x181 \x01(\rR\x06parentJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\x9b\b\n" +
 	"\fCronJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -3155,13 +3192,16 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"ClaimRetry\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\fR\x03pod\x12)\n" +
 	"\x05retry\x18\x02 \x01(\v2\x13.jobledger.v1.RetryR\x05retry\x12\x18\n" +
-	"\arelease\x18\x03 \x01(\bR\arelease\"\x97\x01\n" +
+	"\arelease\x18\x03 \x01(\bR\arelease\"\xd3\x01\n" +
 	"\n" +
 	"GroupState\x12\x14\n" +
 	"\x05stage\x18\x01 \x01(\rR\x05stage\x12,\n" +
 	"\x06flight\x18\x02 \x01(\v2\x14.jobledger.v1.FlightR\x06flight\x12)\n" +
 	"\x05retry\x18\x03 \x01(\v2\x13.jobledger.v1.RetryR\x05retry\x12\x1a\n" +
-	"\bretrying\x18\x04 \x01(\bR\bretrying\"\xb1\x01\n" +
+	"\bretrying\x18\x04 \x01(\bR\bretrying\x12\x12\n" +
+	"\x04size\x18\x05 \x01(\x05R\x04size\x12\x12\n" +
+	"\x04sure\x18\x06 \x01(\bR\x04sure\x12\x12\n" +
+	"\x04beta\x18\a \x01(\bR\x04beta\"\xb1\x01\n" +
 	"\tStubState\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x1a\n" +
 	"\bfinished\x18\x02 \x01(\x10R\bfinished\x12 \n" +

@@ -1,0 +1,307 @@
+package kubewire
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Workloads and PodGroups of scheduling.k8s.io/v1beta1 (Kubernetes 1.37). What a Job says of scheduling goes into the template of a Workload,
+// and from there into a PodGroup, as bytes: the messages in these fields have the same fields in all three, so nothing is lost that
+// this program does not know.
+//
+//	             Job's spec.scheduling   template of a Workload   spec of a PodGroup
+//	policy       1                       2                        3
+//	constraints  2                       3                        4
+//	disruption   3                       5                        6
+//	claims       4                       4                        5
+
+// GroupTemplateAnnotation is by which the owner of a Job has the Job's controller make a PodGroup: it names a template of the owner's
+// Workload.
+const GroupTemplateAnnotation = "scheduling.k8s.io/group-template-name"
+
+// Numbers of the fields of a template.
+const (
+	templateName        = 1
+	templatePolicy      = 2
+	templateConstraints = 3
+	templateClaims      = 4
+	templateDisruption  = 5
+	templatePriority    = 6 // priorityClassName
+)
+
+// ControllerRef names the object whose pods a Workload is about.
+type ControllerRef struct{ APIGroup, Kind, Name string }
+
+// Workload is what is read of a Workload.
+type Workload struct {
+	metav1.ObjectMeta
+	Controller ControllerRef
+	Templates  []GroupTemplate
+	Composite  bool // it has templates of groups of groups
+}
+
+// GroupTemplate is what PodGroups are made of.
+type GroupTemplate struct {
+	Name     string
+	MinCount int32  // 0 for no gang
+	bytes    []byte // all of it
+}
+
+// PodGroup is what is read of a PodGroup.
+type PodGroup struct {
+	metav1.ObjectMeta
+	MinCount int32 // 0 for no gang
+}
+
+// ReadWorkload takes a Workload from an answer in protobuf.
+func ReadWorkload(answer []byte) (*Workload, error) {
+	_, raw, err := unwrap(answer)
+	if err != nil {
+		return nil, err
+	}
+	return workloadOf(raw)
+}
+
+// ReadWorkloads takes a list of them, and what the next one is to go on from; empty for nothing.
+func ReadWorkloads(answer []byte) (all []*Workload, next string, err error) {
+	_, raw, err := unwrap(answer)
+	for f := (fields{rest: raw}); f.next(&err); {
+		switch f.number {
+		case 1:
+			for in := (fields{rest: f.bytes}); in.next(&err); {
+				if in.number == 3 {
+					next = in.text()
+				}
+			}
+		case 2:
+			w, failed := workloadOf(f.bytes)
+			if all = append(all, w); failed != nil {
+				err = failed
+			}
+		}
+	}
+	return all, next, err
+}
+
+func workloadOf(raw []byte) (*Workload, error) {
+	w := &Workload{}
+	var err error
+	for f := (fields{rest: raw}); f.next(&err); {
+		switch f.number {
+		case 1:
+			err = (annotations)(nil).read(&w.ObjectMeta, f.bytes)
+		case 2:
+			w.readSpec(f.bytes, &err)
+		}
+	}
+	return w, err
+}
+
+func (w *Workload) readSpec(b []byte, err *error) {
+	for f := (fields{rest: b}); f.next(err); {
+		switch f.number {
+		case 1:
+			for in := (fields{rest: f.bytes}); in.next(err); {
+				switch in.number {
+				case 1:
+					w.Controller.APIGroup = in.text()
+				case 2:
+					w.Controller.Kind = in.text()
+				case 3:
+					w.Controller.Name = in.text()
+				}
+			}
+		case 2:
+			t := GroupTemplate{bytes: f.bytes}
+			for in := (fields{rest: f.bytes}); in.next(err); {
+				switch in.number {
+				case templateName:
+					t.Name = in.text()
+				case templatePolicy:
+					t.MinCount = minCount(in.bytes, err)
+				}
+			}
+			w.Templates = append(w.Templates, t)
+		case 3:
+			w.Composite = true
+		}
+	}
+}
+
+// minCount is that of a policy; 0 for no gang.
+func minCount(policy []byte, err *error) (n int32) {
+	for f := (fields{rest: policy}); f.next(err); {
+		if f.number != policyGang {
+			continue
+		}
+		if _, count := withoutMinCount(f.bytes, err); count != nil {
+			n = *count
+		}
+	}
+	return n
+}
+
+// ReadPodGroup takes a PodGroup from an answer in protobuf.
+func ReadPodGroup(answer []byte) (*PodGroup, error) {
+	_, raw, err := unwrap(answer)
+	g := &PodGroup{}
+	for f := (fields{rest: raw}); f.next(&err); {
+		switch f.number {
+		case 1:
+			err = (annotations)(nil).read(&g.ObjectMeta, f.bytes)
+		case 2:
+			for in := (fields{rest: f.bytes}); in.next(&err); {
+				if in.number == templatePolicy+1 {
+					g.MinCount = minCount(in.bytes, &err)
+				}
+			}
+		}
+	}
+	return g, err
+}
+
+// NewGroupObject is the metadata of a Workload or PodGroup that is to be made.
+type NewGroupObject struct {
+	Namespace, Name string
+	Annotations     []Pair
+	Owners          []metav1.OwnerReference
+}
+
+func (o *NewGroupObject) encode(spec []byte) ([]byte, error) {
+	meta := appendText(appendText(nil, 1, o.Name), 3, o.Namespace)
+	meta = appendPairs(meta, metaAnnotations, o.Annotations)
+	for i := range o.Owners {
+		owner, err := o.Owners[i].Marshal()
+		if err != nil {
+			return nil, fmt.Errorf("encode an owner of %s: %w", o.Name, err)
+		}
+		meta = appendBytes(meta, 13, owner)
+	}
+	return appendBytes(appendBytes(nil, 1, meta), 2, spec), nil
+}
+
+// Workload is one for a Job, in protobuf: with one template, which says what the Job says of scheduling and has the priority class of its
+// pods. count is the minCount of the gang, and 0 for pods that are scheduled one by one.
+func (o *NewGroupObject) Workload(job *Job, controller ControllerRef, template string, count int32) ([]byte, error) {
+	ref := appendText(nil, 1, controller.APIGroup)
+	ref = appendText(appendText(ref, 2, controller.Kind), 3, controller.Name)
+	t, err := job.groupTemplate(template, count)
+	if err != nil {
+		return nil, fmt.Errorf("make a Workload of Job %s/%s: %w", job.Namespace, job.Name, err)
+	}
+	return o.encode(appendBytes(appendBytes(nil, 1, ref), 2, t))
+}
+
+// PodGroup is one after a template of a Workload, in protobuf.
+func (o *NewGroupObject) PodGroup(workload string, t *GroupTemplate) ([]byte, error) {
+	ref := appendText(appendText(nil, 1, workload), 2, t.Name)
+	spec := appendBytes(nil, 2, ref)
+	var err error
+	for f := (fields{rest: t.bytes}); ; {
+		from := f.rest
+		if !f.next(&err) {
+			break
+		}
+		if f.number == templateName {
+			continue
+		}
+		field := from[:len(from)-len(f.rest)]
+		_, tagged := protowire.ConsumeVarint(field)
+		tag := protowire.EncodeTag(f.number+1, protowire.Type(field[0]&7))
+		spec = append(protowire.AppendVarint(spec, tag), field[tagged:]...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a PodGroup after template %s of Workload %s: %w", t.Name, workload, err)
+	}
+	return o.encode(spec)
+}
+
+// groupTemplate is the template of the Job's Workload.
+func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
+	var policy, constraints, disruption []byte
+	var claims [][]byte
+	var priority string
+	var err error
+	for f := (fields{rest: j.Spec}); f.next(&err); {
+		switch f.number {
+		case specScheduling:
+			for in := (fields{rest: f.bytes}); in.next(&err); {
+				switch in.number {
+				case 1:
+					policy = in.bytes
+				case 2:
+					constraints = in.bytes
+				case 3:
+					disruption = in.bytes
+				case 4:
+					claims = append(claims, in.bytes)
+				}
+			}
+		case specTemplate:
+			priority = priorityClass(f.bytes, &err)
+		}
+	}
+	t := appendText(nil, templateName, name)
+	t = appendBytes(t, templatePolicy, compiledPolicy(policy, count, &err))
+	if len(constraints) > 0 {
+		t = appendBytes(t, templateConstraints, constraints)
+	}
+	for _, c := range claims {
+		t = appendBytes(t, templateClaims, c)
+	}
+	if len(disruption) > 0 {
+		t = appendBytes(t, templateDisruption, disruption)
+	}
+	if priority != "" {
+		t = appendText(t, templatePriority, priority)
+	}
+	return t, err
+}
+
+// compiledPolicy is the policy with that minCount of the gang, or the one of pods that are scheduled one by one.
+func compiledPolicy(policy []byte, count int32, err *error) []byte {
+	basic, gang := false, false
+	out := changed(policy, err, func(to []byte, f *fields) []byte {
+		switch {
+		case f.number == policyBasic:
+			basic = true
+		case f.number == policyGang && count > 0:
+			gang = true
+			rest, _ := withoutMinCount(f.bytes, err)
+			return appendBytes(to, f.number, appendNumber(rest, gangMinCount, uint64(count)))
+		}
+		return nil
+	})
+	switch {
+	case count > 0 && !gang:
+		out = appendBytes(out, policyGang, appendNumber(nil, gangMinCount, uint64(count)))
+	case count == 0 && !basic:
+		out = appendBytes(out, policyBasic, nil)
+	}
+	return out
+}
+
+// priorityClass is the priorityClassName of a pod template; empty for none.
+func priorityClass(template []byte, err *error) string {
+	for f := (fields{rest: template}); f.next(err); {
+		if f.number == 2 {
+			return firstText(f.bytes, 24)
+		}
+	}
+	return ""
+}
+
+// Delegation is the owner of the Job that has a PodGroup made for it, and the name of the template; nil for none.
+func (j *Job) Delegation() (*metav1.OwnerReference, string, error) {
+	var m metav1.ObjectMeta
+	if err := (annotations{GroupTemplateAnnotation}).read(&m, j.Metadata); err != nil {
+		return nil, "", fmt.Errorf("read the owner of Job %s/%s: %w", j.Namespace, j.Name, err)
+	}
+	template, delegated := m.Annotations[GroupTemplateAnnotation]
+	if owner := metav1.GetControllerOf(&m); owner != nil && delegated {
+		return owner, template, nil
+	}
+	return nil, "", nil
+}

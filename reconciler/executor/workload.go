@@ -1,0 +1,321 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/wire/kubewire"
+)
+
+// The Workload and the PodGroup of a Job by the rules of Kubernetes 1.37. Both have the names that the built-in controller gives them, so
+// that one read by name finds what is there, whoever made it: of a Job without an owner nothing is listed.
+
+// delegation is who owns the Job and has a PodGroup made for it; the zero one for nobody.
+type delegation struct {
+	owner    *metav1.OwnerReference
+	template string // of the owner's Workload
+}
+
+// grouped is the Job as it is kept, and who delegates its PodGroup. ok is false where the task has ended, as the Job is not known.
+func (w *work) grouped() (job *kubewire.Job, by delegation, ok bool) {
+	w.result.Evidence.Name = w.Job.Name
+	if job, _, _ = w.Objects.at(w.Life, w.Job.UID, 0); job == nil {
+		w.refuse(events.RefusedTemplate, "the Job is not known any more")
+		return nil, by, false
+	}
+	var err error
+	if by.owner, by.template, err = job.Delegation(); err != nil {
+		w.refuse(events.RefusedInvalid, err.Error())
+		return nil, by, false
+	}
+	return job, by, true
+}
+
+// findBetaGroup looks for the Workload and the PodGroup (J-242, J-244).
+func (w *work) findBetaGroup(ctx context.Context) {
+	_, by, ok := w.grouped()
+	if !ok {
+		return
+	}
+	found := &events.GroupSeen{Delegated: by.owner != nil}
+	workload, template, ok := w.workload(ctx, by, found)
+	if !ok {
+		return
+	}
+	if template == nil {
+		w.found(found)
+		return
+	}
+	found.Workloads, found.Workload, found.WorkloadUsable = 1, workload.Name, true
+	group, err := w.Workloads.ReadPodGroup(ctx, w.Job.Namespace, betaPodGroupName(workload.Name, template.Name))
+	switch {
+	case missing(err):
+	case err != nil:
+		w.groupFailed(err)
+		return
+	case ownedBy(group, w.Job): // another one's is none of the Job's
+		found.PodGroups, found.PodGroup, found.PodGroupUsable = 1, group.Name, true
+		if group.MinCount == template.MinCount {
+			found.MinCount = group.MinCount
+		}
+	}
+	w.found(found)
+}
+
+// workload is the Workload of the Job, or of its owner, and the template of the Job's PodGroup; nil for none. found says what is there
+// instead. ok is false where the task has ended.
+func (w *work) workload(
+	ctx context.Context, by delegation, found *events.GroupSeen,
+) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
+	if by.owner != nil {
+		return w.ownersWorkload(ctx, by, found)
+	}
+	l, err := w.Workloads.ReadWorkload(ctx, w.Job.Namespace, betaWorkloadName(w.Job))
+	switch {
+	case missing(err):
+		return nil, nil, true
+	case err != nil:
+		w.groupFailed(err)
+		return nil, nil, false
+	case !ownedBy(l, w.Job):
+		found.Workload = l.Name
+		return nil, nil, true
+	case len(l.Templates) != 1 || l.Composite:
+		w.refuse(events.RefusedInvalid, fmt.Sprintf("Workload %s has %d podGroupTemplates, and must have exactly 1", l.Name, len(l.Templates)))
+		return nil, nil, false
+	}
+	return l, &l.Templates[0], true
+}
+
+// ownersWorkload looks for the Workload of the Job's owner. By name it cannot be found, so the namespace is listed.
+func (w *work) ownersWorkload(
+	ctx context.Context, by delegation, found *events.GroupSeen,
+) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
+	group, err := schema.ParseGroupVersion(by.owner.APIVersion)
+	if err != nil {
+		return nil, nil, true // as the built-in: it has no Workload
+	}
+	owner := kubewire.ControllerRef{APIGroup: group.Group, Kind: by.owner.Kind, Name: by.owner.Name}
+	for page := ""; ; {
+		all, next, err := w.Workloads.ReadWorkloads(ctx, w.Job.Namespace, page)
+		if err != nil {
+			w.groupFailed(err)
+			return nil, nil, false
+		}
+		for _, l := range all {
+			if l.Controller != owner {
+				continue
+			}
+			found.Workloads, found.Workload = 1, l.Name
+			return l, templateOf(l, by.template), true
+		}
+		if page = next; page == "" {
+			return nil, nil, true
+		}
+	}
+}
+
+// templateOf is the template of that name; the first one where it is empty, and nil for none.
+func templateOf(l *kubewire.Workload, name string) *kubewire.GroupTemplate {
+	for i := range l.Templates {
+		if t := &l.Templates[i]; name == "" || t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// makeWorkload makes the Workload of a Job (J-243).
+func (w *work) makeWorkload(ctx context.Context, c *events.CreateWorkload) {
+	job, _, ok := w.grouped()
+	if !ok {
+		return
+	}
+	o := w.groupObject(betaWorkloadName(w.Job))
+	w.result.Evidence.Name = o.Name
+	ref := kubewire.ControllerRef{APIGroup: batchv1.GroupName, Kind: "Job", Name: w.Job.Name}
+	body, err := o.Workload(job, ref, groupTemplateName(w.Job), c.MinCount)
+	if err != nil {
+		w.refuse(events.RefusedInvalid, err.Error())
+		return
+	}
+	made, err := w.Workloads.MakeWorkload(ctx, w.Job.Namespace, body)
+	if err != nil {
+		w.groupFailed(err)
+		return
+	}
+	w.done(0, made)
+}
+
+// makePodGroup makes the PodGroup of the Job, after the template of its Workload, or of its owner's (J-244).
+func (w *work) makePodGroup(ctx context.Context) {
+	_, by, ok := w.grouped()
+	if !ok {
+		return
+	}
+	l, err := w.Workloads.ReadWorkload(ctx, w.Job.Namespace, w.Workload)
+	if err != nil {
+		w.groupFailed(err)
+		return
+	}
+	var t *kubewire.GroupTemplate
+	if by.owner != nil {
+		t = templateOf(l, by.template)
+	} else if ownedBy(l, w.Job) && len(l.Templates) == 1 {
+		t = &l.Templates[0]
+	}
+	if t == nil {
+		w.refuse(events.RefusedNotFound, fmt.Sprintf("the Workload %s is no longer the one of the Job's PodGroup", w.Workload))
+		return
+	}
+	o := w.groupObject(betaPodGroupName(l.Name, t.Name))
+	if by.owner == nil {
+		o.Owners = append(o.Owners, metav1.OwnerReference{APIVersion: betaVersion, Kind: "Workload", Name: l.Name, UID: l.UID})
+	}
+	w.result.Evidence.Name = o.Name
+	body, err := o.PodGroup(l.Name, t)
+	if err != nil {
+		w.refuse(events.RefusedInvalid, err.Error())
+		return
+	}
+	made, err := w.Workloads.MakePodGroup(ctx, w.Job.Namespace, body)
+	if err != nil {
+		w.groupFailed(err)
+		return
+	}
+	w.done(0, made)
+}
+
+const betaVersion = "scheduling.k8s.io/v1beta1"
+
+// groupObject is the metadata of what the Job controls.
+func (w *work) groupObject(name string) *kubewire.NewGroupObject {
+	o := &kubewire.NewGroupObject{Namespace: w.Job.Namespace, Name: name, Owners: []metav1.OwnerReference{ownerRef(w.Job)}}
+	term := w.termAnnotation()
+	for _, name := range slices.Sorted(maps.Keys(term)) {
+		o.Annotations = append(o.Annotations, kubewire.Pair{Name: name, Value: term[name]})
+	}
+	return o
+}
+
+// resizeGroup changes the minCount of the Workload and the PodGroup. Where the Workload is of the Job's owner, the PodGroup gets what its
+// template says by now. A patch that finds nothing to change is none for the API server.
+func (w *work) resizeGroup(ctx context.Context, c *events.ResizeGroup) {
+	_, by, ok := w.grouped()
+	if !ok {
+		return
+	}
+	w.result.Evidence.Name = w.PodGroup
+	count := c.MinCount
+	if by.owner != nil {
+		l, err := w.Workloads.ReadWorkload(ctx, w.Job.Namespace, w.Workload)
+		if err != nil {
+			w.groupFailed(err)
+			return
+		}
+		t := templateOf(l, by.template)
+		if t == nil || t.MinCount == 0 {
+			w.done(0, kubewire.Stored{})
+			return
+		}
+		count = t.MinCount
+	} else if _, err := w.Workloads.PatchWorkload(ctx, w.Job.Namespace, w.Workload,
+		w.resized("/spec/podGroupTemplates/0/schedulingPolicy/gang/minCount", count)); err != nil {
+		w.groupFailed(err)
+		return
+	}
+	stored, err := w.Workloads.PatchPodGroup(ctx, w.Job.Namespace, w.PodGroup, w.resized("/spec/schedulingPolicy/gang/minCount", count))
+	if err != nil {
+		w.groupFailed(err)
+		return
+	}
+	w.done(0, stored)
+}
+
+// resized is a patch of an object that the Job controls. On one of that name which it does not control, the patch fails.
+func (w *work) resized(path string, count int32) []byte {
+	type step struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	patch, err := json.Marshal([]step{
+		{"test", "/metadata/ownerReferences/0/uid", w.Job.UID}, {"replace", path, count},
+	})
+	if err != nil {
+		panic(err) // texts and a number
+	}
+	return patch
+}
+
+// groupFailed ends the task as the error says. A server that does not serve the objects refuses them to us.
+func (w *work) groupFailed(err error) {
+	w.failed(err)
+	if unserved(err) {
+		e := &w.result.Ended
+		e.Ending, e.Class, e.Over = events.Refused, events.RefusedForbidden, false
+	}
+}
+
+// unserved reports whether the API server does not know the resource.
+func unserved(err error) bool { return apierrors.IsNotFound(err) && !missing(err) }
+
+// missing reports whether there is no object of that name.
+func missing(err error) bool {
+	status, is := err.(apierrors.APIStatus) //nolint:errorlint // what the client returns is not wrapped
+	if !is || !apierrors.IsNotFound(err) {
+		return false
+	}
+	d := status.Status().Details
+	return d != nil && d.Name != ""
+}
+
+// betaWorkloadName is the name that the built-in controller gives the Job's Workload.
+func betaWorkloadName(job events.JobRef) string {
+	hash := builtinHash(dumped(string(job.UID)))
+	return legalCut(job.Name, maxGroupName-len(hash)-1) + "-" + hash
+}
+
+// betaPodGroupName is the name that the built-in controller gives the PodGroup made of a Workload's template.
+func betaPodGroupName(workload, template string) string {
+	hash := builtinHash(workload + template)
+	room := maxGroupName - len(hash) - 2
+	if len(workload)+len(template) > room {
+		switch half := room / 2; {
+		case len(workload) <= half:
+			template = legalCut(template, room-len(workload))
+		case len(template) <= half:
+			workload = legalCut(workload, room-len(template))
+		default:
+			workload, template = legalCut(workload, room-half), legalCut(template, half)
+		}
+	}
+	return workload + "-" + template + "-" + hash
+}
+
+// legalCut is at most the first n bytes of a name. A dash follows, so no dot may be at its end: the built-in controller leaves it there, and
+// its object is refused.
+func legalCut(name string, n int) string { return strings.TrimRight(name[:min(len(name), n)], ".") }
+
+// builtinHash is the hash of a text as the built-in Job controller puts it into names.
+func builtinHash(text string) string {
+	h := fnv.New32a()
+	h.Write([]byte(text))
+	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
+}
+
+// dumped is a UID as the built-in controller hashes it: as k8s.io/utils/dump prints it. A quote or a backslash is in no UID.
+func dumped(uid string) string { return `(types.UID)` + uid }
