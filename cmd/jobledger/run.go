@@ -28,7 +28,7 @@ type runFlags struct {
 	manage     string
 	observe    string // empty, or observeOthers
 	namespace  string
-	gang       bool
+	gang       string // empty, or one of gangRules
 	drain      bool
 	expire     bool
 	cronJobs   bool
@@ -158,8 +158,7 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.manage, "manage", events.ModeDelegated.String(), "which Jobs to run: delegated or all; or to observe")
 	flags.StringVar(&f.observe, "observe", "", "others: with --manage=delegated, also observe the Jobs of other controllers")
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "watch only this namespace; all unless given")
-	flags.BoolVar(&f.gang, "gang-scheduling", false,
-		"make a Workload and a PodGroup (scheduling.k8s.io/v1alpha2, Kubernetes 1.36) for Indexed Jobs whose pods all run at once")
+	addGangFlag(flags, &f.gang)
 	flags.BoolVar(&f.drain, "drain", false, "take no new Jobs, and finish those that have begun")
 	flags.BoolVar(&f.expire, ttlFlag, true,
 		"with --manage=all, delete finished Jobs once their ttlSecondsAfterFinished has passed")
@@ -276,7 +275,10 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	if settings, err = f.numbers.settings(); err != nil {
 		return settings, err
 	}
-	settings.Mode, settings.Namespace, settings.GangScheduling, settings.Draining = mode, f.namespace, f.gang, f.drain
+	settings.Mode, settings.Namespace, settings.Draining = mode, f.namespace, f.drain
+	if settings.GangScheduling, settings.Gangs, err = gangSettings(f.gang); err != nil {
+		return settings, err
+	}
 	settings.ObserveOthers = f.observe != ""
 	return settings, f.nats.validate()
 }

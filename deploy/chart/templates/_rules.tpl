@@ -69,10 +69,10 @@
 {{- define "jobledger.gangRules" -}}
 - apiGroups: [scheduling.k8s.io]
   resources: [workloads]
-  verbs: [get, list, create]
+  verbs: [get, list, create, patch]
 - apiGroups: [scheduling.k8s.io]
   resources: [podgroups]
-  verbs: [list, create]
+  verbs: [get, list, create, patch]
 {{- end }}
 
 {{/* To run CronJobs, beside what shows them. */}}

@@ -87,10 +87,16 @@ func Run(ctx context.Context, config *Config) error {
 	if config.Settings.Draining {
 		c.drain = &Drain{Log: logger, Drained: config.Drained}
 	}
-	if err := c.refuseGangs(); err != nil {
+	known, err := c.chooseGangs()
+	if err != nil {
 		return err
 	}
 	work := func(ctx context.Context) error {
+		if !known {
+			if err := c.awaitGangs(ctx); err != nil {
+				return unlessStopped(ctx, err)
+			}
+		}
 		if !c.observes() {
 			if err := c.refuseUnled(ctx); err != nil {
 				return unlessStopped(ctx, err)
@@ -288,7 +294,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	}
 	c.messages = informer.NewMessages(c.config.Messages, c.logger)
 	c.informer, err = informer.New(informer.Config{
-		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining, Others: c.settings.ObserveOthers, CronJobs: c.settings.CronJobs,
+		Client: c.cluster.Client, Namespace: c.settings.Namespace, Mode: c.settings.Mode, Draining: c.settings.Draining, Others: c.settings.ObserveOthers, CronJobs: c.settings.CronJobs, Gangs: c.settings.Gangs.AsksBeta(),
 		Identity: identity, Key: c.key, Sink: c.queue, Keeper: keeper, Known: known.Of(world), Logger: c.logger,
 		Foreign: c.metrics.ofJobs.Foreign, Finished: finished, KeepLabels: c.config.Labels,
 		Messages: c.messages,
@@ -352,6 +358,7 @@ func (c *controller) relist() {
 type clusterAPI interface {
 	executor.API
 	executor.GroupAPI
+	executor.WorkloadAPI
 	executor.CronAPI
 }
 
@@ -368,8 +375,12 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 	if c.runsCronJobs() {
 		crons = api
 	}
+	var workloads executor.WorkloadAPI
+	if c.settings.Gangs.AsksBeta() {
+		workloads = api
+	}
 	c.executor, err = executor.New(executor.Config{
-		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Crons: crons, Objects: objects, Mode: c.settings.Mode,
+		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Crons: crons, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, ObserveCronJob: c.informer.ObserveCronJob, ObserveRun: c.informer.ObserveRun, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
 		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})
@@ -377,7 +388,9 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		return err
 	}
 	c.hands = newCountedHands(c.executor, c.metrics)
-	c.publisher, err = kube.New(kube.Config{Log: c.log, Client: c.cluster.Client, Mode: c.settings.Mode, Logger: c.logger})
+	c.publisher, err = kube.New(kube.Config{
+		Log: c.log, Client: c.cluster.Client, Mode: c.settings.Mode, Gangs: c.settings.GangScheduling, Logger: c.logger,
+	})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error
 	return points.Log(log), struct {
 		executor.API
 		executor.GroupAPI
+		executor.WorkloadAPI
 		executor.CronAPI
-	}{points.API(api), points.Groups(api), points.Crons(api)}, nil
+	}{points.API(api), points.Groups(api), points.Workloads(api), points.Crons(api)}, nil
 }

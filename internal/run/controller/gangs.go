@@ -1,72 +1,98 @@
 package controller
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // NoGangsError ends a run that is to make gangs on a server that does not have what it would make them of. Its text says what to do.
 type NoGangsError struct {
 	Server string // its version
-	Newer  string // a version of the objects that it serves and that this program does not make; empty for none
+	Asked  bool   // it has what Kubernetes 1.36 has, and no Job can ask for a gang there
 }
 
 func (e *NoGangsError) Error() string {
-	if e.Newer != "" {
-		return fmt.Sprintf("--gang-scheduling: the API server is %s and serves %s. No gangs are made yet with that: this version of jobledger "+
-			"needs %s, which only Kubernetes 1.36 serves. Leave --gang-scheduling out, or look for a newer jobledger",
-			e.Server, e.Newer, v1alpha2.GroupVersion)
+	if e.Asked {
+		return fmt.Sprintf("--gang-scheduling=asked needs Kubernetes 1.37 with %s: the API server is %s, where no Job can ask for a gang. "+
+			"Use --gang-scheduling=all, or leave the flag out", betaGangs, e.Server)
 	}
-	return fmt.Sprintf("--gang-scheduling needs Kubernetes 1.36 with the feature gate GenericWorkload and %s switched on; the API server is %s and "+
-		"does not serve it: switch them on, or leave --gang-scheduling out", v1alpha2.GroupVersion, e.Server)
+	return fmt.Sprintf("--gang-scheduling needs Kubernetes 1.37 with the feature gate GenericWorkload and %s switched on, or 1.36 with that gate "+
+		"and %s; the API server is %s and serves neither: switch them on, or leave --gang-scheduling out",
+		betaGangs, v1alpha2.GroupVersion, e.Server)
 }
 
-// newerGangs are the versions of Workloads and PodGroups that came after ours, the newest first.
-var newerGangs = []string{"v1", "v1beta2", "v1beta1"}
+// betaGangs is the version of Workloads and PodGroups that Kubernetes 1.37 has.
+var betaGangs = schema.GroupVersion{Group: v1alpha2.GroupVersion.Group, Version: "v1beta1"}
 
-// refuseGangs ends a run with --gang-scheduling where the server has no Workloads and PodGroups of 1.36: Jobs that are to start all
-// their pods or none would get plain pods without a word. A server that does not answer, or that does not let us ask, does not end it.
-func (c *controller) refuseGangs() error {
+// chooseGangs finds by which version of the API groups are made. A run with --gang-scheduling ends where the server has none of them: Jobs
+// that are to start all their pods or none would get plain pods without a word. done is false where the server does not say.
+func (c *controller) chooseGangs() (done bool, err error) {
 	if !c.settings.GangScheduling || c.observes() {
-		return nil
+		return true, nil
 	}
 	client, err := c.cluster.Patient(askTimeout)
 	if err != nil {
-		return err
+		return false, err
 	}
-	missing, err := gangsMissing(client.Discovery())
-	if err != nil {
-		c.logger.Warn("cannot see whether the API server has Workloads and PodGroups, and goes on", "error", err)
-		return nil
+	rule, missing, err := gangRule(client.Discovery(), c.settings.Gangs)
+	switch {
+	case missing != nil:
+		return false, missing
+	case err == nil:
+		c.settings.Gangs = rule
+		return true, nil
 	}
-	if missing != nil {
-		return missing
-	}
-	return nil
+	c.logger.Warn("cannot see which Workloads and PodGroups the API server has", "error", err)
+	return apierrors.IsForbidden(err), nil // whoever may not ask has to do with the newest
 }
 
-// gangsMissing looks for the objects on the server; nil when it has them.
-func gangsMissing(server discovery.DiscoveryInterface) (*NoGangsError, error) {
-	if served, err := servesGangs(server, v1alpha2.GroupVersion); err != nil || served {
-		return nil, err
-	}
-	missing := &NoGangsError{Server: "of an unknown version"}
-	if info, err := server.ServerVersion(); err == nil {
-		missing.Server = info.GitVersion
-	}
-	for _, version := range newerGangs {
-		newer := schema.GroupVersion{Group: v1alpha2.GroupVersion.Group, Version: version}
-		if served, err := servesGangs(server, newer); err == nil && served {
-			missing.Newer = newer.String()
-			break
+// awaitGangs asks until the server says.
+func (c *controller) awaitGangs(ctx context.Context) error {
+	for {
+		if done, err := c.chooseGangs(); done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(askTimeout):
 		}
 	}
-	return missing, nil
+}
+
+// gangRule is the rule by which groups are made on the server. asked is the one that the flag chose.
+func gangRule(server discovery.DiscoveryInterface, asked events.GangRule) (events.GangRule, *NoGangsError, error) {
+	for _, version := range []schema.GroupVersion{betaGangs, v1alpha2.GroupVersion} {
+		served, err := servesGangs(server, version)
+		switch {
+		case err != nil:
+			return asked, nil, err
+		case !served:
+		case version == betaGangs:
+			return asked, nil, nil
+		case asked != events.GangsAsked:
+			return events.GangsByShape, nil, nil
+		default:
+			return asked, &NoGangsError{Server: versionText(server), Asked: true}, nil
+		}
+	}
+	return asked, &NoGangsError{Server: versionText(server)}, nil
+}
+
+func versionText(server discovery.DiscoveryInterface) string {
+	info, err := server.ServerVersion()
+	if err != nil {
+		return "of an unknown version"
+	}
+	return info.GitVersion
 }
 
 // servesGangs reports whether that version of the group is served, with PodGroups in it: PriorityClasses are of the group, too.

@@ -33,6 +33,7 @@ type Health struct {
 	over     string         // which namespaces are over their budgets of log; empty for none
 	// retention is what keeps the log from getting as small as it should be; empty for nothing.
 	retention string
+	gangs     string // what Jobs wait for that are to have a Workload and a PodGroup; empty for nothing
 	beside    string // the holder of another Lease beside us that we do not yield to; empty for none
 
 	logger *slog.Logger               // where sentences go that the open port does not tell; nil for nowhere
@@ -106,7 +107,7 @@ func (h *Health) warnings() []check {
 	var all []check
 	h.set(func(h *Health) {
 		holes, degraded, copied = h.Holes, h.degraded, h.copied
-		all = []check{{"budget", h.over}, {"retention", h.retention}, {"lease", h.beside}}
+		all = []check{{"budget", h.over}, {"retention", h.retention}, {"gangs", h.gangs}, {"lease", h.beside}}
 	})
 	if holes != nil {
 		for _, hole := range holes() {

@@ -17,7 +17,7 @@ func (c *controller) show(l *loop.Loop) {
 	c.retainer.whole.Store(uint64(whole))
 	c.metrics.jobs.Store(int64(w.Len()))
 	c.metrics.stubs.Store(int64(w.Stubs()))
-	c.metrics.showRefused(l)
+	c.metrics.showRefused(l, c.health)
 	c.showBudgets(l)
 	c.metrics.overdue.show(w, time.Now(), c.runner.Clock.Now())
 	if c.drain != nil {

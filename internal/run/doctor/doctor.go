@@ -35,7 +35,9 @@ type Finding struct {
 
 // Config says for what controller to look.
 type Config struct {
-	Client   kubernetes.Interface
+	Client kubernetes.Interface
+	// Raw reads a path of the API server, in JSON; nil for the client's own way.
+	Raw      func(ctx context.Context, path string) ([]byte, error)
 	Settings events.Settings
 	// Account is whose rights are looked at, namespace/name of a ServiceAccount; empty for the one that asks.
 	Account string

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
 // features finds what the server lacks, of what a controller with these settings, or the files of deploy/, can use.
@@ -22,7 +21,8 @@ func features(ctx context.Context, c *Config) []Finding {
 	if err != nil {
 		return []Finding{{Level: Unknown, Text: err.Error()}}
 	}
-	found := slices.Concat(jobFields(ctx, c, v), workloads(c, v), mutatingPolicies(c), streamedLists(ctx, c))
+	found := slices.Concat(
+		jobFields(ctx, c, v), workloads(c), schedulingKept(ctx, c), alphaGroups(ctx, c, v), mutatingPolicies(c), streamedLists(ctx, c))
 	if found == nil {
 		return well(fmt.Sprintf("the server lacks nothing that --manage=%s uses", c.Settings.Mode))
 	}
@@ -99,29 +99,6 @@ func everyField() *batchv1.Job {
 			}},
 		},
 	}
-}
-
-// workloadAPI is the only version of these objects that we make. It is alpha, and other minors have other versions.
-var workloadAPI = v1alpha2.GroupVersion.String()
-
-var withWorkloads = version.MajorMinor(1, 36)
-
-// workloads says whether there are the objects of gang scheduling.
-func workloads(c *Config, v *version.Version) []Finding {
-	if !gangs(c) {
-		return nil
-	}
-	if _, err := c.Client.Discovery().ServerResourcesForGroupVersion(workloadAPI); err == nil {
-		return nil
-	}
-	f := Finding{
-		Level: Problem, Text: "the server has no Workloads and PodGroups (" + workloadAPI + "), which --gang-scheduling makes",
-		Do: "switch on the feature gate GenericWorkload and that API, or run without --gang-scheduling",
-	}
-	if !v.EqualTo(withWorkloads) {
-		f.Do = fmt.Sprintf("run without --gang-scheduling: only Kubernetes %s can serve that API, and run with the flag ends at once", withWorkloads)
-	}
-	return []Finding{f}
 }
 
 // mutatingPolicies says whether deploy/policy/mutating.yaml can be applied, which is for delegated Jobs.

@@ -21,6 +21,7 @@ const unbegun = time.Minute
 // census is who runs which Jobs, as far as their objects tell.
 type census struct {
 	ours, builtin, others int
+	scheduling            int               // of ours that have not ended, how many have a spec.scheduling
 	foreign               string            // a controller that is neither, by its name
 	waiting               map[string]int    // how many wait for a controller to begin them, by its name
 	example               map[string]string // one of them
@@ -38,6 +39,7 @@ func jobs(ctx context.Context, c *Config) []Finding {
 	}
 	found := noNamespace(ctx, c)
 	found = append(found, all.unbegun()...)
+	found = append(found, all.unasked(c)...)
 	builtinWorks := c.Settings.Mode == events.ModeAll && c.byAnother(ctx, all.newest)
 	switch {
 	case builtinWorks:
@@ -125,6 +127,9 @@ func count(ctx context.Context, c *Config) (*census, error) {
 		}
 		for i := range list.Items {
 			all.add(&list.Items[i], c.Now())
+			if asksInVain(&list.Items[i], c) {
+				all.scheduling++
+			}
 		}
 		if next = list.Continue; next == "" {
 			return all, nil
@@ -153,6 +158,27 @@ func (all *census) add(j *batchv1.Job, now time.Time) {
 		all.waiting[name]++
 		all.example[name] = j.Namespace + "/" + j.Name
 	}
+}
+
+// asksInVain reports whether a Job of ours that goes on has a spec.scheduling.
+func asksInVain(j *batchv1.Job, c *Config) bool {
+	by := ""
+	if j.Spec.ManagedBy != nil {
+		by = *j.Spec.ManagedBy
+	}
+	return j.Spec.Scheduling != nil && j.Status.CompletionTime == nil && c.Settings.Mode.Manages(by)
+}
+
+// unasked says how many Jobs ask by their spec.scheduling for what is not made.
+func (all *census) unasked(c *Config) []Finding {
+	if all.scheduling == 0 || gangs(c) || !works(c) {
+		return nil
+	}
+	return []Finding{{
+		Level: Warning, Text: fmt.Sprintf("%s of ours with a spec.scheduling, which has no effect: their pods are scheduled one by one",
+			many(all.scheduling, "Job", "Jobs")),
+		Do: "run with --gang-scheduling=asked, and with the rights of " + gangFile,
+	}}
 }
 
 // byBuiltin reports whether the newest write of a status was the built-in controller's, by its name. Whoever may change the object can

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -44,6 +46,8 @@ func TestServers(t *testing.T) {
 						made.Spec.PodReplacementPolicy = nil
 					case "backoffLimitPerIndex":
 						made.Spec.BackoffLimitPerIndex = nil
+					case "scheduling":
+						made.Spec.Scheduling = nil
 					}
 				}
 				return true, made, nil
@@ -61,6 +65,27 @@ func TestServers(t *testing.T) {
 		})
 	}
 	gangs := func(c *Config, _ *fake.Clientset) { c.Settings.GangScheduling = true }
+	asked := func(c *Config, _ *fake.Clientset) {
+		c.Settings.GangScheduling, c.Settings.Gangs = true, events.GangsAsked
+	}
+	has := func(version string) change {
+		return func(_ *Config, client *fake.Clientset) {
+			client.Resources = append(client.Resources, &metav1.APIResourceList{
+				GroupVersion: "scheduling.k8s.io/" + version, APIResources: []metav1.APIResource{{Name: "workloads"}, {Name: "podgroups"}},
+			})
+		}
+	}
+	counts := func(workloads, podGroups string) change {
+		return func(c *Config, _ *fake.Clientset) {
+			c.Raw = func(_ context.Context, path string) ([]byte, error) {
+				if strings.HasPrefix(path, "/apis/scheduling.k8s.io/v1alpha2/workloads?") {
+					return []byte(workloads), nil
+				}
+				return []byte(podGroups), nil
+			}
+		}
+	}
+	some, none := `{"items":[{},{}],"metadata":{"remainingItemCount":3}}`, `{"items":[]}`
 	emulates := func(minor string) change {
 		return func(_ *Config, client *fake.Clientset) {
 			info := client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion
@@ -100,9 +125,20 @@ func TestServers(t *testing.T) {
 			[]string{"ok: v1.32.13", "unknown: the dry run of a create in namespace default failed"}},
 		{"a webhook against the try", all, is("v1.32.13", refuses(apierrors.NewBadRequest("does not support dry run"))), []string{"ok: v1.32.13", "unknown: does not support dry run"}},
 		{"from 1.35 on no field can be dropped", all, is("v1.35.4", refuses(errors.New("asked"))), []string{"ok: v1.35.4"}},
-		{"gangs on the only version with them", all, is("v1.36.3", gangs), []string{"ok: v1.36.3", "problem: no Workloads and PodGroups"}},
+		{"gangs of 1.37 with a server that drops spec.scheduling", all, is("v1.37.2", gangs, has("v1beta1"), drops("scheduling")),
+			[]string{"ok: v1.37.2", "warning: drops spec.scheduling from new Jobs, so none can ask for a gang"}},
+		{"gangs of 1.37", all, is("v1.37.2", gangs, has("v1beta1")), []string{"ok: v1.37.2"}},
+		{"gangs of 1.37 that are asked for", all, is("v1.37.2", asked, has("v1beta1")), []string{"ok: v1.37.2"}},
+		{"gangs without their gate", all, is("v1.37.2", gangs), []string{"ok: v1.37.2", "problem: no Workloads and PodGroups"}},
+		{"gangs of 1.36", all, is("v1.36.3", gangs, has("v1alpha2"), counts(none, none)), []string{"ok: v1.36.3"}},
+		{"gangs of 1.36 that are asked for", all, is("v1.36.3", asked, has("v1alpha2"), counts(none, none)), []string{"ok: v1.36.3", "problem: no Job can ask for a gang"}},
+		{"gangs of 1.36 without their gate", all, is("v1.36.3", gangs), []string{"ok: v1.36.3", "problem: no Workloads and PodGroups"}},
+		{"objects of 1.36", all, is("v1.36.3", has("v1alpha2"), counts(some, none)),
+			[]string{"ok: v1.36.3", "warning: 5 Workloads and 0 PodGroups of scheduling.k8s.io/v1alpha2, which Kubernetes 1.37 does not have"}},
+		{"no objects of 1.36", all, is("v1.36.3", has("v1alpha2"), counts(none, none)), []string{"ok: v1.36.3"}},
+		{"objects of 1.36 that cannot be read", all, is("v1.36.3", has("v1alpha2"), counts("no", none)),
+			[]string{"ok: v1.36.3", "unknown: how many workloads of scheduling.k8s.io/v1alpha2"}},
 		{"gangs are no matter to who observes", observe, is("v1.35.4", gangs), []string{"ok: v1.35.4"}},
-		{"gangs on a newer one", all, is("v1.37.2", gangs), []string{"ok: v1.37.2", "problem: no Workloads and PodGroups"}},
 		{"gangs on an older one", all, is("v1.35.4", gangs), []string{"ok: v1.35.4", "problem: no Workloads and PodGroups"}},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
