@@ -64,13 +64,8 @@ func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSp
 			return nil, nil, fmt.Errorf("encode selector of Job %s/%s: %w", job.Namespace, job.Name, err)
 		}
 	}
-	scheduling, err := read.Scheduling()
-	if err != nil {
-		return nil, nil, fmt.Errorf("read scheduling of Job %s/%s: %w", job.Namespace, job.Name, err)
-	}
-	if scheduling != nil {
-		spec.Scheduling = key.Hash("scheduling", job.Namespace, scheduling.Rest)
-		spec.SchedulingPolicy, spec.MinCount = schedulingPolicy(scheduling), scheduling.MinCount
+	if err = takeScheduling(spec, read, key); err != nil {
+		return nil, nil, err
 	}
 	if s.PodFailurePolicy != nil {
 		if spec.PodFailurePolicy, err = jsonOf(s.PodFailurePolicy); err != nil {
@@ -96,6 +91,17 @@ func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSp
 	}
 	spec.Hash = key.Hash("spec", job.Namespace, content)
 	return spec, template, nil
+}
+
+// takeScheduling gives a spec what the Job's spec.scheduling says.
+func takeScheduling(spec *events.JobSpec, read *kubewire.Job, key events.Key) error {
+	s, err := read.Scheduling()
+	if s == nil || err != nil {
+		return err
+	}
+	spec.Scheduling = key.Hash("scheduling", read.Namespace, s.Rest)
+	spec.SchedulingPolicy, spec.MinCount = schedulingPolicy(s), s.MinCount
+	return nil
 }
 
 func schedulingPolicy(s *kubewire.Scheduling) string {

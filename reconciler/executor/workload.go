@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -275,8 +276,8 @@ func unserved(err error) bool { return apierrors.IsNotFound(err) && !missing(err
 
 // missing reports whether there is no object of that name.
 func missing(err error) bool {
-	status, is := err.(apierrors.APIStatus) //nolint:errorlint // what the client returns is not wrapped
-	if !is || !apierrors.IsNotFound(err) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
 		return false
 	}
 	d := status.Status().Details

@@ -354,14 +354,6 @@ func (c *controller) relist() {
 	c.around.Relist()
 }
 
-// clusterAPI is all that commands ask of a cluster.
-type clusterAPI interface {
-	executor.API
-	executor.GroupAPI
-	executor.WorkloadAPI
-	executor.CronAPI
-}
-
 // assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the metrics of
 // Jobs, which are those of who runs them.
 func (c *controller) assembleHands(world *projector.World, api clusterAPI, objects *executor.Objects) (err error) {
@@ -371,13 +363,13 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		may = func() bool { return c.lease.Holds() && c.informer.Sure() }
 		within = c.lease.Within
 	}
-	var crons executor.CronAPI
-	if c.runsCronJobs() {
-		crons = api
-	}
 	var workloads executor.WorkloadAPI
 	if c.settings.Gangs.AsksBeta() {
 		workloads = api
+	}
+	var crons executor.CronAPI
+	if c.runsCronJobs() {
+		crons = api
 	}
 	c.executor, err = executor.New(executor.Config{
 		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Crons: crons, Objects: objects, Mode: c.settings.Mode,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
+	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
 // NoGangsError ends a run that is to make gangs on a server that does not have what it would make them of. Its text says what to do.
@@ -110,4 +111,12 @@ func servesGangs(server discovery.DiscoveryInterface, version schema.GroupVersio
 		}
 	}
 	return false, nil
+}
+
+// clusterAPI is all that commands ask of a cluster.
+type clusterAPI interface {
+	executor.API
+	executor.GroupAPI
+	executor.WorkloadAPI
+	executor.CronAPI
 }
