@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // The errors of a Place that its users match. An object that is not there is fs.ErrNotExist.
@@ -45,6 +46,12 @@ type Place interface {
 
 	// String is the place in words for people, without secrets.
 	String() string
+}
+
+// Tidier is a Place in which a writer that ends early may leave what is no object.
+type Tidier interface {
+	// Tidy removes what was left there before that time.
+	Tidy(ctx context.Context, before time.Time) error
 }
 
 // Opened is an object that is being read. Whoever got it closes it.

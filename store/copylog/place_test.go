@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jobledger/jobledger/store/copylog"
 	"github.com/jobledger/jobledger/store/copylog/copylogtest"
+	"github.com/jobledger/jobledger/store/copylog/indir"
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
@@ -153,6 +157,30 @@ func TestAddresses(t *testing.T) {
 		_, err := ins3.New(row.address, copylogtest.Keys)
 		if row.says == "" && err != nil || row.says != "" && (err == nil || !strings.Contains(err.Error(), row.says)) {
 			t.Errorf("%s: %v, want %q", row.address, err, row.says)
+		}
+	}
+}
+
+// TestWhatAWriterLeftInADirectory is removed after a while. Objects stay, and so does what is being written.
+func TestWhatAWriterLeftInADirectory(t *testing.T) {
+	root := t.TempDir()
+	p, now := indir.New(root), time.Now()
+	const one = "files/00000000000000000001-1.db"
+	if err := p.Put(t.Context(), one, strings.NewReader("object"), 6); err != nil {
+		t.Fatal(err)
+	}
+	for name, age := range map[string]time.Duration{one + ".tmp-old": 2 * time.Hour, one + ".tmp-new": time.Minute, one: 2 * time.Hour} {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.WriteFile(path, []byte("x"), 0o600), os.Chtimes(path, now, now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Tidy(t.Context(), now.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for name, there := range map[string]bool{one: true, one + ".tmp-old": false, one + ".tmp-new": true} {
+		if _, err := os.Lstat(filepath.Join(root, name)); there != (err == nil) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -89,6 +89,12 @@ func (r *run) key() error {
 // tidy deletes what no manifest has named for an hour.
 func (r *run) tidy() error {
 	old := events.At(r.Now().Add(-leaveAfter))
+	if place, is := r.Place.(copylog.Tidier); is && !r.tidied {
+		if err := place.Tidy(r.ctx, old.Go()); err != nil {
+			return fmt.Errorf("remove what an earlier run left at %s: %w", r.Place, err)
+		}
+		r.tidied = true
+	}
 	var stay []copylog.Leaving
 	for _, l := range r.next.Leaving {
 		if l.Since > old {

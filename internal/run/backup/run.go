@@ -101,6 +101,7 @@ type run struct {
 	seen     map[events.Sequence]events.Hash // chain values of the log's tail
 	known    map[events.Sequence]bool        // files that were compared with those of the copy
 	resident bool                            // it goes on after this pass: see Session
+	tidied   bool                            // what earlier runs left was removed
 	put      bool                            // something is not named yet
 	result   Result
 }

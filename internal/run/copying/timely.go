@@ -71,6 +71,14 @@ func (t timely) Replace(ctx context.Context, name string, content []byte, tag st
 	return t.Place.Replace(ctx, name, content, tag)
 }
 
+// Tidy is described by copylog.Tidier.
+func (t timely) Tidy(ctx context.Context, before time.Time) error {
+	if place, is := t.Place.(copylog.Tidier); is {
+		return place.Tidy(ctx, before)
+	}
+	return nil
+}
+
 // Delete is described by copylog.Place.
 func (t timely) Delete(ctx context.Context, name string) error {
 	ctx, cancel := within(ctx, 0)

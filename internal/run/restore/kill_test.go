@@ -107,3 +107,50 @@ func TestARestoreThatEndsEarly(t *testing.T) {
 	}
 	t.Logf("%d calls of a restore", counted.Calls())
 }
+
+// TestASessionThatEndsEarly: the process of a controller ends at each call to the place, before it or after it. What is there restores to a
+// head that the log had; the next session ends with the log's.
+func TestASessionThatEndsEarly(t *testing.T) {
+	dir := t.TempDir()
+	log := openLog(t, dir, store.Options{RotateBytes: 40 << 10})
+	more(t, log, 40)
+	base := filepath.Join(t.TempDir(), "base")
+	first := session(log, dir, indir.New(base))
+	for range 9 { // so that small segments are merged
+		more(t, log, 1)
+		pass(t, first)
+	}
+	more(t, log, 150)
+	work := func(s *backup.Session) error {
+		_, failed := s.Pass(t.Context())
+		packAll(t, log)
+		for range 3 {
+			_, uploaded := s.Upload(t.Context())
+			_, passed := s.Pass(t.Context())
+			failed = errors.Join(failed, uploaded, passed)
+		}
+		return failed
+	}
+	counted := &copylogtest.Failing{Place: indir.New(copyDir(t, base))}
+	if err := work(session(log, dir, counted)); err != nil {
+		t.Fatal(err)
+	}
+	for at := 1; at <= counted.Calls(); at++ {
+		for _, after := range []bool{false, true} {
+			place := indir.New(copyDir(t, base))
+			_ = work(session(log, dir, &copylogtest.Failing{Place: place, At: at, After: after}))
+			_, result := restored(t, place)
+			if hash, err := log.Chain(result.Head.Sequence); err != nil || hash != result.Head.Hash {
+				t.Fatalf("call %d, after %v: record %d is restored with another hash than the log has, %v", at, after, result.Head.Sequence, err)
+			}
+			if err := work(session(log, dir, place)); err != nil {
+				t.Fatalf("call %d, after %v: the next session: %v", at, after, err)
+			}
+			if _, result := restored(t, place); result.Head != log.Head() {
+				t.Fatalf("call %d, after %v: the next session ends with record %d", at, after, result.Head.Sequence)
+			}
+		}
+	}
+	t.Logf("%d calls of a session", counted.Calls())
+	closeLog(t, log)
+}

@@ -88,6 +88,9 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 	if err := w.clear(); err != nil {
 		return Result{}, err
 	}
+	if err := w.room(boltlog.FreeBytes); err != nil {
+		return Result{}, err
+	}
 	if err := w.files(ctx); err != nil {
 		return Result{}, err
 	}
@@ -112,6 +115,25 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 	}
 	result := Result{Identity: id, First: p.first(), Head: head, Short: p.Short(), Notes: w.notes}
 	return result, w.look(head)
+}
+
+// room ends a restore for which the disk has too little space, before anything has come. What is written again from segments takes more
+// than they do.
+func (w *working) room(free func(dir string) (int64, error)) error {
+	has, err := free(w.Dir)
+	if err != nil {
+		return nil //nolint:nilerr // it is not known on this system
+	}
+	need := w.Bytes
+	for _, f := range w.Files { // of a restore before
+		if info, err := os.Lstat(filepath.Join(w.Dir, boltlog.FileName(f.First))); err == nil {
+			need -= info.Size()
+		}
+	}
+	if has < need {
+		return fmt.Errorf("the disk of %s has %d bytes left, and %d are to come: give it more room, or restore into another directory", w.Dir, has, need)
+	}
+	return nil
 }
 
 // look opens the log once: it has the head that was restored, and its files follow each other.

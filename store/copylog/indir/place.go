@@ -174,7 +174,7 @@ func (p Place) write(ctx context.Context, path string, content io.Reader) (temp 
 	}
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
-	temp = path + ".tmp-" + hex.EncodeToString(random[:])
+	temp = path + tempMark + hex.EncodeToString(random[:])
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
