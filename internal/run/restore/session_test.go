@@ -287,14 +287,14 @@ func twoForks(t *testing.T, place copylog.Place, round int) {
 	}
 	w := watched{Place: place, mu: &sync.Mutex{}, put: map[string][32]byte{}, bad: &[]string{}}
 	dirs := []string{base, copyDir(t, base)}
-	refused := make([]error, 2)
+	refused, heads := make([]error, 2), make([]store.Head, 2)
 	var wait sync.WaitGroup
 	for i, dir := range dirs {
 		log := openLog(t, dir, small)
 		more(t, log, 1+(round*7+i*5)%11) // each has records of its own
 		wait.Go(func() {
 			s := session(log, dir, w)
-			for n := 0; n < 20 && refused[i] == nil; n++ {
+			for n := 0; n < 6 && refused[i] == nil; n++ {
 				more(t, log, 3)
 				var ahead *backup.AheadError
 				if _, err := s.Pass(context.Background()); errors.As(err, &ahead) {
@@ -303,6 +303,7 @@ func twoForks(t *testing.T, place copylog.Place, round int) {
 					t.Errorf("round %d: %v", round, err)
 				}
 			}
+			heads[i] = log.Head()
 			if err := log.Close(); err != nil {
 				t.Error(err)
 			}
@@ -322,6 +323,12 @@ func twoForks(t *testing.T, place copylog.Place, round int) {
 		}
 	}
 	right := slices.IndexFunc(refused, func(err error) bool { return err == nil })
-	out, _ := restored(t, place)
-	isWhole(t, out, dirs[right])
+	if m := manifest(t, place); m.Head != heads[right] {
+		t.Fatalf("round %d: the copy ends with record %d, hash %s, and the log that was not refused with %d, hash %s", round, m.Head.Sequence, m.Head.Hash,
+			heads[right].Sequence, heads[right].Hash)
+	}
+	if round%5 == 0 {
+		out, _ := restored(t, place)
+		isWhole(t, out, dirs[right])
+	}
 }
