@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -258,13 +259,7 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	if f.keep, err = events.ParseKeep(f.messages); err != nil {
 		return settings, cli.Usage("--keep-messages: %v", err)
 	}
-	if err := f.retain.validate(); err != nil {
-		return settings, err
-	}
-	if err := f.scrape.validate(); err != nil {
-		return settings, err
-	}
-	if err := f.copy.validate(); err != nil {
+	if err := cmp.Or(f.retain.validate(), f.scrape.validate(), f.copy.validate()); err != nil {
 		return settings, err
 	}
 	if f.listen != "" {

@@ -72,3 +72,12 @@ type LeaseConfig struct {
 	Namespace                            string // that of the Jobs, else lease.DefaultNamespace, when it is empty
 	Adopt                                bool   // go on though the Lease names another log
 }
+
+// CopyFlag and UnfencedFlag are flags that messages name.
+const (
+	CopyFlag     = "copy-to"
+	UnfencedFlag = "copy-unfenced"
+)
+
+// copyWithin is how long a start waits for the place of the copy.
+const copyWithin = 10 * time.Second

@@ -200,15 +200,6 @@ func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, e
 	})
 }
 
-// CopyFlag and UnfencedFlag are flags that messages name.
-const (
-	CopyFlag     = "copy-to"
-	UnfencedFlag = "copy-unfenced"
-)
-
-// copyWithin is how long a start waits for the place of the copy.
-const copyWithin = 10 * time.Second
-
 // heedCopy ends a start when the copy has records that the log lost, is of another log, or would not be safe from a second writer. A place
 // that does not answer is not waited for: the copier says the same later.
 func (c *controller) heedCopy(ctx context.Context, log store.Log) error {

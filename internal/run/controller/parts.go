@@ -20,7 +20,6 @@ func (c *controller) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
 	defer release()
-
 	group.Go(func() error { return c.watch(ctx) }) // ends with ctx
 	go c.around.Run(ctx)                           // ends a while after ctx, or with the process
 	group.Go(func() error { return c.worry(ctx) }) // ends with ctx, or ends it
@@ -49,9 +48,7 @@ func (c *controller) run(ctx context.Context) error {
 	if c.stream != nil {
 		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up
 	}
-	if c.copier != nil {
-		group.Go(func() error { return c.copyLog(after) }) // ends when the loop has, and it caught up or gave up
-	}
+	group.Go(func() error { return c.copyLog(after) }) // ends when the loop has, and it caught up or gave up
 	if c.endpoint != nil {
 		group.Go(c.endpoint.Run) // ends with the next
 		group.Go(func() error {
@@ -145,8 +142,11 @@ func (c *controller) count(ctx context.Context) error {
 	return nil
 }
 
-// copyLog copies the log until ctx ends, and then what became durable since, within a bound.
+// copyLog copies the log until ctx ends, where that is wanted, and then what became durable since, within a bound.
 func (c *controller) copyLog(ctx context.Context) error {
+	if c.copier == nil {
+		return nil
+	}
 	if err := c.copier.Run(ctx); err != nil || c.leaseLost() {
 		return err // who leads now goes on with it
 	}
