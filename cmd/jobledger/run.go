@@ -253,11 +253,8 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	case f.stop <= 0:
 		return settings, cli.Usage("--stop-timeout=%s: must be longer than nothing", f.stop)
 	}
-	if err := checkLabels(f.labels); err != nil {
+	if err := f.recorded(); err != nil {
 		return settings, err
-	}
-	if f.keep, err = events.ParseKeep(f.messages); err != nil {
-		return settings, cli.Usage("--keep-messages: %v", err)
 	}
 	if err := cmp.Or(f.retain.validate(), f.scrape.validate(), f.copy.validate()); err != nil {
 		return settings, err
@@ -276,6 +273,14 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 	}
 	settings.ObserveOthers = f.observe != ""
 	return settings, f.nats.validate()
+}
+
+// recorded checks what the flags say of what is recorded beside decisions.
+func (f *runFlags) recorded() (err error) {
+	if f.keep, err = events.ParseKeep(f.messages); err != nil {
+		return cli.Usage("--keep-messages: %v", err)
+	}
+	return checkLabels(f.labels)
 }
 
 // mostLabels is how many labels of a Job may be recorded.

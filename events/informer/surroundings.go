@@ -221,10 +221,7 @@ func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 	var mu sync.Mutex
 	_ = i.SetTransform(stripSurrounding) // it has not started
 	_ = i.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
-		s.config.Logger.Debug("cannot list or watch; will try again", "error", err)
-		if which == 1 && apierrors.IsNotFound(err) {
-			s.config.Messages.settled() // a server without namespaces
-		}
+		s.failed(which, err)
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			mu.Lock()
 			denied = err
@@ -249,6 +246,14 @@ func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 	mu.Lock()
 	defer mu.Unlock()
 	return denied
+}
+
+// failed hears of a list or a watch that failed, and will be tried again.
+func (s *Surroundings) failed(which int, err error) {
+	s.config.Logger.Debug("cannot list or watch; will try again", "error", err)
+	if which == 1 && apierrors.IsNotFound(err) {
+		s.config.Messages.settled() // a server without namespaces
+	}
 }
 
 // begin notes what was there, of which a list is to show whether it is still.

@@ -151,24 +151,30 @@ func (r *running) explained(ctx context.Context, own history.Local, live liveSid
 		return job, []string{fmt.Sprintf("job %s/%s (%s): the live log: %s", s.Namespace, s.Name, s.UID,
 			words.Clean(err.Error()))}, nil
 	}
-	a, err := ask.Write(answer, nil)
+	differs, err = job.compare(answer, other, live)
+	return job, differs, err
+}
+
+// compare compares what the restored log says of the Job with what the live one says, and says what differs.
+func (j *Job) compare(restored, live *explain.Answer, side liveSide) (differs []string, err error) {
+	a, err := ask.Write(restored, nil)
 	if err != nil {
-		return job, nil, err
+		return nil, err
 	}
-	b, err := ask.Write(other, nil)
+	b, err := ask.Write(live, nil)
 	if err != nil {
-		return job, nil, err
+		return nil, err
 	}
 	switch {
 	case bytes.Equal(a, b):
-		job.Live = liveSame
-	case live.pruned:
-		job.Live = livePruned
+		j.Live = liveSame
+	case side.pruned:
+		j.Live = livePruned
 	default:
-		job.Live = liveOther
-		differs = append(differs, fmt.Sprintf("job %s/%s (%s): %s", s.Namespace, s.Name, s.UID, firstDifference(a, b)))
+		j.Live = liveOther
+		differs = append(differs, fmt.Sprintf("job %s/%s (%s): %s", j.Namespace, j.Name, j.UID, firstDifference(a, b)))
 	}
-	return job, differs, nil
+	return differs, nil
 }
 
 // question asks for a Job as of the head of the copy.

@@ -238,7 +238,7 @@ func TestStatesThatDiffer(t *testing.T) {
 	n := 0
 	root := copied(t, newLog(t, func(rec *events.Record) {
 		f, is := rec.Facts.(*events.StoredState)
-		if !is || rec.Stream == events.Controller || n > 0 || rec.Sequence < 3000 {
+		if !is || rec.Stream == events.Controller || rec.Sequence < 1500 {
 			return
 		}
 		var state pb.JobState
@@ -257,8 +257,8 @@ func TestStatesThatDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := outcome(t, r, "Decisions"); c.Outcome != drill.DoesNot {
-		t.Errorf("a state that differs: %+v", c)
+	if c := outcome(t, r, "Decisions"); n == 0 || c.Outcome != drill.DoesNot {
+		t.Errorf("%d states that differ: %+v", n, c)
 	}
 	root = copied(t, newLog(t, nil, func(rec *events.Record) {
 		if _, is := rec.Facts.(*events.JobSeen); is {
