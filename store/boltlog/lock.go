@@ -72,7 +72,7 @@ func written(dir string) error {
 	if err != nil {
 		return fmt.Errorf("open the lock of the log: %w", err)
 	}
-	return errors.Join(flock(f, syscall.LOCK_SH), f.Close())
+	return errors.Join(flock(f, syscall.LOCK_SH), release(f))
 }
 
 func writeAt(f *os.File, s string) error {
@@ -95,5 +95,11 @@ func holder(f *os.File) error {
 
 // unlock gives the lock back and takes the name off it.
 func unlock(f *os.File) error {
-	return errors.Join(f.Truncate(0), f.Close())
+	return errors.Join(f.Truncate(0), release(f))
+}
+
+// release gives a lock back before it closes the file: a child that this process is just starting has the file, too, until it executes
+// its program, and would keep the lock so long.
+func release(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
