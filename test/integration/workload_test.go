@@ -1,0 +1,158 @@
+package integration
+
+import (
+	"fmt"
+	"hash/fnv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/controller"
+)
+
+// TestWorkloadsAreThoseOfTheBuiltin: beside the built-in controller, on a server with the gates, Jobs that differ in who runs them alone get
+// the same Workloads and PodGroups, field by field, and names by the same rule; pods name the PodGroup, and are scheduled; a change of
+// parallelism while pods run changes both objects (J-239 to J-247).
+func TestWorkloadsAreThoseOfTheBuiltin(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.ForTest(t, controlplane.Options{
+		BuiltinBatch:  true,
+		FeatureGates:  map[string]bool{"GenericWorkload": true, "WorkloadWithJob": true},
+		RuntimeConfig: map[string]bool{"scheduling.k8s.io/v1beta1": true},
+	})
+	w := newWorldOn(t, cp)
+	if err := controller.GrantGangs(t.Context(), cp, w.namespace, w.namespace); err != nil {
+		t.Fatal(err)
+	}
+	w.run("delegated", "--gang-scheduling")
+	gang := func(minCount *int32) option {
+		return func(j *batchv1.Job) {
+			j.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{
+				SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
+					Gang: &schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy{MinCount: minCount},
+				},
+				DisruptionMode: &schedulingv1alpha3.WorkloadPodGroupDisruptionMode{All: &schedulingv1alpha3.WorkloadPodGroupAllDisruptionMode{}},
+			}
+		}
+	}
+	kinds := map[string][]option{
+		"plain": {completions(1), runFor("1s")}, "gang": {parallelism(2), completions(4), gang(nil), runFor("8s")},
+		"partial": {parallelism(2), completions(2), gang(new(int32(1))), runFor("1s")},
+		"waits":   {parallelism(2), completions(2), gang(nil), suspended},
+	}
+	for kind, options := range kinds {
+		w.create(newJob("ours-"+kind, append(options, managedBy(new(events.ManagedBy)))...))
+		w.create(newJob("them-"+kind, append(options, managedBy(nil))...))
+	}
+	for kind := range kinds {
+		w.alike(kind)
+	}
+	for _, who := range []string{"ours-", "them-"} {
+		w.patch(who+"gang", `{"parallelism":3}`)
+	}
+	for _, who := range []string{"ours-", "them-"} {
+		w.eventually(who+"gang has its new size", func() (bool, error) {
+			l, g := w.group(who + "gang")
+			if l == nil || g == nil {
+				return false, nil
+			}
+			return l.Spec.PodGroupTemplates[0].SchedulingPolicy.Gang.MinCount == 3 && g.Spec.SchedulingPolicy.Gang.MinCount == 3, nil
+		})
+		w.patch(who+"waits", `{"suspend":false}`)
+	}
+	w.alike("gang")
+	for _, who := range []string{"ours-", "them-"} {
+		for kind := range kinds {
+			want := *w.job(who + kind).Spec.Completions
+			w.ends(who+kind, result{condition: batchv1.JobComplete, reason: batchv1.JobReasonCompletionsReached, succeeded: want})
+		}
+	}
+}
+
+// group is the Workload and the PodGroup of a Job; nil for none.
+func (w *world) group(job string) (l *schedulingv1beta1.Workload, g *schedulingv1beta1.PodGroup) {
+	w.t.Helper()
+	api, j := w.client.SchedulingV1beta1(), w.job(job)
+	workloads, err := api.Workloads(w.namespace).List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	groups, err := api.PodGroups(w.namespace).List(w.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range workloads.Items {
+		if metav1.IsControlledBy(&workloads.Items[i], j) {
+			l = &workloads.Items[i]
+		}
+	}
+	for i := range groups.Items {
+		if metav1.IsControlledBy(&groups.Items[i], j) {
+			g = &groups.Items[i]
+		}
+	}
+	return l, g
+}
+
+// alike waits for the objects of both Jobs of a kind, and compares them.
+func (w *world) alike(kind string) {
+	w.t.Helper()
+	var workloads [2]*schedulingv1beta1.Workload
+	var groups [2]*schedulingv1beta1.PodGroup
+	for i, who := range []string{"ours-", "them-"} {
+		w.eventually(who+kind+" has a Workload and a PodGroup", func() (bool, error) {
+			workloads[i], groups[i] = w.group(who + kind)
+			return workloads[i] != nil && groups[i] != nil, nil
+		})
+		job := w.job(who + kind)
+		if want := job.Name + "-" + fnvText("(types.UID)"+string(job.UID)); workloads[i].Name != want {
+			w.t.Errorf("the Workload of %s is %s, want %s", job.Name, workloads[i].Name, want)
+		}
+		template := job.Name + "-pgt-0"
+		if want := workloads[i].Name + "-" + template + "-" + fnvText(workloads[i].Name+template); groups[i].Name != want {
+			w.t.Errorf("the PodGroup of %s is %s, want %s", job.Name, groups[i].Name, want)
+		}
+		for _, pod := range w.pods(job.Name) {
+			if s := pod.Spec.SchedulingGroup; s == nil || s.PodGroupName == nil || *s.PodGroupName != groups[i].Name {
+				w.t.Errorf("pod %s is in group %v, want %s", pod.Name, s, groups[i].Name)
+			}
+		}
+		named(&workloads[i].ObjectMeta)
+		named(&groups[i].ObjectMeta)
+		workloads[i].Spec.ControllerRef.Name = ""
+		workloads[i].Spec.PodGroupTemplates[0].Name = ""
+		groups[i].Spec.WorkloadRef = nil
+		groups[i].Status = schedulingv1beta1.PodGroupStatus{}
+	}
+	if diff := cmp.Diff(workloads[1], workloads[0]); diff != "" {
+		w.t.Errorf("Workloads of %s (-built-in +ours):\n%s", kind, diff)
+	}
+	if diff := cmp.Diff(groups[1], groups[0]); diff != "" {
+		w.t.Errorf("PodGroups of %s (-built-in +ours):\n%s", kind, diff)
+	}
+}
+
+// named takes out of metadata what no two objects have alike, and who wrote it.
+func named(m *metav1.ObjectMeta) {
+	m.Name, m.UID, m.ResourceVersion, m.Generation, m.CreationTimestamp, m.ManagedFields = "", "", "", 0, metav1.Time{}, nil
+	delete(m.Annotations, events.TermAnnotation)
+	if len(m.Annotations) == 0 {
+		m.Annotations = nil
+	}
+	for i := range m.OwnerReferences {
+		m.OwnerReferences[i].Name, m.OwnerReferences[i].UID = "", ""
+	}
+}
+
+func fnvText(text string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(text))
+	return rand.SafeEncodeString(fmt.Sprint(h.Sum32()))
+}
