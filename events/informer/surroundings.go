@@ -25,7 +25,6 @@ const (
 	nodeSpan   = 10 * time.Minute // a node that flaps more often is told of later, with the number of changes between
 	nodeLook   = time.Minute      // between looks for nodes whose turn has come
 	rightsWait = time.Minute      // after there was no right to list or watch
-	mostNames  = 8                // of pressures, and of taints
 )
 
 // SurroundingsConfig says what to watch around the Jobs, and whom to tell. Client and Sink are required.
@@ -392,62 +391,4 @@ func (s *Surroundings) gone(o any) {
 		s.config.Messages.set(o.Name, nil)
 		s.putLocked(f, 0)
 	}
-}
-
-// nodeSeen is what is told of a node.
-func nodeSeen(o *corev1.Node) *events.NodeSeen {
-	f := &events.NodeSeen{Name: o.Name, UID: o.UID, Ready: events.NodeUnheard, Cordoned: o.Spec.Unschedulable}
-	for _, c := range o.Status.Conditions {
-		switch {
-		case c.Type == corev1.NodeReady:
-			f.Ready = map[corev1.ConditionStatus]events.NodeReadiness{
-				corev1.ConditionTrue: events.NodeReady, corev1.ConditionFalse: events.NodeNotReady,
-			}[c.Status]
-			if f.Ready == 0 {
-				f.Ready = events.NodeUnheard
-			}
-			if !c.LastTransitionTime.IsZero() {
-				f.Since = events.At(c.LastTransitionTime.Time)
-			}
-		case pressures[c.Type] && c.Status == corev1.ConditionTrue:
-			f.Pressures = append(f.Pressures, string(c.Type))
-		}
-	}
-	for _, t := range o.Spec.Taints {
-		if t.Effect == corev1.TaintEffectNoExecute && t.Key != corev1.TaintNodeNotReady && t.Key != corev1.TaintNodeUnreachable {
-			f.Taints = append(f.Taints, t.Key)
-		}
-	}
-	f.Pressures, f.Taints = few(f.Pressures), few(f.Taints)
-	return f
-}
-
-// pressures are the conditions by which a kubelet says why it evicts pods.
-var pressures = map[corev1.NodeConditionType]bool{
-	corev1.NodeMemoryPressure: true, corev1.NodeDiskPressure: true, corev1.NodePIDPressure: true, corev1.NodeNetworkUnavailable: true,
-}
-
-// few are the first ones, sorted.
-func few(names []string) []string {
-	slices.Sort(names)
-	return slices.Clip(names[:min(len(names), mostNames)])
-}
-
-// stripSurrounding leaves of an object what is told of it.
-func stripSurrounding(o any) (any, error) {
-	switch o := o.(type) {
-	case *corev1.Node:
-		return &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion},
-			Spec:       corev1.NodeSpec{Unschedulable: o.Spec.Unschedulable, Taints: o.Spec.Taints},
-			Status:     corev1.NodeStatus{Conditions: o.Status.Conditions},
-		}, nil
-	case *corev1.Namespace:
-		meta := metav1.ObjectMeta{Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, DeletionTimestamp: o.DeletionTimestamp}
-		if keep, is := o.Annotations[events.KeepAnnotation]; is {
-			meta.Annotations = map[string]string{events.KeepAnnotation: keep}
-		}
-		return &corev1.Namespace{ObjectMeta: meta}, nil
-	}
-	return o, nil
 }
