@@ -37,6 +37,7 @@ func (k Keep) Of(message string) (kept string, withheld bool) {
 		return message, false
 	case KeepNone:
 		return "", message != ""
+	case KeepFirstLine:
 	}
 	first, rest, _ := strings.Cut(strings.TrimLeft(message, "\r\n"), "\n")
 	return strings.TrimRight(first, "\r"), strings.TrimSpace(rest) != ""

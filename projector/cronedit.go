@@ -16,7 +16,9 @@ func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
 }
 
 // suspends reports whether it is suspended now and was not before. When it was to be looked at stays, as after an edit.
-func (c *CronJob) suspends(f *events.CronJobSeen) bool { return c.Known() && f.Suspend && !c.Seen.Suspend }
+func (c *CronJob) suspends(f *events.CronJobSeen) bool {
+	return c.Known() && f.Suspend && !c.Seen.Suspend
+}
 
 // pending is when the CronJob is looked at again if nothing happens; 0 for never.
 func (c *CronJob) pending() events.Time {
