@@ -19,7 +19,8 @@ import (
 
 // TestWorkloadsAreThoseOfTheBuiltin: beside the built-in controller, on a server with the gates, Jobs that differ in who runs them alone get
 // the same Workloads and PodGroups, field by field, and names by the same rule; pods name the PodGroup, and are scheduled; a change of
-// parallelism while pods run changes both objects (J-239 to J-247).
+// parallelism while pods run changes both objects (J-239 to J-247). A gang of as many pods as the Job has completions: of one with fewer the
+// last pods would wait for ever, as too few are left for minCount.
 func TestWorkloadsAreThoseOfTheBuiltin(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{
@@ -43,7 +44,7 @@ func TestWorkloadsAreThoseOfTheBuiltin(t *testing.T) {
 		}
 	}
 	kinds := map[string][]option{
-		"plain": {completions(1), runFor("1s")}, "gang": {parallelism(2), completions(4), gang(nil), runFor("8s")},
+		"plain": {completions(1), runFor("1s")}, "gang": {indexed, parallelism(2), completions(2), gang(nil), runFor("20s")},
 		"partial": {parallelism(2), completions(2), gang(new(int32(1))), runFor("1s")},
 		"waits":   {parallelism(2), completions(2), gang(nil), suspended},
 	}
@@ -55,7 +56,7 @@ func TestWorkloadsAreThoseOfTheBuiltin(t *testing.T) {
 		w.alike(kind)
 	}
 	for _, who := range []string{"ours-", "them-"} {
-		w.patch(who+"gang", `{"parallelism":3}`)
+		w.patch(who+"gang", `{"parallelism":3,"completions":3}`)
 	}
 	for _, who := range []string{"ours-", "them-"} {
 		w.eventually(who+"gang has its new size", func() (bool, error) {
@@ -70,8 +71,13 @@ func TestWorkloadsAreThoseOfTheBuiltin(t *testing.T) {
 	w.alike("gang")
 	for _, who := range []string{"ours-", "them-"} {
 		for kind := range kinds {
-			want := *w.job(who + kind).Spec.Completions
-			w.ends(who+kind, result{condition: batchv1.JobComplete, reason: batchv1.JobReasonCompletionsReached, succeeded: want})
+			want := result{
+				condition: batchv1.JobComplete, reason: batchv1.JobReasonCompletionsReached, succeeded: *w.job(who + kind).Spec.Completions,
+			}
+			if kind == "gang" {
+				want.completed = "0-2"
+			}
+			w.ends(who+kind, want)
 		}
 	}
 }
