@@ -9,7 +9,7 @@ import (
 )
 
 // The rules of this stage see to the Workload and the PodGroup of a Job whose pods are to be scheduled together (J-239 to J-248), before
-// any pod is made, also while the Job is suspended (J-241)..
+// any pod is made, also while the Job is suspended (J-241).
 
 // awaitGroup waits for the command that is on its way.
 func (p *plan) awaitGroup() {
