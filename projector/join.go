@@ -84,13 +84,13 @@ func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	return nil, nil
 }
 
-// collect goes on from the parts of a state so far.
+// collect goes on from the parts of a state so far. Others may use the bytes again: parts to come are put behind a copy.
 func (w *World) collect(s events.Stream, part uint64, facts, names []byte) error {
 	_, called, err := readState(facts, names)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s, err)
 	}
-	w.stated.parts[s] = &parts{ref: refOf(s, called.GetNamespace(), called.GetName()), n: part, facts: slices.Clip(facts), names: slices.Clip(names)}
+	w.stated.parts[s] = &parts{ref: refOf(s, called.GetNamespace(), called.GetName()), n: part, facts: slices.Clone(facts), names: slices.Clone(names)}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,6 +92,22 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 	}
 	if _, _, err := Restore([]StreamAt{{Stream: events.Controller, AsOf: 1, Facts: []byte{0xff}}}); err == nil {
 		t.Error("a controller's state that is no message is restored")
+	}
+}
+
+// TestPartsOfAStateAreKept: a world that goes on from a part of a state keeps it, though the bytes that it was given are used again.
+func TestPartsOfAStateAreKept(t *testing.T) {
+	facts := marshal(&pb.JobState{Base: &pb.JobStatus{}, Part: 1, Head: 7})
+	names := marshal(&pb.StateNames{Namespace: "batch", Name: "etl"})
+	buffer, called := bytes.Clone(facts), bytes.Clone(names)
+	w, s := NewWorld(), events.JobStream("job")
+	if err := w.RestoreStream(s, buffer, called); err != nil || !w.Collecting(s) {
+		t.Fatal(err)
+	}
+	clear(buffer)
+	clear(called)
+	if f, n := w.Collected(s); !bytes.Equal(f, facts) || !bytes.Equal(n, names) {
+		t.Errorf("it keeps %x and %q", f, n)
 	}
 }
 

@@ -190,7 +190,7 @@ func (p *part) recallCron(ctx context.Context, r *events.Record) error {
 	p.keys[r.Stream] = k.key
 	p.fold.RecallCron(k.CronSummary)
 	if len(k.state) > 0 && !p.whole {
-		return p.fold.World().RestoreStream(r.Stream, k.state, k.names)
+		return p.restore(r.Stream, k.state, k.names)
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ func (p *part) restoreCrons() error {
 		}
 		s := events.CronJobStream(types.UID(r.UID))
 		if len(r.state) > 0 && p.fold.CronAccount(s) == nil {
-			if err := p.fold.World().RestoreStream(s, r.state, r.names); err != nil {
+			if err := p.restore(s, r.state, r.names); err != nil {
 				return err
 			}
 		}

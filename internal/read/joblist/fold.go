@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
@@ -123,7 +124,7 @@ func (p *part) restoreAll() error {
 			return errMalformed
 		}
 		if len(state) > 0 && p.fold.Account(s) == nil {
-			if err := p.fold.World().RestoreStream(s, state, names); err != nil {
+			if err := p.restore(s, state, names); err != nil {
 				return err
 			}
 		}
@@ -152,7 +153,15 @@ func (p *part) recall(ctx context.Context, r *events.Record) error {
 	p.keys[r.Stream] = k.row.key
 	p.fold.Recall(k.row.Summary)
 	if len(k.state) > 0 && !p.whole {
-		return p.fold.World().RestoreStream(r.Stream, k.state, k.names)
+		return p.restore(r.Stream, k.state, k.names)
+	}
+	return nil
+}
+
+// restore takes in a state that the list keeps. A list whose state cannot be read is made again.
+func (p *part) restore(s events.Stream, state, names []byte) error {
+	if err := p.fold.World().RestoreStream(s, state, names); err != nil {
+		return fmt.Errorf("%w: %w", errMalformed, err)
 	}
 	return nil
 }
