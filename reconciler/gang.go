@@ -49,7 +49,7 @@ func (p *plan) createWorkload() {
 		n := p.job.GroupSize()
 		sentence := "a new Job: create its Workload"
 		if n > 0 {
-			sentence = fmt.Sprintf("a new Job of which at least %s are to start together: create its Workload", pods(int(n)))
+			sentence = fmt.Sprintf("a new Job, and at least %s are to start together: create its Workload", pods(int(n)))
 		}
 		p.group(sentence, &events.CreateWorkload{MinCount: n})
 	}

@@ -107,15 +107,15 @@ Lease; then two controllers with two logs undo each other's work.
 A log that has lost records is refused: its end is lost, or it is an older copy. To go on without
 those records, name another epoch with --force-new-epoch=N, as the refusal says.
 
---copy-to keeps a copy of the log in a directory on another disk or in a bucket: what is durable is there
-within 10 seconds. Jobs never wait for it: while the place is away, the log keeps what is still to be
-copied. 'jobledger restore' makes a log of the copy. A controller whose log ends before the copy, or went
-another way, refuses to start; and one that finds that out later ends.
+--copy-to keeps a copy of the log in a directory on another disk or in a bucket: what is durable is
+there within 10 seconds. Jobs never wait for it: while the place is away, the log keeps what is
+still to be copied. 'jobledger restore' makes a log of the copy. A controller whose log ends before
+the copy, or went another way, refuses to start; and one that finds that out later ends.
 
 --log-max-size and --log-max-age say how much of the log is kept. The oldest files go, and only when
 a later file states all that is known of every Job. A consumer that is behind (NATS, the copy,
-Kubernetes Events) holds files back until the log has seven eighths of its size. Then it is passed over, and a
-record says what it missed.
+Kubernetes Events) holds files back until the log has seven eighths of its size. Then it is passed
+over, and a record says what it missed.
 
 --drain takes no new Jobs, and runs those that have begun to their end. Then it says that nothing is
 left to do, and stays, so that nothing restarts it. "jobledger release --drain" exits instead.

@@ -266,8 +266,8 @@ func (c *clocked) report(l *loop.Loop, took, processor time.Duration, beside *ma
 		t.Error("nothing was ever due")
 	}
 	const record = 512                                                        // bytes; one of these Jobs has half of it
-	if most := max(c.most/8, 2*c.states)*5/4 + c.gulp*record; c.file > most { // in pages
-		t.Errorf("a file has %d bytes, more than %d, a turn of %d records included", c.file, most, c.gulp)
+	if most := max(c.most/8, 2*c.states)*5/4 + 2*c.gulp*record; c.file > most { // in pages
+		t.Errorf("a file has %d bytes, more than %d, two turns of %d records included, as a commit may have", c.file, most, c.gulp)
 	}
 	if c.seconds < int(took.Seconds())-2 {
 		t.Errorf("the log was looked at %d times in %s", c.seconds, took)
