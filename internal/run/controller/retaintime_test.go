@@ -265,7 +265,7 @@ func (c *clocked) report(l *loop.Loop, took, processor time.Duration, beside *ma
 	if c.waits == 0 {
 		t.Error("nothing was ever due")
 	}
-	const record = 512                                                        // bytes; one of these Jobs has half of it
+	const record = 512                                                          // bytes; one of these Jobs has half of it
 	if most := max(c.most/8, 2*c.states)*5/4 + 2*c.gulp*record; c.file > most { // in pages
 		t.Errorf("a file has %d bytes, more than %d, two turns of %d records included, as a commit may have", c.file, most, c.gulp)
 	}
