@@ -33,13 +33,16 @@ serviceMonitor: {enabled: true}
 alerts: {enabled: true}
 dashboard: {enabled: true}
 lease: {createNamespace: false}
+copy: {url: "s3://backups/jobledger"}
+drill: {schedule: "17 4 * * 1"}
 `,
 	"single": "watchNamespace: team-a\nwatchCluster: false\n",
 }
 
 // templates are those of the chart, with the name in allValues of the release that has it.
 var templates = map[string]string{
-	"clusterrole.yaml": "whole", "clusterrolebinding.yaml": "whole", "cronjobs.yaml": "whole", "dashboard.yaml": "whole", "gang.yaml": "whole",
+	"clusterrole.yaml": "whole", "clusterrolebinding.yaml": "whole", "cronjobs.yaml": "whole", "dashboard.yaml": "whole", "drill.yaml": "whole",
+	"gang.yaml":              "whole",
 	"metrics-authorize.yaml": "whole", "namespace.yaml": "whole", "networkpolicy.yaml": "whole", "prometheusrule.yaml": "whole", "role.yaml": "whole",
 	"rolebinding.yaml": "whole", "service.yaml": "whole", "serviceaccount.yaml": "whole", "servicemonitor.yaml": "whole", "statefulset.yaml": "whole",
 	"ttl.yaml": "whole", "watch-cluster.yaml": "whole", "namespaced.yaml": "single",
@@ -163,6 +166,7 @@ func TestEverythingIsTakenOff(t *testing.T) {
 		{"validatingadmissionpolicybinding/jobledger-jobs", "kubectl delete -f deploy/policy/validating.yaml --ignore-not-found"},
 		{"namespace/batch", "kubectl label namespaces --all jobledger.dev/jobs-"},
 		{"cronjob/nightly", ""},
+		{"cronjob/jobledger-drill", ""},
 	}
 	for i, step := range turnOff {
 		out, code := c.sh("jobledger release --let-go")
@@ -177,8 +181,15 @@ func TestEverythingIsTakenOff(t *testing.T) {
 			}
 		}
 	}
-	if err := c.client.BatchV1().CronJobs("batch").Delete(t.Context(), "nightly", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
+	all, err := c.client.BatchV1().CronJobs("").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(all.Items) < 3 {
+		t.Fatalf("%d CronJobs: %v", len(all.Items), err)
+	}
+	for i := range all.Items {
+		o := &all.Items[i]
+		if err := c.client.BatchV1().CronJobs(o.Namespace).Delete(t.Context(), o.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if out, code := c.sh("jobledger release --let-go"); code != 0 || !strings.Contains(out, "Nothing of Jobledger's is there") {
 		t.Errorf("exit code %d:\n%s", code, out)

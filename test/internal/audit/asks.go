@@ -27,6 +27,7 @@ var asks = [events.MaxCommandKind + 1]ask{
 	}),
 	events.CommandCreateWorkload: owned(nothing),
 	events.CommandCreatePodGroup: owned(nothing),
+	events.CommandResizeGroup:    owned(nothing),
 	events.CommandCreateJob: owned(of(func(_ types.UID, c *events.CreateJob) Deed {
 		return Deed{Object: c.Name}
 	})),

@@ -33,6 +33,12 @@ func wholeStory(t *testing.T) *story {
 			s.write(201, controlplane.Write{Group: "scheduling.k8s.io", Verb: "create", Resource: "podgroups", Name: "demo-g"},
 				map[string]any{"metadata": metav1.ObjectMeta{OwnerReferences: ofJob}})
 		}},
+		{j, &events.ResizeGroup{MinCount: 3}, done, "demo-g", func() {
+			s.write(200, controlplane.Write{Group: "scheduling.k8s.io", Verb: "patch", Resource: "podgroups", Name: "demo-g"}, []map[string]any{
+				{"op": "test", "path": "/metadata/ownerReferences/0/uid", "value": job},
+				{"op": "replace", "path": "/spec/schedulingPolicy/gang/minCount", "value": 3},
+			})
+		}},
 		{j, &events.WriteStatus{Base: 7}, done, "demo", func() { writeStatus(s, 200, "7") }},
 		{j, &events.CreatePod{Ordinal: 1}, done, "demo-a", func() { createPod(s, 201, "demo-a", 1) }},
 		{j, &events.CreatePod{Ordinal: 2}, refused(events.RefusedInvalid), "demo-b", func() { createPod(s, 422, "demo-b", 2) }},
@@ -153,7 +159,7 @@ func (s *story) mutateObject(i int) {
 		"verb":      func(w *controlplane.Write) { w.Verb = "deletecollection" },
 		"uid": func(w *controlplane.Write) {
 			w.UID += "x"
-			w.Body = strings.ReplaceAll(w.Body, `"uid":"`, `"uid":"x`)
+			w.Body = strings.NewReplacer(`"uid":"`, `"uid":"x`, `"value":"`, `"value":"x`).Replace(w.Body)
 		},
 	}
 	w := s.logged[i]

@@ -75,6 +75,7 @@ var deeds = map[kind]func(*controlplane.Write) (Deed, error){
 	{"batch", "delete", "jobs"}:                  deleted,
 	{"scheduling.k8s.io", "create", "workloads"}: created(events.CommandCreateWorkload),
 	{"scheduling.k8s.io", "create", "podgroups"}: created(events.CommandCreatePodGroup),
+	{"scheduling.k8s.io", "patch", "podgroups"}:  resized,
 }
 
 func deedOf(w *controlplane.Write) (Deed, error) {
