@@ -129,7 +129,7 @@ var claimRules = []rule{
 // gangRules: what the Workload and the PodGroup need next (J-241 to J-245). At most one holds.
 var gangRules = []rule{
 	{"group", (*plan).awaitGroup},     // one of the commands below is on its way
-	{"group", (*plan).findGroup},      // not looked for yet for them yet
+	{"group", (*plan).findGroup},      // what is there is not known
 	{"group", (*plan).createWorkload}, // there are none, and the Job is new
 	{"group", (*plan).createPodGroup}, // the Workload is there
 	{"group", (*plan).resizeGroup},    // both are there, and say another size than the Job

@@ -48,15 +48,7 @@ func grow(t testing.TB, log *boltlog.Log, batches int) {
 		w.Append(false, storetest.Pod("job-a", n), storetest.Pod("job-b", n), storetest.Text("job-c", 300))
 	}
 	w.Durable(storetest.Pod("job-a", batches))
-	for {
-		first, err := log.Pack(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first == 0 {
-			return
-		}
-	}
+	packAll(t, log)
 }
 
 // newLog makes a log of some files, closed.
