@@ -28,6 +28,8 @@ type Config struct {
 	Groups GroupAPI
 	// Workloads is for gang scheduling by the rules of Kubernetes 1.37, and goes before Groups.
 	Workloads WorkloadAPI
+	// Unserved is told that the API server does not serve the objects of the two. Nil for nobody. It must not wait.
+	Unserved func()
 
 	// Crons is for CronJobs; without it they are not run.
 	Crons CronAPI
@@ -78,6 +80,9 @@ func (c *Config) validate() error {
 	}
 	if c.Within == nil {
 		c.Within = func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} }
+	}
+	if c.Unserved == nil {
+		c.Unserved = func() {}
 	}
 	if c.Observe == nil {
 		c.Observe = observeNoJob

@@ -60,6 +60,7 @@ func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 		return false
 	}
 	w.failed(err)
+	w.meets(err)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		*found = events.GroupSeen{Unavailable: true}
 		w.found(found)

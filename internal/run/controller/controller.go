@@ -74,7 +74,8 @@ type controller struct {
 	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; the endpoint reads it
 	health    *Health
 	metrics   *metrics
-	drain     *Drain // nil unless it drains
+	drain     *Drain        // nil unless it drains
+	unserved  chan struct{} // has one entry when a request met that the API of gangs is not served
 }
 
 // Run runs a controller until ctx ends or something fails, and then stops in good order.
@@ -82,6 +83,7 @@ func Run(ctx context.Context, config *Config) error {
 	logger := config.Logger
 	c := &controller{
 		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{logger: logger}, registry: prometheus.NewRegistry(),
+		unserved: make(chan struct{}, 1),
 	}
 	registerProgram(c.registry, config.Program)
 	if config.Settings.Draining {
@@ -363,7 +365,7 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		crons = api
 	}
 	c.executor, err = executor.New(executor.Config{
-		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Crons: crons, Objects: objects, Mode: c.settings.Mode,
+		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Unserved: c.metUnserved, Crons: crons, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, ObserveCronJob: c.informer.ObserveCronJob, ObserveRun: c.informer.ObserveRun, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
 		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})

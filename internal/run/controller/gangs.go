@@ -69,6 +69,74 @@ func (c *controller) awaitGangs(ctx context.Context) error {
 	}
 }
 
+// OtherGangsError ends a run whose API server has other objects for gangs by now than at its start: it was upgraded, or set back. The next start
+// makes those.
+type OtherGangsError struct{ Before, Now schema.GroupVersion }
+
+func (e *OtherGangsError) Error() string {
+	return fmt.Sprintf("the API server makes gangs of %s now, and this run makes those of %s: stopping in good order, to be started again", e.Now, e.Before)
+}
+
+// gangsPause is how long the API server is not asked again for which gangs it serves after a request met none: each Job that is held meets none.
+const gangsPause = askTimeout
+
+// gangsEvery is how often it is asked in any case: while no Job asks for a group, no request meets that the objects are gone.
+const gangsEvery = time.Minute
+
+// watchGangs asks again by which version of the API groups are made, each minute, and soon after a request about one met that its API is not
+// served. It ends with ctx, or with an OtherGangsError. While none is served it waits: Jobs that ask for a gang are held meanwhile.
+func (c *controller) watchGangs(ctx context.Context) error {
+	if !c.settings.GangScheduling || c.observes() {
+		return nil
+	}
+	client, err := c.cluster.Patient(askTimeout)
+	if err != nil {
+		return err
+	}
+	return otherGangs(ctx, c.settings.Gangs, c.unserved, func() (events.GangRule, bool) {
+		rule, missing, err := gangRule(client.Discovery(), c.config.Settings.Gangs)
+		return rule, missing == nil && err == nil
+	})
+}
+
+// otherGangs ends when the rule that ask finds is another one than before.
+func otherGangs(ctx context.Context, before events.GangRule, unserved <-chan struct{}, ask func() (rule events.GangRule, known bool)) error {
+	tick := time.NewTicker(gangsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		case <-unserved:
+		}
+		if rule, known := ask(); known && rule != before {
+			return &OtherGangsError{Before: gangVersion(before), Now: gangVersion(rule)}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(gangsPause):
+		}
+	}
+}
+
+// gangVersion is the version of the objects that a rule makes.
+func gangVersion(r events.GangRule) schema.GroupVersion {
+	if r.AsksBeta() {
+		return betaGangs
+	}
+	return v1alpha2.GroupVersion
+}
+
+// metUnserved is told that the API server does not serve what a group is made of. It does not wait.
+func (c *controller) metUnserved() {
+	select {
+	case c.unserved <- struct{}{}:
+	default: // it is asked already
+	}
+}
+
 // gangRule is the rule by which groups are made on the server. asked is the one that the flag chose.
 func gangRule(server discovery.DiscoveryInterface, asked events.GangRule) (events.GangRule, *NoGangsError, error) {
 	for _, version := range []schema.GroupVersion{betaGangs, v1alpha2.GroupVersion} {

@@ -20,9 +20,10 @@ func (c *controller) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
 	defer release()
-	group.Go(func() error { return c.watch(ctx) }) // ends with ctx
-	go c.around.Run(ctx)                           // ends a while after ctx, or with the process
-	group.Go(func() error { return c.worry(ctx) }) // ends with ctx, or ends it
+	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
+	go c.around.Run(ctx)                                // ends a while after ctx, or with the process
+	group.Go(func() error { return c.worry(ctx) })      // ends with ctx, or ends it
+	group.Go(func() error { return c.watchGangs(ctx) }) // likewise
 	keeper := joblist.NewKeeper(c.lists, c.logger)
 	group.Go(func() error { c.scrubber.run(ctx); return nil })          // ends with ctx
 	group.Go(func() error { c.packer.run(ctx); return nil })            // ends with ctx
