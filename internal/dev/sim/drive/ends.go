@@ -69,3 +69,11 @@ func (d *Driver) fall() {
 	d.say("crash; the log keeps %d of %d batches, %d were durable", keep, appended, durable)
 	d.log = d.log.Crash(keep)
 }
+
+// Crash ends the process here, and starts another one on what is left of its log, or without it, by Config.LoseLog.
+func (d *Driver) Crash() error {
+	if err := d.crash(); err != nil {
+		return err
+	}
+	return d.checker.Check()
+}
