@@ -3,7 +3,7 @@
 //
 //	src, _, err := flags.Job.Source.Open(ctx, c)
 //
-// The commands themselves are in cmd/jobledger, one file each.
+// The commands themselves are in cmd/jobledger and cmd/acting, one file each.
 //
 // # Concurrency
 //

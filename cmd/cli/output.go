@@ -27,6 +27,8 @@ const (
 	FormatYAML  = "yaml"
 	FormatName  = "name"
 	FormatPath  = "jsonpath" // written jsonpath=TEMPLATE
+
+	FormatMarkdown = "md" // an answer for a chat
 )
 
 var Formats = []string{FormatTable, FormatWide, FormatJSON, FormatYAML}
@@ -237,4 +239,16 @@ func FieldOf(tree any, path string, missing bool) (any, error) {
 func Braced(path string) string {
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
 	return "{." + strings.TrimPrefix(path, ".") + "}"
+}
+
+// Page is where people are shown Jobs.
+func (c *CLI) Page(output *OutputFlag) *show.Page {
+	page := &show.Page{
+		Out: c.Out, Colour: c.Colour(), Wide: output.Format == FormatWide, Whole: c.Piped(), Zone: output.Zone(),
+	}
+	if !page.Wide {
+		page.Width = c.Width()
+		_, page.Asked = c.AskedWidth()
+	}
+	return page
 }

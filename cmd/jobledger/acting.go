@@ -2,20 +2,10 @@
 
 package main
 
-import (
-	"github.com/jobledger/jobledger/cmd/cli"
-	"github.com/spf13/cobra"
-	_ "golang.org/x/crypto/x509roots/fallback" // the roots of public servers, such as a NATS service, where the system has none
-)
+import "github.com/jobledger/jobledger/cmd/acting"
 
-// acting are the commands that do more than read a log. Most of what is compiled for this program is what they need of Kubernetes and
-// NATS; reader.go leaves them out.
-func acting(c *cli.CLI) []*cobra.Command {
-	return []*cobra.Command{newRun(c), newSubscribe(c), newDoctor(c), newPrune(c), newBackup(c), newRestore(c), newDrill(c), newTrigger(c), newRelease(c)}
+// The build tag reader leaves this file out. Then the program has the commands that read a log, and no other, and is compiled in a third
+// of the time.
+func init() {
+	actingCommands, kubeNamespace = acting.Commands, acting.KubeNamespace
 }
-
-// elsewhere is what is said of a command that this program does not have and another one has.
-func elsewhere(string) string { return "" }
-
-// kubeNamespace is the namespace of the kubeconfig's current context.
-var kubeNamespace = namespaceOfKubeconfig

@@ -30,7 +30,7 @@ that it was no more than that.
 				if f.Output.Document() {
 					return c.Value(&f.Output, page)
 				}
-				return pageFor(c, &f.Output).Attempts(page.Items, page.Sum)
+				return c.Page(&f.Output).Attempts(page.Items, page.Sum)
 			})
 		},
 	}

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,19 +82,8 @@ name in its middle, and no name in a pipe. -o wide cuts nothing.`,
 	cmd.Flags().IntVar(&f.tail, "tail", 0, "only the last so many of the records; all unless given")
 	cmd.Flags().BoolVar(&f.decisions, "decisions", false, "only decisions")
 	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on with records as they are written, until interrupted")
-	cli.CompleteWith(cmd, "kind", kindNames()...)
+	cli.CompleteWith(cmd, "kind", cli.KindNames()...)
 	return cmd
-}
-
-// kindNames are the names of all kinds, by number.
-func kindNames() []string {
-	var out []string
-	for k := events.Kind(1); k < 256; k++ {
-		if k.Known() {
-			out = append(out, k.String())
-		}
-	}
-	return out
 }
 
 // query says which records are wanted of the log, but for their time.
@@ -118,32 +105,12 @@ func (f *eventsFlags) query() (q history.Query, err error) {
 	case f.watch && f.limit.Most > 0:
 		return q, cli.Usage("-w goes on for ever, and --limit ends: leave one out")
 	}
-	q.Kinds, err = chosenKinds(f.kinds, f.decisions)
+	q.Kinds, err = cli.ChosenKinds(f.kinds, f.decisions)
 	return q, err
 }
 
 // mostTail are shown at most by --tail: they are held in memory.
 const mostTail = 100_000
-
-// chosenKinds are those of --kind, or of --decisions; none for all. Each is there once.
-func chosenKinds(names []string, decisions bool) (kinds []events.Kind, err error) {
-	if decisions && len(names) > 0 {
-		return nil, cli.Usage("--decisions is short for --kind Decided,WouldDecide: give one of them")
-	}
-	if decisions {
-		return []events.Kind{events.KindDecided, events.KindWouldDecide}, nil
-	}
-	for _, name := range names {
-		i := slices.IndexFunc(kindNames(), func(k string) bool { return strings.EqualFold(k, strings.ReplaceAll(name, "-", "")) })
-		if i < 0 {
-			return nil, cli.Usage("--kind %s: there is no such kind; there are %s", name, strings.Join(kindNames(), ", "))
-		}
-		if kind, _ := events.KindNamed(kindNames()[i]); !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds, nil
-}
 
 func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) error {
 	if err := f.output.Validate(); err != nil {

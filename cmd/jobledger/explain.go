@@ -11,9 +11,6 @@ import (
 	"github.com/jobledger/jobledger/internal/read/show"
 )
 
-// formatMarkdown is an answer for a chat.
-const formatMarkdown = "md"
-
 func newExplain(c *cli.CLI) *cobra.Command {
 	var f cli.AskFlags
 	var all bool
@@ -52,7 +49,7 @@ fields), -o md a text for a chat.`,
 			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(a *explain.Answer) error { return showAnswer(c, &f.Output, a, all) })
 		},
 	}
-	f.Add(cmd, c, q.Flags, cli.FormatTable, formatMarkdown, cli.FormatJSON, cli.FormatYAML)
+	f.Add(cmd, c, q.Flags, cli.FormatTable, cli.FormatMarkdown, cli.FormatJSON, cli.FormatYAML)
 	cmd.ValidArgsFunction = cli.CompleteObjects(c, &f.Job, false)
 	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "show all of the answer, however long it is")
 	return cmd
@@ -62,11 +59,11 @@ func showAnswer(c *cli.CLI, output *cli.OutputFlag, answer *explain.Answer, all 
 	switch {
 	case output.Document():
 		return c.Value(output, answer)
-	case output.Format == formatMarkdown:
+	case output.Format == cli.FormatMarkdown:
 		_, err := fmt.Fprint(c.Out, show.Markdown(answer, output.Zone()), show.MarkdownDamage(c.Met.Met()))
 		return err
 	}
-	page := pageFor(c, output)
+	page := c.Page(output)
 	page.Width = c.Width()
 	return page.Answer(answer, all)
 }

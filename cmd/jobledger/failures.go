@@ -44,7 +44,7 @@ With --until the list is as of that time: a Job that was stuck then is told, tho
 				if f.Output.Document() {
 					return c.Value(&f.Output, found)
 				}
-				page := pageFor(c, &f.Output)
+				page := c.Page(&f.Output)
 				page.Namespace = f.Job.Namespace
 				if err := page.Failures(found); err != nil {
 					return err

@@ -10,7 +10,6 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
-	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
@@ -167,18 +166,6 @@ func unique(a, b []string) []string {
 		}
 	}
 	return out
-}
-
-// pageFor is where people are shown Jobs.
-func pageFor(c *cli.CLI, output *cli.OutputFlag) *show.Page {
-	page := &show.Page{
-		Out: c.Out, Colour: c.Colour(), Wide: output.Format == cli.FormatWide, Whole: c.Piped(), Zone: output.Zone(),
-	}
-	if !page.Wide {
-		page.Width = c.Width()
-		_, page.Asked = c.AskedWidth()
-	}
-	return page
 }
 
 // nameOf is an object as kubectl names it.

@@ -186,7 +186,7 @@ func (o *cronsOut) one(j *history.CronSummary) error {
 		return nil
 	}
 	if o.table == nil {
-		page := pageFor(o.c, output)
+		page := o.c.Page(output)
 		page.Namespace = o.f.Job.Namespace
 		o.table = page.CronJobs()
 	}

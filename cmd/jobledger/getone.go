@@ -73,9 +73,9 @@ func showState(c *cli.CLI, output *cli.OutputFlag, s *ask.State) error {
 		_, err := fmt.Fprintln(c.Out, nameOf(words.Clean(s.Job.Name)))
 		return err
 	case s.CronJob != nil:
-		return pageFor(c, output).CronJob(s.CronJob)
+		return c.Page(output).CronJob(s.CronJob)
 	}
-	return pageFor(c, output).Job(s.Job)
+	return c.Page(output).Job(s.Job)
 }
 
 // watchOne shows the object again whenever a batch of records changed it, from that record on.

@@ -30,7 +30,7 @@ func newJobsOut(c *cli.CLI, f *getFlags) jobsOut {
 	case f.Output.Document():
 		return &jobsDocument{c: c, output: &f.Output}
 	}
-	page := pageFor(c, &f.Output)
+	page := c.Page(&f.Output)
 	page.Namespace = f.Job.Namespace
 	if f.why() {
 		return &jobsTable{c, page.JobsWhy()}

@@ -59,7 +59,7 @@ func execute(ctx context.Context, c *cli.CLI, args []string) int {
 	}
 	root.SetArgs(args[1:])
 	command, err := root.ExecuteContextC(ctx)
-	err = thisIs(err)
+	err = cli.ThisIs(err)
 	c.Met.Tell(err)
 	untold := c.Met.Untold()
 	defer func() {

@@ -44,7 +44,7 @@ API server refused them, or their controller did not ask for them, is not in the
 					tellNoJobs(c, f.Job.Namespace)
 					return nil
 				}
-				page := pageFor(c, &f.Output)
+				page := c.Page(&f.Output)
 				page.Namespace = f.Job.Namespace
 				return page.Plan(made)
 			})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/jobledger/jobledger/cmd/acting"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
@@ -55,7 +57,7 @@ func runSmallFiles(dir, server string) error {
 	if err := os.WriteFile(kubeconfig, openKubeconfig(proxy.URL), 0o600); err != nil {
 		return err
 	}
-	c, err := assembleRun("--log", dir, "--kubeconfig", kubeconfig, "--leader-elect=false", "--listen=127.0.0.1:0", "--log-format=text")
+	c, err := assembleRun("--log", dir, "--kubeconfig", kubeconfig, "--leader-elect=false", "--listen=127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -71,17 +73,17 @@ func runSmallFiles(dir, server string) error {
 
 // assembleRun is the controller of "jobledger run" with these flags.
 func assembleRun(args ...string) (*controller.Config, error) {
-	var f runFlags
+	var f acting.RunFlags
 	cmd := &cobra.Command{}
-	f.add(cmd)
+	f.Add(cmd)
 	if err := cmd.ParseFlags(args); err != nil {
 		return nil, err
 	}
-	settings, err := f.settings(cmd.Flags())
+	settings, err := f.Settings(cmd.Flags())
 	if err != nil {
 		return nil, err
 	}
-	return f.config(settings, newLogger(os.Stderr, f.logFormat, f.verbosity))
+	return f.Config(settings, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }
 
 // telling says what is written to a server before it is, a line for each, and passes everything on. Events are no

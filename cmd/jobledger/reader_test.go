@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
-	"github.com/jobledger/jobledger/cmd/cli"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jobledger/jobledger/cmd/acting"
+	"github.com/jobledger/jobledger/cmd/cli"
 )
 
 // TestTheReaderAnswers builds the program as 'make reader' does. It answers as the whole program does, and says where the commands are
@@ -25,7 +27,7 @@ func TestTheReaderAnswers(t *testing.T) {
 	if want := answerOf(t, args); string(out) != want {
 		t.Errorf("the reader says:\n%s\nthe whole program:\n%s", out, want)
 	}
-	for _, cmd := range acting(&cli.CLI{}) {
+	for _, cmd := range acting.Commands(&cli.CLI{}) {
 		out, err = exec.Command(program, cmd.Name(), "--log", "x").CombinedOutput()
 		want := "jobledger: this program only reads logs and has no \"" + cmd.Name() + "\": 'make build' makes the one that has it\n"
 		var failed *exec.ExitError

@@ -1,11 +1,31 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/store"
 )
+
+// What cmd/acting has; nil in a program that only reads logs.
+var (
+	actingCommands func(*cli.CLI) []*cobra.Command
+	kubeNamespace  func() (string, error)
+)
+
+// elsewhere is what is said of a command that this program does not have and the whole one has.
+func elsewhere(name string) string {
+	if actingCommands != nil {
+		return ""
+	}
+	switch name {
+	case "run", "subscribe", "doctor", "prune", "backup", "restore", "drill", "trigger", "release":
+		return fmt.Sprintf("this program only reads logs and has no %q: 'make build' makes the one that has it", name)
+	}
+	return ""
+}
 
 func newRoot(c *cli.CLI, name string) *cobra.Command {
 	if c.Met == nil {
@@ -35,7 +55,7 @@ Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS say
 of a list says why in one line, whole, unless $COLUMNS says how wide it may be. Where the locale
 (LC_ALL, LC_CTYPE or LANG) is one without UTF-8, all output is ASCII: ~ stands where a text was cut,
 and what others wrote is escaped as in JSON.`,
-		Version:      thisBuild().String(),
+		Version:      cli.ThisBuild().String(),
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		Args:        knownCommand,
@@ -55,7 +75,9 @@ and what others wrote is escaped as in JSON.`,
 	root.SetErr(c.Err)
 	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newPlan(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
 	root.AddCommand(newTicks(c), newNext(c), newWhyNot(c))
-	root.AddCommand(acting(c)...)
+	if actingCommands != nil {
+		root.AddCommand(actingCommands(c)...)
+	}
 	for _, cmd := range root.Commands() {
 		cmd.SuggestFor = alike[cmd.Name()]
 	}

@@ -40,7 +40,7 @@ func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { ts.Check(log.Close()) })
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	server, err := embedded.Start(embedded.Config{
-		Dir: filepath.Join(dir, natsDir), Listen: "127.0.0.1:0", Logger: quiet, ReaderSecret: filepath.Join(dir, controller.ReaderFile),
+		Dir: filepath.Join(dir, "nats"), Listen: "127.0.0.1:0", Logger: quiet, ReaderSecret: filepath.Join(dir, controller.ReaderFile),
 	})
 	ts.Check(err)
 	ts.Defer(server.Close)

@@ -52,7 +52,7 @@ bore the name it is the newest, or with --at the newest that there was then; a U
 }
 
 func showTicks(c *cli.CLI, output *cli.OutputFlag, answer *ask.DueTicks) error {
-	page := pageFor(c, output)
+	page := c.Page(output)
 	table := show.Table{Out: c.Out, Head: []string{"DUE (UTC)", "TIMES", "RECORD", "JOB", "FATE"}, Width: c.RowWidth(), Whole: c.Piped(), Fold: true, Colour: c.Colour()}
 	if output.Local {
 		table.Head[0] = "DUE"

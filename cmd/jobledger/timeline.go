@@ -25,7 +25,7 @@ When there are more rows than --limit, those with failures come first.`,
 				if f.Output.Document() {
 					return c.Value(&f.Output, t)
 				}
-				page := pageFor(c, &f.Output)
+				page := c.Page(&f.Output)
 				page.Width = c.Width()
 				return page.Timeline(t)
 			})

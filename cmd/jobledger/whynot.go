@@ -35,7 +35,7 @@ time the nearest due times are named.`,
 				if f.Output.Document() {
 					return c.Value(&f.Output, answer)
 				}
-				page := pageFor(c, &f.Output)
+				page := c.Page(&f.Output)
 				page.Width = c.Width()
 				return page.Sentences(answer.Sentences)
 			})

@@ -9,7 +9,7 @@ import (
 
 // readers of a log are where an answer is made of what can be read of a log.
 var readers = []string{
-	"cmd/jobledger/", "internal/read/duetimes/", "internal/read/explain/", "internal/read/history/", "internal/read/joblist/", "internal/read/plan/", "internal/read/serve/",
+	"cmd/acting/", "cmd/jobledger/", "internal/read/duetimes/", "internal/read/explain/", "internal/read/history/", "internal/read/joblist/", "internal/read/plan/", "internal/read/serve/",
 }
 
 // asksForDamage are the functions of readers that look whether an error is store.ErrCorrupt, with how each reports it.

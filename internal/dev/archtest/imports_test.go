@@ -381,9 +381,11 @@ func TestTheCommandIsFlagsAndWords(t *testing.T) {
 		"./events/informer/...", "./events/kube", "./events/metrics", "./reconciler/executor/...", "./store/livetail", "./internal/wire/httpport",
 		"k8s.io/client-go/kubernetes/...", "github.com/prometheus/...", "golang.org/x/sync/...",
 	}
-	for _, imported := range g[path("./cmd/jobledger")].Imports {
-		if matchesAny(parts, imported) {
-			t.Errorf("the command imports %s, a part of a controller", imported)
+	for _, of := range []string{"./cmd/jobledger", "./cmd/acting", "./cmd/cli"} {
+		for _, imported := range g[path(of)].Imports {
+			if matchesAny(parts, imported) {
+				t.Errorf("%s imports %s, a part of a controller", of, imported)
+			}
 		}
 	}
 	for _, name := range []string{"./internal/read/show", "github.com/spf13/..."} {

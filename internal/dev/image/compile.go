@@ -85,7 +85,7 @@ func compile(source, platform string, r release) (program, error) {
 	osName, arch, _ := strings.Cut(platform, "/")
 	file := filepath.Join(dir, "jobledger")
 	env := []string{"CGO_ENABLED=0", "GOOS=" + osName, "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=", "GOWORK=off"}
-	_, err = output(source, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -X main.version="+r.version, "-o", file, "./cmd/jobledger")
+	_, err = output(source, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -X github.com/jobledger/jobledger/cmd/cli.version="+r.version, "-o", file, "./cmd/jobledger")
 	if err != nil {
 		return program{}, err
 	}

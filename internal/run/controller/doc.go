@@ -7,7 +7,7 @@
 //   - A log that is known to have lost records is refused, unless an operator named the epoch that begins.
 //   - Every goroutine returns its error to one group; whoever starts one says in a comment what ends it.
 //
-// The flags that choose a Config are those of cmd/jobledger; messages name them.
+// The flags that choose a Config are those of cmd/acting; messages name them.
 //
 // Read config.go first, then controller.go.
 package controller

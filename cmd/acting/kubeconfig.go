@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"fmt"
@@ -13,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// namespaceOfKubeconfig is that of the kubeconfig's current context; empty without a kubeconfig.
-func namespaceOfKubeconfig() (string, error) {
+// KubeNamespace is that of the kubeconfig's current context; empty without a kubeconfig.
+func KubeNamespace() (string, error) {
 	loader, err := kubeconfigOf("", "")
 	if err != nil {
 		return "", err

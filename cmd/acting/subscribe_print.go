@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"bytes"
@@ -31,7 +29,7 @@ type eventPrinter struct {
 
 func newEventPrinter(c *cli.CLI, f *subscribeFlags) *eventPrinter {
 	p := &eventPrinter{Printer: cli.NewPrinter(c, &f.output, &words.Names{}), cluster: f.cluster, together: 50}
-	if kinds, err := chosenKinds(f.kinds, f.decisions); err == nil && len(kinds) > 0 {
+	if kinds, err := cli.ChosenKinds(f.kinds, f.decisions); err == nil && len(kinds) > 0 {
 		p.Live(kinds)
 	}
 	if f.durable != "" {

@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"context"
@@ -72,7 +70,7 @@ The report says who ran the drill, when, at which head, what was checked and how
 	cmd.Flags().StringVar(&f.report, "report", "", "write the report to this path with .md and with .json behind it")
 	cmd.Flags().StringVar(&f.by, "by", "", "who runs the drill, for the report; the user and the host unless given")
 	f.AddSource(cmd)
-	f.output.AddFormats(cmd, cli.FormatTable, formatMarkdown, cli.FormatJSON, cli.FormatYAML)
+	f.output.AddFormats(cmd, cli.FormatTable, cli.FormatMarkdown, cli.FormatJSON, cli.FormatYAML)
 	return cmd
 }
 
@@ -90,7 +88,7 @@ func (f *drillFlags) config(c *cli.CLI) (*drill.Config, error) {
 	}
 	config := &drill.Config{
 		Place: place, Manifest: f.manifest, Dir: f.dir, Decisions: f.decisions, Jobs: f.explain, By: f.by,
-		Version: thisBuild().Version,
+		Version: cli.ThisBuild().Version,
 	}
 	for _, address := range []string{f.Source.Log, c.Getenv(cli.EnvLog)} {
 		if dir, err := open.Dir(address); address != "" && err == nil {
@@ -161,7 +159,7 @@ func (f *drillFlags) show(c *cli.CLI, report *drill.Report) error {
 	switch {
 	case f.output.Document():
 		return c.Value(&f.output, report)
-	case f.output.Format == formatMarkdown:
+	case f.output.Format == cli.FormatMarkdown:
 		_, err := fmt.Fprint(c.Out, report.Markdown())
 		return err
 	}

@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"context"
@@ -74,7 +72,7 @@ func (f *pruneFlags) config(c *cli.CLI) (*controller.PruneConfig, error) {
 		return nil, cli.Usage("say what goes: --max-size, --max-age or --before")
 	}
 	return &controller.PruneConfig{
-		Log: f.log, Version: thisBuild().Version, Logger: slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log: f.log, Version: cli.ThisBuild().Version, Logger: slog.New(slog.NewTextHandler(c.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Retention: store.Retention{MaxBytes: size.Value(), MaxAge: f.age}, Before: events.Sequence(f.before),
 	}, nil
 }

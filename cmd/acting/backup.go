@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"context"
@@ -84,7 +82,7 @@ func runBackup(ctx context.Context, c *cli.CLI, f *backupFlags) error {
 		verb = "would put"
 	}
 	result, err := backup.Run(ctx, &backup.Config{
-		Dir: dir, Place: place, Live: live, WithKey: f.withKey, DryRun: f.dryRun, Writer: thisBuild().Version,
+		Dir: dir, Place: place, Live: live, WithKey: f.withKey, DryRun: f.dryRun, Writer: cli.ThisBuild().Version,
 		Tell: func(s backup.Step) { fmt.Fprintln(c.Out, stepLine(verb, s)) },
 	})
 	if err != nil {

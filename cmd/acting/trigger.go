@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"context"
@@ -18,7 +16,7 @@ import (
 
 // triggerFlags say where the CronJob is.
 type triggerFlags struct {
-	cluster   runFlags // of which only kubeconfig and context are used
+	cluster   RunFlags // of which only kubeconfig and context are used
 	namespace string
 	output    cli.OutputFlag
 }

@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"cmp"
@@ -21,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// runFlags are the choices of an operator.
-type runFlags struct {
+// RunFlags are the choices of an operator. doctor and release take them, too.
+type RunFlags struct {
 	log        string
 	kubeconfig string
 	context    string
@@ -62,7 +60,7 @@ const (
 )
 
 func newRun(c *cli.CLI) *cobra.Command {
-	f := runFlags{copy: copyFlags{getenv: c.Getenv}}
+	f := RunFlags{copy: copyFlags{getenv: c.Getenv}}
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the controller",
@@ -130,7 +128,7 @@ either: the next start finds out how those requests ended. Exit codes: 0 after a
   jobledger run --log ./log --cluster prod-eu --nats-context jobs`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			settings, err := f.settings(cmd.Flags())
+			settings, err := f.Settings(cmd.Flags())
 			if err != nil {
 				return err
 			}
@@ -140,18 +138,18 @@ either: the next start finds out how those requests ended. Exit codes: 0 after a
 				return err
 			}
 			if err != nil {
-				logger.Error("failed", "error", thisIs(err))
+				logger.Error("failed", "error", cli.ThisIs(err))
 				return cli.ErrTold
 			}
 			return nil
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	return cmd
 }
 
-// add names the flags.
-func (f *runFlags) add(cmd *cobra.Command) {
+// Add names the flags.
+func (f *RunFlags) Add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var((*cli.LogAddress)(&f.log), "log", "directory of the log (required)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says how to reach the cluster")
@@ -193,8 +191,8 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// settings are what the flags choose, or a usage error.
-func (f *runFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
+// Settings are what the flags choose, or a usage error.
+func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 	settings, err := f.validate()
 	if err != nil {
 		return settings, err
@@ -228,7 +226,7 @@ func (f *runFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 }
 
 // validate refuses what cannot be run, in words that say what can, and returns the settings that were chosen.
-func (f *runFlags) validate() (settings events.Settings, err error) {
+func (f *RunFlags) validate() (settings events.Settings, err error) {
 	mode, err := f.mode()
 	if err != nil {
 		return settings, err
@@ -276,7 +274,7 @@ func (f *runFlags) validate() (settings events.Settings, err error) {
 }
 
 // recorded checks what the flags say of what is recorded beside decisions.
-func (f *runFlags) recorded() (err error) {
+func (f *RunFlags) recorded() (err error) {
 	if f.keep, err = events.ParseKeep(f.messages); err != nil {
 		return cli.Usage("--keep-messages: %v", err)
 	}
@@ -298,7 +296,7 @@ func checkLabels(names []string) error {
 	return nil
 }
 
-func (f *runFlags) mode() (events.Mode, error) {
+func (f *RunFlags) mode() (events.Mode, error) {
 	switch f.manage {
 	case events.ModeDelegated.String():
 		return events.ModeDelegated, nil
@@ -312,8 +310,8 @@ func (f *runFlags) mode() (events.Mode, error) {
 
 // runController runs the controller that the flags choose until ctx ends or something fails. One that drains calls drained, unless it
 // is nil, when nothing of it is left to do.
-func runController(ctx context.Context, f *runFlags, settings events.Settings, logger *slog.Logger, drained func()) error {
-	config, err := f.config(settings, logger)
+func runController(ctx context.Context, f *RunFlags, settings events.Settings, logger *slog.Logger, drained func()) error {
+	config, err := f.Config(settings, logger)
 	if err != nil {
 		return err
 	}
@@ -325,8 +323,8 @@ func runController(ctx context.Context, f *runFlags, settings events.Settings, l
 	return err
 }
 
-// config is the controller that the flags choose. The cluster is found before anything is made on disk.
-func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*controller.Config, error) {
+// Config is the controller that the flags choose. The cluster is found before anything is made on disk.
+func (f *RunFlags) Config(settings events.Settings, logger *slog.Logger) (*controller.Config, error) {
 	cluster, err := connect(f)
 	if err != nil {
 		return nil, err
@@ -343,7 +341,7 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 	if err != nil {
 		return nil, err
 	}
-	b := thisBuild()
+	b := cli.ThisBuild()
 	return &controller.Config{
 		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
 		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Copy: to, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Messages: f.keep, Around: f.around, Epoch: f.epoch,
@@ -352,7 +350,7 @@ func (f *runFlags) config(settings events.Settings, logger *slog.Logger) (*contr
 }
 
 // connect makes a client of the cluster that the flags choose; it does not ask it anything yet.
-func connect(f *runFlags) (*controller.Cluster, error) {
+func connect(f *RunFlags) (*controller.Cluster, error) {
 	loader, err := kubeconfigOf(f.kubeconfig, f.context)
 	if err != nil {
 		return nil, err
@@ -360,5 +358,5 @@ func connect(f *runFlags) (*controller.Cluster, error) {
 	if err := knownContext(loader, f.context); err != nil {
 		return nil, err
 	}
-	return controller.Connect(loader, thisBuild().Version)
+	return controller.Connect(loader, cli.ThisBuild().Version)
 }

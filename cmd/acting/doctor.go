@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"context"
@@ -29,7 +27,7 @@ import (
 
 // doctorFlags are those of run, and how to look.
 type doctorFlags struct {
-	run     runFlags
+	run     RunFlags
 	account string
 	wait    bool
 	timeout time.Duration
@@ -63,7 +61,7 @@ answer is one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), c, cmd.Flags(), &f) },
 	}
 	f.run.copy.getenv = c.Getenv
-	f.run.add(cmd)
+	f.run.Add(cmd)
 	flags := cmd.Flags()
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownOfDoctor, flag.Name) })
 	flags.Lookup("log").Usage = "directory of the log, on the machine of the controller; without it the disk is not looked at"
@@ -130,11 +128,11 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 // settings are those of the controller. It need not be said where its log is.
 func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	if f.run.log != "" {
-		return f.run.settings(flags)
+		return f.run.Settings(flags)
 	}
 	f.run.log = "."
 	defer func() { f.run.log = "" }()
-	return f.run.settings(flags)
+	return f.run.Settings(flags)
 }
 
 // readiness asks the controller that writes a log for what /readyz says.
@@ -191,7 +189,7 @@ func runDoctor(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *doctorF
 
 // examine looks once, and shows what is found as it comes, or as one document.
 func examine(ctx context.Context, c *cli.CLI, config *doctor.Config, f *doctorFlags) error {
-	page := pageFor(c, &f.output)
+	page := c.Page(&f.output)
 	all := []doctor.Finding{}
 	counts := map[doctor.Level]int{}
 	worst := doctor.Run(ctx, config, func(found doctor.Finding) {

@@ -1,6 +1,4 @@
-//go:build !reader
-
-package main
+package acting
 
 import (
 	"context"
@@ -24,7 +22,7 @@ import (
 
 // releaseFlags say how Jobledger is to go.
 type releaseFlags struct {
-	run       runFlags // a drain is a run
+	run       RunFlags // a drain is a run
 	letGo     bool
 	drain     bool
 	dryRun    bool
@@ -74,7 +72,7 @@ is named, 2 when the command line cannot be understood.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runRelease(cmd.Context(), c, cmd.Flags(), &f) },
 	}
 	f.run.copy.getenv = c.Getenv
-	f.run.add(cmd)
+	f.run.Add(cmd)
 	flags := cmd.Flags()
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownOfRun, flag.Name) })
 	flags.Lookup("log").Usage = "directory of the log; required by --drain"
@@ -136,7 +134,7 @@ func runRelease(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *releas
 		return err
 	}
 	if f.drain {
-		settings, err := f.run.settings(flags)
+		settings, err := f.run.Settings(flags)
 		if err != nil {
 			return err
 		}
@@ -209,7 +207,7 @@ func drainFirst(ctx context.Context, c *cli.CLI, f *releaseFlags, settings event
 	})
 	switch {
 	case err != nil:
-		logger.Error("failed", "error", thisIs(err))
+		logger.Error("failed", "error", cli.ThisIs(err))
 		return cli.ErrTold
 	case !drained:
 		return errors.New("stopped before all that has begun had ended: start it again to go on")

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// KindNames are the names of all kinds, by number.
+func KindNames() []string {
+	var out []string
+	for k := events.Kind(1); k < 256; k++ {
+		if k.Known() {
+			out = append(out, k.String())
+		}
+	}
+	return out
+}
+
+// ChosenKinds are those of --kind, or of --decisions; none for all. Each is there once.
+func ChosenKinds(names []string, decisions bool) (kinds []events.Kind, err error) {
+	if decisions && len(names) > 0 {
+		return nil, Usage("--decisions is short for --kind Decided,WouldDecide: give one of them")
+	}
+	if decisions {
+		return []events.Kind{events.KindDecided, events.KindWouldDecide}, nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(KindNames(), func(k string) bool { return strings.EqualFold(k, strings.ReplaceAll(name, "-", "")) })
+		if i < 0 {
+			return nil, Usage("--kind %s: there is no such kind; there are %s", name, strings.Join(KindNames(), ", "))
+		}
+		if kind, _ := events.KindNamed(KindNames()[i]); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds, nil
+}
