@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/watch"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -63,7 +64,7 @@ func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
 
 // show shows the CronJobs that are wanted, and what they become if that is wanted too.
 func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
-	head, err := endOf(ctx, src, f.watch)
+	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) err
 			return unread
 		}
 	}
-	out := &cronsOut{c: c, f: f.getFlags, seen: seen[history.CronSummary]{said: func(j history.CronSummary) (string, uint64, any) {
+	out := &cronsOut{c: c, f: f.getFlags, Shown: watch.Shown[history.CronSummary]{Said: func(j history.CronSummary) (string, uint64, any) {
 		j.Last = 0
 		return j.UID, 0, &j
 	}}}
@@ -96,7 +97,7 @@ func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) err
 	if !f.watch || unread != nil {
 		return unread
 	}
-	return unlessInterrupted(ctx, out.follow(ctx, src, ask.WantedCronJobs(f.crons), head+1))
+	return watch.UnlessInterrupted(ctx, out.follow(ctx, src, ask.WantedCronJobs(f.crons), head+1))
 }
 
 // all are the CronJobs that are shown, as one page, and how many there are; sorted ones are all, or the last of them.
@@ -147,7 +148,7 @@ type cronsOut struct {
 	c     *cli.CLI
 	f     *getFlags
 	table *show.CronJobsTable
-	seen[history.CronSummary]
+	watch.Shown[history.CronSummary]
 }
 
 // page writes a page: as one document, unless it goes on.
@@ -156,7 +157,7 @@ func (o *cronsOut) page(page history.CronJobsPage) error {
 		return o.c.Value(&o.f.Output, &page)
 	}
 	for i := range page.Items {
-		if _, err := o.changed(page.Items[i]); err != nil {
+		if _, err := o.Changed(page.Items[i]); err != nil {
 			return err
 		}
 		if err := o.one(&page.Items[i]); err != nil {
@@ -203,9 +204,9 @@ func (o *cronsOut) flush() error {
 
 // follow shows each CronJob that a batch of records changed, from a record on, if it is one of those that are wanted then.
 func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted history.CronJobsQuery, from events.Sequence) error {
-	watch := history.LiveCronJobs(src)
+	live := history.LiveCronJobs(src)
 	one := func(s events.Stream, last *events.Record) (history.CronSummary, bool, error) {
-		j, ok := watch.CronSummary(s)
+		j, ok := live.CronSummary(s)
 		if !ok {
 			return j, false, nil
 		}
@@ -213,7 +214,7 @@ func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted histor
 		err := history.Settle(ctx, src, settled, last.Time)
 		return settled[0], wanted.Wants(&settled[0]), err
 	}
-	return o.watchList(ctx, src, watch, from, one, func(j history.CronSummary) error {
+	return o.Follow(ctx, src, live, from, one, func(j history.CronSummary) error {
 		return errors.Join(o.one(&j), o.flush())
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/read/watch"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -74,7 +75,7 @@ func (f jobsList) read() error {
 
 // show shows the Jobs that are wanted, and what they become if that is wanted too.
 func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
-	head, err := endOf(ctx, src, f.watch)
+	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
 		return err
 	}
@@ -99,12 +100,12 @@ func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) erro
 	if err := list(ctx, c, src, f.getFlags, seen); err != nil {
 		return err
 	}
-	wanted, watch := ask.WantedJobs(f.jobs), history.LiveJobs(src)
+	wanted, live := ask.WantedJobs(f.jobs), history.LiveJobs(src)
 	one := func(s events.Stream, _ *events.Record) (j history.Summary, ok bool, err error) {
-		j, ok = watch.Summary(s)
+		j, ok = live.Summary(s)
 		return j, ok && wanted.Wants(&j), nil
 	}
-	return unlessInterrupted(ctx, seen.watchList(ctx, src, watch, head+1, one, func(j history.Summary) error {
+	return watch.UnlessInterrupted(ctx, seen.Follow(ctx, src, live, head+1, one, func(j history.Summary) error {
 		if err := out.add([]history.Summary{j}); err != nil {
 			return err
 		}

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/read/watch"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -34,7 +36,7 @@ func getOne(ctx context.Context, c *cli.CLI, f *getFlags, args []string, h which
 	if f.watch && !live {
 		return f.Job.Source.NotLive()
 	}
-	head, err := endOf(ctx, src, f.watch)
+	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func getOne(ctx context.Context, c *cli.CLI, f *getFlags, args []string, h which
 	if err != nil || !f.watch {
 		return err
 	}
-	return unlessInterrupted(ctx, watchOne(ctx, c, src, &f.Output, shown, head+1))
+	return watch.UnlessInterrupted(ctx, watchOne(ctx, c, src, &f.Output, shown, head+1))
 }
 
 // withZone is the state of a CronJob with the rules of its zone, which people are shown its due times by and which are no part of
@@ -79,20 +81,30 @@ func showState(c *cli.CLI, output *cli.OutputFlag, s *ask.State) error {
 }
 
 // watchOne shows the object again whenever a batch of records changed it, from that record on.
-func watchOne(ctx context.Context, c *cli.CLI, src history.Source, output *cli.OutputFlag, shown *ask.State, from events.Sequence) error {
-	s := shown.Stream()
-	w := watched{
-		at: func(ctx context.Context, watch *history.Live, last *events.Record) (state ask.State, ok bool, err error) {
-			if s.Kind == events.StreamCronJob {
-				job, ok, err := watch.CronJob(ctx, s, last)
-				return ask.State{CronJob: &job}, ok, err
-			}
-			job, ok := watch.Job(s, last)
-			return ask.State{Job: &job}, ok, nil
-		},
-		show: func(state *ask.State) error { return showState(c, output, state) },
+func watchOne(ctx context.Context, c *cli.CLI, src history.Source, output *cli.OutputFlag, first *ask.State, from events.Sequence) error {
+	shown := watch.Shown[*ask.State]{Said: func(s *ask.State) (string, uint64, any) { return s.Stream().ID, 0, s.Unplaced() }}
+	if _, err := shown.Changed(first); err != nil {
+		return err
 	}
-	return w.again(ctx, c.Out, between[output.Format], src, shown, from)
+	s := first.Stream()
+	live := history.LiveJob(src, s)
+	one := func(_ events.Stream, last *events.Record) (state *ask.State, ok bool, err error) {
+		if uint64(last.Sequence) <= first.AsOf().Sequence {
+			return nil, false, nil
+		}
+		if s.Kind == events.StreamCronJob {
+			job, ok, err := live.CronJob(ctx, s, last)
+			return &ask.State{CronJob: &job}, ok, err
+		}
+		job, ok := live.Job(s, last)
+		return &ask.State{Job: &job}, ok, nil
+	}
+	return shown.Follow(ctx, src, live, from, one, func(state *ask.State) error {
+		if _, err := io.WriteString(c.Out, between[output.Format]); err != nil {
+			return err
+		}
+		return showState(c, output, state)
+	})
 }
 
 // between is what stands between two states of an object.

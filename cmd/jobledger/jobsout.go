@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/watch"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -201,12 +202,12 @@ func (w *jobsWhy) end(page history.JobsPage) error {
 // jobsSeen remembers how the Jobs of a list were shown last, as they are shown.
 type jobsSeen struct {
 	jobsOut
-	seen[history.Summary]
+	watch.Shown[history.Summary]
 }
 
 // newJobsSeen is for people, who see a table that has less than all, or for programs.
 func newJobsSeen(out jobsOut, people bool) *jobsSeen {
-	return &jobsSeen{out, seen[history.Summary]{said: func(j history.Summary) (string, uint64, any) {
+	return &jobsSeen{out, watch.Shown[history.Summary]{Said: func(j history.Summary) (string, uint64, any) {
 		last := j.Last
 		j.Records, j.Last = 0, 0
 		if people {
@@ -218,7 +219,7 @@ func newJobsSeen(out jobsOut, people bool) *jobsSeen {
 
 func (s *jobsSeen) add(jobs []history.Summary) error {
 	for i := range jobs {
-		if _, err := s.changed(jobs[i]); err != nil {
+		if _, err := s.Changed(jobs[i]); err != nil {
 			return err
 		}
 	}

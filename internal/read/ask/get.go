@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -166,20 +165,13 @@ func (s *State) AsOf() history.Place {
 }
 
 // Unplaced is all that is said of the object but as of which record.
-func (s *State) Unplaced() ([]byte, error) {
-	var bare State
+func (s *State) Unplaced() *State {
 	if s.CronJob != nil {
 		c := *s.CronJob
 		c.AsOf, c.Clock, c.LastRecord = history.Place{}, "", 0
-		bare.CronJob = &c
-	} else {
-		j := *s.Job
-		j.AsOf, j.Clock, j.LastRecord = history.Place{}, "", 0
-		bare.Job = &j
+		return &State{CronJob: &c}
 	}
-	text, err := json.Marshal(bare)
-	if err != nil {
-		return nil, fmt.Errorf("write what is said of an object: %w", err)
-	}
-	return text, nil
+	j := *s.Job
+	j.AsOf, j.Clock, j.LastRecord = history.Place{}, "", 0
+	return &State{Job: &j}
 }

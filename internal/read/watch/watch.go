@@ -1,0 +1,128 @@
+package watch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// batchEnd is the end of a batch of records that changed what is watched.
+type batchEnd struct {
+	last    *events.Record
+	changed []events.Stream // in the order of their first records in the batch
+}
+
+// changes follows the log from a record on. It gives the end of each batch that changed a stream that is watched.
+func changes(ctx context.Context, src history.Source, live *history.Live, from events.Sequence) iter.Seq2[batchEnd, error] {
+	return func(yield func(batchEnd, error) bool) {
+		var changed []events.Stream
+		for r, err := range src.Follow(ctx, from) {
+			is := false
+			if err == nil {
+				is, err = live.Take(ctx, &r)
+			}
+			if err != nil {
+				yield(batchEnd{}, err)
+				return
+			}
+			if is && r.Stream != events.Controller && !slices.Contains(changed, r.Stream) {
+				changed = append(changed, r.Stream)
+			}
+			if !r.Last || len(changed) == 0 {
+				continue
+			}
+			if !yield(batchEnd{&r, changed}, nil) {
+				return
+			}
+			changed = changed[:0]
+		}
+	}
+}
+
+// EndOf is the end of the log, if it is wanted.
+func EndOf(ctx context.Context, src history.Source, wanted bool) (events.Sequence, error) {
+	if !wanted {
+		return 0, nil
+	}
+	_, head, err := src.Head(ctx)
+	return head.Sequence, err
+}
+
+// UnlessInterrupted is the error of what goes on until it is interrupted.
+func UnlessInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// Shown remembers how objects were shown last.
+type Shown[T any] struct {
+	// Said is all that is said of an object, but how many records there are; last is its newest record, 0 where what is said may change
+	// without one.
+	Said  func(T) (uid string, last uint64, said any)
+	shown map[string]lastShown // by UID
+}
+
+type lastShown struct {
+	said [sha256.Size]byte // the digest of what was said of the object
+	last uint64            // its newest record
+}
+
+// Changed reports whether an object is another than it was shown last, and takes it for shown.
+func (s *Shown[T]) Changed(j T) (bool, error) {
+	uid, last, bare := s.Said(j)
+	text, err := json.Marshal(bare)
+	if err != nil {
+		return false, fmt.Errorf("write what is said of an object: %w", err)
+	}
+	said := sha256.Sum256(text)
+	before, known := s.shown[uid]
+	if known && (last != 0 && last <= before.last || before.said == said) {
+		return false, nil
+	}
+	if s.shown == nil {
+		s.shown = map[string]lastShown{}
+	}
+	s.shown[uid] = lastShown{said, last}
+	return true, nil
+}
+
+// Follow shows each object that a batch of records changed, from a record on, until ctx ends or something fails. One is such an object as
+// of a record; ok is false for one that is not wanted then.
+func (s *Shown[T]) Follow(
+	ctx context.Context, src history.Source, live *history.Live, from events.Sequence,
+	one func(events.Stream, *events.Record) (j T, ok bool, err error), show func(T) error,
+) error {
+	for end, err := range changes(ctx, src, live, from) {
+		if err != nil {
+			return err
+		}
+		for _, stream := range end.changed {
+			j, ok, err := one(stream, end.last)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			changed, err := s.Changed(j)
+			if err != nil {
+				return err
+			}
+			if !changed {
+				continue
+			}
+			if err := show(j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
