@@ -9,7 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/which"
-	"github.com/jobledger/jobledger/internal/run/ask"
+	"github.com/jobledger/jobledger/internal/run/triggering"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 )
@@ -77,7 +77,7 @@ func runTrigger(ctx context.Context, c *cli.CLI, f *triggerFlags, args []string)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	asked, err := ask.Run(ctx, ask.Config{
+	asked, err := triggering.Run(ctx, triggering.Config{
 		Client: cluster.Client, Namespace: cli.OrDefault(f.namespace), Name: one.Name, Now: time.Now,
 		Note: func(text string) { fmt.Fprintln(c.Err, words.Clean(text)) },
 	})

@@ -6,5 +6,5 @@
 //
 // # Concurrency
 //
-// Its functions may be called from any goroutine. [github.com/jobledger/jobledger/internal/run/ask] writes the annotation.
+// Its functions may be called from any goroutine. [github.com/jobledger/jobledger/internal/run/triggering] writes the annotation.
 package trigger

@@ -1,4 +1,4 @@
-// Package ask asks for a run of a CronJob, with the rights of who calls it. Invariants:
+// Package triggering asks for a run of a CronJob, with the rights of who calls it. Invariants:
 //
 //   - Nothing is written unless a Lease says that a controller of ours runs the CronJobs of that namespace, and is renewed: the
 //     built-in controller would not know what the annotation means.
@@ -9,4 +9,4 @@
 // # Concurrency
 //
 // Run has no state, and may be called from any goroutine.
-package ask
+package triggering

@@ -1,4 +1,4 @@
-package ask
+package triggering
 
 import (
 	"encoding/json"
