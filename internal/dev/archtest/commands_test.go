@@ -41,7 +41,7 @@ func TestCommandsAreToldApartByTheirTraits(t *testing.T) {
 			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if s, ok := n.(*ast.TypeSwitchStmt); ok && overCommands(s, file.Name.Name, commands) {
+			if s, ok := n.(*ast.TypeSwitchStmt); ok && overTypes(s, file.Name.Name, commands) {
 				if found[rel]++; found[rel] > switches[rel] {
 					t.Errorf("%s: a type switch over commands: give them a trait, or a table by events.CommandKind", fset.Position(s.Pos()))
 				}
@@ -56,8 +56,8 @@ func TestCommandsAreToldApartByTheirTraits(t *testing.T) {
 	}
 }
 
-// overCommands reports whether a type switch has a case for a type of command.
-func overCommands(s *ast.TypeSwitchStmt, in string, commands map[string]bool) bool {
+// overTypes reports whether a type switch has a case for a pointer to one of these types of package events.
+func overTypes(s *ast.TypeSwitchStmt, in string, names map[string]bool) bool {
 	over := false
 	for _, clause := range s.Body.List {
 		for _, expr := range clause.(*ast.CaseClause).List {
@@ -67,9 +67,9 @@ func overCommands(s *ast.TypeSwitchStmt, in string, commands map[string]bool) bo
 			}
 			switch x := star.X.(type) {
 			case *ast.Ident:
-				over = over || (in == "events" && commands[x.Name])
+				over = over || (in == "events" && names[x.Name])
 			case *ast.SelectorExpr:
-				over = over || (fmt.Sprint(x.X) == "events" && commands[x.Sel.Name])
+				over = over || (fmt.Sprint(x.X) == "events" && names[x.Sel.Name])
 			}
 		}
 	}
