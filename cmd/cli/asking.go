@@ -25,7 +25,7 @@ type AskFlags struct {
 }
 
 // OfCommand are parameters of questions that commands set by other flags, or as an argument.
-var OfCommand = map[string]bool{ask.FlagNamespace: true, ask.FlagNear: true, ask.FlagZone: true, ask.FlagTexts: true}
+var OfCommand = map[string]bool{ask.FlagNamespace: true, ask.FlagNear: true, ask.FlagZone: true, ask.FlagTexts: true, ask.FlagText: true}
 
 // AddParameters makes the parameters of a question flags of a command.
 func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {

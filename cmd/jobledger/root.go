@@ -73,7 +73,7 @@ and what others wrote is escaped as in JSON.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
-	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newPlan(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
+	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newFind(c), newPlan(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
 	root.AddCommand(newTicks(c), newNext(c), newWhyNot(c))
 	if actingCommands != nil {
 		root.AddCommand(actingCommands(c)...)

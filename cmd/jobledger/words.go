@@ -15,6 +15,7 @@ var alike = map[string][]string{
 	"get":       {"list", "ls", "show", "describe", "status", "job", "jobs", "state"},
 	"explain":   {"why", "describe", "reason", "cause", "postmortem", "diagnose"},
 	"attempts":  {"tries", "retries", "pods"},
+	"find":      {"search", "grep", "locate"},
 	"failures":  {"failed", "errors", "stuck", "trouble"},
 	"events":    {"log", "logs", "history", "records", "event", "audit"},
 	"subscribe": {"stream", "tail", "follow", "listen", "watch"},

@@ -116,8 +116,8 @@ func (q *Question[P, A]) Entry() Entry {
 // All are the questions, by name.
 func All() []Entry {
 	return []Entry{
-		Attempts.Entry(), CronJobs.Entry(), Explain.Entry(), Failures.Entry(), Get.Entry(), Jobs.Entry(), Next.Entry(), Plan.Entry(),
-		Ticks.Entry(), Timeline.Entry(), WhyNot.Entry(),
+		Attempts.Entry(), CronJobs.Entry(), Explain.Entry(), Failures.Entry(), Find.Entry(), Get.Entry(), Jobs.Entry(), Next.Entry(),
+		Plan.Entry(), Ticks.Entry(), Timeline.Entry(), WhyNot.Entry(),
 	}
 }
 

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/cmd/cli"
+	"github.com/jobledger/jobledger/internal/read/ask"
+)
+
+func newFind(c *cli.CLI) *cobra.Command {
+	var f cli.AskFlags
+	q := ask.Find.New()
+	cmd := &cobra.Command{
+		Use:   "find TEXT",
+		Short: q.About,
+		Long: `Find Jobs and CronJobs of whose names or UIDs TEXT is a piece, pods by a piece of their names, and the
+record of that number (384 or #384). Case does not matter. Whole names come first, then names that
+begin with TEXT, then the others, and of each the newest first.
+
+The names of the newest 50,000 Jobs and of as many CronJobs are looked at. Of the newest 1,000 Jobs the
+records are read for names of pods. The first line says how many were looked at, and whether there are
+older ones.`,
+		Example: `  jobledger find etl --log DIR
+  jobledger find x7f2k --log DIR -n prod    the pod etl-x7f2k
+  jobledger find 6ce21dcc --log DIR         by the beginning of a UID`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usage("say what to find: a piece of a name, a pod's name or a UID, or the number of a record")
+			}
+			return cli.AtMost(1, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := q.Flags.Set(ask.FlagText, args[0]); err != nil {
+				return err
+			}
+			return cli.AskAndShow(cmd.Context(), c, &f, q, nil, func(found *ask.Found) error {
+				if f.Output.Document() {
+					return c.Value(&f.Output, found)
+				}
+				page := pageFor(c, &f.Output)
+				return page.Found(&found.Pieces)
+			})
+		},
+	}
+	f.AddMany(cmd, c, q.Flags)
+	return cmd
+}

@@ -1,0 +1,89 @@
+package ask
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// FlagText is the parameter of find that the command has as its argument.
+const FlagText = "q"
+
+// FindParams choose what is looked for.
+type FindParams struct {
+	zones
+	text      string
+	namespace string
+	most      int
+}
+
+// The bounds of a find.
+const (
+	usualFound = 50
+	mostFound  = 1000
+	longest    = 253 // characters of a text: those of a name
+)
+
+func (p *FindParams) bind(fs *pflag.FlagSet) {
+	p.zones.bind(fs)
+	fs.StringVar(&p.text, FlagText, "", "the piece of a name, a pod's name or a UID, or the number of a record")
+	fs.StringVarP(&p.namespace, FlagNamespace, "n", "", "only in this namespace")
+	fs.IntVar(&p.most, "limit", usualFound, "so many at most")
+}
+
+func (p *FindParams) read([]string) error {
+	p.text = strings.TrimSpace(p.text)
+	switch {
+	case p.text == "":
+		return which.Wrong("say what to find: a piece of a name, a pod's name or a UID, or the number of a record")
+	case len(p.text) > longest:
+		return which.Wrong("no name has more than %d characters, and this text has %d", longest, len(p.text))
+	case p.most < 1 || p.most > mostFound:
+		return which.Wrong("--limit %d: must be from 1 to %d", p.most, mostFound)
+	}
+	return p.zones.read()
+}
+
+// Found are objects and records that a piece of a text is of. Its JSON changes only by growing.
+type Found struct {
+	Text string        `json:"text"`
+	AsOf history.Place `json:"asOf"` // the end of the log
+	which.Pieces
+	// Newest is of how many Jobs at most, and of how many CronJobs, a text is looked for: of the newest.
+	Newest int `json:"newest"`
+}
+
+// Find finds Jobs, CronJobs, pods and records by a piece of a text.
+var Find = &Question[FindParams, Found]{
+	name: "find", about: "Find Jobs, CronJobs and pods by a piece of a name or UID, and records by number", takes: Nothing, folds: true,
+	new: func() (*FindParams, parameters) {
+		p := &FindParams{}
+		return p, p
+	},
+	ask: func(ctx context.Context, src Source, p *FindParams) (*Found, error) {
+		_, head, err := src.Head(ctx)
+		if err != nil {
+			return nil, err
+		}
+		finder := src.finder()
+		found, unread := finder.Pieces(ctx, p.text, p.namespace, p.most)
+		if found == nil {
+			return nil, unread
+		}
+		if found.Items == nil {
+			found.Items = []which.Match{}
+		}
+		if found.Omitted > 0 {
+			src.behind("%d more match; --limit %d shows them", found.Omitted, cmp.Or(min(len(found.Items)+found.Omitted, mostFound), mostFound))
+		}
+		return &Found{
+			Text: p.text, AsOf: history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}, Pieces: *found, Newest: which.MostPieces,
+		}, unread
+	},
+}

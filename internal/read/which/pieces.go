@@ -1,0 +1,231 @@
+package which
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// Match is an object, or a record, that a piece of a text is of. Its JSON changes only by growing.
+type Match struct {
+	Kind      string             `json:"kind"` // "Job", "CronJob", "pod" or "record"
+	Namespace string             `json:"namespace,omitempty"`
+	Name      string             `json:"name,omitempty"`
+	UID       string             `json:"uid,omitempty"`
+	State     string             `json:"state,omitempty"`   // of a Job, or of a CronJob
+	Created   recordjson.Instant `json:"created,omitzero"`  // likewise
+	Of        string             `json:"of,omitempty"`      // NAMESPACE/NAME of the Job that a pod is of
+	OfUID     string             `json:"ofUID,omitempty"`   // its UID
+	Record    uint64             `json:"record,omitempty"`  // the record itself; of a pod the first that names it
+	Says      string             `json:"says,omitempty"`    // of a record: what it says
+	At        recordjson.Instant `json:"at,omitzero"`       // of a record, and of a pod's first
+	Matched   string             `json:"matched,omitempty"` // which field the text is a piece of: "name", "uid" or "record"
+
+	rank int // 0 for the whole name, 1 for its beginning, 2 for a piece
+}
+
+// Pieces is what Finder.Pieces found. Its JSON changes only by growing.
+type Pieces struct {
+	Items    []Match `json:"items"`
+	Jobs     int     `json:"jobs"`              // so many were looked at: the newest
+	CronJobs int     `json:"cronJobs"`          // likewise
+	PodsOf   int     `json:"podsOf"`            // the pods of so many of these Jobs were looked at: the newest
+	Older    bool    `json:"older,omitempty"`   // there are older Jobs or CronJobs, which were not looked at
+	Omitted  int     `json:"omitted,omitempty"` // so many more match than were asked for
+}
+
+// MostPieces is of how many Jobs, and of how many CronJobs, Pieces looks at the names: of the newest.
+const MostPieces = 50_000
+
+// The bounds of Pieces.
+const (
+	mostPodsOf    = 1_000  // Jobs whose records are read for names of pods
+	mostPodReads  = 50_000 // records of them
+	piecesAtOnce  = 1_000  // objects of a page
+	shortestPiece = 3      // characters of a piece that is looked for in names of pods
+)
+
+// Pieces finds the Jobs and CronJobs of whose name or UID the text is a piece, pods likewise by their names, and the record of that
+// number. Case does not matter. Names that are the text come first, then those that begin with it, then the others, and of each the
+// newest first; there are so many at most. An empty namespace is all.
+func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (*Pieces, error) {
+	l := &pieces{Finder: f, ctx: ctx, text: strings.ToLower(text), namespace: namespace}
+	for _, look := range []func() error{l.record, l.jobs, l.cronJobs, l.pods} {
+		if err := look(); err != nil && !f.Source.Beside(err) {
+			return nil, err
+		} else if err != nil {
+			l.unread = err
+		}
+	}
+	slices.SortStableFunc(l.found.Items, func(a, b Match) int { return cmp.Compare(a.rank, b.rank) })
+	if n := len(l.found.Items); n > most {
+		l.found.Items, l.found.Omitted = l.found.Items[:most], n-most
+	}
+	return &l.found, l.unread
+}
+
+// pieces is a search that goes on.
+type pieces struct {
+	*Finder
+	ctx       context.Context
+	text      string // in small letters
+	namespace string
+	found     Pieces
+	newest    []history.Summary // the Jobs whose pods are looked at
+	unread    error
+}
+
+// match reports whether a name or a UID has the text in it.
+func (l *pieces) match(name, uid string) (field string, rank int, is bool) {
+	lower := strings.ToLower(name)
+	switch {
+	case lower == l.text || uid == l.text:
+		rank = 0
+	case strings.HasPrefix(lower, l.text):
+		rank = 1
+	default:
+		rank = 2
+	}
+	switch {
+	case strings.Contains(lower, l.text):
+		return "name", rank, true
+	case strings.Contains(uid, l.text):
+		return "uid", rank, true
+	}
+	return "", 0, false
+}
+
+// record finds the record of that number: "384" or "#384".
+func (l *pieces) record() error {
+	n, err := strconv.ParseUint(strings.TrimPrefix(l.text, "#"), 10, 64)
+	if err != nil || n == 0 {
+		return nil //nolint:nilerr // the text is no number of a record
+	}
+	r, err := history.Record(l.ctx, l.Source, events.Sequence(n))
+	switch {
+	case errors.Is(err, history.ErrNoRecord):
+		return nil
+	case err != nil:
+		return err
+	}
+	names := history.NamesOf(l.ctx, l.Source)
+	namespace := names.Namespace(&r)
+	if l.namespace != "" && namespace != l.namespace {
+		return nil
+	}
+	l.found.Items = append(l.found.Items, Match{
+		Kind: "record", Namespace: namespace, Name: names.Object(&r), Record: n, At: recordjson.Instant(r.Time),
+		Says: strings.TrimSpace(r.Kind.String() + " " + names.Detail(&r)), Matched: "record",
+	})
+	return nil
+}
+
+func (l *pieces) jobs() error {
+	q := history.JobsQuery{Namespace: l.namespace, Limit: piecesAtOnce}
+	for {
+		page, err := l.Source.Jobs(l.ctx, q)
+		if err != nil && !l.Source.Beside(err) {
+			return fmt.Errorf("look at Jobs: %w", err)
+		}
+		for i := range page.Items {
+			s := &page.Items[i]
+			if l.found.Jobs++; len(l.newest) < mostPodsOf {
+				l.newest = append(l.newest, *s)
+			}
+			if field, rank, is := l.match(s.Name, s.UID); is {
+				l.found.Items = append(l.found.Items, Match{
+					Kind: "Job", Namespace: s.Namespace, Name: s.Name, UID: s.UID, State: string(s.State), Created: s.Created, Matched: field, rank: rank,
+				})
+			}
+		}
+		if q.Continue = page.Continue; q.Continue == "" || l.found.Jobs >= MostPieces {
+			l.found.Older = l.found.Older || q.Continue != ""
+			return err
+		}
+	}
+}
+
+func (l *pieces) cronJobs() error {
+	q := history.CronJobsQuery{Namespace: l.namespace, Limit: piecesAtOnce}
+	for {
+		page, err := l.Source.CronJobs(l.ctx, q)
+		if err != nil && !l.Source.Beside(err) {
+			return fmt.Errorf("look at CronJobs: %w", err)
+		}
+		for i := range page.Items {
+			s := &page.Items[i]
+			l.found.CronJobs++
+			if field, rank, is := l.match(s.Name, s.UID); is {
+				l.found.Items = append(l.found.Items, Match{
+					Kind: "CronJob", Namespace: s.Namespace, Name: s.Name, UID: s.UID, State: string(s.State), Created: s.Created, Matched: field, rank: rank,
+				})
+			}
+		}
+		if q.Continue = page.Continue; q.Continue == "" || l.found.CronJobs >= MostPieces {
+			l.found.Older = l.found.Older || q.Continue != ""
+			return err
+		}
+	}
+}
+
+// pods finds pods of the newest Jobs: first of those whose name the text begins with, and where that finds none of all.
+func (l *pieces) pods() error {
+	if len(l.text) < shortestPiece || strings.ContainsAny(l.text, "#/") {
+		return nil
+	}
+	reads := 0
+	var unread error
+	for _, own := range []bool{true, false} {
+		before := len(l.found.Items)
+		for i := range l.newest {
+			s := &l.newest[i]
+			if strings.HasPrefix(l.text, strings.ToLower(s.Name)+"-") != own || reads >= mostPodReads {
+				continue
+			}
+			l.found.PodsOf++
+			n, err := l.podsOf(s, mostPodReads-reads)
+			if reads += n; err != nil && !l.Source.Beside(err) {
+				return fmt.Errorf("look at pods of job/%s: %w", s.Name, err)
+			} else if err != nil {
+				unread = err
+			}
+		}
+		if len(l.found.Items) > before {
+			break
+		}
+	}
+	return unread
+}
+
+// podsOf finds pods of one Job, and says how many records it read.
+func (l *pieces) podsOf(s *history.Summary, most int) (reads int, err error) {
+	stream := events.JobStream(types.UID(s.UID))
+	seen := map[string]bool{}
+	for r, err := range l.Source.Records(l.ctx, history.Query{Stream: &stream, Kinds: []events.Kind{events.KindPodAdded}, Limit: most}) {
+		if err != nil {
+			return reads, err
+		}
+		reads++
+		name := r.Evidence.Name
+		if lower := strings.ToLower(name); name == "" || seen[name] || !strings.Contains(lower, l.text) {
+			continue
+		}
+		seen[name] = true
+		_, rank, _ := l.match(name, "")
+		l.found.Items = append(l.found.Items, Match{
+			Kind: "pod", Namespace: s.Namespace, Name: name, Of: s.Namespace + "/" + s.Name, OfUID: s.UID, Record: uint64(r.Sequence),
+			At: recordjson.Instant(r.Time), Matched: "name", rank: rank,
+		})
+	}
+	return reads, nil
+}
