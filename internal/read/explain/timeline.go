@@ -20,6 +20,10 @@ type Timeline struct {
 	Passed []history.Passed `json:"passedOver,omitempty"`
 	Rows   []Lane           `json:"rows"`
 	More   int              `json:"more,omitempty"` // rows that are left out
+	// Wanted are the times in which so many pods were wanted at a time, by the specs of the Job.
+	Wanted []Wanted `json:"wanted,omitempty"`
+	// Marks are edits of the Job and decisions about it, in the order of time.
+	Marks []Instant `json:"marks,omitempty"`
 	// Truncated: the Job's first records are no longer kept, and tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
 	// Unrecorded are versions of the Job and its pods that were seen and not recorded, as its records tell.
@@ -29,6 +33,8 @@ type Timeline struct {
 // Lane is what one index, or one pod of a Job without indexes, did.
 type Lane struct {
 	Name  string `json:"name"`
+	Index *int32 `json:"index,omitempty"`
+	Try   int    `json:"try,omitempty"` // of a Job without indexes: which try the lane is, from 1
 	Spans []Span `json:"spans"`
 	Ends  []End  `json:"ends,omitempty"` // of its tries
 }
@@ -39,6 +45,14 @@ type Span struct {
 	What string             `json:"what"`
 	From recordjson.Instant `json:"from"`
 	To   recordjson.Instant `json:"to"`
+	Of
+}
+
+// Of says which try a span or an end is of, and the record that it begins with. Times in which nobody watched are of none.
+type Of struct {
+	Pod    string `json:"pod,omitempty"`
+	Try    int    `json:"try,omitempty"`
+	Record uint64 `json:"record,omitempty"`
 }
 
 // End is when a try ended, and how.
@@ -47,6 +61,9 @@ type End struct {
 	Succeeded bool               `json:"succeeded,omitempty"`
 	By        By                 `json:"by"`
 	How       string             `json:"how,omitempty"`
+	// Earliest is when it ended at the earliest, where its end was seen later than it came: At is when that was seen.
+	Earliest recordjson.Instant `json:"earliest,omitzero"`
+	Of
 }
 
 // Timeline is that of the Job, with so many lanes at most: those that failed first.
@@ -57,35 +74,11 @@ func (c *Case) Timeline(most int) Timeline {
 	}
 	out := Timeline{From: recordjson.Instant(c.start()), To: recordjson.Instant(end), Rows: []Lane{}, Truncated: c.Truncated()}
 	out.Passed, out.Unrecorded = c.passedOver(), c.unrecorded.versions
+	out.Wanted, out.Marks = c.wantedBy(end), c.instants()
 	for _, g := range c.touching() {
 		out.Watch = append(out.Watch, gapSpan(g, end))
 	}
-	lanes := map[string]*Lane{}
-	var order []*Lane
-	failed := map[*Lane]bool{}
-	for _, t := range c.byIndex() {
-		name := t.Pod
-		if t.Index != events.NoIndex {
-			name = fmt.Sprintf("index %d", t.Index)
-		}
-		lane := lanes[name]
-		if lane == nil {
-			lane = &Lane{Name: name}
-			lanes[name] = lane
-			order = append(order, lane)
-		}
-		for _, s := range t.stretches(end) {
-			lane.Spans = append(lane.Spans, spanOf(s.phase, s.from, s.to))
-		}
-		if until := c.heldUntil(t); until != 0 && t.CountAt.At != 0 {
-			lane.Spans = append(lane.Spans, spanOf(phaseBackoff, t.CountAt.At, min(until, end)))
-		}
-		if t.over() {
-			e := c.ending(t)
-			lane.Ends = append(lane.Ends, End{At: recordjson.Instant(t.end().At), Succeeded: t.Phase == events.PodSucceeded, By: e.By, How: e.Why})
-		}
-		failed[lane] = failed[lane] || t.failed()
-	}
+	order, failed := c.lanes(end)
 	if most > 0 && len(order) > most {
 		slices.SortStableFunc(order, func(a, b *Lane) int { return cmp.Compare(rank(failed[a]), rank(failed[b])) })
 		out.More = len(order) - most
@@ -95,6 +88,59 @@ func (c *Case) Timeline(most int) Timeline {
 		out.Rows = append(out.Rows, *lane)
 	}
 	return out
+}
+
+// lanes are the rows of all tries, and which of them have one that failed.
+func (c *Case) lanes(end events.Time) (order []*Lane, failed map[*Lane]bool) {
+	lanes := map[string]*Lane{}
+	failed = map[*Lane]bool{}
+	for _, t := range c.byIndex() {
+		name := t.Pod
+		if t.Index != events.NoIndex {
+			name = fmt.Sprintf("index %d", t.Index)
+		}
+		lane := lanes[name]
+		if lane == nil {
+			lane = &Lane{Name: name}
+			if lane.Try = t.Number; t.Index != events.NoIndex {
+				lane.Try, lane.Index = 0, &t.Index
+			}
+			lanes[name] = lane
+			order = append(order, lane)
+		}
+		c.draw(lane, t, end)
+		failed[lane] = failed[lane] || t.failed()
+	}
+	return order, failed
+}
+
+// draw puts a try on its lane.
+func (c *Case) draw(lane *Lane, t *Try, end events.Time) {
+	add := func(s Span, from Mark) {
+		s.Of = Of{Pod: t.Pod, Try: t.Number, Record: uint64(from.Record)}
+		lane.Spans = append(lane.Spans, s)
+	}
+	begins := map[phase]Mark{
+		phaseCreating: t.Ordered, phaseScheduling: t.Seen, phaseStarting: t.Placed, phaseRunning: t.Started, phaseStopping: t.AskedSeen,
+	}
+	for _, s := range t.stretches(end) {
+		from := begins[s.phase]
+		if from.Record == 0 {
+			from = t.Seen
+		}
+		add(spanOf(s.phase, s.from, s.to), from)
+	}
+	if until := c.heldUntil(t); until != 0 && t.CountAt.At != 0 {
+		add(spanOf(phaseBackoff, t.CountAt.At, min(until, end)), t.CountAt)
+	}
+	if !t.over() {
+		return
+	}
+	e, at := c.ending(t), t.end()
+	lane.Ends = append(lane.Ends, End{
+		At: recordjson.Instant(at.At), Succeeded: t.Phase == events.PodSucceeded, By: e.By, How: e.Why,
+		Earliest: recordjson.Instant(c.earliestEnd(t)), Of: Of{Pod: t.Pod, Try: t.Number, Record: uint64(at.Record)},
+	})
 }
 
 func rank(first bool) int {
@@ -112,7 +158,7 @@ func gapSpan(g *history.Gap, to events.Time) Span {
 }
 
 func spanOf(p phase, from, to events.Time) Span {
-	return Span{phaseNames[p], recordjson.Instant(from), recordjson.Instant(to)}
+	return Span{What: phaseNames[p], From: recordjson.Instant(from), To: recordjson.Instant(to)}
 }
 
 // byIndex are the tries by index, and those of an index in their order.
