@@ -1,0 +1,112 @@
+package picture
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// ASCII writes all other characters of a picture, or of a document with pictures in it, as references (&#8594;): so they outlive mails and
+// terminals, whatever character set those believe in. Style sheets have none.
+func ASCII(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		if r < 0x80 {
+			out = append(out, byte(r))
+			continue
+		}
+		out = append(out, "&#"+strconv.Itoa(int(r))+";"...)
+	}
+	return out
+}
+
+// canvas collects the elements of a picture.
+type canvas struct {
+	b       strings.Builder
+	options Options
+	used    map[string]bool // what the legend is to explain
+}
+
+// num writes a place to a tenth of a unit.
+func num(x float64) string { return strconv.FormatFloat(float64(int64(x*10+0.5))/10, 'f', -1, 64) }
+
+// quoted is a text of whomever in an element or an attribute: its characters are visible ones, and none is markup.
+func quoted(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(words.Clean(text))) // a Builder takes all
+	return b.String()
+}
+
+// text writes words. Class says how they look and where they are anchored.
+func (c *canvas) text(class string, x, y float64, text string) {
+	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s">%s</text>`, class, num(x), num(y), quoted(text))
+}
+
+// rect draws a bar; pattern names the pattern that fills it, and is empty for a plain colour.
+func (c *canvas) rect(class, pattern string, x, y, width, height float64) {
+	fill := ""
+	if pattern != "" {
+		fill = fmt.Sprintf(` fill="url(#jl-%s)"`, pattern)
+	}
+	fmt.Fprintf(&c.b, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"%s/>`, class, num(x), num(y), num(max(width, leastWidth)), num(height), fill)
+}
+
+func (c *canvas) path(class, d string) { fmt.Fprintf(&c.b, `<path class="%s" d="%s"/>`, class, d) }
+
+// about puts what draw draws into a group with a title, which is a link to a record where there is one.
+func (c *canvas) about(title string, record uint64, draw func()) {
+	address := ""
+	if record != 0 && c.options.Record != nil {
+		address = c.options.Record(record)
+	}
+	if address != "" {
+		fmt.Fprintf(&c.b, `<a href="%s">`, quoted(address))
+	} else {
+		c.b.WriteString("<g>")
+	}
+	if record != 0 {
+		title += fmt.Sprintf("  #%d", record)
+	}
+	fmt.Fprintf(&c.b, "<title>%s</title>", quoted(title))
+	draw()
+	if address != "" {
+		c.b.WriteString("</a>\n")
+	} else {
+		c.b.WriteString("</g>\n")
+	}
+}
+
+// leastWidth is that of the shortest bar: what took a moment is drawn all the same.
+const leastWidth = 1.5
+
+// patterns are what fills bars that are no plain colour, so that they differ without it.
+const patterns = `<defs>` +
+	`<pattern id="jl-starting" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="jl-soft" width="4" height="4"/><circle class="jl-dot" cx="1.2" cy="1.2" r="0.9"/></pattern>` +
+	`<pattern id="jl-scheduling" width="5" height="5" patternUnits="userSpaceOnUse"><circle class="jl-dot" cx="2.5" cy="2.5" r="0.9"/></pattern>` +
+	`<pattern id="jl-creating" width="4" height="6" patternUnits="userSpaceOnUse"><path class="jl-thin" d="M2 0V6"/></pattern>` +
+	`<pattern id="jl-stopping" width="6" height="3" patternUnits="userSpaceOnUse"><path class="jl-thin" d="M0 1.5H6"/></pattern>` +
+	`<pattern id="jl-backoff" width="6" height="6" patternUnits="userSpaceOnUse"><path class="jl-faint" d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5"/></pattern>` +
+	`<pattern id="jl-suspended" width="7" height="7" patternUnits="userSpaceOnUse"><path class="jl-thin" d="M0 0L7 7M0 7L7 0"/></pattern>` +
+	`<pattern id="jl-unwatched" width="7" height="7" patternUnits="userSpaceOnUse"><path class="jl-hatch" d="M-1 -1L8 8M-1 6L1 8M6 -1L8 1"/></pattern>` +
+	`</defs>` + "\n"
+
+// Style is what a picture looks like, in both themes. A page that has pictures in it has it in its style sheet; a picture that stands
+// alone has it inside.
+const Style = `.jl{--ink:#1f2430;--mute:#667085;--line:#e4e2dc;--run:#3f6489;--soft:#c9d7e6;--bad:#b3261e;--good:#2c7a4b;--gap:#94690c;--paper:#fffefb;
+font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,"DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums;display:block}
+@media(prefers-color-scheme:dark){.jl{--ink:#e6e4de;--mute:#9a9da6;--line:#2e3138;--run:#86aed6;--soft:#33485f;--bad:#f0877e;--good:#79c495;--gap:#d9ad52;--paper:#16181c}}
+.jl text{fill:var(--ink)}.jl .jl-mute{fill:var(--mute)}.jl .jl-small{fill:var(--mute);font-size:11px}.jl .jl-name{text-anchor:end}.jl .jl-mid{fill:var(--mute);font-size:11px;text-anchor:middle}
+.jl .jl-end{fill:var(--mute);font-size:11px;text-anchor:end}.jl-back{fill:var(--paper)}.jl-running{fill:var(--run)}.jl-soft{fill:var(--soft)}.jl-dot{fill:var(--run)}
+.jl-thin{stroke:var(--run);stroke-width:1;fill:none}.jl-faint{stroke:var(--mute);stroke-width:1;fill:none;opacity:.65}.jl-hatch{stroke:var(--gap);stroke-width:1.2;fill:none}
+.jl-edge{fill-opacity:1;stroke:var(--line);stroke-width:1}.jl-gapedge{stroke:var(--gap);stroke-width:1;stroke-opacity:.5}.jl-grid{stroke:var(--line);stroke-width:1;fill:none}
+.jl-ok{stroke:var(--good);stroke-width:2;fill:none;stroke-linecap:round;stroke-linejoin:round}.jl-no{stroke:var(--bad);stroke-width:2;fill:none;stroke-linecap:round}
+.jl-halo{fill:var(--paper)}.jl-whisker{stroke:var(--ink);stroke-width:1.2;fill:none}.jl-fold{stroke:var(--mute);stroke-width:1.2;fill:none}.jl-foldback{fill:var(--paper)}
+.jl-want{stroke:var(--ink);stroke-width:1.5;fill:none}.jl-wantfill{fill:var(--soft);fill-opacity:.45}.jl-watch{stroke:var(--mute);stroke-width:1.2;fill:none}
+.jl-mark{stroke:var(--mute);stroke-width:1;stroke-dasharray:2 3;fill:none}.jl-edited{fill:var(--paper);stroke:var(--ink);stroke-width:1.4}.jl-decided{fill:var(--ink)}
+.jl-cellok{fill:var(--good);fill-opacity:.55}.jl-cellno{fill:var(--bad)}.jl-cellrun{fill:var(--run)}.jl a:hover rect,.jl a:hover path{opacity:.75}.jl a:focus-visible{outline:2px solid var(--run)}
+@media(forced-colors:active){.jl{--ink:CanvasText;--mute:CanvasText;--line:GrayText;--run:LinkText;--soft:Canvas;--bad:CanvasText;--good:CanvasText;--gap:CanvasText;--paper:Canvas}}
+@media print{.jl{--ink:#000;--mute:#444;--line:#ccc;--run:#33577c;--soft:#c9d7e6;--bad:#9b1c15;--good:#1f6b3d;--gap:#7a5600;--paper:#fff}}
+`

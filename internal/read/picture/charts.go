@@ -1,0 +1,150 @@
+package picture
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Empty is a picture that says that there is none: of a Job without tries.
+func Empty(title string) []byte {
+	return []byte(`<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 960 40" width="960" height="40" role="img"><style>` +
+		strings.ReplaceAll(Style, "\n", "") + `</style><rect class="jl-back" width="960" height="40"/><text class="jl-mute" x="18" y="24">` +
+		quoted(title+": the log has no tries of it") + "</text></svg>\n")
+}
+
+// The measures of the charts.
+const (
+	buckets    = 96
+	chartLine  = 46.0 // the line below which Jobs that failed stand
+	chartBelow = 30.0
+	chartAbove = 38.0
+)
+
+// Ended draws when Jobs ended: those that completed above a line, those that failed below it, in equal parts of a time. Times without a
+// watch are hatched. It says from when to when each part is, for a script that lets a reader draw a window.
+func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zone words.Zone) []byte {
+	if to <= from {
+		to = from.Add(time.Second)
+	}
+	c := canvas{used: map[string]bool{}}
+	var good, bad [buckets]int
+	most := 1
+	each := max(to.Sub(from)/buckets, 1)
+	for i := range jobs {
+		j := &jobs[i]
+		at := events.Time(j.Finished)
+		if at < from || at > to || j.Finished == 0 {
+			continue
+		}
+		b := min(int(at.Sub(from)/each), buckets-1)
+		if j.State == history.StateFailed {
+			bad[b]++
+		} else {
+			good[b]++
+		}
+		most = max(most, good[b], bad[b])
+	}
+	left, wide := 0.0, width/buckets
+	for i := range gaps {
+		g := &gaps[i]
+		until := events.Time(g.Until)
+		if until == 0 {
+			until = to
+		}
+		if until < from || events.Time(g.From) > to {
+			continue
+		}
+		x := width * float64(max(events.Time(g.From), from).Sub(from)) / float64(to.Sub(from))
+		end := width * float64(min(until, to).Sub(from)) / float64(to.Sub(from))
+		c.about("not watched "+zone.Clock(events.Time(g.From))+" to "+zone.Clock(until), 0, func() {
+			c.rect("jl-gapedge", "unwatched", x, 6, max(end-x, 3), chartLine+chartBelow-8)
+		})
+	}
+	c.path("jl-grid", fmt.Sprintf("M0 %sH%s", num(chartLine), num(width)))
+	for b := range buckets {
+		x := left + wide*float64(b)
+		if good[b]+bad[b] == 0 {
+			continue
+		}
+		at := from.Add(each * time.Duration(b))
+		c.about(fmt.Sprintf("%s to %s: %d ended, %d of them failed", zone.Clock(at), zone.Clock(at.Add(each)), good[b]+bad[b], bad[b]), 0, func() {
+			if n := good[b]; n > 0 {
+				high := max(chartAbove*float64(n)/float64(most), 3)
+				c.rect("jl-cellok", "", x+1, chartLine-1-high, wide-2, high)
+			}
+			if n := bad[b]; n > 0 {
+				high := max((chartBelow-4)*float64(n)/float64(most), 3)
+				c.rect("jl-cellno", "", x+1, chartLine+1, wide-2, high)
+			}
+		})
+	}
+	layout := "15:04"
+	if to.Sub(from) > 26*time.Hour {
+		layout = "2 Jan 15:04"
+	} else if to.Sub(from) < 10*time.Minute {
+		layout = "15:04:05"
+	}
+	for i, class := range []string{"jl-small", "jl-mid", "jl-mid", "jl-mid", "jl-end"} {
+		at := from.Add(to.Sub(from) / 4 * time.Duration(i))
+		c.text(class, width/4*float64(i), chartLine+chartBelow+12, zone.In(at).Format(layout))
+	}
+	return c.chart("Jobs that ended, those that failed below the line", chartLine+chartBelow+18, fmt.Sprintf(` data-from="%s" data-to="%s"`,
+		from.Go().UTC().Format(time.RFC3339), to.Go().UTC().Format(time.RFC3339)))
+}
+
+// Runs draws how long Jobs took, the oldest first: a bar each, which is a link. Those that failed have a cross, those that go on a pattern.
+func Runs(jobs []history.Summary, address func(*history.Summary) string, zone words.Zone) []byte {
+	if len(jobs) == 0 {
+		return nil
+	}
+	jobs = slices.Clone(jobs)
+	slices.Reverse(jobs)
+	c := canvas{used: map[string]bool{}}
+	longest := time.Second
+	took := func(j *history.Summary) time.Duration {
+		if j.Started == 0 || j.Finished == 0 {
+			return 0
+		}
+		return max(events.Time(j.Finished).Sub(events.Time(j.Started)), 0)
+	}
+	for i := range jobs {
+		longest = max(longest, took(&jobs[i]))
+	}
+	const base, high = 74.0, 54.0
+	wide := min(width/float64(max(len(jobs), 1)), 26)
+	c.path("jl-grid", fmt.Sprintf("M0 %sH%s", num(base), num(width)))
+	for i := range jobs {
+		j := &jobs[i]
+		x, d := wide*float64(i), took(j)
+		title := j.Namespace + "/" + j.Name + " " + string(j.State) + ", created " + zone.Second(events.Time(j.Created))
+		if j.Finished != 0 {
+			title += ", took " + words.Span(d)
+		}
+		fmt.Fprintf(&c.b, `<a href="%s"><title>%s</title>`, quoted(address(j)), quoted(title))
+		tall := max(high*float64(d)/float64(longest), 3)
+		switch {
+		case j.Finished == 0:
+			c.rect("jl-edge", "scheduling", x+1.5, base-high, wide-3, high)
+		case j.State == history.StateFailed:
+			c.rect("jl-cellno", "", x+1.5, base-tall, wide-3, tall)
+			c.ending(false, x+wide/2, base+11)
+		default:
+			c.rect("jl-running", "", x+1.5, base-tall, wide-3, tall)
+		}
+		c.b.WriteString("</a>\n")
+	}
+	c.text("jl-small", 0, 12, "longest "+words.Span(longest))
+	return c.chart("how long the newest runs took", base+22, "")
+}
+
+// chart is a picture of that height.
+func (c *canvas) chart(label string, height float64, attributes string) []byte {
+	return []byte(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s"%s>`+"\n",
+		num(width), num(height), num(width), num(height), quoted(label), attributes) + patterns + c.b.String() + "</svg>\n")
+}

@@ -1,0 +1,264 @@
+package picture
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// patternOf are the patterns of what time is spent on; what has none is a plain colour.
+var patternOf = map[string]string{
+	"starting": "starting", "scheduling": "scheduling", "creating": "creating", "stopping": "stopping", "backoff": "backoff", "suspended": "suspended",
+	"not watched": "unwatched",
+}
+
+// lane draws what one index, or one try, did.
+func (d *drawing) lane(l *explain.Lane) {
+	d.name(laneName(l), l.Name)
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		if s.To < d.t.From || s.What == "not watched" {
+			continue
+		}
+		if d.scale.at(events.Time(s.To))-d.scale.at(events.Time(s.From)) >= leastSeen {
+			d.used[s.What] = true
+		}
+		d.about(d.whose(l, s.Of)+show.SpanSays(s.What)+" "+d.between(s), s.Record, func() {
+			x, high := d.scale.at(events.Time(s.From)), barHeight
+			class := "jl-edge"
+			switch s.What {
+			case "running":
+				class = "jl-running"
+			case "backoff":
+				high = barHeight - 5
+			}
+			d.rect(class, patternOf[s.What], x, d.y-high/2, d.scale.at(events.Time(s.To))-x, high)
+		})
+	}
+	for i := range l.Ends {
+		d.end(l, &l.Ends[i])
+	}
+	d.y += laneAt
+}
+
+// leastSeen is the width from which on a bar is explained in the legend.
+const leastSeen = 3
+
+// whose names the pod and the try of a mark: "etl-x7f2k, try 2: ".
+func (*drawing) whose(l *explain.Lane, of explain.Of) string {
+	name := of.Pod
+	if name == "" {
+		name = l.Name
+	}
+	if of.Try > 0 {
+		return fmt.Sprintf("%s, try %d: ", name, of.Try)
+	}
+	return name + ": "
+}
+
+// end draws how a try ended, and before it the time in which it may have.
+func (d *drawing) end(l *explain.Lane, e *explain.End) {
+	x := d.scale.at(events.Time(e.At))
+	how := "failed or gone"
+	if e.Succeeded {
+		how = "succeeded"
+	}
+	d.used[how] = true
+	title := d.whose(l, e.Of) + how + " " + d.clock(events.Time(e.At))
+	if e.How != "" {
+		title += ": " + e.How
+	}
+	if e.Earliest != 0 {
+		title += "; it ended between " + d.clock(events.Time(e.Earliest)) + " and " + d.clock(events.Time(e.At))
+	}
+	d.about(title, e.Record, func() {
+		if from := d.scale.at(events.Time(e.Earliest)); e.Earliest != 0 && x-from > 8 {
+			d.used["bounds"] = true
+			d.whisker(from, x-6)
+		}
+		fmt.Fprintf(&d.b, `<circle class="jl-halo" cx="%s" cy="%s" r="7"/>`, num(x), num(d.y))
+		d.ending(e.Succeeded, x, d.y)
+	})
+}
+
+// ending draws a tick or a cross.
+func (c *canvas) ending(succeeded bool, x, y float64) {
+	if succeeded {
+		c.path("jl-ok", fmt.Sprintf("M%s %sl3 3.2l5.6 -6.8", num(x-4.2), num(y+0.4)))
+		return
+	}
+	c.path("jl-no", fmt.Sprintf("M%s %sl7 7m0 -7l-7 7", num(x-3.5), num(y-3.5)))
+}
+
+func (d *drawing) whisker(from, to float64) {
+	d.path("jl-whisker", fmt.Sprintf("M%s %sv8M%s %sH%s", num(from), num(d.y-4), num(from), num(d.y), num(to)))
+}
+
+// legendOrder are the signs of a picture in the order in which the legend explains those that are used.
+var legendOrder = []struct{ what, says string }{
+	{"creating", ""}, {"scheduling", ""}, {"starting", ""}, {"running", ""}, {"stopping", ""}, {"backoff", ""}, {"suspended", ""},
+	{"not watched", ""}, {"succeeded", "succeeded"}, {"failed or gone", "failed or gone"}, {"bounds", "ended within"},
+	{explain.InstantEdited, "edited"}, {explain.InstantDecided, "decided"},
+}
+
+// legend explains what was drawn, and says what is left out.
+func (d *drawing) legend() {
+	const swatch = 18.0
+	y, x := d.bottom+10, gutter
+	for _, sign := range legendOrder {
+		if !d.used[sign.what] {
+			continue
+		}
+		says := sign.says
+		if says == "" {
+			says = show.SpanSays(sign.what)
+		}
+		room := swatch + 8 + 6.4*float64(len(says)) + 16
+		if x+room > width-margin {
+			x, y = gutter, y+18
+		}
+		switch {
+		case sign.what == "succeeded" || sign.what == "failed or gone":
+			d.ending(sign.what == "succeeded", x+swatch/2, y)
+		case sign.what == explain.InstantEdited || sign.what == explain.InstantDecided:
+			d.instant(sign.what, x+swatch/2, y)
+		case sign.what == "bounds":
+			d.path("jl-whisker", fmt.Sprintf("M%s %sv8M%s %sH%s", num(x+2), num(y-4), num(x+2), num(y), num(x+swatch)))
+		case sign.what == "running":
+			d.rect("jl-running", "", x, y-4, swatch, 8)
+		default:
+			d.rect("jl-edge", patternOf[sign.what], x, y-4, swatch, 8)
+		}
+		d.text("jl-small", x+swatch+6, y+4, says)
+		x += room
+	}
+	for _, line := range d.missing() {
+		y += 18
+		d.text("jl-small", gutter, y+4, line)
+	}
+	d.bottom = y + 12
+}
+
+// missing says what the picture lacks.
+func (d *drawing) missing() (lines []string) {
+	t := d.t
+	if t.More > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more, which are not drawn", t.More))
+	}
+	return append(lines, show.TimelineLacks(t, d.options.Zone)...)
+}
+
+// whole is the picture, now that its height is known.
+func (d *drawing) whole() []byte {
+	var b strings.Builder
+	height := num(d.bottom)
+	title := d.options.Title
+	if title == "" {
+		title = "timeline"
+	}
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s">`+"\n",
+		num(width), height, num(width), height, quoted(title))
+	if d.options.Alone {
+		b.WriteString("<style>" + strings.ReplaceAll(Style, "\n", "") + "</style>\n")
+	}
+	b.WriteString(patterns)
+	if d.options.Alone {
+		fmt.Fprintf(&b, `<rect class="jl-back" width="%s" height="%s"/>`+"\n", num(width), height)
+	}
+	b.WriteString(d.b.String())
+	b.WriteString("</svg>\n")
+	return []byte(b.String())
+}
+
+// alike are lanes that are not drawn, since all of them fared alike.
+type alike struct {
+	lanes []*explain.Lane
+	all   []*explain.Lane // in the order of the timeline
+}
+
+// says is the line of lanes that fared alike: "9,871 indexes succeeded at the first try".
+func (a *alike) says() string {
+	shortest, longest := events.Time(0), events.Time(0)
+	for i, l := range a.lanes {
+		s := l.Spans
+		d := events.Time(s[len(s)-1].To - s[0].From)
+		if i == 0 {
+			shortest = d
+		}
+		shortest, longest = min(shortest, d), max(longest, d)
+	}
+	what := "try"
+	if a.lanes[0].Index != nil {
+		what = "index"
+	}
+	return fmt.Sprintf("%s succeeded at the first try, %s to %s each", plural(len(a.lanes), what), words.Span(shortest.Sub(0)), words.Span(longest.Sub(0)))
+}
+
+func plural(n int, what string) string {
+	if what == "index" {
+		return fmt.Sprintf("%d indexes", n)
+	}
+	return fmt.Sprintf("%d tries", n)
+}
+
+// fold takes the lanes that are drawn, and those that are one line: of more than MostLanes, those in which one try succeeded.
+func fold(t *explain.Timeline) (rows []*explain.Lane, folded *alike) {
+	for i := range t.Rows {
+		rows = append(rows, &t.Rows[i])
+	}
+	if len(rows) <= MostLanes {
+		return rows, nil
+	}
+	folded = &alike{all: rows}
+	var told []*explain.Lane
+	for _, l := range rows {
+		if len(l.Ends) == 1 && l.Ends[0].Succeeded && l.Ends[0].Earliest == 0 && len(l.Spans) > 0 {
+			folded.lanes = append(folded.lanes, l)
+		} else {
+			told = append(told, l)
+		}
+	}
+	if len(folded.lanes) == 0 {
+		folded.lanes = nil
+	}
+	if n := len(told); n > MostLanes {
+		t.More += n - MostLanes
+		told = told[:MostLanes]
+	}
+	return told, folded
+}
+
+// strip draws all lanes as cells in their order, and says what those have in common that are not drawn.
+func (d *drawing) strip(a *alike) {
+	d.name("all", "")
+	const most = 400
+	n := min(len(a.all), most)
+	each := (width - margin - gutter) / float64(n)
+	for i := range n {
+		from, to := i*len(a.all)/n, (i+1)*len(a.all)/n
+		class := "jl-cellok"
+		for _, l := range a.all[from:to] {
+			switch {
+			case len(l.Ends) == 0 && class == "jl-cellok":
+				class = "jl-cellrun"
+			case len(l.Ends) > 0 && !l.Ends[len(l.Ends)-1].Succeeded:
+				class = "jl-cellno"
+			}
+		}
+		high := barHeight
+		if class == "jl-cellno" {
+			high += 5 // so that it is told without its colour
+		}
+		d.rect(class, "", gutter+each*float64(i), d.y-high/2, max(each-0.5, 0.8), high)
+	}
+	d.b.WriteString("\n")
+	d.y += laneAt
+	if len(a.lanes) > 0 {
+		d.text("jl-small", gutter, d.y+4, a.says())
+	}
+	d.y += laneAt
+}
