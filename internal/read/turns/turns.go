@@ -1,0 +1,92 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// The bounds, unless others are given.
+const (
+	UsualAll  = 8
+	UsualEach = 2
+	UsualWait = 2 * time.Second
+)
+
+// ErrBusy: no turn came in time.
+var ErrBusy = errors.New("too many questions are asked at once: try again in a few seconds")
+
+// Config says how many turns there are. The zero value is good.
+type Config struct {
+	All  int           // at a time; 0 for UsualAll
+	Each int           // of one user; 0 for UsualEach
+	Wait time.Duration // for a turn; 0 for UsualWait
+}
+
+// Turns are the turns of a service.
+type Turns struct {
+	config Config
+
+	mu    sync.Mutex
+	held  map[string]int // turns by user
+	count int
+	freed chan struct{} // closed and made anew when a turn is given back
+}
+
+// New makes turns of which none is held.
+func New(config Config) *Turns {
+	if config.All <= 0 {
+		config.All = UsualAll
+	}
+	if config.Each <= 0 {
+		config.Each = UsualEach
+	}
+	if config.Wait <= 0 {
+		config.Wait = UsualWait
+	}
+	return &Turns{config: config, held: map[string]int{}, freed: make(chan struct{})}
+}
+
+// Take waits for a turn of a user; done gives it back, and is called once. It fails with ErrBusy when none came in time, or with the
+// context's error.
+func (t *Turns) Take(ctx context.Context, user string) (done func(), err error) {
+	wait := time.NewTimer(t.config.Wait)
+	defer wait.Stop()
+	for {
+		got, freed := t.try(user)
+		if got {
+			return func() { t.give(user) }, nil
+		}
+		select {
+		case <-freed:
+		case <-wait.C:
+			return nil, ErrBusy
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// try takes a turn if there is one; else freed is closed when one is given back.
+func (t *Turns) try(user string) (got bool, freed <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.count >= t.config.All || t.held[user] >= t.config.Each {
+		return false, t.freed
+	}
+	t.count++
+	t.held[user]++
+	return true, nil
+}
+
+func (t *Turns) give(user string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count--
+	if t.held[user]--; t.held[user] == 0 {
+		delete(t.held, user)
+	}
+	close(t.freed)
+	t.freed = make(chan struct{})
+}
