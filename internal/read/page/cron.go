@@ -1,0 +1,157 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/picture"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// cronPart is what the page of a CronJob has beside its explanation.
+type cronPart struct {
+	Days    []day
+	Ticks   *table
+	Earlier bool
+	Runs    template.HTML
+	Time    string // the instant that is asked about
+	WhyNot  []sentence
+	Refused string // why it was not answered
+	Legend  []square
+}
+
+// day is a day of due times.
+type day struct {
+	Name    string
+	Squares []square
+}
+
+// square is a due time, or a range of them with one fate.
+type square struct {
+	Letter, Fate, Title, Href string
+	Count                     int
+}
+
+const (
+	mostTicks = "120" // due times that are listed, and drawn
+	mostRuns  = 60
+)
+
+// fateLetters are the squares of the strip; the letter tells them apart without their colour.
+var fateLetters = map[string]string{
+	"Started": "S", "Merged": "M", "TooLate": "L", "Refused": "R", "Lost": "X", "Unwatched": "U", "CronJobDeleted": "D", "ScheduleChanged": "C",
+	"StartedAgain": "S", "MadeByHand": "H", "Triggered": "T", "NotStarted": "N", "Unknown": "?",
+}
+
+// cronJob is the screen of a CronJob.
+func cronJob(ctx context.Context, v *view) (*reply, error) {
+	o, err := v.form("json", "md")
+	if err != nil {
+		return nil, err
+	}
+	named := "cronjob/" + v.request.PathValue("name")
+	values := map[string]string{ask.FlagNamespace: v.request.PathValue("namespace"), "at": v.values.Get("at")}
+	answer, err := put(ctx, v, ask.Explain.New(), values, named)
+	switch {
+	case answer == nil:
+		return nil, err
+	case o == "json":
+		return v.json(answer)
+	case o == "md":
+		return v.markdown(answer), nil
+	}
+	v.explained(answer)
+	v.Object.Cron = &cronPart{}
+	if err := v.ticks(ctx, values, named); err != nil {
+		return nil, err
+	}
+	v.whyNot(ctx, values, named)
+	if err := v.runs(ctx, answer.Namespace, answer.Name); err != nil {
+		return nil, err
+	}
+	v.Object.Records = v.listing(ctx, events.Stream{Kind: events.StreamCronJob, ID: string(types.UID(answer.UID))}, values["at"])
+	return v.page()
+}
+
+// ticks are the due times: a strip by day, and a row for each.
+func (v *view) ticks(ctx context.Context, values map[string]string, named string) error {
+	of := map[string]string{ask.FlagNamespace: values[ask.FlagNamespace], "at": values["at"], "tail": mostTicks}
+	ticks, err := put(ctx, v, ask.Ticks.New(), of, named)
+	if ticks == nil {
+		return err
+	}
+	page := show.Page{Zone: v.zone}
+	part := v.Object.Cron
+	part.Earlier = ticks.Earlier
+	part.Ticks = &table{Head: []string{"due", "times", "record", "Job", "fate"}}
+	add := func(cells []show.Cell, id string, record uint64, bad bool) {
+		row := tableRow{ID: id, Bad: bad}
+		for _, c := range cells {
+			row.Cells = append(row.Cells, c.Text)
+		}
+		if record != 0 {
+			row.Href = v.recordAt(record)
+		}
+		part.Ticks.Rows = append(part.Ticks.Rows, row)
+	}
+	legend := map[string]bool{}
+	for i := range ticks.Items {
+		t := &ticks.Items[i]
+		id := fmt.Sprintf("due%d", i)
+		bad := t.Job == "" && t.Fate != events.TickMerged.String()
+		add(page.TickCells(t), id, t.Record, bad)
+		sq := square{
+			Letter: fateLetters[t.Fate], Fate: t.Fate, Count: t.Count, Href: "#" + id,
+			Title: words.Clean(page.TickCells(t)[0].Text + " " + page.TickFate(t)),
+		}
+		if name := v.zone.Day(events.Time(t.First)); len(part.Days) == 0 || part.Days[len(part.Days)-1].Name != name {
+			part.Days = append(part.Days, day{Name: name})
+		}
+		last := &part.Days[len(part.Days)-1]
+		last.Squares = append(last.Squares, sq)
+		if !legend[t.Fate] {
+			legend[t.Fate] = true
+			part.Legend = append(part.Legend, square{Letter: sq.Letter, Fate: t.Fate, Title: words.Clean(t.Says)})
+		}
+	}
+	if ticks.Due != nil {
+		add(page.OpenCells(ticks.Due), "open", ticks.Due.Record, true)
+	}
+	return nil
+}
+
+// whyNot answers about an instant, if one is asked for. What was asked wrongly is said in its place.
+func (v *view) whyNot(ctx context.Context, values map[string]string, named string) {
+	part := v.Object.Cron
+	if part.Time = v.values.Get("time"); part.Time == "" {
+		return
+	}
+	answer, err := put(ctx, v, ask.WhyNot.New(), map[string]string{ask.FlagNamespace: values[ask.FlagNamespace]}, named, part.Time)
+	if answer == nil {
+		part.Refused = words.Clean(err.Error())
+		return
+	}
+	for i := range answer.Sentences {
+		part.WhyNot = append(part.WhyNot, v.says(&answer.Sentences[i]))
+	}
+}
+
+// runs are how long the newest Jobs of a CronJob took.
+func (v *view) runs(ctx context.Context, namespace, name string) error {
+	page, err := put(ctx, v, ask.Jobs.New(), map[string]string{ask.FlagNamespace: namespace, "name": name + "-", "limit": fmt.Sprint(mostRuns)})
+	if page == nil {
+		return err
+	}
+	runs := append([]history.Summary{}, page.Items...)
+	v.Object.Cron.Runs = drawn(picture.Runs(runs, func(s *history.Summary) string {
+		return v.to(map[string]string{"uid": s.UID}, "job", s.Namespace, s.Name)
+	}, v.zone))
+	return nil
+}

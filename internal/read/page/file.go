@@ -1,0 +1,57 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// FileOf says what a file is made of.
+type FileOf struct {
+	Answer *explain.Answer
+	At     string     // the point that was asked for; empty for the end of the log
+	Log    string     // how a command line names the log, for how it is checked; empty for DIR
+	Zone   words.Zone // of the times
+}
+
+// File is an answer as one document without a script: the answer, of a Job the picture and the tries, the cited records in full, the
+// head of the log, and the commands that check it. Its policy forbids all but its own style, and its bytes are ASCII.
+func File(ctx context.Context, src ask.Source, of FileOf) ([]byte, error) {
+	id, head, err := src.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{
+		site: &site{Config: Config{Log: of.Log}}, request: &http.Request{URL: &url.URL{Path: "/"}}, values: url.Values{}, src: src, id: id, head: head,
+		damage: src.Damage, zone: of.Zone, File: true, cited: citedBy(of.Answer),
+		AsOf: history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}, Clock: of.Zone.Second(head.Time),
+	}
+	if v.damage == nil {
+		v.damage = &store.Damage{}
+	}
+	if of.Zone.Location != nil {
+		v.Zone = of.Zone.Location.String()
+	}
+	v.src.Note, v.src.Behind = v.note, func(string) {}
+	if of.At != "" {
+		v.values.Set("at", of.At)
+	}
+	v.explained(of.Answer)
+	if of.Answer.Kind == "job" {
+		if err := v.tries(ctx, of.Answer, map[string]string{"at": of.At}); err != nil {
+			return nil, err
+		}
+	}
+	out, err := v.file(ctx, of.Answer)
+	if err != nil {
+		return nil, err
+	}
+	return out.body, nil
+}

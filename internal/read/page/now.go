@@ -1,0 +1,264 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/picture"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// nowScreen is the first page.
+type nowScreen struct {
+	Tallies      []tally
+	Rest         []string
+	Since, Until string // as they were given
+	From, To     string // the window, for people
+	Namespace    string
+	Windows      []form
+	Strip        template.HTML
+	Sorts        []trouble
+	Jobs         []jobRow
+	JobsCut      bool
+	CronJobs     []cronRow
+	CronJobsCut  bool
+}
+
+// tally is a number that says how things are.
+type tally struct{ Label, Number, Rest, Tone string }
+
+type trouble struct {
+	Sort, Tone string
+	Rows       []troubleRow
+}
+
+type troubleRow struct {
+	Name, Href, Kind string
+	Jobs             string
+	First, Last      string
+	Why              string
+	Cites            []cite
+	Others           []form // the other Jobs of the cause
+	OthersCut        int
+}
+
+type jobRow struct {
+	Name, Href, State, Tone, Since, Took string
+	Why                                  sentence
+}
+
+type cronRow struct {
+	Name, Href, State, Tone, Schedule, Next, Last, Says string
+}
+
+// The window of the first page, and how much of it is listed.
+const (
+	usualWindow = 24 * time.Hour
+	mostRows    = 40
+	mostOthers  = 8
+	mostCounted = 5000 // Jobs of the strip
+)
+
+// now is the first screen.
+func now(ctx context.Context, v *view) (*reply, error) {
+	o, err := v.form("json")
+	if err != nil {
+		return nil, err
+	}
+	s := &nowScreen{Since: v.values.Get("since"), Until: v.values.Get("until"), Namespace: v.values.Get("n")}
+	end, err := history.NowOf(ctx, v.src)
+	if err != nil {
+		return nil, err
+	}
+	since := s.Since
+	if since == "" {
+		since = end.Add(-usualWindow).Go().UTC().Format(time.RFC3339)
+	}
+	values := map[string]string{ask.FlagNamespace: s.Namespace, "since": since, "until": s.Until}
+	failures, err := put(ctx, v, ask.Failures.New(), values)
+	switch {
+	case failures == nil:
+		return nil, err
+	case o == "json":
+		return v.json(failures)
+	}
+	v.Title, v.Now = "now", s
+	s.tally(show.FailuresHead(failures, v.zone))
+	v.troubles(s, failures)
+	if err := v.jobs(ctx, s, since, end, failures.Gaps); err != nil {
+		return nil, err
+	}
+	if err := v.cronJobs(ctx, s); err != nil {
+		return nil, err
+	}
+	for _, w := range []string{"1h", "6h", "24h", "7d"} {
+		d := map[string]time.Duration{"1h": time.Hour, "6h": 6 * time.Hour, "24h": usualWindow, "7d": 7 * usualWindow}[w]
+		s.Windows = append(s.Windows, form{w, v.to(map[string]string{"since": end.Add(-d).Go().UTC().Format(time.RFC3339), "n": s.Namespace}, "")})
+	}
+	return v.page()
+}
+
+// tally splits the sums that a list of trouble begins with: "FAILED 6 in 4 causes".
+func (s *nowScreen) tally(parts []string) {
+	for _, part := range parts {
+		label, rest, is := strings.Cut(part, " ")
+		if !is || label != strings.ToUpper(label) || len(s.Rest) > 0 {
+			s.Rest = append(s.Rest, words.Clean(part))
+			continue
+		}
+		number, more, _ := strings.Cut(rest, " ")
+		tone := map[string]string{"STUCK": "hold", "FAILED": "bad"}[label]
+		if number == "0" {
+			tone = "still"
+		}
+		s.Tallies = append(s.Tallies, tally{strings.ToLower(label), number, more, tone})
+	}
+}
+
+// troubles are a row for each cause, below how it is called.
+func (v *view) troubles(s *nowScreen, f *explain.Failures) {
+	for _, row := range show.CauseRows(f) {
+		sort := show.SortSays(row.Of.Sort)
+		if n := len(s.Sorts); n == 0 || s.Sorts[n-1].Sort != sort {
+			s.Sorts = append(s.Sorts, trouble{Sort: sort, Tone: map[string]string{explain.SortStuck: "hold", explain.SortFailed: "bad"}[row.Of.Sort]})
+		}
+		of := &s.Sorts[len(s.Sorts)-1]
+		out := troubleRow{
+			Name: words.Clean(row.Name), Href: v.troubleAt(row.Of), Kind: row.Of.Kind, First: v.clock(row.First), Why: words.Clean(row.Why),
+			Cites: v.cites(row.Of.Records),
+		}
+		if row.Jobs > 1 {
+			out.Jobs, out.Last = words.Count(row.Jobs, "Job"), v.clock(row.Last)
+			at := indexOf(f, row.Of)
+			for i := at + 1; i < at+row.Jobs && i < len(f.Items); i++ {
+				if len(out.Others) == mostOthers {
+					out.OthersCut = at + row.Jobs - i
+					break
+				}
+				x := &f.Items[i]
+				out.Others = append(out.Others, form{words.Clean(x.Namespace + "/" + x.Name), v.troubleAt(x)})
+			}
+		}
+		of.Rows = append(of.Rows, out)
+	}
+}
+
+func indexOf(f *explain.Failures, of *explain.Trouble) int {
+	for i := range f.Items {
+		if &f.Items[i] == of {
+			return i
+		}
+	}
+	return 0
+}
+
+func (v *view) troubleAt(t *explain.Trouble) string {
+	if t.Kind == "CronJob" {
+		return v.to(nil, "cronjob", t.Namespace, t.Name)
+	}
+	return v.to(map[string]string{"uid": t.UID}, "job", t.Namespace, t.Name)
+}
+
+// jobs are the newest Jobs, and the strip of all that ended in the window.
+func (v *view) jobs(ctx context.Context, s *nowScreen, since string, end events.Time, gaps []history.Gap) error {
+	values := map[string]string{ask.FlagNamespace: s.Namespace, "since": since, "limit": fmt.Sprint(mostCounted)}
+	all, err := put(ctx, v, ask.Jobs.New(), values)
+	if all == nil {
+		return err
+	}
+	from := end
+	running := 0
+	for i := range all.Items {
+		x := &all.Items[i]
+		if x.State == history.StateRunning {
+			running++
+		}
+		if x.Created != 0 {
+			from = min(from, events.Time(x.Created))
+		}
+	}
+	cut := ""
+	if all.Continue != "" {
+		cut = fmt.Sprintf("of the newest %d", mostCounted)
+	}
+	s.Tallies = append(s.Tallies, tally{"running", fmt.Sprint(running), cut, map[bool]string{true: "run", false: "still"}[running > 0]})
+	if t, err := time.Parse(time.RFC3339, since); err == nil && s.Since != "" {
+		from = events.At(t)
+	}
+	s.From, s.To = v.zone.Second(from), v.zone.Second(end)
+	s.Strip = drawn(picture.Ended(all.Items, gaps, from, end, v.zone))
+	values["limit"], values["why"] = fmt.Sprint(mostRows), "true"
+	newest, err := put(ctx, v, ask.Jobs.New(), values)
+	if newest == nil {
+		return err
+	}
+	s.JobsCut = newest.Continue != ""
+	for i := range newest.Items {
+		x := &newest.Items[i]
+		row := jobRow{
+			Name: words.Clean(x.Namespace + "/" + x.Name), Href: v.to(map[string]string{"uid": x.UID}, "job", x.Namespace, x.Name), State: string(x.State),
+			Tone: toneOf(&explain.Answer{Kind: "job", State: string(x.State)}), Since: v.clock(events.Time(x.Created)),
+		}
+		if x.Started != 0 && x.Finished != 0 {
+			row.Took = words.Span(max(events.Time(x.Finished).Sub(events.Time(x.Started).Second()), 0))
+		}
+		if x.Why != nil {
+			row.Why = sentence{Text: words.Clean(x.Why.Text), Cites: v.cites(x.Why.Records)}
+		}
+		s.Jobs = append(s.Jobs, row)
+	}
+	return nil
+}
+
+// cronJobs are the newest CronJobs.
+func (v *view) cronJobs(ctx context.Context, s *nowScreen) error {
+	page, err := put(ctx, v, ask.CronJobs.New(), map[string]string{ask.FlagNamespace: s.Namespace, "limit": fmt.Sprint(mostRows)})
+	if page == nil {
+		return err
+	}
+	s.CronJobsCut = page.Continue != ""
+	for i := range page.Items {
+		x := &page.Items[i]
+		row := cronRow{
+			Name: words.Clean(x.Namespace + "/" + x.Name), Href: v.to(nil, "cronjob", x.Namespace, x.Name), State: string(x.State),
+			Tone: toneOf(&explain.Answer{Kind: "cronjob", State: string(x.State)}), Schedule: words.Clean(x.Schedule), Next: v.clock(events.Time(x.Next)),
+		}
+		if x.LastDue != nil {
+			row.Last, row.Says = v.clock(events.Time(x.LastDue.Last)), words.Clean((&show.Page{Zone: v.zone}).TickFate(x.LastDue))
+		}
+		if x.Due != nil && x.Due.Hold != "" {
+			row.Last, row.Says = v.clock(events.Time(x.Due.At)), words.Clean(x.Due.Says)
+		}
+		s.CronJobs = append(s.CronJobs, row)
+	}
+	return nil
+}
+
+// found are the rows of a search.
+func (v *view) found(f *ask.Found) *findScreen {
+	s := &findScreen{Head: show.FoundHead(&f.Pieces)}
+	for i := range f.Items {
+		m := &f.Items[i]
+		row := foundRow{Kind: m.Kind, Name: words.Clean(m.Namespace + "/" + m.Name), State: words.Clean(m.State), What: words.Clean(show.MatchText(m))}
+		switch m.Kind {
+		case "Job":
+			row.Href, row.Since = v.to(map[string]string{"uid": m.UID}, "job", m.Namespace, m.Name), v.clock(events.Time(m.Created))
+		case "CronJob":
+			row.Href, row.Since = v.to(nil, "cronjob", m.Namespace, m.Name), v.clock(events.Time(m.Created))
+		case "pod":
+			row.Href, row.Since = v.to(nil, "pod", m.Namespace, m.Name), v.clock(events.Time(m.At))
+		default:
+			row.Name, row.Href, row.Since = fmt.Sprintf("#%d", m.Record), v.recordAt(m.Record), v.clock(events.Time(m.At))
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	return s
+}

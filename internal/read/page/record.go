@@ -1,0 +1,243 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// recordScreen is one record.
+type recordScreen struct {
+	line
+	Stream           string
+	JSON             string
+	Causes, Effects  []line
+	EffectsCut       bool   // only so many records behind it were looked at
+	Previous         string // the address of the stream's record before
+	Next             string // likewise behind
+	Newer, Older     string // the addresses of the log's neighbours
+	AsOfHere, Object string // the page of its object as of the record
+}
+
+// line is a record in one line.
+type line struct {
+	Sequence             uint64
+	Href                 string
+	At                   string
+	Kind, Detail, Object string
+}
+
+// listing are the records of an object.
+type listing struct {
+	Lines []line
+	Cut   bool // older ones are not listed
+}
+
+// citedRecord is a record in a file.
+type citedRecord struct {
+	line
+	JSON string
+}
+
+// The bounds of what is looked at beside a record.
+const (
+	mostEffects = 500
+	mostListed  = 200
+	mostCited   = 300
+)
+
+func (v *view) line(names *words.Names, r *events.Record) line {
+	return line{
+		Sequence: uint64(r.Sequence), Href: v.recordAt(uint64(r.Sequence)), At: v.zone.Moment(r.Time), Kind: r.Kind.String(), Detail: names.Detail(r),
+		Object: words.Clean(names.Object(r)),
+	}
+}
+
+// record is the screen of a record.
+func record(ctx context.Context, v *view) (*reply, error) {
+	o, err := v.form("json")
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.ParseUint(v.request.PathValue("record"), 10, 64)
+	if err != nil || n == 0 {
+		return nil, which.Wrong("%q is no number of a record", v.request.PathValue("record"))
+	}
+	r, err := history.Record(ctx, v.src, events.Sequence(n))
+	if err != nil {
+		return nil, err
+	}
+	names := history.NamesOf(ctx, v.src)
+	text := names.RecordJSON(&r)
+	if o == "json" {
+		return &reply{kind: "application/json", body: append(text, '\n')}, nil
+	}
+	s := &recordScreen{line: v.line(names, &r), Stream: words.Clean(r.Stream.String()), JSON: indented(text)}
+	v.Title = fmt.Sprintf("record %d – %s", n, r.Kind)
+	for _, at := range r.Causes {
+		cause, err := history.Record(ctx, v.src, at)
+		if err != nil {
+			s.Causes = append(s.Causes, line{Sequence: uint64(at), Href: v.recordAt(uint64(at)), Detail: words.Clean(err.Error())})
+			continue
+		}
+		s.Causes = append(s.Causes, v.line(names, &cause))
+	}
+	if err := v.effects(ctx, s, names, &r); err != nil {
+		return nil, err
+	}
+	if r.Previous != 0 {
+		s.Previous = v.recordAt(uint64(r.Previous))
+	}
+	if n > 1 {
+		s.Older = v.recordAt(n - 1)
+	}
+	if r.Sequence < v.head.Sequence {
+		s.Newer = v.recordAt(n + 1)
+	}
+	v.ofObject(s, names, &r)
+	v.Record = s
+	return v.page()
+}
+
+// effects finds the records of the stream that a record led to.
+func (v *view) effects(ctx context.Context, s *recordScreen, names *words.Names, r *events.Record) error {
+	looked := 0
+	for x, err := range v.src.ReadStream(ctx, r.Stream, r.Sequence+1, store.Forward) {
+		if err != nil {
+			if v.src.Beside(err) {
+				return nil
+			}
+			return fmt.Errorf("look for what a record led to: %w", err)
+		}
+		if s.Next == "" {
+			s.Next = v.recordAt(uint64(x.Sequence))
+		}
+		if slices.Contains(x.Causes, r.Sequence) {
+			s.Effects = append(s.Effects, v.line(names, &x))
+		}
+		if looked++; looked == mostEffects {
+			s.EffectsCut = true
+			return nil
+		}
+	}
+	return nil
+}
+
+// ofObject makes the address of the object's page as of the record.
+func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
+	at := map[string]string{"at": fmt.Sprint(r.Sequence)}
+	switch r.Stream.Kind {
+	case events.StreamJob:
+		if job := names.Job(r.Stream); job.Name != "" {
+			at["uid"] = r.Stream.ID
+			s.AsOfHere, s.Object = v.to(at, "job", job.Namespace, job.Name), words.Clean(job.Namespace+"/"+job.Name)
+		}
+	case events.StreamCronJob:
+		if job := names.Job(r.Stream); job.Name != "" {
+			s.AsOfHere, s.Object = v.to(at, "cronjob", job.Namespace, job.Name), words.Clean(job.Namespace+"/"+job.Name)
+		}
+	}
+}
+
+// listing are the newest records of a stream, through a record where one is given.
+func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing {
+	from := events.Sequence(0)
+	if n, err := strconv.ParseUint(at, 10, 64); err == nil {
+		from = events.Sequence(n)
+	}
+	out := &listing{}
+	var found []events.Record
+	for r, err := range v.src.ReadStream(ctx, s, from, store.Backward) {
+		if err != nil {
+			v.damage.Note(err)
+			break
+		}
+		if len(found) == mostListed {
+			out.Cut = true
+			break
+		}
+		found = append(found, r)
+	}
+	slices.Reverse(found)
+	names := history.NamesOf(ctx, v.src)
+	for i := range found {
+		names.Learn(&found[i])
+		out.Lines = append(out.Lines, v.line(names, &found[i]))
+	}
+	return out
+}
+
+// citedRecords puts the records that a file cites into it.
+func (v *view) citedRecords(ctx context.Context) error {
+	names := history.NamesOf(ctx, v.src)
+	for _, n := range slices.Sorted(maps.Keys(v.cited)) {
+		if len(v.Object.Cited) == mostCited {
+			v.note(fmt.Sprintf("%d records are cited, and the first %d are in this file", len(v.cited), mostCited))
+			return nil
+		}
+		r, err := history.Record(ctx, v.src, events.Sequence(n))
+		if err != nil {
+			if v.src.Beside(err) {
+				continue
+			}
+			return err
+		}
+		v.Object.Cited = append(v.Object.Cited, citedRecord{v.line(names, &r), indented(names.RecordJSON(&r))})
+	}
+	return nil
+}
+
+// indented is JSON of a record for people; its characters are visible ones already.
+func indented(text []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") != nil {
+		return string(text)
+	}
+	return b.String()
+}
+
+// findScreen is what a piece of a text is of.
+type findScreen struct {
+	Head []string
+	Rows []foundRow
+}
+
+type foundRow struct {
+	Kind, Name, Href, State, Since, What string
+	Record                               *cite
+}
+
+// find is the screen of a search.
+func find(ctx context.Context, v *view) (*reply, error) {
+	o, err := v.form("json")
+	if err != nil {
+		return nil, err
+	}
+	v.Query = v.values.Get("q")
+	v.Title = "find"
+	if v.Query == "" && o == "" {
+		v.Find = &findScreen{}
+		return v.page()
+	}
+	q := ask.Find.New()
+	found, err := put(ctx, v, q, map[string]string{ask.FlagText: v.Query, ask.FlagNamespace: v.values.Get("n"), "limit": v.values.Get("limit")})
+	switch {
+	case found == nil:
+		return nil, err
+	case o == "json":
+		return v.json(found)
+	}
+	v.Find = v.found(found)
+	return v.page()
+}

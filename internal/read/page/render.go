@@ -1,0 +1,82 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/read/picture"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+//go:embed assets
+var assets embed.FS
+
+var layout = template.Must(template.New("layout.html").Funcs(template.FuncMap{
+	"clean": words.Clean,
+	"style": func() template.CSS { return template.CSS(sheet.text) }, //nolint:gosec // it is a file of ours
+	"sheet": func() string { return sheet.name() }, "script": func() string { return script.name() },
+}).ParseFS(assets, "assets/*.html"))
+
+// asset is a file that pages load: its name has the hash of its text, so that a browser keeps it.
+type asset struct {
+	stem, ext, kind string
+	text            string
+}
+
+func read(name string) string {
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // it is compiled in
+	}
+	return string(text)
+}
+
+var (
+	sheet  = asset{"style", ".css", "text/css; charset=utf-8", read("style.css") + picture.Style}
+	script = asset{"script", ".js", "text/javascript; charset=utf-8", read("script.js")}
+)
+
+func (a asset) name() string {
+	sum := sha256.Sum256([]byte(a.text))
+	return a.stem + "-" + hex.EncodeToString(sum[:6]) + a.ext
+}
+
+// ServeHTTP gives the file.
+func (a asset) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write([]byte(a.text)) // who asked may be gone
+}
+
+// filePolicy is the policy of a file: its own style, and nothing else.
+func filePolicy() string {
+	sum := sha256.Sum256([]byte(sheet.text))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// Policy is that of a file, for the template.
+func (*view) Policy() string { return filePolicy() }
+
+// page is the document.
+func (v *view) page() (*reply, error) {
+	for _, err := range v.damage.Met() {
+		v.Damage = append(v.Damage, words.Clean(err.Error()))
+	}
+	var b bytes.Buffer
+	if err := layout.Execute(&b, v); err != nil {
+		return nil, fmt.Errorf("lay out the page: %w", err)
+	}
+	return &reply{body: b.Bytes()}, nil
+}
+
+// drawn is a picture of ours in a page: all that others wrote in it is escaped by the package that drew it.
+func drawn(svg []byte) template.HTML {
+	return template.HTML(strings.TrimSpace(string(svg))) //nolint:gosec // see above; the hostile texts of the tests go through it
+}

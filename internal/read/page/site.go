@@ -1,0 +1,166 @@
+package page
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/turns"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Config says what the pages show. Source is required.
+type Config struct {
+	// Source is where the questions of a request are answered from. What is met of damage is noted; note takes what the user should know.
+	Source func(ctx context.Context, d *store.Damage, note func(string)) ask.Source
+	Where  string // what the log is called in the head of each page, such as the name of its directory
+	Log    string // how a command line names the log, for a file that says how it is checked; empty for DIR
+	Base   string // the path below which the pages are, such as /jobledger; empty for the root
+	// User says who asks, for the bound on requests of one user; nil for one user.
+	User func(*http.Request) string
+}
+
+// The bounds of a request.
+const (
+	askingFor  = 10 * time.Second
+	mostAnswer = 4 << 20 // bytes
+)
+
+// site answers the requests.
+type site struct {
+	Config
+	turns *turns.Turns
+}
+
+// reply is what a request is answered with.
+type reply struct {
+	status int    // 0 for 200
+	kind   string // its content type; empty for HTML
+	body   []byte
+	file   string // the name under which a browser saves it; empty for what it shows
+}
+
+// screen answers the requests of one address.
+type screen func(ctx context.Context, v *view) (*reply, error)
+
+// New is a handler of all pages. It answers GET alone.
+func New(config Config) http.Handler {
+	s := &site{config, turns.New(turns.Config{})}
+	mux := http.NewServeMux()
+	for pattern, show := range map[string]screen{
+		"/{$}": now, "/job/{namespace}/{name}": job, "/pod/{namespace}/{name}": pod, "/cronjob/{namespace}/{name}": cronJob,
+		"/record/{record}": record, "/find": find,
+	} {
+		mux.Handle("GET "+config.Base+pattern, s.answer(show))
+	}
+	mux.Handle("GET "+config.Base+"/"+sheet.name(), sheet)
+	mux.Handle("GET "+config.Base+"/"+script.name(), script)
+	mux.Handle("GET "+config.Base+"/", s.answer(func(context.Context, *view) (*reply, error) {
+		return nil, which.Unknown("there is no such page")
+	}))
+	return guarded(mux)
+}
+
+// policy lets a page load its own style and script, and ask its own origin; nothing else. No page stands in a frame.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+func guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answer answers with a screen, within the bounds.
+func (s *site) answer(show screen) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), askingFor)
+		defer cancel()
+		v := newView(s, r)
+		user := ""
+		if s.User != nil {
+			user = s.User(r)
+		}
+		done, err := s.turns.Take(ctx, user)
+		if err != nil {
+			w.Header().Set("Retry-After", "2")
+			send(w, r, v.failed(http.StatusServiceUnavailable, err))
+			return
+		}
+		defer done()
+		v.begin(ctx)
+		out, err := v.refuse(show(ctx, v))
+		switch {
+		case out == nil:
+			send(w, r, v.failed(statusOf(err), err))
+		case len(out.body) > mostAnswer:
+			send(w, r, v.failed(http.StatusUnprocessableEntity, fmt.Errorf("the answer has %d bytes, more than %d: ask for less of it", len(out.body), mostAnswer)))
+		default:
+			w.Header().Set("Jobledger-As-Of", fmt.Sprintf("%d %s", v.AsOf.Sequence, v.zone.Stamp(v.head.Time)))
+			send(w, r, out)
+		}
+	})
+}
+
+// refuse passes an answer on. Beside an answer an error is damage, which the page names.
+func (v *view) refuse(out *reply, err error) (*reply, error) {
+	if out == nil && err == nil {
+		err = which.Unknown("there is no answer")
+	}
+	return out, err
+}
+
+// statusOf is the status of a request that failed.
+func statusOf(err error) int {
+	var wrong *which.WrongError
+	var unknown *which.UnknownError
+	switch {
+	case errors.As(err, &wrong), errors.Is(err, history.ErrQuery):
+		return http.StatusBadRequest
+	case errors.As(err, &unknown), errors.Is(err, history.ErrNoRecord), errors.Is(err, history.ErrNoJob), errors.Is(err, history.ErrNoCronJob):
+		return http.StatusNotFound
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusGatewayTimeout
+	case errors.Is(err, store.ErrPruned):
+		return http.StatusGone
+	}
+	return http.StatusInternalServerError
+}
+
+// send writes an answer, or says that the reader has it already.
+func send(w http.ResponseWriter, r *http.Request, out *reply) {
+	sum := sha256.Sum256(out.body)
+	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+	h := w.Header()
+	if out.kind == "" {
+		out.kind = "text/html; charset=utf-8"
+	}
+	h.Set("Content-Type", out.kind)
+	h.Set("Cache-Control", "no-cache")
+	if out.file != "" {
+		h.Set("Content-Disposition", `attachment; filename="`+out.file+`"`)
+	}
+	if out.status == 0 {
+		h.Set("ETag", tag)
+		if strings.Contains(r.Header.Get("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		out.status = http.StatusOK
+	}
+	w.WriteHeader(out.status)
+	_, _ = w.Write(out.body) // who asked may be gone
+}

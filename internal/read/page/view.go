@@ -1,0 +1,262 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// view is one request, and what all screens show of it.
+type view struct {
+	Title  string
+	Where  string
+	Base   string
+	Zone   string // as the address names it; empty for UTC
+	Query  string // what was looked for
+	AsOf   history.Place
+	Clock  string // the time of AsOf, for people
+	Notes  []string
+	Damage []string
+	File   bool // it is laid out as a file: without forms, scripts and links to other pages
+	Forms  []form
+
+	Now    *nowScreen
+	Object *objectScreen
+	Record *recordScreen
+	Find   *findScreen
+	Error  string
+
+	site    *site
+	request *http.Request
+	values  url.Values
+	zone    words.Zone
+	head    store.Head
+	id      events.Identity
+	src     ask.Source
+	damage  *store.Damage
+	cited   map[uint64]bool // of a file: the records that are in it
+}
+
+// form is another form of what the page shows.
+type form struct{ Name, Href string }
+
+func newView(s *site, r *http.Request) *view {
+	v := &view{site: s, request: r, values: r.URL.Query(), Where: words.Clean(s.Where), Base: s.Base, damage: &store.Damage{}}
+	v.src = s.Source(r.Context(), v.damage, v.note)
+	return v
+}
+
+// note takes what the user should know beside the answer, once.
+func (v *view) note(text string) {
+	if text = words.Clean(text); !slices.Contains(v.Notes, text) {
+		v.Notes = append(v.Notes, text)
+	}
+}
+
+// begin reads the zone, and as of when the answer is.
+func (v *view) begin(ctx context.Context) {
+	if name := v.values.Get("zone"); name != "" && name != "UTC" {
+		if location, err := time.LoadLocation(name); err == nil {
+			v.zone, v.Zone = words.Zone{Location: location}, name
+		} else {
+			v.note(fmt.Sprintf("there is no time zone %q: times are in UTC", name))
+		}
+	}
+	id, head, err := v.src.Head(ctx)
+	if err != nil {
+		return // the question meets it, too
+	}
+	v.id, v.head = id, head
+	v.AsOf = history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}
+	v.Clock = v.zone.Second(head.Time)
+}
+
+// set sets the parameters of a question: those that are not empty, and the zone.
+func (v *view) set(flags *pflag.FlagSet, values map[string]string) error {
+	if v.Zone != "" {
+		for _, name := range []string{ask.FlagZone, ask.FlagTexts} {
+			if err := flags.Set(name, v.Zone); err != nil {
+				return which.Wrong("zone=%q: %v", v.Zone, err)
+			}
+		}
+	}
+	for name, value := range values {
+		if value == "" {
+			continue
+		}
+		if err := flags.Set(name, value); err != nil {
+			return which.Wrong("%s=%q: %v", name, value, err)
+		}
+	}
+	return nil
+}
+
+// put asks a question. Beside an answer, damage is noted and told on the page; without one it is the error.
+func put[A any](ctx context.Context, v *view, q *ask.Asked[A], values map[string]string, args ...string) (*A, error) {
+	if err := v.set(q.Flags, values); err != nil {
+		return nil, err
+	}
+	if err := q.Read(args); err != nil {
+		return nil, err
+	}
+	answer, err := q.Ask(ctx, v.src)
+	v.damage.Note(err)
+	if answer == nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// json is an answer as the command writes it with -o json.
+func (v *view) json(answer any) (*reply, error) {
+	text, err := ask.Write(answer, v.damage.Met())
+	if err != nil {
+		return nil, err
+	}
+	return &reply{kind: "application/json", body: text}, nil
+}
+
+// form is which form of the screen is asked for; empty for the page. A form that the screen does not have is an error.
+func (v *view) form(has ...string) (string, error) {
+	o := v.values.Get("o")
+	if o != "" && !slices.Contains(has, o) {
+		return "", which.Wrong("o=%q: this page has the forms %s", o, strings.Join(has, ", "))
+	}
+	for _, name := range has {
+		v.Forms = append(v.Forms, form{name, v.with("o", name)})
+	}
+	return o, nil
+}
+
+// with is the address of this page with another parameter; an empty value leaves it out.
+func (v *view) with(name, value string) string {
+	values := url.Values{}
+	for k, all := range v.values {
+		values[k] = all
+	}
+	values.Del("o") // a link is to the page, unless it is to a form of it
+	if value == "" {
+		values.Del(name)
+	} else {
+		values.Set(name, value)
+	}
+	path := v.request.URL.EscapedPath()
+	if query := values.Encode(); query != "" {
+		return path + "?" + query
+	}
+	return path
+}
+
+// to is the address of a page.
+func (v *view) to(values map[string]string, parts ...string) string {
+	path := v.Base
+	for _, part := range parts {
+		path += "/" + url.PathEscape(part)
+	}
+	query := url.Values{}
+	if v.Zone != "" {
+		query.Set("zone", v.Zone)
+	}
+	for name, value := range values {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if len(query) > 0 {
+		return path + "?" + query.Encode()
+	}
+	return path
+}
+
+// recordAt is the address of a record: its page, or in a file the place where it stands there, if it does.
+func (v *view) recordAt(record uint64) string {
+	if !v.File {
+		return v.to(nil, "record", fmt.Sprint(record))
+	}
+	if v.cited[record] {
+		return fmt.Sprintf("#r%d", record)
+	}
+	return ""
+}
+
+// sentence is a statement with links to the records that it follows from.
+type sentence struct {
+	Text, Whole string
+	Cites       []cite
+}
+
+type cite struct {
+	Record uint64
+	Href   string
+}
+
+func (v *view) says(s *explain.Sentence) sentence {
+	return sentence{words.Clean(s.Text), wholeOf(s.Text, s.Whole), v.cites(s.Records)}
+}
+
+// wholeOf is a whole text, line by line clean; empty where the text is whole.
+func wholeOf(text, whole string) string {
+	if whole == "" || whole == text {
+		return ""
+	}
+	lines := strings.Split(strings.ReplaceAll(whole, "\t", "    "), "\n")
+	for i, line := range lines {
+		lines[i] = words.Clean(strings.TrimRight(line, "\r"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (v *view) cites(records []uint64) (out []cite) {
+	for _, r := range records {
+		out = append(out, cite{r, v.recordAt(r)})
+	}
+	return out
+}
+
+// clock is a time of day, with the date if it is not of the day of the log's end.
+func (v *view) clock(t events.Time) string {
+	switch {
+	case t == 0:
+		return ""
+	case v.zone.SameDay(t, v.head.Time):
+		return v.zone.In(t).Format("15:04:05")
+	}
+	return v.zone.In(t).Format("2 Jan 15:04")
+}
+
+// failed is the page that says what went wrong.
+func (v *view) failed(status int, err error) *reply {
+	v.Title, v.Error = http.StatusText(status), words.Clean(err.Error())
+	var wrong *which.WrongError
+	if w, is := err.(*which.WrongError); is { //nolint:errorlint // lines are those of the error itself
+		wrong = w
+		for _, line := range wrong.Lines() {
+			v.note(line)
+		}
+	}
+	if o := v.values.Get("o"); o != "" && o != "file" {
+		return &reply{status: status, kind: "text/plain; charset=utf-8", body: []byte(v.Error + "\n")}
+	}
+	v.Now, v.Object, v.Record, v.Find = nil, nil, nil, nil
+	out, failed := v.page()
+	if failed != nil {
+		return &reply{status: status, kind: "text/plain; charset=utf-8", body: []byte(v.Error + "\n")}
+	}
+	out.status = status
+	return out
+}
