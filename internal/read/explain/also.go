@@ -26,11 +26,12 @@ func (c *Case) also() []Sentence {
 		a.ends(exitText(failed[0]))
 	}
 	_, template := c.firstSpec()
-	mine := images(template)
+	mine, theirs := images(template), make(map[*peer][]string, len(c.peers))
+	for _, p := range c.peers {
+		theirs[p] = slices.Collect(maps.Values(images(p.template)))
+	}
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
-		a.compare("image "+mine[name], "with others", func(p *peer) bool {
-			return slices.Contains(slices.Collect(maps.Values(images(p.template))), mine[name])
-		})
+		a.compare("image "+mine[name], "with others", func(p *peer) bool { return slices.Contains(theirs[p], mine[name]) })
 	}
 	nodes := map[string]bool{}
 	for _, t := range failed {

@@ -30,6 +30,8 @@ type Case struct {
 	stream events.Stream
 	zone   words.Zone // of the times in sentences
 	*misses
+	// stored are the specs that were read, by their records.
+	stored map[events.Sequence]content
 
 	damage  events.Sequence // the first record that cannot be read; 0 for none
 	resumed events.Sequence // the first record behind damage, from which on the Job is told; 0 when it is from its beginning

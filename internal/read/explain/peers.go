@@ -37,23 +37,23 @@ type peer struct {
 	ends     map[string]bool // how tries of it failed
 }
 
-// Compare looks at other Jobs: earlier runs of the same work, and what ran at the same time. What it finds is in the answer from then on.
+// Compare looks at other Jobs, for one that failed: earlier runs of the same work, and what ran at the same time; for one that is stuck, at
+// those that the same held up. What it finds is in the answer from then on.
 func (c *Case) Compare(ctx context.Context) error {
 	switch {
 	case c.Spec == nil:
 		return nil
 	case !c.finished():
 		return cmp.Or(c.findFreed(ctx), c.Unread())
+	case c.Job.State != history.StateFailed:
+		return c.Unread() // it is compared with nothing
 	}
-	if c.Job.State == history.StateFailed {
-		if err := c.findRuns(ctx); err != nil {
+	for _, find := range []func(context.Context) error{c.findRuns, c.findTemplate, c.findPeers} {
+		if err := find(ctx); err != nil {
 			return err
 		}
-		if err := c.findTemplate(ctx); err != nil {
-			return err
-		}
 	}
-	return cmp.Or(c.findPeers(ctx), c.Unread())
+	return c.Unread()
 }
 
 // listedBefore is where the list of Jobs that had begun before this one begins.
@@ -183,23 +183,41 @@ func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	return p, nil
 }
 
-// contents are the spec that a record stores, and its redacted pod template; nil where they are not kept.
+// content is what a record of a spec stores. Many Jobs of one template have one record.
+type content struct {
+	spec     *events.JobSpec
+	template []byte // redacted
+}
+
+// contents are the spec that a record stores, and its redacted pod template; nil where they are not kept. Each record is read once.
 func (c *Case) contents(ctx context.Context, at events.Sequence) (*events.JobSpec, []byte) {
+	known, ok := c.stored[at]
+	if !ok {
+		known = c.readContents(ctx, at)
+		if c.stored == nil {
+			c.stored = map[events.Sequence]content{}
+		}
+		c.stored[at] = known
+	}
+	return known.spec, known.template
+}
+
+func (c *Case) readContents(ctx context.Context, at events.Sequence) content {
 	if at == 0 {
-		return nil, nil
+		return content{}
 	}
 	r, err := history.Record(ctx, c.src, at)
 	if c.miss(c.src, err); err != nil {
-		return nil, nil
+		return content{}
 	}
 	spec, _ := r.Facts.(*events.JobSpec)
 	for _, cause := range r.Causes {
 		t, err := history.Record(ctx, c.src, cause)
 		if c.miss(c.src, err); err == nil && t.Kind == events.KindTemplateStored {
-			return spec, t.Evidence.Template
+			return content{spec, t.Evidence.Template}
 		}
 	}
-	return spec, nil
+	return content{spec: spec}
 }
 
 // images are those of a redacted template's containers, by name.

@@ -5,21 +5,29 @@ import (
 	"iter"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/store"
 )
 
-// counting counts what is read: how often each stream from its beginning, and how often each record alone.
+// counting counts what is read: how often each stream from its beginning, how often each record alone, and how many lists of Jobs.
 type counting struct {
 	history.Source
 	streams map[events.Stream]int
 	alone   map[events.Sequence]int
+	lists   int
 }
 
 func count(src history.Source) *counting {
-	return &counting{src, map[events.Stream]int{}, map[events.Sequence]int{}}
+	return &counting{src, map[events.Stream]int{}, map[events.Sequence]int{}, 0}
+}
+
+func (c *counting) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
+	c.lists++
+	return c.Source.Jobs(ctx, q)
 }
 
 func (c *counting) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
@@ -74,5 +82,56 @@ func TestALongListReadsEachJobOnce(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAJobThatFailedIsComparedAndOthersAreNot: of other Jobs nothing is read for a Job that completed, as its answer says nothing of them.
+// For one that failed each is read once.
+func TestAJobThatFailedIsComparedAndOthersAreNot(t *testing.T) {
+	compared, alone := 0, 0
+	for _, dir := range logs(t) {
+		recorded := openRecorded(t, dir)
+		page, err := recorded.Jobs(t.Context(), history.JobsQuery{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range page.Items {
+			src := count(recorded)
+			c, err := explain.Read(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			clear(src.streams)
+			clear(src.alone)
+			src.lists = 0
+			if err := c.Compare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for s, n := range src.streams {
+				if n > 2 { // the last one that succeeded is compared more closely, and may have run at the same time
+					t.Errorf("%s: the records of %s are read %d times", dir, s, n)
+				}
+			}
+			switch c.Job.State {
+			case history.StateFailed:
+				compared++
+				if src.lists != 2 {
+					t.Errorf("%s: %s failed, and %d lists of Jobs are read for it", dir, c.Job.Name, src.lists)
+				}
+				for at, n := range src.alone {
+					if n > 1 {
+						t.Errorf("%s: record %d is looked up %d times", dir, at, n)
+					}
+				}
+			case history.StateComplete:
+				alone++
+				if len(src.streams)+len(src.alone)+src.lists > 0 {
+					t.Errorf("%s: %s completed, and is compared: %v, %v, %d lists", dir, c.Job.Name, src.streams, src.alone, src.lists)
+				}
+			}
+		}
+	}
+	if compared == 0 || alone == 0 {
+		t.Errorf("%d Jobs failed, and %d completed", compared, alone)
 	}
 }
