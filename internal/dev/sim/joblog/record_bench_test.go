@@ -1,4 +1,4 @@
-package events_test
+package joblog_test
 
 import (
 	"testing"
