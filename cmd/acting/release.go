@@ -31,12 +31,7 @@ type releaseFlags struct {
 	output    cli.OutputFlag
 }
 
-func newRelease(c *cli.CLI) *cobra.Command {
-	var f releaseFlags
-	cmd := &cobra.Command{
-		Use:   "release --drain | --let-go | --dry-run",
-		Short: "Leave the cluster: finish the Jobs that have begun, or drop them",
-		Long: `Remove from the cluster what Jobledger left there. There are two ways:
+const releaseHelp = `Remove from the cluster what Jobledger left there. There are two ways:
 
 --drain --log DIR finishes the Jobs that have begun, takes no new ones, and ends. Stop the running
 controller first. It takes the flags of "run", also those that are not shown here: write
@@ -63,7 +58,14 @@ they are counted, and the built-in controller passes over them. Give that name o
 will ever run these Jobs again: a running one would lose count of every Job in the cluster.
 
 It is safe to run it again. Exit codes: 0 when nothing of ours remains, 1 when something does, which
-is named, 2 when the command line cannot be understood.`,
+is named, 2 when the command line cannot be understood.`
+
+func newRelease(c *cli.CLI) *cobra.Command {
+	var f releaseFlags
+	cmd := &cobra.Command{
+		Use:   "release --drain | --let-go | --dry-run",
+		Short: "Leave the cluster: finish the Jobs that have begun, or drop them",
+		Long:  releaseHelp,
 		Example: `  jobledger release --dry-run
   jobledger release --drain --log ./log
   jobledger release --let-go

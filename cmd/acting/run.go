@@ -59,12 +59,7 @@ const (
 	ttlFlag       = "ttl-after-finished" // the name that kube-controller-manager has for the controller that it replaces
 )
 
-func newRun(c *cli.CLI) *cobra.Command {
-	f := RunFlags{copy: copyFlags{getenv: c.Getenv}}
-	cmd := &cobra.Command{
-		Use:   "run",
-		Short: "Run the controller",
-		Long: `Run Jobs. The controller watches them and decides. It writes each decision into the log before it
+const runHelp = `Run Jobs. The controller watches them and decides. It writes each decision into the log before it
 carries the decision out.
 
 --manage=delegated (the default) runs the Jobs whose spec.managedBy is
@@ -122,7 +117,14 @@ SIGTERM or SIGINT: a graceful shutdown. It begins nothing more, waits for the re
 sent, and records how they ended. A second signal ends the process at once. Nothing is lost then
 either: the next start finds out how those requests ended. Exit codes: 0 after a graceful shutdown,
 1 after a failure or when the Lease is lost, 2 when the command line cannot be understood, or has
---gang-scheduling on a server that cannot have gangs.`,
+--gang-scheduling on a server that cannot have gangs.`
+
+func newRun(c *cli.CLI) *cobra.Command {
+	f := RunFlags{copy: copyFlags{getenv: c.Getenv}}
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run the controller",
+		Long:  runHelp,
 		Example: `  jobledger run --log /var/lib/jobledger
   jobledger run --log ./log --kubeconfig ./kubeconfig --manage=all --listen=127.0.0.1:0
   jobledger run --log ./log --cluster prod-eu --nats-context jobs`,

@@ -1,6 +1,7 @@
 package acting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,12 +50,7 @@ type subscribeFlags struct {
 	tries int
 }
 
-func newSubscribe(c *cli.CLI) *cobra.Command {
-	var f subscribeFlags
-	cmd := &cobra.Command{
-		Use:   "subscribe [job/NAME|cronjob/NAME|jobs|cronjobs]",
-		Short: "Follow the NATS stream of a cluster, or of one Job or CronJob",
-		Long: `Show the records that a controller publishes on NATS, as they come, until interrupted: what was
+const subscribeHelp = `Show the records that a controller publishes on NATS, as they come, until interrupted: what was
 seen, what was decided and why, and how each command ended. With job/NAME or cronjob/NAME: those of
 one (-n, "default" unless given). With jobs or cronjobs: those of all of the kind. What a CronJob
 starts has records of its own, as a Job.
@@ -85,7 +81,14 @@ time. After a crash or a failure an event may come twice, with the same ID.
 
 -o json writes one JSON object on each line: id, cluster, job, the fields of
 "jobledger events -o json", and reasons and omitted where there are any. Missing events are a line
-{"gap":{…}}, a restored log one {"life":{…}}. Fields are only ever added.`,
+{"gap":{…}}, a restored log one {"life":{…}}. Fields are only ever added.`
+
+func newSubscribe(c *cli.CLI) *cobra.Command {
+	var f subscribeFlags
+	cmd := &cobra.Command{
+		Use:   "subscribe [job/NAME|cronjob/NAME|jobs|cronjobs]",
+		Short: "Follow the NATS stream of a cluster, or of one Job or CronJob",
+		Long:  subscribeHelp,
 		Example: `  jobledger subscribe                    everything, from the server on this machine
   jobledger subscribe job/demo --all --nats-context prod
   jobledger subscribe cronjob/etl -n prod --decisions
@@ -247,6 +250,18 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// findEmbedded finds the server in the process of the controller whose log is named.
+func (f *subscribeFlags) findEmbedded() (err error) {
+	if f.log == "" {
+		return nil
+	}
+	if f.log, err = open.Dir(f.log); err != nil {
+		return err
+	}
+	f.URL, err = embeddedURL(f.log)
+	return err
+}
+
 func runSubscribe(c *cli.CLI, cmd *cobra.Command, f *subscribeFlags, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
@@ -256,13 +271,8 @@ func runSubscribe(c *cli.CLI, cmd *cobra.Command, f *subscribeFlags, args []stri
 	if err != nil {
 		return err
 	}
-	if f.log != "" {
-		if f.log, err = open.Dir(f.log); err != nil {
-			return err
-		}
-		if f.URL, err = embeddedURL(f.log); err != nil {
-			return err
-		}
+	if err := f.findEmbedded(); err != nil {
+		return err
 	}
 	conn, js, err := f.connect(cmd.Context(), c)
 	if err != nil {
@@ -285,10 +295,7 @@ func runSubscribe(c *cli.CLI, cmd *cobra.Command, f *subscribeFlags, args []stri
 	ctx, enough := context.WithCancel(cmd.Context())
 	defer enough()
 	printer := newEventPrinter(c, f)
-	take := printer.take
-	if f.exec != "" {
-		take = (&handler{cli: c, cluster: f.cluster, command: f.exec, tries: f.tries}).take
-	}
+	take := f.taker(c, printer)
 	config.Trouble, config.Notice = tellTrouble(c, config.Cluster), func(n subscribe.Notice) { tellNotice(c, n) }
 	config.Unreadable = tellUnreadable(c, f.skip)
 	taken := 0
@@ -301,9 +308,19 @@ func runSubscribe(c *cli.CLI, cmd *cobra.Command, f *subscribeFlags, args []stri
 		}
 		return nil
 	})
-	if flushed := printer.Flush(); err == nil {
-		err = flushed
+	return f.explain(cmp.Or(err, printer.Flush()))
+}
+
+// taker is what is done with each event.
+func (f *subscribeFlags) taker(c *cli.CLI, printer *eventPrinter) func(context.Context, *subscribe.Event) error {
+	if f.exec != "" {
+		return (&handler{cli: c, cluster: f.cluster, command: f.exec, tries: f.tries}).take
 	}
+	return printer.take
+}
+
+// explain says of an event that was not taken what comes of it.
+func (f *subscribeFlags) explain(err error) error {
 	var refused *subscribe.RefusedError
 	if errors.As(err, &refused) && f.exec == "" {
 		return refused.Err

@@ -32,12 +32,7 @@ type eventsFlags struct {
 	watch     bool
 }
 
-func newEvents(c *cli.CLI) *cobra.Command {
-	var f eventsFlags
-	cmd := &cobra.Command{
-		Use:   "events [[NAMESPACE/]NAME | job/NAME | pod/NAME | cronjob/NAME]",
-		Short: "Show the records of the log, of one Job, or of one CronJob",
-		Long: `Show the records of the log, one on each line: what was seen, what was decided and why, and how each
+const eventsHelp = `Show the records of the log, one on each line: what was seen, what was decided and why, and how each
 command ended.
 
 With NAME: the records of the Job, the CronJob or the pod of that name. With job/NAME: those of the
@@ -55,7 +50,14 @@ evidence (messages and names for people). Unset fields are left out. Times are R
 Fields are only ever added. Where the log is damaged, the last line is {"damage": […]}.
 
 Tables are as wide as the terminal, or 100 columns. A long text is cut between two words, a long
-name in its middle, and no name in a pipe. -o wide cuts nothing.`,
+name in its middle, and no name in a pipe. -o wide cuts nothing.`
+
+func newEvents(c *cli.CLI) *cobra.Command {
+	var f eventsFlags
+	cmd := &cobra.Command{
+		Use:   "events [[NAMESPACE/]NAME | job/NAME | pod/NAME | cronjob/NAME]",
+		Short: "Show the records of the log, of one Job, or of one CronJob",
+		Long:  eventsHelp,
 		Example: `  jobledger events --log DIR                     everything
   jobledger events --log DIR --since 2026-01-02T15:00 --until 2026-01-02T15:10
   jobledger events job/demo --log DIR            the history of one Job
@@ -112,6 +114,28 @@ func (f *eventsFlags) query() (q history.Query, err error) {
 // mostTail are shown at most by --tail: they are held in memory.
 const mostTail = 100_000
 
+// object is what the arguments name; the zero Object for nothing.
+func (f *eventsFlags) object(args []string) (one which.Object, err error) {
+	if len(args) == 0 {
+		return one, nil
+	}
+	if one, err = f.job.Object(args); err == nil && one.Kind == which.CronJob && one.Name == "" {
+		err = cli.Usage("say which CronJob: cronjob/NAME")
+	}
+	return one, err
+}
+
+// find chooses the records of the object that is meant.
+func (f *eventsFlags) find(ctx context.Context, c *cli.CLI, src history.Source, one which.Object, q *history.Query) (which.Object, error) {
+	one, err := f.job.Resolve(ctx, c, src, one)
+	if err != nil {
+		return one, err
+	}
+	stream, err := f.job.Find(ctx, c, src, one)
+	q.Namespace, q.Stream = "", &stream
+	return one, err
+}
+
 func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) error {
 	if err := f.output.Validate(); err != nil {
 		return err
@@ -120,14 +144,9 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	if err != nil {
 		return err
 	}
-	var one which.Object
-	if len(args) > 0 {
-		if one, err = f.job.Object(args); err != nil {
-			return err
-		}
-		if one.Kind == which.CronJob && one.Name == "" {
-			return cli.Usage("say which CronJob: cronjob/NAME")
-		}
+	one, err := f.object(args)
+	if err != nil {
+		return err
 	}
 	src, live, err := f.job.Source.Open(ctx, c)
 	if err != nil {
@@ -140,43 +159,48 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	if chosen.Since, chosen.Until, err = f.span.In(ctx, c.Here(src)); err != nil {
 		return err
 	}
-	var stream *events.Stream
 	if one != (which.Object{}) {
-		if one, err = f.job.Resolve(ctx, c, src, one); err != nil {
+		if one, err = f.find(ctx, c, src, one, &chosen); err != nil {
 			return err
 		}
-		s, err := f.job.Find(ctx, c, src, one)
-		if err != nil {
-			return err
-		}
-		stream, chosen.Namespace, chosen.Stream = &s, "", &s
 	}
 	p := cli.NewPrinter(c, &f.output, history.NamesOf(ctx, src))
 	if f.watch {
 		p.Live(chosen.Kinds)
 	}
 	l := &listing{src: src, chosen: chosen, tail: f.tail, printer: p}
-	if err := l.history(ctx); err != nil {
-		_ = p.Flush() // what was read before stands
-		return err
+	err = l.history(ctx)
+	if flushed := p.Flush(); err != nil || flushed != nil { // what was read before stands
+		return cmp.Or(err, flushed)
 	}
-	if err := p.Flush(); err != nil {
-		return err
-	}
-	if err := tellGaps(ctx, c, src, f, &chosen); err != nil && !src.Beside(err) {
-		return err
-	}
-	if err := tellPassed(ctx, c, src, f, &chosen, cmp.Or(l.since, chosen.Since), p.Names); err != nil && !src.Beside(err) {
+	if err := l.tellMissing(ctx, c, f); err != nil {
 		return err
 	}
 	if f.watch {
 		return l.follow(ctx)
 	}
 	if l.shown == 0 {
-		return tellNothing(ctx, c, src, stream, one)
+		return tellNothing(ctx, c, src, chosen.Stream, one)
 	}
+	l.tellMore(c)
+	return nil
+}
+
+// tellMore says how to go on when the limit was reached.
+func (l *listing) tellMore(c *cli.CLI) {
 	if l.more {
 		fmt.Fprintf(c.Err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
+	}
+}
+
+// tellMissing says of what was asked for what was not watched, and what not recorded.
+func (l *listing) tellMissing(ctx context.Context, c *cli.CLI, f *eventsFlags) error {
+	if err := tellGaps(ctx, c, l.src, f, &l.chosen); err != nil && !l.src.Beside(err) {
+		return err
+	}
+	since := cmp.Or(l.since, l.chosen.Since)
+	if err := tellPassed(ctx, c, l.src, f, &l.chosen, since, l.printer.Names); err != nil && !l.src.Beside(err) {
+		return err
 	}
 	return nil
 }

@@ -24,12 +24,7 @@ type getFlags struct {
 	watch  bool
 }
 
-func newGet(c *cli.CLI) *cobra.Command {
-	f := getFlags{one: ask.Get.New(), jobs: ask.Jobs.New(), crons: ask.CronJobs.New()}
-	cmd := &cobra.Command{
-		Use:   "get [NAMESPACE/]NAME | get job/NAME | get jobs | get cronjob/NAME | get cronjobs",
-		Short: "Show the state of a Job or a CronJob, now or then, or list all that the log knows",
-		Long: `Show the state of a Job as the controller knows it, now or at an earlier time: its counts, its pods,
+const getHelp = `Show the state of a Job as the controller knows it, now or at an earlier time: its counts, its pods,
 commands in flight, what it waits for and until when, refusals, and the last decision with its
 reasons.
 
@@ -64,7 +59,14 @@ log has its grace period. Otherwise the latest possible time is shown.
 
 -o json writes one object. Fields are only ever added to it. Times are RFC 3339 in UTC. That of
 "get jobs" has items and, when there are more, continue: the value of --continue for the next page.
-With -w each Job is an object of its own. -o jsonpath takes these fields.`,
+With -w each Job is an object of its own. -o jsonpath takes these fields.`
+
+func newGet(c *cli.CLI) *cobra.Command {
+	f := getFlags{one: ask.Get.New(), jobs: ask.Jobs.New(), crons: ask.CronJobs.New()}
+	cmd := &cobra.Command{
+		Use:   "get [NAMESPACE/]NAME | get job/NAME | get jobs | get cronjob/NAME | get cronjobs",
+		Short: "Show the state of a Job or a CronJob, now or then, or list all that the log knows",
+		Long:  getHelp,
 		Example: `  jobledger get job/demo --log DIR
   jobledger get job/demo --log DIR --at 41                      after record 41
   jobledger get job/demo --log DIR --at 2026-01-02T15:04:05Z    at that time

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,22 +55,51 @@ not checked is said.`,
 	return cmd
 }
 
-func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
+// one is the Job that is to be replayed alone.
+func (f *replayFlags) one() (one which.Object, err error) {
 	if f.Namespace != "" && f.job == "" {
-		return cli.Usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
+		return one, cli.Usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
 	}
-	one := which.Object{Name: f.job}
-	if strings.Contains(f.job, "/") {
-		var err error
-		if one, err = f.Object([]string{f.job}); err == nil {
-			err = which.WantJob([]string{f.job}, one)
+	if !strings.Contains(f.job, "/") {
+		return which.Object{Name: f.job}, nil
+	}
+	if one, err = f.Object([]string{f.job}); err == nil {
+		err = which.WantJob([]string{f.job}, one)
+	}
+	if one.Kind == which.Any {
+		one.Kind = which.Job // no CronJob is replayed alone
+	}
+	return one, err
+}
+
+// play decides again for each record. It gives the first divergence, and why the records cannot be read to their end.
+func play(player *replay.Replay, records iter.Seq2[events.Record, error], progress *cli.Progress) (first *replay.Divergence, ended, err error) {
+	for r, err := range records {
+		if errors.Is(err, store.ErrCorrupt) {
+			return first, err, nil
 		}
 		if err != nil {
-			return err
+			return first, nil, err
 		}
-		if one.Kind == which.Any {
-			one.Kind = which.Job // no CronJob is replayed alone
+		found, err := player.Record(r)
+		if errors.Is(err, replay.ErrUnfounded) {
+			return first, err, nil
 		}
+		if err != nil {
+			return first, nil, err
+		}
+		if len(found) > 0 && first == nil {
+			first = &found[0]
+		}
+		progress.At(uint64(r.Sequence))
+	}
+	return first, nil, nil
+}
+
+func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
+	one, err := f.one()
+	if err != nil {
+		return err
 	}
 	src, _, err := f.Source.OpenToFold(ctx, c)
 	if err != nil {
@@ -95,28 +125,9 @@ func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
 	}
 	progress := cli.NewProgress(c.Err, "replay", uint64(head.Sequence))
 	defer progress.Clear()
-	var first *replay.Divergence
-	var ended error // why it cannot be read to its end
-	for r, err := range records {
-		if errors.Is(err, store.ErrCorrupt) {
-			ended = err
-			break
-		}
-		if err != nil {
-			return err
-		}
-		found, err := player.Record(r)
-		if errors.Is(err, replay.ErrUnfounded) {
-			ended = err
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if len(found) > 0 && first == nil {
-			first = &found[0]
-		}
-		progress.At(uint64(r.Sequence))
+	first, ended, err := play(player, records, progress)
+	if err != nil {
+		return err
 	}
 	progress.Clear()
 	s := player.Summary()
@@ -124,14 +135,11 @@ func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
 		tellDifference(ctx, c, src, first)
 	}
 	tellReplayed(c, s, unchecked)
-	so := ""
 	if ended != nil {
-		so = ", as far as the log can be read"
-	}
-	fmt.Fprintf(c.Out, "replay: %d records, %d decisions, %d divergences%s\n", s.Records, s.Decisions, s.Divergences, so)
-	if ended != nil {
+		fmt.Fprintf(c.Out, "replay: %d records, %d decisions, %d divergences, as far as the log can be read\n", s.Records, s.Decisions, s.Divergences)
 		return ended
 	}
+	fmt.Fprintf(c.Out, "replay: %d records, %d decisions, %d divergences\n", s.Records, s.Decisions, s.Divergences)
 	if s.Divergences > 0 || f.strict && s.Otherwise > 0 {
 		return cli.ErrTold
 	}

@@ -27,14 +27,7 @@ func elsewhere(name string) string {
 	return ""
 }
 
-func newRoot(c *cli.CLI, name string) *cobra.Command {
-	if c.Met == nil {
-		c.Met = &store.Damage{}
-	}
-	root := &cobra.Command{
-		Use:   "jobledger",
-		Short: "A Kubernetes Job controller whose memory is a log",
-		Long: `What went wrong?      jobledger failures --log DIR --since 8h   what is stuck or failed
+const rootHelp = `What went wrong?      jobledger failures --log DIR --since 8h   what is stuck or failed
 Why?                  jobledger explain NAME --log DIR          of a Job, a CronJob or a pod
 Why was nothing run?  jobledger ticks NAME --log DIR            what became of each due time
 
@@ -54,7 +47,16 @@ When a controller has the directory open, --log DIR asks that controller. Times 
 Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS says. In a pipe a row
 of a list says why in one line, whole, unless $COLUMNS says how wide it may be. Where the locale
 (LC_ALL, LC_CTYPE or LANG) is one without UTF-8, all output is ASCII: ~ stands where a text was cut,
-and what others wrote is escaped as in JSON.`,
+and what others wrote is escaped as in JSON.`
+
+func newRoot(c *cli.CLI, name string) *cobra.Command {
+	if c.Met == nil {
+		c.Met = &store.Damage{}
+	}
+	root := &cobra.Command{
+		Use:          "jobledger",
+		Short:        "A Kubernetes Job controller whose memory is a log",
+		Long:         rootHelp,
 		Version:      cli.ThisBuild().String(),
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},

@@ -83,26 +83,8 @@ func runVerify(ctx context.Context, c *cli.CLI, dir string, has []store.Head) er
 		progress.Show(uint64(done))
 	}, has...)
 	progress.Clear()
-	tellIdentity(c, report)
-	if err == nil && report.First > 1 && report.Records > 0 {
-		fmt.Fprintf(c.Out, "note: %s\n", cli.PrunedBefore(report.First))
-	}
-	for _, note := range report.Notes {
-		fmt.Fprintf(c.Out, "note: %s\n", words.Clean(note))
-	}
-	var bad *store.CorruptError
-	switch {
-	case errors.As(err, &bad):
-		for _, damage := range report.Damage {
-			fmt.Fprintln(c.Out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1))) // this is it
-		}
-		fmt.Fprintf(c.Out, "verify: first bad record %d; %s\n", bad.At, intact(report))
-		return cli.ErrTold
-	case err != nil:
-		return cli.ExplainOpen(dir, err)
-	}
-	if report.Written != 0 {
-		fmt.Fprintf(c.Out, "note: a controller writes the log: the records from %d on, in its newest file, were not verified\n", report.Written)
+	if err := tellVerified(c, dir, report, err); err != nil {
+		return err
 	}
 	note, err := keyNote(ctx, dir)
 	if err != nil {
@@ -128,6 +110,32 @@ func runVerify(ctx context.Context, c *cli.CLI, dir string, has []store.Head) er
 		return cli.ErrTold
 	}
 	fmt.Fprintf(c.Out, "verify: %d records, head %d %s\n", report.Records, report.Head.Sequence, report.Head.Hash)
+	return nil
+}
+
+// tellVerified says what is to be known of a log beside whether it is whole, and how it is damaged: err is that of its verification.
+func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error {
+	tellIdentity(c, report)
+	if err == nil && report.First > 1 && report.Records > 0 {
+		fmt.Fprintf(c.Out, "note: %s\n", cli.PrunedBefore(report.First))
+	}
+	for _, note := range report.Notes {
+		fmt.Fprintf(c.Out, "note: %s\n", words.Clean(note))
+	}
+	var bad *store.CorruptError
+	switch {
+	case errors.As(err, &bad):
+		for _, damage := range report.Damage {
+			fmt.Fprintln(c.Out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1))) // this is it
+		}
+		fmt.Fprintf(c.Out, "verify: first bad record %d; %s\n", bad.At, intact(report))
+		return cli.ErrTold
+	case err != nil:
+		return cli.ExplainOpen(dir, err)
+	}
+	if report.Written != 0 {
+		fmt.Fprintf(c.Out, "note: a controller writes the log: the records from %d on, in its newest file, were not verified\n", report.Written)
+	}
 	return nil
 }
 
