@@ -276,18 +276,20 @@ const (
 	MaxSort = SortWrite
 )
 
-// Priority says how urgent a command is. Between Jobs, commands of PriorityUnblock and PriorityBulk take turns; of one Job,
-// PriorityUnblock goes first.
+// Priority says how urgent a command is, by what waits for it. Between Jobs, commands of PriorityUnblock and PriorityBulk take turns; of one
+// Job, PriorityUnblock goes first.
 type Priority uint8
 
 // The priorities, most urgent first.
 const (
 	PriorityDeletion Priority = 1 // finalizers of what is being deleted: whoever deleted it waits, and would wait for ever without us
 	PriorityFinish   Priority = 2 // writes that conclude a Job: users wait for them
-	PriorityEnd      Priority = 3 // what stands between a Job that ends and that write, and the finalizers that are left after it
-	PriorityUnblock  Priority = 4 // what the Job's next steps wait for
-	PriorityBulk     Priority = 5 // the bulk of the work: pods to be made, and finalizers of those that are accounted for
-	PriorityProgress Priority = 6 // status writes that only show how far the Job is
+	PriorityEnd      Priority = 3 // what stands between a Job that ends and that write
+	PriorityDue      Priority = 4 // pods of a Job none of whose pods runs, and pods whose backoff is over: their time has come
+	PriorityLeft     Priority = 5 // finalizers that are left after the write that concludes a Job
+	PriorityUnblock  Priority = 6 // what the Job's next steps wait for
+	PriorityBulk     Priority = 7 // the bulk of the work: pods to be made, and finalizers of those that are accounted for
+	PriorityProgress Priority = 8 // status writes that only show how far the Job is
 )
 
 // PriorityOf is the priority of a command of a Job that goes on. See Task.Priority.

@@ -19,10 +19,20 @@
 //
 // # Order
 //
-// Finalizers that a deletion waits for go first, then writes that finish a Job, then the finalizers of Jobs that end, then what others
-// wait for and creates, then progress; see [events.Priority]. Every eighth call is of the least urgent kind that waits, and each kind
-// has calls that are its own, so none starves. A task becomes more urgent while it waits when the Job ends, or something is deleted
-// ([Executor.Hasten]). How many calls are in flight adapts to what the API server bears: see concurrency.go.
+// What goes first is what somebody waits for:
+//
+//  1. finalizers that a deletion waits for
+//  2. writes that finish a Job
+//  3. what stands between a Job that ends and that write
+//  4. pods of a Job none of whose pods runs, and pods whose backoff is over
+//  5. finalizers that are left after a Job has finished
+//  6. what the next steps of a Job wait for, then its other pods and finalizers by turns
+//  7. status writes that only show progress
+//
+// See [events.Priority]. Each kind has calls that no more urgent one can take, and an eighth of the calls is for what has waited for a
+// second, the oldest first (ages.go). So nothing waits longer than two seconds while the server takes what comes. A task becomes more
+// urgent while it waits when the Job ends, or something is deleted ([Executor.Hasten]). How many calls are in flight adapts to what the
+// API server bears: see concurrency.go.
 //
 // # Concurrency
 //

@@ -155,7 +155,7 @@ func (e *Executor) Next(now events.Time) (*Call, bool) {
 		return nil, false
 	}
 	share := e.limit.share(now)
-	it := e.queue.take(func(s events.Stream) bool { return e.byStream[s] < share })
+	it := e.queue.take(now, func(s events.Stream) bool { return e.byStream[s] < share })
 	if it == nil {
 		return nil, false
 	}
@@ -226,12 +226,12 @@ func (e *Executor) Stats() Stats {
 	return Stats{Waiting: len(e.waiting), InFlight: e.inFlight, Limit: int(max(1, e.limit.size)), Paused: e.limit.paused}
 }
 
-// Busy reports whether more creates and finalizers of a stream wait for their turn than twice as many calls as may be in
-// flight: for so long the API server has enough to do, and more of them may come later.
+// Busy reports whether more creates of a stream wait for their turn than twice as many calls as may be in flight: for so long the API
+// server has enough to do, and more of them may come later.
 func (e *Executor) Busy(s events.Stream) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.queue.bulk(s) > int(2*e.limit.size)
+	return e.queue.creates(s) > int(2*e.limit.size)
 }
 
 // ring tells Run that there may be something to do.

@@ -35,10 +35,18 @@ func newScript(t *testing.T) *script {
 
 // submit adds a deletion of that pod of that Job, under the task name "job/pod".
 func (s *script) submit(job, pod string, p events.Priority) events.CommandID {
+	return s.submitAs(job, pod, p, false)
+}
+
+// submitAs adds a deletion, or the removal of a finalizer.
+func (s *script) submitAs(job, pod string, p events.Priority, drops bool) events.CommandID {
 	task := events.Task{
 		Name: events.CommandID{Decided: events.Sequence(len(s.names) + 1)}, Stream: events.JobStream(types.UID(job)),
 		Job:     events.JobRef{Namespace: "default", Name: job, UID: types.UID(job)},
 		Command: &events.DeletePod{Pod: types.UID(pod)}, Pod: events.PodRef{Name: job + "-" + pod, UID: types.UID(pod)},
+	}
+	if drops {
+		task.Command = &events.DropFinalizer{Pod: types.UID(pod)}
 	}
 	s.names[task.Name] = job + "/" + pod
 	s.tasks = append(s.tasks, task)
@@ -202,7 +210,10 @@ func TestDeletionsWithoutEndLeaveRoomForWork(t *testing.T) {
 
 func TestNoTierStarves(t *testing.T) {
 	s := newScript(t)
-	all := []events.Priority{events.PriorityDeletion, events.PriorityFinish, events.PriorityEnd, events.PriorityBulk, events.PriorityProgress}
+	all := []events.Priority{
+		events.PriorityDeletion, events.PriorityFinish, events.PriorityEnd, events.PriorityDue, events.PriorityLeft,
+		events.PriorityBulk, events.PriorityProgress,
+	}
 	for i := range 200 {
 		for _, p := range all {
 			s.submit(fmt.Sprint(p), fmt.Sprint(i), p)

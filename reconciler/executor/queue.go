@@ -17,39 +17,48 @@ type item struct {
 	task      events.Task
 	key       key
 	priority  events.Priority
-	ready     bool // the first of its key: it waits for a slot, or is in flight
-	withdrawn bool // it was given back; queues forget it when they meet it
+	ready     bool        // the first of its key: it waits for a slot, or is in flight
+	withdrawn bool        // it was given back; queues forget it when they meet it
+	begun     bool        // it was handed out; queues forget it likewise
+	since     events.Time // when it was seen ready first
 }
+
+// over reports whether it no longer waits for a slot.
+func (it *item) over() bool { return it.withdrawn || it.begun }
 
 // tiers are the priorities between which nothing is shared. Within each, Jobs take turns.
 const (
 	tierDeletion = iota
 	tierFinish
 	tierEnd
+	tierDue
+	tierLeft
 	tierWork
 	tierProgress
 	tiers
+	oldest = tiers // no tier: the task that has waited longest, if it is aged
 )
 
-// round is after how many calls the order of the tiers begins anew. Most calls are of the most urgent tier that waits. So that none
-// starves, one in eight is of the least urgent one, and a tier between has some that no more urgent one can take. What a tier in which
+// round is after how many calls the order of the tiers begins anew. Most calls are of the most urgent tier that waits. An eighth is for
+// tasks that have waited too long, and a tier has some that no more urgent one can take, so none starves. What a tier in which
 // nothing waits does not need is for work. So a user who deletes pods without end leaves 7 calls in 16 to the pods that others make.
 const round = 16
 
 // reserved are the calls of a round that a tier has if anything in it waits, and else work.
 var reserved = [round]int{
-	3: tierFinish, 5: tierEnd, 7: tierProgress, 9: tierWork, 11: tierFinish, 13: tierEnd, 15: tierProgress,
+	1: oldest, 3: tierFinish, 5: tierDue, 6: tierLeft, 7: tierProgress, 9: oldest, 11: tierEnd, 13: tierWork, 15: tierWork,
 }
 
 // queue is what waits for a slot, in the order of its turn. It is not safe for concurrent use.
 type queue struct {
 	tiers [tiers]tier
 	keys  map[key]*fifo[*item] // by object: the first is ready, the others wait for it
+	ages  ages
 	taken uint64
 }
 
 func newQueue() queue {
-	q := queue{keys: map[key]*fifo[*item]{}}
+	q := queue{keys: map[key]*fifo[*item]{}, ages: ages{lines: map[events.Stream]*waiters{}}}
 	for i := range q.tiers {
 		q.tiers[i].number, q.tiers[i].turns = i, map[events.Stream]*turn{}
 	}
@@ -86,6 +95,7 @@ func (q *queue) release(k key) {
 func (q *queue) admit(it *item) {
 	it.ready = true
 	q.tiers[tierOf(it.priority)].push(it)
+	q.ages.add(it)
 }
 
 func tierOf(p events.Priority) int {
@@ -96,6 +106,10 @@ func tierOf(p events.Priority) int {
 		return tierFinish
 	case events.PriorityEnd:
 		return tierEnd
+	case events.PriorityDue:
+		return tierDue
+	case events.PriorityLeft:
+		return tierLeft
 	case events.PriorityProgress:
 		return tierProgress
 	default:
@@ -104,23 +118,33 @@ func tierOf(p events.Priority) int {
 }
 
 // take is the next task, of a stream that may have another call in flight; nil when there is none.
-func (q *queue) take(may func(events.Stream) bool) *item {
-	for _, i := range q.order() {
+func (q *queue) take(now events.Time, may func(events.Stream) bool) *item {
+	q.ages.stamp(now)
+	it := q.next(now, may)
+	if it != nil {
+		it.begun = true
+		q.taken++
+	}
+	return it
+}
+
+func (q *queue) next(now events.Time, may func(events.Stream) bool) *item {
+	first := reserved[q.taken%round]
+	switch {
+	case first == oldest:
+		if it := q.ages.take(now, may); it != nil {
+			return it
+		}
+		first = tierDeletion
+	case first != tierDeletion && q.tiers[first].idle():
+		first = tierWork
+	}
+	for _, i := range [...]int{first, tierDeletion, tierFinish, tierEnd, tierDue, tierLeft, tierWork, tierProgress} {
 		if it := q.tiers[i].take(may); it != nil {
-			q.taken++
 			return it
 		}
 	}
 	return nil
-}
-
-// order is the tiers in the order in which the next call is to be of one.
-func (q *queue) order() [1 + tiers]int {
-	first := reserved[q.taken%round]
-	if first != tierDeletion && q.tiers[first].idle() {
-		first = tierWork
-	}
-	return [...]int{first, tierDeletion, tierFinish, tierEnd, tierWork, tierProgress}
 }
 
 // hasten moves a task that waits to another tier. What the old one has of it is stale, and is passed over there.
@@ -132,10 +156,10 @@ func (q *queue) hasten(it *item, p events.Priority) {
 	}
 }
 
-// bulk is how many creates and finalizers of a stream wait for their turn. Those that were withdrawn meanwhile are counted.
-func (q *queue) bulk(s events.Stream) int {
+// creates is how many creates of the bulk of a stream's work wait for their turn. Those that were withdrawn meanwhile are counted.
+func (q *queue) creates(s events.Stream) int {
 	if u := q.tiers[tierWork].turns[s]; u != nil {
-		return u.bulk.len()
+		return u.creates.len()
 	}
 	return 0
 }
@@ -147,11 +171,15 @@ type tier struct {
 	turns  map[events.Stream]*turn
 }
 
-// turn is the tasks of one stream.
+// turn is the tasks of one stream: first what is urgent, then creates and finalizers by turns. Each pod of a Job takes one of both, so neither
+// heaps up: a pod need not wait for the finalizers of all that ended, nor the end of the Job for the pods that are made before it.
 type turn struct {
-	stream       events.Stream
-	urgent, bulk fifo[*item]
+	stream                 events.Stream
+	urgent, creates, drops fifo[*item]
+	created                bool // the newest of the two was a create
 }
+
+func (u *turn) len() int { return u.urgent.len() + u.creates.len() + u.drops.len() }
 
 func (t *tier) push(it *item) {
 	u := t.turns[it.task.Stream]
@@ -160,11 +188,21 @@ func (t *tier) push(it *item) {
 		t.turns[u.stream] = u
 		t.order.push(u)
 	}
-	if it.priority == events.PriorityBulk || (it.priority == events.PriorityEnd && !it.key.job) {
-		u.bulk.push(it)
-	} else {
-		u.urgent.push(it)
+	u.line(it).push(it)
+}
+
+// line is where a task waits.
+func (u *turn) line(it *item) *fifo[*item] {
+	_, drops := it.task.Command.(*events.DropFinalizer)
+	switch {
+	case it.priority == events.PriorityUnblock:
+		return &u.urgent
+	case drops:
+		return &u.drops
+	case it.priority == events.PriorityBulk:
+		return &u.creates
 	}
+	return &u.urgent
 }
 
 // idle reports whether nothing waits in it.
@@ -179,7 +217,7 @@ func (t *tier) take(may func(events.Stream) bool) *item {
 			continue
 		}
 		it := u.pop(t.number)
-		if u.urgent.len()+u.bulk.len() > 0 {
+		if u.len() > 0 {
 			t.order.push(u)
 		} else {
 			delete(t.turns, u.stream)
@@ -191,11 +229,18 @@ func (t *tier) take(may func(events.Stream) bool) *item {
 	return nil
 }
 
-// pop is the stream's next task in that tier; nil when all of them were withdrawn, or were moved to a more urgent one.
+// pop is the stream's next task in that tier; nil when all of them are over, or were moved to a more urgent one.
 func (u *turn) pop(tier int) *item {
-	for _, line := range []*fifo[*item]{&u.urgent, &u.bulk} {
+	lines := [...]*fifo[*item]{&u.urgent, &u.creates, &u.drops}
+	if u.created {
+		lines[1], lines[2] = lines[2], lines[1]
+	}
+	for _, line := range lines {
 		for line.len() > 0 {
-			if it := line.pop(); !it.withdrawn && tierOf(it.priority) == tier {
+			if it := line.pop(); !it.over() && tierOf(it.priority) == tier {
+				if line != &u.urgent {
+					u.created = line == &u.creates
+				}
 				return it
 			}
 		}

@@ -8,15 +8,17 @@ import (
 )
 
 // How urgent a command is depends on what waits for it by now. A finalizer that may go is one of many while its Job goes on. When the Job
-// ends it stands between the Job and its terminal condition; when the pod or the Job is deleted, whoever did that waits for it. This is
-// no fact of the log: no decision and no replay depends on it.
+// ends it stands between the Job and its terminal condition, and after that nobody waits for it. When the pod or the Job is deleted, whoever
+// did that waits for it. This is no fact of the log: no decision and no replay depends on it.
 
 func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.Priority {
 	p := projector.PodOf(s, pod)
 	switch {
 	case p != nil && p.Deleted != 0, j != nil && j.Deleted != 0 && !j.Gone:
 		return events.PriorityDeletion
-	case j != nil && (j.Ending() || j.Gone):
+	case j != nil && (j.Finished() || j.Gone):
+		return events.PriorityLeft
+	case j != nil && j.Ending():
 		return events.PriorityEnd
 	}
 	return 0

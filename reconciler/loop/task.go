@@ -58,15 +58,27 @@ func podRef(s projector.Subject, uid types.UID) events.PodRef {
 // priority is how urgent a command is as things stand; 0 for as urgent as its kind.
 func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
-	if drop, ok := c.(*events.DropFinalizer); ok {
-		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !j.ManyHeld() {
-			return p
+	switch c := c.(type) {
+	case *events.DropFinalizer:
+		return dropPriority(s, j, c.Pod)
+	case *events.CreatePod:
+		if j != nil && isDue(j, c) {
+			return events.PriorityDue
 		}
-		return events.PriorityUnblock // before more pods are made
-	}
-	write, ok := c.(*events.WriteStatus)
-	if ok && j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || status.SaysEnd(write.Change.Conditions)) {
-		return events.PriorityEnd
+	case *events.WriteStatus:
+		if j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || status.SaysEnd(c.Change.Conditions)) {
+			return events.PriorityEnd
+		}
 	}
 	return 0
+}
+
+// isDue reports whether the time of a new pod has come: no pod of the Job is active, so the Job stands still without it, or the pod comes
+// in the place of one that failed, and the backoff is over. The first pods of a Job are at most as many as slow start allows (J-057). A pod
+// that takes the place of one that succeeded is not due: the others of its Job go on.
+func isDue(j *projector.Job, c *events.CreatePod) bool {
+	if j.PerIndex {
+		return c.IndexFailures+c.IndexIgnoredFailures > 0 || j.Tally().Active == 0
+	}
+	return j.PodBackoffUntil() != 0 || j.Tally().Active == 0
 }
