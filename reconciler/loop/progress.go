@@ -9,7 +9,8 @@ import (
 
 // A status write that only shows progress is worth less than one that something waits for, and where many Jobs run, most of these are
 // overtaken by the next. So they are spread: a Job whose progress is due has it written at once while few others have theirs to show, and
-// else later, together with what has come meanwhile, but never by more than reconciler.ProgressSpread.
+// else later, together with what has come meanwhile, but never by more than reconciler.ProgressSpread. Of a Job more pods of which wait
+// to be made than the API server takes, a status is old before it is read: its progress waits until they are made, and no longer than that.
 const (
 	progressEvery = 50 * time.Millisecond  // between two Jobs whose progress is written
 	progressAhead = time.Second            // by which some may come early: twenty Jobs write at once
@@ -45,10 +46,17 @@ func (p *progress) turn(s events.Stream, due events.Time) events.Time {
 	return at
 }
 
-// due reports whether the turn of a Job has come.
-func (p *progress) due(s events.Stream, due, now events.Time) bool {
+// due reports whether the turn of a Job has come. One whose pods wait to be made is busy, and gets a later turn.
+func (p *progress) due(s events.Stream, due, now events.Time, busy func(events.Stream) bool) bool {
 	at := p.turn(s, due)
-	return at != 0 && at <= now
+	if at == 0 || at > now {
+		return false
+	}
+	if latest := due.Add(reconciler.ProgressSpread); now < latest && busy(s) {
+		p.at[s] = min(now.Add(progressBeat), latest)
+		return false
+	}
+	return true
 }
 
 func (p *progress) forget(s events.Stream) { delete(p.at, s) }

@@ -35,3 +35,33 @@ func TestProgressIsSpread(t *testing.T) {
 		t.Error("a Job that is not behind keeps a turn")
 	}
 }
+
+// The progress of a Job waits while its pods wait to be made, until they are, and no longer than ProgressSpread.
+func TestProgressWaitsForPodsThatWait(t *testing.T) {
+	const second = events.Time(time.Second)
+	big, small := events.JobStream("uid-big"), events.JobStream("uid-small")
+	due := 100 * second
+	for _, row := range []struct {
+		sentence string
+		made     events.Time // until then they wait
+		shown    events.Time
+	}{
+		{"no pod waits", 0, due},
+		{"they are made after a second", due + second, due + second},
+		{"they wait for a minute", due + 60*second, due.Add(reconciler.ProgressSpread)},
+	} {
+		p, now := newProgress(), due
+		busy := func(s events.Stream) bool { return s == big && now < row.made }
+		if !p.due(small, due, now, busy) {
+			t.Errorf("%s: another Job waits with it", row.sentence)
+		}
+		for ; !p.due(big, due, now, busy); now = p.turn(big, due) {
+			if p.turn(big, due) <= now {
+				t.Fatalf("%s: it is looked at again at once", row.sentence)
+			}
+		}
+		if now != row.shown {
+			t.Errorf("%s: shown %s after it was due, want %s", row.sentence, now.Sub(due), row.shown.Sub(due))
+		}
+	}
+}

@@ -264,7 +264,7 @@ func (l *Loop) probe(b *batch) {
 			l.compare(b, j, &d)
 			continue
 		}
-		shows := l.progress.due(s, d.Progress, b.time)
+		shows := l.progress.due(s, d.Progress, b.time, l.urgency.plenty)
 		if touched && !shows && !d.Judges {
 			continue // it is decided in this turn
 		}
