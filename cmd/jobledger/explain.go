@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -8,8 +9,12 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/page"
 	"github.com/jobledger/jobledger/internal/read/show"
 )
+
+// formatHTML is an answer as one file for a browser.
+const formatHTML = "html"
 
 func newExplain(c *cli.CLI) *cobra.Command {
 	var f cli.AskFlags
@@ -38,21 +43,48 @@ what is missing. Times in which the cluster was not watched are named.
 {{.UID}}, {{.Node}}, {{.Container}}, {{.From}}, {{.To}}, {{.FromMillis}} and {{.ToMillis}}.
 
 An answer fits a screen; -v shows all of it. -o json writes one object (docs/postmortem.md has its
-fields), -o md a text for a chat.`,
+fields), -o md a text for a chat, -o html one file for a browser, a mail or a printer: the answer, the
+picture of the tries, and the cited records in full. It has no script.`,
 		Example: `  jobledger explain etl --log DIR
   jobledger explain prod/etl --log DIR
   jobledger explain job/etl --log DIR -n prod --at 2026-01-02T15:04:05Z    as it was then
   jobledger explain job/etl --log DIR -n prod -o md
+  jobledger explain job/etl --log DIR -n prod -o html > etl.html
   jobledger explain cronjob/etl --log DIR -n prod`,
 		Args: cli.OneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.Output.Format == formatHTML {
+				return explainFile(cmd.Context(), c, &f, q, args)
+			}
 			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(a *explain.Answer) error { return showAnswer(c, &f.Output, a, all) })
 		},
 	}
-	f.Add(cmd, c, q.Flags, cli.FormatTable, cli.FormatMarkdown, cli.FormatJSON, cli.FormatYAML)
+	f.Add(cmd, c, q.Flags, cli.FormatTable, cli.FormatMarkdown, formatHTML, cli.FormatJSON, cli.FormatYAML)
 	cmd.ValidArgsFunction = cli.CompleteObjects(c, &f.Job, false)
 	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "show all of the answer, however long it is")
 	return cmd
+}
+
+// explainFile writes an answer as one file. What is in it beside the answer is asked of the same log.
+func explainFile(ctx context.Context, c *cli.CLI, f *cli.AskFlags, q *ask.Asked[explain.Answer], args []string) error {
+	if err := cli.ReadQuestion(f, q, args); err != nil {
+		return err
+	}
+	src, _, err := f.Job.Source.OpenToFold(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return cli.PutAndShow(ctx, c, src, q, c.Note, func(a *explain.Answer) error {
+		text, err := page.File(ctx, c.Here(src), page.FileOf{
+			Answer: a, At: q.Flags.Lookup("at").Value.String(), Log: f.Job.Source.Log, Zone: f.Output.Zone(),
+		})
+		if err != nil {
+			return err
+		}
+		_, err = c.Out.Write(text)
+		return err
+	})
 }
 
 func showAnswer(c *cli.CLI, output *cli.OutputFlag, answer *explain.Answer, all bool) error {
