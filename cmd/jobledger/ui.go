@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/cmd/cli"
+	"github.com/jobledger/jobledger/examples/incidents"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/page"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/store"
+)
+
+// uiFlags are those of ui.
+type uiFlags struct {
+	job    cli.JobFlags
+	listen string
+	sample string
+}
+
+func newUI(c *cli.CLI) *cobra.Command {
+	var f uiFlags
+	cmd := &cobra.Command{
+		Use:   "ui",
+		Short: "Show a log as pages in a browser on this machine",
+		Long: `Show a log as pages in a browser: what is stuck or failed, and of each Job, CronJob and record all that
+the commands say. It answers on a loopback address until it is interrupted, and never writes.
+
+The first line of the output is the address to open. It has a secret that is good once: the browser
+gets a cookie for it, and no other user of this machine can read along.
+
+--sample shows recorded incidents that are part of this program: delegated (Jobs that Jobledger ran),
+observed (the same under the built-in controller), cronjobs-run or cronjobs-observed.`,
+		Example: `  jobledger ui --log DIR
+  jobledger ui --sample
+  jobledger ui --sample=cronjobs-run`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return showUI(cmd.Context(), c, &f) },
+	}
+	f.job.AddSource(cmd)
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback address to answer on; port 0 for one that is free")
+	cmd.Flags().StringVar(&f.sample, "sample", "", "show recorded incidents: delegated, observed, cronjobs-run or cronjobs-observed")
+	cmd.Flags().Lookup("sample").NoOptDefVal = "delegated"
+	cli.CompleteWith(cmd, "sample", incidents.Names...)
+	return cmd
+}
+
+// showUI answers until the context ends.
+func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
+	if !serve.Loopback(f.listen) {
+		return cli.Usage("--listen %s: must be a loopback address, such as 127.0.0.1:8080", f.listen)
+	}
+	where := f.job.Source.Log
+	if f.sample != "" {
+		dir, err := os.MkdirTemp("", "jobledger-sample-")
+		if err != nil {
+			return fmt.Errorf("make a directory for the sample: %w", err)
+		}
+		defer os.RemoveAll(dir) //nolint:errcheck // it is a copy in the directory for temporary files
+		if err := incidents.Write(f.sample, dir); err != nil {
+			return cli.Usage("--sample: %v", err)
+		}
+		f.job.Source.Log, where = dir, "sample: "+f.sample
+	}
+	src, _, err := f.job.Source.OpenToFold(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if where == "" {
+		where = f.job.Source.Log
+	}
+	if filepath.IsAbs(where) {
+		where = filepath.Base(filepath.Dir(where)) + "/" + filepath.Base(where)
+	}
+	pages := page.New(page.Config{
+		Where: where, Log: f.job.Source.Log,
+		Source: func(_ context.Context, d *store.Damage, note func(string)) ask.Source {
+			out := c.AskHere(src, serve.Hears{Note: note, Behind: func(string) {}, Read: func(uint64) {}})
+			out.Damage = d
+			return out
+		},
+	})
+	listener, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", f.listen, err)
+	}
+	guard, address := page.OneUser(pages, listener.Addr().String())
+	fmt.Fprintln(c.Out, address)
+	server := &http.Server{Handler: guard, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }() // ends with Close
+	select {
+	case <-ctx.Done():
+	case err = <-ended:
+	}
+	_ = server.Close() // requests that go on only read
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
