@@ -217,6 +217,17 @@ var neverImports = []struct {
 		never:    []string{"./internal/read/show", "./store/boltlog/...", bbolt, clientGo, natsGo},
 	},
 	{
+		sentence: "turns are counted without knowing what is asked",
+		packages: []string{"./internal/read/turns"},
+		never:    []string{"./..."},
+		except:   []string{"./internal/read/turns"},
+	},
+	{
+		sentence: "pages and pictures lay out answers, and open no log",
+		packages: []string{"./internal/read/page", "./internal/read/picture"},
+		never:    []string{"./internal/read/serve", "./internal/read/joblist", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
+	},
+	{
 		sentence: "what lays out for people reads no log",
 		packages: []string{"./internal/read/show"},
 		never:    []string{"./internal/read/serve", "./internal/read/joblist", "./store/boltlog/...", bbolt, clientGo, natsGo},
