@@ -37,7 +37,7 @@ older ones.`,
 				if f.Output.Document() {
 					return c.Value(&f.Output, found)
 				}
-				page := pageFor(c, &f.Output)
+				page := c.Page(&f.Output)
 				return page.Found(&found.Pieces)
 			})
 		},
