@@ -72,8 +72,8 @@ func (f *replayFlags) one() (one which.Object, err error) {
 	return one, err
 }
 
-// play decides again for each record. It gives the first divergence, and why the records cannot be read to their end.
-func play(player *replay.Replay, records iter.Seq2[events.Record, error], progress *cli.Progress) (first *replay.Divergence, ended, err error) {
+// playRecords decides again for each record. It gives the first divergence, and why the records cannot be read to their end.
+func playRecords(player *replay.Replay, records iter.Seq2[events.Record, error], progress *cli.Progress) (first *replay.Divergence, ended, err error) {
 	for r, err := range records {
 		if errors.Is(err, store.ErrCorrupt) {
 			return first, err, nil
@@ -125,7 +125,7 @@ func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
 	}
 	progress := cli.NewProgress(c.Err, "replay", uint64(head.Sequence))
 	defer progress.Clear()
-	first, ended, err := play(player, records, progress)
+	first, ended, err := playRecords(player, records, progress)
 	if err != nil {
 		return err
 	}
