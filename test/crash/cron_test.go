@@ -209,7 +209,7 @@ func (x *trial) suspend() {
 	x.t.Helper()
 	x.patchCronJob(`{"spec":{"suspend":true}}`)
 	x.must(x.await(func() string {
-		out, err := x.controller.CLI(x.ctx, "get", "cronjob/"+cronName, "-n", x.namespace, "-o", "json")
+		out, err := x.controller.Told(x.ctx, "cronjob/"+cronName)
 		if err != nil {
 			return err.Error()
 		}

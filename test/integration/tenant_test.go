@@ -41,7 +41,7 @@ func TestATenantDoesNotFillTheLog(t *testing.T) {
 	w.create(newJob("other"))
 	w.ends("other", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 1})
 	w.logSays("the last spec is known", func() (bool, error) {
-		text, err := c.CLI(t.Context(), "get", "job/busy", "-n", w.namespace, "-o", "json")
+		text, err := c.Told(t.Context(), "job/busy")
 		return strings.Contains(strings.Join(strings.Fields(text), ""), fmt.Sprintf(`"backoffLimit":%d`, 100+patches-1)), err
 	})
 	w.stop(c)

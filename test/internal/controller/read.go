@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os/exec"
 	"strings"
 	"time"
@@ -109,9 +110,28 @@ func (c *Controller) Records(ctx context.Context, args ...string) ([]Record, err
 	}
 }
 
+// Told is what `jobledger get KIND/NAME -o json` prints, KIND being job or cronjob. A controller that runs is asked itself: its answers have
+// the same bytes, and a start of the command costs 50 ms of a processor.
+func (c *Controller) Told(ctx context.Context, object string) (string, error) {
+	if !c.Running() || c.config.Namespace == "" {
+		return c.CLI(ctx, "get", object, "-n", c.config.Namespace, "-o", "json")
+	}
+	kind, name, _ := strings.Cut(object, "/")
+	response, err := get(ctx, c.URL+"/v1/get/"+kind+"/"+c.config.Namespace+"/"+name)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("ask for %s: %s: %w\n%s", object, response.Status, err, text)
+	}
+	return string(text), nil
+}
+
 // Job is what the log says about the newest Job of that name.
 func (c *Controller) Job(ctx context.Context, name string) (Job, error) {
-	out, err := c.CLI(ctx, "get", "job/"+name, "-n", c.config.Namespace, "-o", "json")
+	out, err := c.Told(ctx, "job/"+name)
 	if err != nil {
 		return Job{}, err
 	}
@@ -122,18 +142,15 @@ func (c *Controller) Job(ctx context.Context, name string) (Job, error) {
 	return job, nil
 }
 
-// Check verifies and replays the log. An error says what is damaged or where a decision differs.
+// Check verifies and replays the log: a replay begins with all that `jobledger verify` does. An error says what is damaged or where a
+// decision differs.
 func (c *Controller) Check(ctx context.Context) error {
-	verified, err := c.CLI(ctx, "verify")
-	if err != nil {
-		return err
-	}
 	replayed, err := c.CLI(ctx, "replay")
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(verified, "verify: ") || !strings.Contains(replayed, ", 0 divergences") {
-		return fmt.Errorf("the log is not sound:\n%s%s", verified, replayed)
+	if !strings.Contains(replayed, ", 0 divergences") {
+		return fmt.Errorf("the log is not sound:\n%s", replayed)
 	}
 	return nil
 }
