@@ -16,7 +16,7 @@ import (
 
 	"github.com/jobledger/jobledger/test/bench/kubelet"
 	"github.com/jobledger/jobledger/test/controlplane"
-	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/built"
 )
 
 // Config says what to run. The zero value is everything at full size.
@@ -151,7 +151,7 @@ func (b *bench) start(ctx context.Context) error {
 	program := b.config.Program
 	if program == "" {
 		var err error
-		if program, err = controller.Build(ctx, b.dir); err != nil {
+		if program, err = built.Program(ctx, b.dir); err != nil {
 			return err
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/child"
-	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/node"
 )
 
@@ -54,7 +54,7 @@ func prepare(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("list the images of the specs: %w", err)
 	}
-	if _, err := controller.Build(ctx, dir); err != nil {
+	if _, err := built.Program(ctx, dir); err != nil {
 		return err
 	}
 	return makeImages(ctx, dir, strings.Fields(string(images)))

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/history"
@@ -70,7 +71,7 @@ func newPair(t *testing.T, seed uint64) *pair {
 		differ: map[string]bool{},
 	}
 	dir := t.TempDir()
-	program, err := controller.Build(p.ctx, dir)
+	program, err := built.Program(p.ctx, dir)
 	p.must(err)
 
 	cp, left := p.newSide("ours")

@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
 // TestTheCronJobsAreWhole: the logs of incident 20 verify and replay, have every CronJob, and name no place where they were made.
 func TestTheCronJobsAreWhole(t *testing.T) {
-	program, err := controller.Build(t.Context(), t.TempDir())
+	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestTheCronJobsAreWhole(t *testing.T) {
 // told so, with its Job, how late, and by whom; of nothing else it is said. The reason that the script knows is in the answer. Where nobody
 // watched another controller, the answer may be that it is not known.
 func TestWhyNotSaysTheTruth(t *testing.T) {
-	program, err := controller.Build(t.Context(), t.TempDir())
+	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/built"
 )
 
 // examples is where the recordings are kept.
@@ -13,7 +13,7 @@ var examples = filepath.Join("..", "..", "examples", "incidents")
 
 // TestTheExamplesAreWhole: the logs that are kept verify and replay, have every incident, and name no place where they were made.
 func TestTheExamplesAreWhole(t *testing.T) {
-	program, err := controller.Build(t.Context(), t.TempDir())
+	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

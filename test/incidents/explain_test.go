@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
@@ -18,7 +19,7 @@ import (
 // pod with which it began, who deleted pods as far as a log can know, and whether somebody watched all the time. The answers are kept as
 // text, and compared.
 func TestExplainSaysTheTruth(t *testing.T) {
-	program, err := controller.Build(t.Context(), t.TempDir())
+	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

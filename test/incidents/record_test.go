@@ -18,6 +18,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
@@ -148,7 +149,7 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 	}
 	dir := t.TempDir()
 	r.kubeconfig = filepath.Join(dir, "kubeconfig")
-	if r.program, err = controller.Build(ctx, dir); err != nil {
+	if r.program, err = built.Program(ctx, dir); err != nil {
 		t.Fatal(err)
 	}
 	config := controller.Config{

@@ -16,7 +16,7 @@ import (
 
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
-	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/deployed"
 	"github.com/jobledger/jobledger/test/node"
 )
@@ -73,7 +73,7 @@ func prepare(ctx context.Context, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, chartFile), text, 0o644); err != nil {
 		return err
 	}
-	if _, err := controller.Build(ctx, dir); err != nil {
+	if _, err := built.Program(ctx, dir); err != nil {
 		return err
 	}
 	busybox, err := node.Busybox(ctx)

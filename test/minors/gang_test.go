@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
 	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
@@ -24,7 +25,7 @@ func TestGang(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")
 	}
-	program, err := controller.Build(t.Context(), t.TempDir())
+	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

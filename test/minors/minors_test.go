@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
@@ -74,7 +75,7 @@ func TestMinors(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("builds older versions of Kubernetes and takes minutes on each: JOBLEDGER_LONG=1")
 	}
-	program, err := controller.Build(t.Context(), t.TempDir())
+	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestGatesWithoutWhichJobsDoNotComplete(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")
 	}
-	program, err := controller.Build(t.Context(), t.TempDir())
+	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

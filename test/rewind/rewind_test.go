@@ -19,6 +19,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/ledger"
@@ -155,7 +156,7 @@ func TestADeletedJobIsThereAgain(t *testing.T) {
 // newSuite is a cluster that can be backed up, and the controller's program.
 func newSuite(t *testing.T, dir string) (s *suite, program string) {
 	t.Helper()
-	program, err := controller.Build(t.Context(), dir)
+	program, err := built.Program(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

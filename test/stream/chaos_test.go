@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
-	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/built"
 )
 
 // world is all the processes of the test.
@@ -42,7 +42,7 @@ func newWorld(t *testing.T, records, subscribers, pace int) *world {
 	w.source = filepath.Join(w.dir, "source")
 	streams := w.writeSource(records)
 	var err error
-	if w.program, err = controller.Build(t.Context(), w.dir); err != nil {
+	if w.program, err = built.Program(t.Context(), w.dir); err != nil {
 		t.Fatal(err)
 	}
 	port := fmt.Sprint(natstest.FreePort(t))

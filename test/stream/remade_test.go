@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/patience"
-	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/built"
 )
 
 // witness is a "jobledger subscribe", and what it was handed.
@@ -100,7 +100,7 @@ func newRemaker(t *testing.T, records int) *remaker {
 	w.source = filepath.Join(w.dir, "source")
 	jobs := w.writeSource(records)
 	var err error
-	if w.program, err = controller.Build(t.Context(), w.dir); err != nil {
+	if w.program, err = built.Program(t.Context(), w.dir); err != nil {
 		t.Fatal(err)
 	}
 	port := fmt.Sprint(natstest.FreePort(t))

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/built"
 )
 
 // bin is a directory with jobledger, and this test as kubectl.
@@ -42,7 +42,7 @@ func run(m *testing.M) (int, error) {
 	if err := os.Symlink(self, filepath.Join(bin, "kubectl")); err != nil {
 		return 0, err
 	}
-	if _, err := controller.Build(context.Background(), bin); err != nil {
+	if _, err := built.Program(context.Background(), bin); err != nil {
 		return 0, err
 	}
 	return m.Run(), nil

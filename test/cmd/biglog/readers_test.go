@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/jobledger/jobledger/test/binaries"
+	"github.com/jobledger/jobledger/test/internal/built"
 )
 
 // within is how long a new process may take to answer about one Job, whatever the size of the log, when the log is in the page cache.
@@ -47,15 +46,9 @@ type reader struct{ path, log string }
 
 func program(t *testing.T, log string) reader {
 	t.Helper()
-	root, err := binaries.FindRoot()
+	path, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "jobledger")
-	build := exec.Command("go", "build", "-o", path, "./cmd/jobledger")
-	build.Dir = root
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, text)
 	}
 	return reader{path, log}
 }

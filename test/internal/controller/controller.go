@@ -21,7 +21,7 @@ import (
 
 // Config says what to run. All fields but the last four are required.
 type Config struct {
-	Program    string // path of the binary, see Build
+	Program    string // path of the binary, see package built
 	Kubeconfig string // of the user that it runs as, see NewUser
 	Namespace  string // the only one that it looks at; empty: all
 	Dir        string // holds the log, in Dir/log, and the output of each run, in Dir/run-N.txt

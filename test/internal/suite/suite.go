@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/jobledger/jobledger/test/controlplane"
-	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/built"
 )
 
 // Suite is what the tests of a package share. It is for reading once Main runs them.
@@ -48,7 +48,7 @@ func (s *Suite) run(m *testing.M, options Options) (status int, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	ctx := context.Background() // a build may take as long as it takes; the control plane bounds its start itself
-	if s.Program, err = controller.Build(ctx, dir, options.Tags...); err != nil {
+	if s.Program, err = built.Program(ctx, dir, options.Tags...); err != nil {
 		return 0, err
 	}
 	if s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/internal/dev/patience"
-	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/judge"
 	"github.com/jobledger/jobledger/test/node"
 )
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 func prepare(ctx context.Context, dir string) error {
-	if _, err := controller.Build(ctx, dir); err != nil {
+	if _, err := built.Program(ctx, dir); err != nil {
 		return err
 	}
 	busybox, err := node.Busybox(ctx)
