@@ -149,6 +149,8 @@ plain = go list ./... | grep -vE '$(goroutines)'
 raced_program := $(if $(race),$(CURDIR)/bin/test/raced/jobledger)
 # A process under the detector waits a second before it ends, for reports of other threads.
 raced := $(if $(race),CGO_ENABLED=1 GORACE=atexit_sleep_ms=20)
+# The NATS server of tests under the detector is a program of its own, which is built plain: its races are not ours.
+natsd := $(CURDIR)/bin/test/natsd
 
 # Tests that have one goroutine, or measure memory, and take long under the race detector run plain.
 # So do those of a cluster of NATS servers, whose own time it is.
@@ -196,7 +198,8 @@ test-units: ## The part of make test that needs no cluster
 	$(if $(race),CGO_ENABLED=1 go build $(race) -o $(raced_program) ./cmd/jobledger)
 	JOBLEDGER_RACED=$(raced_program) $(gotest) -timeout 20m $$($(plain))
 	$(gotest) -timeout 20m -run '$(lonely)' $(lonelies)
-	$(raced) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
+	$(if $(race),go build -o $(natsd) ./internal/dev/natstest/natsd)
+	$(raced) $(if $(race),JOBLEDGER_NATSD=$(natsd)) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
 	$(call oracle, -timeout 20m,1)
 
 .PHONY: test-cluster

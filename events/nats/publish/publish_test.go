@@ -238,7 +238,7 @@ func TestTheTooLargeIsPublishedWithoutItsEvidence(t *testing.T) {
 }
 
 func TestOverCoreNATSWhoListensGetsAllInOrder(t *testing.T) {
-	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 3000)
+	s, l := natstest.NewServer(t, natstest.Inside).Start(), natstest.NewLedger(t, 3000)
 	conn, err := natsgo.Connect(s.URL(), natsgo.Timeout(patience.Time()))
 	if err != nil {
 		t.Fatal(err)

@@ -8,45 +8,25 @@ import (
 	"strconv"
 	"testing"
 
-	natsd "github.com/nats-io/nats-server/v2/server"
-
-	"github.com/jobledger/jobledger/internal/dev/patience"
+	"github.com/jobledger/jobledger/internal/dev/natstest/apart"
 )
 
 // These variables make a test's program a server: they say the directory of its store, and its port.
 const serveDir, servePort = "JOBLEDGER_TEST_NATS_DIR", "JOBLEDGER_TEST_NATS_PORT"
 
+// program is package natsd, built. Where the environment has it, it is the server of all tests that do not tune theirs.
+const program = "JOBLEDGER_NATSD"
+
 // Main is m.Run for the TestMain of a package whose tests start a server with Apart. It does not return.
 func Main(m *testing.M) {
 	if dir := os.Getenv(serveDir); dir != "" {
-		if err := serve(dir, os.Getenv(servePort)); err != nil {
+		if err := apart.Serve(dir, os.Getenv(servePort)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-// serve runs a server until its standard input ends: it does not outlive the test that started it.
-func serve(dir, port string) error {
-	at, err := strconv.Atoi(port)
-	if err != nil {
-		return err
-	}
-	run, err := natsd.NewServer(options(dir, at))
-	if err != nil {
-		return err
-	}
-	run.Start()
-	if !run.ReadyForConnections(patience.Time()) {
-		return fmt.Errorf("the NATS server does not start at port %d", at)
-	}
-	fmt.Println("ready")
-	_, err = io.Copy(io.Discard, os.Stdin)
-	run.Shutdown()
-	run.WaitForShutdown()
-	return err
 }
 
 // Apart makes it run in a process of its own from its next start on, so that the memory and the time of the test's process are those of
@@ -64,8 +44,12 @@ type process struct {
 
 func (s *Server) startApart() {
 	s.t.Helper()
+	port := strconv.Itoa(s.Port)
 	c := exec.Command(os.Args[0], "-test.run=^$")
-	c.Env = append(os.Environ(), serveDir+"="+s.Dir, servePort+"="+strconv.Itoa(s.Port))
+	c.Env = append(os.Environ(), serveDir+"="+s.Dir, servePort+"="+port)
+	if built := os.Getenv(program); built != "" {
+		c = exec.Command(built, s.Dir, port)
+	}
 	c.Stderr = os.Stderr
 	alive, err := c.StdinPipe()
 	if err != nil {
@@ -79,7 +63,7 @@ func (s *Server) startApart() {
 		s.t.Fatal(err)
 	}
 	s.process = &process{c, alive}
-	if _, err := io.ReadFull(says, make([]byte, len("ready"))); err != nil {
+	if _, err := io.ReadFull(says, make([]byte, len(apart.Ready))); err != nil {
 		s.t.Fatalf("the NATS server does not start: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package natstest
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/internal/dev/natstest/apart"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/dev/port"
 )
@@ -19,7 +21,8 @@ const (
 	Stream  = "jobledger-test" // where they are, unless a test says otherwise
 )
 
-// Server is a real server in this process, or in one of its own (Apart), which can go away and come back at its address.
+// Server is a real server in this process, or in one of its own (Apart), which can go away and come back at its address. With the program
+// of package natsd in JOBLEDGER_NATSD, each that is not tuned has a process of its own.
 type Server struct {
 	Dir  string        // of its store
 	Port int           // it keeps it
@@ -33,13 +36,18 @@ type Server struct {
 
 // NewServer gives one that does not run yet, and stops with the test.
 func NewServer(t testing.TB, tune ...func(*natsd.Options)) *Server {
-	s := &Server{t: t, Dir: t.TempDir(), Port: FreePort(t), tune: func(*natsd.Options) {}}
+	s := &Server{
+		t: t, Dir: t.TempDir(), Port: FreePort(t), tune: Inside, apart: len(tune) == 0 && os.Getenv(program) != "",
+	}
 	if len(tune) > 0 {
 		s.tune = tune[0]
 	}
 	t.Cleanup(s.Stop)
 	return s
 }
+
+// Inside tunes nothing: the server stays in the process of a test that looks into it by Server.Run.
+func Inside(*natsd.Options) {}
 
 // FreePort returns a port on which nothing listens. No other caller is given it until the test ends.
 func FreePort(t testing.TB) int {
@@ -66,7 +74,7 @@ func (s *Server) Start() *Server {
 		s.startApart()
 		return s
 	}
-	o := options(s.Dir, s.Port)
+	o := apart.Options(s.Dir, s.Port)
 	s.tune(o)
 	run, err := natsd.NewServer(o)
 	if err != nil {
@@ -78,13 +86,6 @@ func (s *Server) Start() *Server {
 	}
 	s.Run = run
 	return s
-}
-
-func options(dir string, port int) *natsd.Options {
-	return &natsd.Options{
-		ServerName: "test", Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
-		JetStream: true, StoreDir: dir, JetStreamMaxStore: 1 << 30, JetStreamMaxMemory: 64 << 20,
-	}
 }
 
 // Stop stops it, if it runs, and returns when its store is closed.

@@ -1,0 +1,21 @@
+// Command natsd is the NATS server of package natstest as a program of its own: natsd DIR PORT. make test builds it once, plain, so that
+// tests under the race detector do not pay for the races of a server that is not ours.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/jobledger/jobledger/internal/dev/natstest/apart"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: natsd DIR PORT")
+		os.Exit(2)
+	}
+	if err := apart.Serve(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
