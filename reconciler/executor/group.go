@@ -60,7 +60,9 @@ func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 		return false
 	}
 	w.failed(err)
-	w.meets(err)
+	if apierrors.IsNotFound(err) { // a list of nothing is no error: the resource is not known
+		w.Unserved()
+	}
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		*found = events.GroupSeen{Unavailable: true}
 		w.found(found)

@@ -265,20 +265,15 @@ func (w *work) resized(path string, count int32) []byte {
 // groupFailed ends the task as the error says. A server that does not serve the objects refuses them to us.
 func (w *work) groupFailed(err error) {
 	w.failed(err)
-	if w.meets(err) {
+	if unserved(err) {
+		w.Unserved()
 		e := &w.result.Ended
 		e.Ending, e.Class, e.Over = events.Refused, events.RefusedForbidden, false
 	}
 }
 
-// meets reports whether the API server does not know the resource, and tells so whom it concerns.
-func (w *work) meets(err error) bool {
-	unserved := apierrors.IsNotFound(err) && !missing(err)
-	if unserved {
-		w.Unserved()
-	}
-	return unserved
-}
+// unserved reports whether the API server does not know the resource.
+func unserved(err error) bool { return apierrors.IsNotFound(err) && !missing(err) }
 
 // missing reports whether there is no object of that name.
 func missing(err error) bool {

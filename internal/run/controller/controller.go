@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/discovery"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/informer"
@@ -74,8 +75,9 @@ type controller struct {
 	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; the endpoint reads it
 	health    *Health
 	metrics   *metrics
-	drain     *Drain        // nil unless it drains
-	unserved  chan struct{} // has one entry when a request met that the API of gangs is not served
+	drain     *Drain                       // nil unless it drains
+	gangs     discovery.DiscoveryInterface // tells which the server has; nil where none are made
+	unserved  chan struct{}                // has one entry when a request met that the API of gangs is not served
 }
 
 // Run runs a controller until ctx ends or something fails, and then stops in good order.
@@ -365,7 +367,12 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		crons = api
 	}
 	c.executor, err = executor.New(executor.Config{
-		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Unserved: c.metUnserved, Crons: crons, Objects: objects, Mode: c.settings.Mode,
+		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Unserved: func() {
+			select {
+			case c.unserved <- struct{}{}:
+			default: // it is asked already
+			}
+		}, Crons: crons, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, ObserveCronJob: c.informer.ObserveCronJob, ObserveRun: c.informer.ObserveRun, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
 		RequestTimeout: min(30*time.Second, c.settings.RequestTimeout/2), // shorter than the server's
 	})

@@ -43,7 +43,8 @@ func (c *controller) chooseGangs() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	rule, missing, err := gangRule(client.Discovery(), c.settings.Gangs)
+	c.gangs = client.Discovery()
+	rule, missing, err := gangRule(c.gangs, c.settings.Gangs)
 	switch {
 	case missing != nil:
 		return false, missing
@@ -86,15 +87,11 @@ const gangsEvery = time.Minute
 // watchGangs asks again by which version of the API groups are made, each minute, and soon after a request about one met that its API is not
 // served. It ends with ctx, or with an OtherGangsError. While none is served it waits: Jobs that ask for a gang are held meanwhile.
 func (c *controller) watchGangs(ctx context.Context) error {
-	if !c.settings.GangScheduling || c.observes() {
+	if c.gangs == nil {
 		return nil
 	}
-	client, err := c.cluster.Patient(askTimeout)
-	if err != nil {
-		return err
-	}
 	return otherGangs(ctx, c.settings.Gangs, c.unserved, func() (events.GangRule, bool) {
-		rule, missing, err := gangRule(client.Discovery(), c.config.Settings.Gangs)
+		rule, missing, err := gangRule(c.gangs, c.config.Settings.Gangs)
 		return rule, missing == nil && err == nil
 	})
 }
@@ -127,14 +124,6 @@ func gangVersion(r events.GangRule) schema.GroupVersion {
 		return betaGangs
 	}
 	return v1alpha2.GroupVersion
-}
-
-// metUnserved is told that the API server does not serve what a group is made of. It does not wait.
-func (c *controller) metUnserved() {
-	select {
-	case c.unserved <- struct{}{}:
-	default: // it is asked already
-	}
 }
 
 // gangRule is the rule by which groups are made on the server. asked is the one that the flag chose.
