@@ -81,6 +81,12 @@ func (j *Job) GroupSize() int32 {
 	return max(1, j.Parallelism)
 }
 
+// GroupHeld reports whether the Job is to have a PodGroup, and is kept from its pods as the API server refused what that needs.
+func (j *Job) GroupHeld() bool {
+	stage := j.Group.Stage
+	return j.Gang() && stage != GroupReady && stage != GroupForeign && j.Regrouping().Count > 0
+}
+
 // groupSeen folds what was found.
 func (j *Job) groupSeen(f *events.GroupSeen) {
 	g := &j.Group

@@ -100,7 +100,8 @@ type edit struct {
 type refusal struct {
 	Kind  events.CommandKind
 	Class events.RefusalClass
-	Says  string
+	Says  string // in the server's words
+	Own   string // in ours, where it was not sent
 	First Mark
 	Last  Mark     // the newest refusal
 	Over  Mark     // a command of the kind was done; none while it lasts
@@ -316,7 +317,7 @@ func (c *Case) refused(r *events.Record, f *events.CommandEnded, kind events.Com
 	}
 	now := c.lasting(kind, f.Class)
 	if now == nil {
-		now = &refusal{Kind: kind, Class: f.Class, Says: r.Evidence.Message, First: markOf(r)}
+		now = &refusal{Kind: kind, Class: f.Class, Says: r.Evidence.Message, Own: r.Evidence.Sentence, First: markOf(r)}
 		c.refusals = append(c.refusals, now)
 	}
 	now.Last = markOf(r)

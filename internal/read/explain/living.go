@@ -119,6 +119,9 @@ func (c *Case) stuck(running int) *stuckness {
 	if x := c.refusedNow(events.CommandCreatePod); x != nil {
 		return &stuckness{fmt.Sprintf("the API server refuses its pods (%s)", x.Class), "", marks(x.First, x.Last)}
 	}
+	if x := c.heldGroup(); x != nil {
+		return &stuckness{"no pod without its PodGroup: " + x.noGroup(), fmt.Sprintf("no PodGroup (%s)", x.Class), marks(x.First, x.Last)}
+	}
 	if x := c.lackNow(); x != nil {
 		return &stuckness{x.noPods(), "", []Mark{x.From}}
 	}
@@ -134,6 +137,53 @@ func (c *Case) stuck(running int) *stuckness {
 		return &stuckness{text, "finalizer: " + x.Class.String(), marks(x.First, x.Last)}
 	}
 	return nil
+}
+
+// heldGroup is the newest refusal of what makes the Job's Workload and PodGroup, while it keeps the Job from having a pod (J-241); nil for
+// none.
+func (c *Case) heldGroup() *refusal {
+	if c.Job.State != history.StateWaiting || c.Job.Reason != history.NoPodGroup {
+		return nil
+	}
+	var newest *refusal
+	for _, x := range c.refusals {
+		if x.Kind.Traits().Slot == events.SlotGroup && x.Over.Record == 0 && (newest == nil || x.Last.Record > newest.Last.Record) {
+			newest = x
+		}
+	}
+	return newest
+}
+
+// noGroup says in a few words why there is no PodGroup.
+func (x *refusal) noGroup() string {
+	what := "Workload and PodGroup"
+	switch x.Kind {
+	case events.CommandCreateWorkload:
+		what = "Workload"
+	case events.CommandCreatePodGroup:
+		what = "PodGroup"
+	}
+	if x.Class == events.RefusedNameTaken {
+		return "the name of its " + what + " is taken"
+	}
+	return fmt.Sprintf("its %s cannot be made or read (%s)", what, x.Class)
+}
+
+// heldByGroup says what the server said of it.
+func (c *Case) heldByGroup() (out []Sentence) {
+	x := c.heldGroup()
+	if x == nil {
+		return nil
+	}
+	why := "it is to be scheduled by one"
+	if c.Spec != nil && c.Spec.SchedulingPolicy == events.PolicyGang {
+		why = "it asks for a gang"
+	}
+	text := "the API server says, asked to " + x.Kind.Traits().Verb + ": " + cmp.Or(x.Says, "nothing that the log has")
+	if x.Says == "" && x.Own != "" {
+		text = x.Own
+	}
+	return append(out, say(marks(c.added, x.First, x.Last), "no pod is made before its PodGroup is there, as %s: %s", why, text))
 }
 
 // refusedNow is the refusal of such commands that lasts; nil for none.
@@ -228,6 +278,7 @@ func (c *Case) keptBy() (out []Sentence) {
 	for _, h := range c.halves() {
 		out = append(out, say(h.from, "the end of %s: %s", h.try.Pod, h.text))
 	}
+	out = append(out, c.heldByGroup()...)
 	out = append(out, c.freedText()...)
 	out = append(out, c.lacked(true)...)
 	if c.none() {

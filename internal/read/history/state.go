@@ -69,8 +69,14 @@ func stateOf(a *Account) (state State, reason, message string) {
 	case anyRuns(j):
 		return StateRunning, "", ""
 	}
+	if j.GroupHeld() && j.Tally().Active == 0 {
+		return StateWaiting, NoPodGroup, "its Workload or its PodGroup cannot be made or read: " + j.Regrouping().Class.String()
+	}
 	return StateWaiting, "", ""
 }
+
+// NoPodGroup is the reason of a Job that is Waiting, as it gets no pod before its PodGroup is there, and the API server refuses that.
+const NoPodGroup = "NoPodGroup"
 
 // anyRuns reports whether a pod of the Job was seen to run, and not to end.
 func anyRuns(j *projector.Job) bool {

@@ -52,7 +52,7 @@ func (t *JobsTable) Row(j *history.Summary) {
 	if j.Gone && j.State != history.StateDeleted {
 		state.Text += ", deleted"
 	}
-	if t.page.Wide && j.Reason != "" {
+	if (t.page.Wide || j.State == history.StateWaiting) && j.Reason != "" {
 		state.Text += " (" + words.Clean(j.Reason) + ")"
 	}
 	namespace, name := namesOf(j)

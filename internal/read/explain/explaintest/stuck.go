@@ -81,7 +81,8 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 		since events.Time
 	}
 	pods := map[types.UID]*pod{}
-	var refused *events.Record
+	var refused, noGroup *events.Record
+	asks := false
 	for _, r := range e.of[s] {
 		switch f := r.Facts.(type) {
 		case *events.PodSeen:
@@ -93,7 +94,14 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 			}
 		case *events.PodGone:
 			delete(pods, f.UID)
+		case *events.JobSpec:
+			asks = f.SchedulingPolicy == events.PolicyGang
 		case *events.CommandEnded:
+			if t := f.Type.Traits(); t != nil && t.Slot == events.SlotGroup {
+				if noGroup = nil; f.Ending == events.Refused {
+					noGroup = r
+				}
+			}
 			if f.Type == events.CommandCreatePod {
 				if refused = nil; f.Ending == events.Refused && f.Class.Passing() && f.Class != events.RefusedConflict {
 					refused = r
@@ -111,6 +119,9 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 		if now.Sub(p.since) > stuckFor {
 			why = "a pod waits since long: " + p.waits
 		}
+	}
+	if len(pods) == 0 && asks && noGroup != nil && now.Sub(noGroup.Time) > stuckFor {
+		why = fmt.Sprintf("its PodGroup is refused, in record %d", noGroup.Sequence)
 	}
 	if len(pods) == 0 && refused != nil && now.Sub(refused.Time) > stuckFor {
 		why = fmt.Sprintf("its pods are refused, in record %d", refused.Sequence)
