@@ -104,35 +104,8 @@ var witnesses = map[events.Witness]string{
 // is not there. Times are RFC 3339 with nanoseconds, durations as Go writes them ("1m0s"), enumerations their
 // names, commands the sequence of their decision and their place in it ("41/0").
 func value(v reflect.Value) []byte {
-	switch v.Type() {
-	case timeType:
-		if t := events.Time(v.Int()); t != 0 {
-			return quote(Stamp(t))
-		}
-		return nil
-	case durationType:
-		if d := time.Duration(v.Int()); d != 0 {
-			return quote(d.String())
-		}
-		return nil
-	case commandName:
-		if name := v.Interface().(events.CommandID); name != (events.CommandID{}) {
-			return quote(CommandText(name))
-		}
-		return nil
-	case epochReason:
-		switch events.EpochReason(v.Uint()) {
-		case events.EpochRestored:
-			return quote("restored")
-		case events.EpochClusterRewound:
-			return quote("clusterRewound")
-		}
-		return nil
-	case witnessType:
-		if name := witnesses[events.Witness(v.Uint())]; name != "" {
-			return quote(name)
-		}
-		return nil
+	if text, ok := named(v); ok {
+		return text
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -159,6 +132,41 @@ func value(v reflect.Value) []byte {
 		return nil
 	}
 	return scalar(v)
+}
+
+// named writes what has a text of its own by its type; ok is false for all else.
+func named(v reflect.Value) (text []byte, ok bool) {
+	switch v.Type() {
+	case timeType:
+		if t := events.Time(v.Int()); t != 0 {
+			return quote(Stamp(t)), true
+		}
+		return nil, true
+	case durationType:
+		if d := time.Duration(v.Int()); d != 0 {
+			return quote(d.String()), true
+		}
+		return nil, true
+	case commandName:
+		if name := v.Interface().(events.CommandID); name != (events.CommandID{}) {
+			return quote(CommandText(name)), true
+		}
+		return nil, true
+	case epochReason:
+		switch events.EpochReason(v.Uint()) {
+		case events.EpochRestored:
+			return quote("restored"), true
+		case events.EpochClusterRewound:
+			return quote("clusterRewound"), true
+		}
+		return nil, true
+	case witnessType:
+		if name := witnesses[events.Witness(v.Uint())]; name != "" {
+			return quote(name), true
+		}
+		return nil, true
+	}
+	return nil, false
 }
 
 func scalar(v reflect.Value) []byte {
