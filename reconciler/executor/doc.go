@@ -26,7 +26,7 @@
 //  3. what stands between a Job that ends and that write
 //  4. pods of a Job none of whose pods runs, and pods whose backoff is over
 //  5. finalizers that are left after a Job has finished
-//  6. what the next steps of a Job wait for, then its other pods and finalizers by turns
+//  6. what the next steps of a Job wait for (also its finalizers while many pods carry one), then its other pods and finalizers by turns
 //  7. status writes that only show progress
 //
 // See [events.Priority]. Each kind has calls that no more urgent one can take, and an eighth of the calls is for what has waited for a

@@ -171,8 +171,8 @@ type tier struct {
 	turns  map[events.Stream]*turn
 }
 
-// turn is the tasks of one stream: first what is urgent, then creates and finalizers by turns. Each pod of a Job takes one of both, so neither
-// heaps up: a pod need not wait for the finalizers of all that ended, nor the end of the Job for the pods that are made before it.
+// turn is the tasks of one stream: first what is urgent, then creates and finalizers by turns, so neither waits for all of the other.
+// Finalizers of a Job of which many pods carry one are urgent (projector.ManyHeld).
 type turn struct {
 	stream                 events.Stream
 	urgent, creates, drops fifo[*item]

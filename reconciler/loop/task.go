@@ -60,7 +60,10 @@ func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
 	switch c := c.(type) {
 	case *events.DropFinalizer:
-		return dropPriority(s, j, c.Pod)
+		if p := dropPriority(s, j, c.Pod); p != 0 || j == nil || !j.ManyHeld() {
+			return p
+		}
+		return events.PriorityUnblock // before more pods of the Job are made: its end waits for these finalizers
 	case *events.CreatePod:
 		if j != nil && isDue(j, c) {
 			return events.PriorityDue
