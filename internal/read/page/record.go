@@ -193,7 +193,7 @@ func (v *view) citedRecords(ctx context.Context) error {
 			}
 			return err
 		}
-		v.Object.Cited = append(v.Object.Cited, citedRecord{v.line(names, &r), indented(names.RecordJSON(&r))})
+		v.Object.Cited = append(v.Object.Cited, citedRecord{v.line(names, &r), string(names.RecordJSON(&r))})
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func find(ctx context.Context, v *view) (*reply, error) {
 	v.Query = v.values.Get("q")
 	v.Title = "find"
 	if v.Query == "" && o == "" {
-		v.Find = &findScreen{}
+		v.Find, v.Forms = &findScreen{}, nil
 		return v.page()
 	}
 	q := ask.Find.New()

@@ -26,6 +26,8 @@ type Config struct {
 	Base   string // the path below which the pages are, such as /jobledger; empty for the root
 	// User says who asks, for the bound on requests of one user; nil for one user.
 	User func(*http.Request) string
+	// Within is how long a request may take; 0 for 10 s.
+	Within time.Duration
 }
 
 // The bounds of a request.
@@ -53,6 +55,9 @@ type screen func(ctx context.Context, v *view) (*reply, error)
 
 // New is a handler of all pages. It answers GET alone.
 func New(config Config) http.Handler {
+	if config.Within <= 0 {
+		config.Within = askingFor
+	}
 	s := &site{config, turns.New(turns.Config{})}
 	mux := http.NewServeMux()
 	for pattern, show := range map[string]screen{
@@ -87,7 +92,7 @@ func guarded(next http.Handler) http.Handler {
 // answer answers with a screen, within the bounds.
 func (s *site) answer(show screen) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), askingFor)
+		ctx, cancel := context.WithTimeout(r.Context(), s.Within)
 		defer cancel()
 		v := newView(s, r)
 		user := ""
@@ -104,6 +109,8 @@ func (s *site) answer(show screen) http.Handler {
 		v.begin(ctx)
 		out, err := v.refuse(show(ctx, v))
 		switch {
+		case out == nil && errors.Is(err, context.DeadlineExceeded):
+			send(w, r, v.failed(http.StatusGatewayTimeout, fmt.Errorf("it was not answered within %s: ask for less of it", s.Within)))
 		case out == nil:
 			send(w, r, v.failed(statusOf(err), err))
 		case len(out.body) > mostAnswer:
@@ -132,8 +139,6 @@ func statusOf(err error) int {
 		return http.StatusBadRequest
 	case errors.As(err, &unknown), errors.Is(err, history.ErrNoRecord), errors.Is(err, history.ErrNoJob), errors.Is(err, history.ErrNoCronJob):
 		return http.StatusNotFound
-	case errors.Is(err, context.DeadlineExceeded):
-		return http.StatusGatewayTimeout
 	case errors.Is(err, store.ErrPruned):
 		return http.StatusGone
 	}
