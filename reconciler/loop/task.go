@@ -58,20 +58,18 @@ func podRef(s projector.Subject, uid types.UID) events.PodRef {
 // priority is how urgent a command is as things stand; 0 for as urgent as its kind.
 func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
-	switch c := c.(type) {
-	case *events.DropFinalizer:
-		if p := dropPriority(s, j, c.Pod); p != 0 || j == nil || !j.ManyHeld() {
+	if drop, ok := c.(*events.DropFinalizer); ok {
+		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !j.ManyHeld() {
 			return p
 		}
 		return events.PriorityUnblock // before more pods of the Job are made: its end waits for these finalizers
-	case *events.CreatePod:
-		if j != nil && isDue(j, c) {
-			return events.PriorityDue
-		}
-	case *events.WriteStatus:
-		if j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || status.SaysEnd(c.Change.Conditions)) {
-			return events.PriorityEnd
-		}
+	}
+	if create, ok := c.(*events.CreatePod); ok && j != nil && isDue(j, create) {
+		return events.PriorityDue
+	}
+	write, ok := c.(*events.WriteStatus)
+	if ok && j != nil && events.PriorityOf(c) > events.PriorityEnd && (j.Ending() || status.SaysEnd(write.Change.Conditions)) {
+		return events.PriorityEnd
 	}
 	return 0
 }
