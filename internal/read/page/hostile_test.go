@@ -91,7 +91,7 @@ func TestHostileTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close() //nolint:errcheck // it was only read
+	defer log.Close()
 	lists := joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log), Dir: dir})
 	for i, text := range texts {
 		h := over(func(d *store.Damage) history.Source {

@@ -22,7 +22,7 @@ func TestPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close() //nolint:errcheck // it was only read
+	defer log.Close()
 	src := history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log), Dir: dir}), Damage: &store.Damage{}}
 	finder := which.Finder{Source: src, Note: func(string) {}}
 	for _, row := range []struct {
