@@ -198,7 +198,7 @@ test-units: ## The part of make test that needs no cluster
 	$(if $(race),CGO_ENABLED=1 go build $(race) -o $(raced_program) ./cmd/jobledger)
 	JOBLEDGER_RACED=$(raced_program) $(gotest) -timeout 20m $$($(plain))
 	$(gotest) -timeout 20m -run '$(lonely)' $(lonelies)
-	$(if $(race),go build -o $(natsd) ./internal/dev/natstest/natsd)
+	$(if $(race),go build -o $(natsd) ./internal/dev/natsserver/natsd)
 	$(raced) $(if $(race),JOBLEDGER_NATSD=$(natsd)) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
 	$(call oracle, -timeout 20m,1)
 

@@ -1,4 +1,3 @@
-// Package incidents has the logs of the recorded incidents: 'jobledger ui --sample' shows them.
 package incidents
 
 import (

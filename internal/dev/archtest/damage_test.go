@@ -20,7 +20,7 @@ var asksForDamage = map[string]string{
 	"internal/read/joblist/crons.go failedRead":          "the row is made of what can be read; a reader of the CronJob's own records notes the damage",
 	"internal/read/serve/handler.go damaged":             "the answer has the damage in its headers and its field",
 	"internal/read/history/historytest/failing.go fails": "it is a test of how damage is told",
-	"cmd/jobledger/replay.go play":                       "the command ends with the error",
+	"cmd/jobledger/replay.go playRecords":                "the command ends with the error",
 	"cmd/jobledger/replay.go verifyFirst":                "it prints each damage, and the command fails",
 	"cmd/jobledger/verify.go runVerify":                  "it prints each damage, and the command fails",
 	"internal/read/serve/frame.go declarations":          "the class by which a client knows the error",

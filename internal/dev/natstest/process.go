@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/dev/natstest/apart"
+	"github.com/jobledger/jobledger/internal/dev/natsserver"
 )
 
 // These variables make a test's program a server: they say the directory of its store, and its port.
@@ -20,7 +20,7 @@ const program = "JOBLEDGER_NATSD"
 // Main is m.Run for the TestMain of a package whose tests start a server with Apart. It does not return.
 func Main(m *testing.M) {
 	if dir := os.Getenv(serveDir); dir != "" {
-		if err := apart.Serve(dir, os.Getenv(servePort)); err != nil {
+		if err := natsserver.Serve(dir, os.Getenv(servePort)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -63,7 +63,7 @@ func (s *Server) startApart() {
 		s.t.Fatal(err)
 	}
 	s.process = &process{c, alive}
-	if _, err := io.ReadFull(says, make([]byte, len(apart.Ready))); err != nil {
+	if _, err := io.ReadFull(says, make([]byte, len(natsserver.Ready))); err != nil {
 		s.t.Fatalf("the NATS server does not start: %v", err)
 	}
 }

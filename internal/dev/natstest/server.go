@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events/nats/dial"
-	"github.com/jobledger/jobledger/internal/dev/natstest/apart"
+	"github.com/jobledger/jobledger/internal/dev/natsserver"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/dev/port"
 )
@@ -74,7 +74,7 @@ func (s *Server) Start() *Server {
 		s.startApart()
 		return s
 	}
-	o := apart.Options(s.Dir, s.Port)
+	o := natsserver.Options(s.Dir, s.Port)
 	s.tune(o)
 	run, err := natsd.NewServer(o)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/jobledger/jobledger/internal/dev/natstest/apart"
+	"github.com/jobledger/jobledger/internal/dev/natsserver"
 )
 
 func main() {
@@ -12,7 +12,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: natsd DIR PORT")
 		os.Exit(2)
 	}
-	if err := apart.Serve(os.Args[1], os.Args[2]); err != nil {
+	if err := natsserver.Serve(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
