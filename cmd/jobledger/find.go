@@ -13,9 +13,9 @@ func newFind(c *cli.CLI) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "find TEXT",
 		Short: q.About,
-		Long: `Find Jobs and CronJobs of whose names or UIDs TEXT is a piece, pods by a piece of their names, and the
-record of that number (384 or #384). Case does not matter. Whole names come first, then names that
-begin with TEXT, then the others, and of each the newest first.
+		Long: `Find Jobs and CronJobs by a piece of a name or of a UID, pods by a piece of a name, and a record by its
+number (384 or #384). Case does not matter. Whole names come first, then names that begin with TEXT,
+then the others, and of each the newest first.
 
 The names of the newest 50,000 Jobs and of as many CronJobs are looked at. Of the newest 1,000 Jobs the
 records are read for names of pods. The first line says how many were looked at, and whether there are
