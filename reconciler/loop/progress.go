@@ -46,13 +46,13 @@ func (p *progress) turn(s events.Stream, due events.Time) events.Time {
 	return at
 }
 
-// due reports whether the turn of a Job has come. One whose pods wait to be made is busy, and gets a later turn.
+// due reports whether the turn of a Job has come. One whose pods wait to be made is busy, and gets a later turn. busy is nil for never.
 func (p *progress) due(s events.Stream, due, now events.Time, busy func(events.Stream) bool) bool {
 	at := p.turn(s, due)
 	if at == 0 || at > now {
 		return false
 	}
-	if latest := due.Add(reconciler.ProgressSpread); now < latest && busy(s) {
+	if latest := due.Add(reconciler.ProgressSpread); now < latest && busy != nil && busy(s) {
 		p.at[s] = min(now.Add(progressBeat), latest)
 		return false
 	}

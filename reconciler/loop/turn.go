@@ -264,7 +264,7 @@ func (l *Loop) probe(b *batch) {
 			l.compare(b, j, &d)
 			continue
 		}
-		shows := l.progress.due(s, d.Progress, b.time, l.urgency.plenty)
+		shows := l.progress.due(s, d.Progress, b.time, l.urgency.busy)
 		if touched && !shows && !d.Judges {
 			continue // it is decided in this turn
 		}

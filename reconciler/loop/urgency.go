@@ -36,9 +36,6 @@ func (h *urgency) needed(b *batch) bool {
 	return soon
 }
 
-// plenty reports whether the executor has plenty of a Job's creates before it.
-func (h *urgency) plenty(s events.Stream) bool { return h.busy != nil && h.busy(s) }
-
 func isCreate(c events.Command) bool {
 	_, ok := c.(*events.CreatePod)
 	return ok
