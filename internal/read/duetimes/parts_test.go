@@ -373,7 +373,7 @@ func TestAReadThatFailsIsTold(t *testing.T) {
 			},
 		} {
 			all = append(all, historytest.Question{
-				Name: name, Noted: "LookBack", Folds: name != "before" && name != "newest" && name != "back",
+				Name: name, Noted: []string{"LookBack"}, Folds: name != "before" && name != "newest" && name != "back",
 				Ask: func(ctx context.Context, f *historytest.Failing, d *store.Damage) (string, error) {
 					return ask(ctx, f.Source(nil, d))
 				},
@@ -386,7 +386,7 @@ func TestAReadThatFailsIsTold(t *testing.T) {
 			if historytest.EachReadFails(t, log, historytest.Question{Name: x.Name, Ask: func(ctx context.Context, f *historytest.Failing, d *store.Damage) (string, error) {
 				c, err := Read(ctx, f.Source(nil, d), historytest.Nightly)
 				return fmt.Sprint(entriesOf(c), c.Untold(), c.gaps), err
-			}, Noted: "findGaps"}) < 5 {
+			}, Noted: []string{"findGaps"}}) < 5 {
 				t.Errorf("%s: no read failed", x.Name)
 			}
 		}

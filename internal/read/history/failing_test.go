@@ -35,7 +35,7 @@ func asks(name string, ask func(ctx context.Context, src history.Source) (any, e
 
 // noted is a question whose answer goes on beside damage that is met in a place.
 func noted(where string, q historytest.Question) historytest.Question {
-	q.Noted = where
+	q.Noted = append(q.Noted, where)
 	return q
 }
 
@@ -122,9 +122,9 @@ func ofAll(records []events.Record, crons, jobs []events.Stream) []historytest.Q
 	pod := records[slices.IndexFunc(records, func(r events.Record) bool { return r.Stream == jobs[0] && r.Kind == events.KindPodAdded })].Evidence.Name
 	type source = history.Source
 	live := func(keep func(src source) *history.Live) historytest.Question {
-		return folds(noted("firstOf", asks("kept", func(ctx context.Context, src source) (any, error) {
+		return folds(noted("begin", noted("firstOf", asks("kept", func(ctx context.Context, src source) (any, error) {
 			return lived(ctx, keep(src), tail, crons[0])
-		})))
+		}))))
 	}
 	return []historytest.Question{
 		asks("jobs", func(ctx context.Context, src source) (any, error) { return src.Jobs(ctx, history.JobsQuery{}) }),

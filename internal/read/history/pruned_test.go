@@ -77,10 +77,22 @@ func TestWhatIsKeptIsTold(t *testing.T) {
 // TestAJobBesideDamage: whichever file is damaged from a record on, a Job is what the whole log says as of the record that the answer names, and
 // the damage is named. Behind it the next file stands alone, so a Job that has records there is told as of the end.
 func TestAJobBesideDamage(t *testing.T) {
-	log := historytest.Hard(t, 4)
+	before, behind := 0, 0
+	for seed := uint64(3); seed < 7; seed++ {
+		b, e := jobBesideDamage(t, seed)
+		before, behind = before+b, behind+e
+	}
+	if before < 5 || behind < 5 {
+		t.Errorf("%d states of before the damage, %d of behind it", before, behind)
+	}
+}
+
+// jobBesideDamage damages the log of a seed from each fourth record on. It counts the Jobs that are told as of before the damage, and behind it.
+func jobBesideDamage(t *testing.T, seed uint64) (before, behind int) {
+	t.Helper()
+	log := historytest.Hard(t, seed)
 	records := historytest.Records(t, log)
 	last := records[len(records)-1].Sequence
-	before, behind := 0, 0
 	for i := range records {
 		at := records[i].Sequence
 		next := last + 1
@@ -118,9 +130,7 @@ func TestAJobBesideDamage(t *testing.T) {
 			before++
 		}
 	}
-	if before < 5 || behind < 5 {
-		t.Errorf("%d states of before the damage, %d of behind it", before, behind)
-	}
+	return before, behind
 }
 
 // TestGapsBesideDamage: whichever record of the controller's is damaged, each gap that it does not tell of is there as it was, and one whose end

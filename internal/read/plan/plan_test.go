@@ -224,7 +224,7 @@ func TestAReadThatFailsIsTold(t *testing.T) {
 	log := historytest.Recorded(t, "observed")
 	n := 0
 	for _, since := range []events.Time{0, log.Head().Time.Add(-5 * time.Minute)} {
-		n += historytest.EachReadFails(t, log, historytest.Question{Name: "plan", Noted: "ownerOf", Ask: func(ctx context.Context, f *historytest.Failing, d *store.Damage) (string, error) {
+		n += historytest.EachReadFails(t, log, historytest.Question{Name: "plan", Noted: []string{"ownerOf"}, Ask: func(ctx context.Context, f *historytest.Failing, d *store.Damage) (string, error) {
 			p, err := Read(ctx, f.Source(nil, d), Query{Since: since})
 			return fmt.Sprintf("%+v", *p), err
 		}})

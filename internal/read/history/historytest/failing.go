@@ -182,8 +182,8 @@ func (s source) Now(ctx context.Context) (events.Time, error) {
 type Question struct {
 	Name string
 	Ask  func(ctx context.Context, f *Failing, d *store.Damage) (answer string, err error)
-	// Noted is in the places from which damage is noted only: the answer goes on beside it, and whoever shows the answer names what was noted.
-	Noted string
+	// Noted are in the places from which damage is noted only: the answer goes on beside it, and whoever shows the answer names what was noted.
+	Noted []string
 	Folds bool // a record that only a newer program can read is refused
 }
 
@@ -259,7 +259,7 @@ func (q *Question) fails(t *testing.T, f *Failing, whole string) {
 	t.Helper()
 	var d store.Damage
 	answer, err := q.Ask(t.Context(), f, &d)
-	noted := q.Noted != "" && strings.Contains(f.Where, q.Noted) && len(d.Met()) > 0
+	noted := len(d.Met()) > 0 && slices.ContainsFunc(q.Noted, func(place string) bool { return strings.Contains(f.Where, place) })
 	what := fmt.Sprintf("%s: read %d from %s fails after %d records with %v", q.Name, f.Nth, f.Where, f.After, f.With(7))
 	told := slices.ContainsFunc([]error{ErrRead, store.ErrCorrupt, store.ErrPruned, events.ErrNewer}, func(is error) bool { return errors.Is(err, is) })
 	switch {
