@@ -74,6 +74,7 @@ var golden = []struct{ log, file, address string }{
 	{"delegated", "job.svg", "/job/backoff-limit/etl-orders?o=svg"},
 	{"delegated", "job.file.html", "/job/backoff-limit/etl-orders?o=file"},
 	{"delegated", "then.html", "/job/backoff-limit/etl-orders?at=500"},
+	{"delegated", "../../../../docs/timeline.svg", "/job/bad-indexes/shards?o=svg"}, // the picture of README.md
 	{"observed", "observed.svg", "/job/backoff-limit/etl-orders?o=svg"},
 	{"delegated", "find.html", "/find?q=etl"},
 	{"delegated", "record.html", "/record/1269"},
