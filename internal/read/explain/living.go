@@ -257,6 +257,7 @@ func (c *Case) waitsFor() []Sentence {
 
 // keptBy says what keeps it, as far as no time is set for that: pods that cannot run, finalizers, refusals.
 func (c *Case) keptBy() (out []Sentence) {
+	out = c.heldByGroup()
 	groups := c.waiting()
 	for _, g := range groups {
 		out = append(out, c.waitsOf(g, len(groups) == 1)...)
@@ -278,7 +279,6 @@ func (c *Case) keptBy() (out []Sentence) {
 	for _, h := range c.halves() {
 		out = append(out, say(h.from, "the end of %s: %s", h.try.Pod, h.text))
 	}
-	out = append(out, c.heldByGroup()...)
 	out = append(out, c.freedText()...)
 	out = append(out, c.lacked(true)...)
 	if c.none() {

@@ -54,11 +54,6 @@ type StreamConfig struct {
 	Embedded *embedded.Config // of the server that runs in this process; nil for one of others
 }
 
-// wanted reports whether anything is to be published.
-func (c *StreamConfig) wanted() bool {
-	return c.Embedded != nil || c.Publish.Dial.URL != "" || c.Publish.Dial.Context != ""
-}
-
 // CopyConfig says where the log is copied to. The zero CopyConfig copies nothing.
 type CopyConfig struct {
 	Place    copylog.Place

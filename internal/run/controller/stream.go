@@ -52,6 +52,11 @@ func newStreamer(c *StreamConfig, dir string, log store.Log, logger *slog.Logger
 	return s, nil
 }
 
+// wanted reports whether anything is to be published.
+func (c *StreamConfig) wanted() bool {
+	return c.Embedded != nil || c.Publish.Dial.URL != "" || c.Publish.Dial.Context != ""
+}
+
 // run publishes until ctx ends, and then what became durable since, within a bound. A server that is away is not waited for.
 func (s *streamer) run(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
