@@ -27,7 +27,8 @@ func KubeNamespace() (string, error) {
 	return namespace, nil
 }
 
-// kubeconfigOf reads the kubeconfig: the file of that path, else those of $KUBECONFIG, else the one in the home directory.
+// kubeconfigOf reads the kubeconfig: the file of that path, else those of $KUBECONFIG, else the one in the home
+// directory.
 func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
@@ -45,8 +46,8 @@ func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}), nil
 }
 
-// knownContext checks that the kubeconfig has the context that is meant, and says which there are. What else is wrong with it is told to
-// whoever connects.
+// knownContext checks that the kubeconfig has the context that is meant, and says which there are. What else is wrong
+// with it is told to whoever connects.
 func knownContext(loader clientcmd.ClientConfig, named string) error {
 	config, err := loader.RawConfig()
 	if err != nil {

@@ -25,7 +25,8 @@ func embeddedURL(log string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// embeddedReader connects as one who reads from that server. The secret is read for each connection: it may be made anew.
+// embeddedReader connects as one who reads from that server. The secret is read for each connection: it may be made
+// anew.
 func embeddedReader(log string) natsgo.Option {
 	return natsgo.UserInfoHandler(func() (user, password string) {
 		text, err := regular.Read(filepath.Join(log, controller.ReaderFile), cli.MostAddress)
@@ -39,8 +40,8 @@ func embeddedReader(log string) natsgo.Option {
 // readerUser is embedded.Reader, without a server in each program that reads.
 const readerUser = "reader"
 
-// embeddedDialer connects to that server wherever it is at that moment: each start of the controller may give it another
-// address.
+// embeddedDialer connects to that server wherever it is at that moment: each start of the controller may give it
+// another address.
 type embeddedDialer struct{ log string }
 
 // Dial looks up the address anew; the one that the client knows may be that of a server which is gone.
@@ -56,8 +57,8 @@ func (d embeddedDialer) Dial(network, _ string) (net.Conn, error) {
 	return net.DialTimeout(network, at.Host, connectTimeout)
 }
 
-// natsFlags say where NATS is, and as whom to connect. There is none for a password, which everybody on the machine would
-// see: it stands in a context or in a file.
+// natsFlags say where NATS is, and as whom to connect. There is none for a password, which everybody on the machine
+// would see: it stands in a context or in a file.
 type natsFlags struct{ dial.Config }
 
 func (f *natsFlags) add(cmd *cobra.Command) {

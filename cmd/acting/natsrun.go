@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// streamFlags are an operator's choices of what goes out on NATS, and how. Nothing does unless it is said where, or that
-// a server is to run in this process.
+// streamFlags are an operator's choices of what goes out on NATS, and how. Nothing does unless it is said where, or
+// that a server is to run in this process.
 type streamFlags struct {
 	natsFlags
 	cluster  string
@@ -124,8 +124,8 @@ func size(flag, text string) (int64, error) {
 	return q.Value(), nil
 }
 
-// server is how the server in this process is set up. The stream gets what the server has, but for a little: a server that has
-// no room takes nothing more, a stream that is full drops its oldest messages.
+// server is how the server in this process is set up. The stream gets what the server has, but for a little: a server
+// that has no room takes nothing more, a stream that is full drops its oldest messages.
 func (f *streamFlags) server(log string) (embedded.Config, publish.StreamConfig, error) {
 	room, err := size("nats-embedded-size", f.embeddedBytes)
 	stream := f.stream

@@ -310,8 +310,8 @@ func (f *RunFlags) mode() (events.Mode, error) {
 	return 0, cli.Usage("--manage=%s: must be delegated, all or observe", f.manage)
 }
 
-// runController runs the controller that the flags choose until ctx ends or something fails. One that drains calls drained, unless it
-// is nil, when nothing of it is left to do.
+// runController runs the controller that the flags choose until ctx ends or something fails. One that drains calls
+// drained, unless it is nil, when nothing of it is left to do.
 func runController(ctx context.Context, f *RunFlags, settings events.Settings, logger *slog.Logger, drained func()) error {
 	config, err := f.Config(settings, logger)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// settingFlags are the numbers of the Job contract (J-267) that an operator may change. The log keeps them with the rest of
-// the settings, so a replay decides by those of then.
+// settingFlags are the numbers of the Job contract (J-267) that an operator may change. The log keeps them with the
+// rest of the settings, so a replay decides by those of then.
 type settingFlags struct {
 	numbers     events.Settings
 	uncounted   uint

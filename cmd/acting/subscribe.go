@@ -400,7 +400,8 @@ func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, fail
 	return fmt.Errorf("connect to NATS at %s: %w", config.Servers(), err)
 }
 
-// sayNothingYet says that the stream holds nothing of a Job or a namespace: its records may still come, or its name is misspelt.
+// sayNothingYet says that the stream holds nothing of a Job or a namespace: its records may still come, or its name is
+// misspelt.
 func sayNothingYet(ctx context.Context, c *cli.CLI, stream jetstream.Stream, filters []nats.Filter) {
 	if len(filters) == 0 || filters[0].Namespace == "" {
 		return

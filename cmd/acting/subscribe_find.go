@@ -21,8 +21,8 @@ const (
 	findWithin  = 10 * time.Second // one look
 )
 
-// findStream looks whether there is a stream before anybody waits for its events. While the servers of JetStream elect a leader they answer
-// nothing, or that they cannot: it waits for that.
+// findStream looks whether there is a stream before anybody waits for its events. While the servers of JetStream elect
+// a leader they answer nothing, or that they cannot: it waits for that.
 func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
 	begun, told := time.Now(), false
 	for {
@@ -38,8 +38,8 @@ func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream
 	}
 }
 
-// passes reports whether a look for the stream failed by what passes: JetStream has no leader. A server without JetStream does not answer
-// either, so silence is waited for only so long.
+// passes reports whether a look for the stream failed by what passes: JetStream has no leader. A server without
+// JetStream does not answer either, so silence is waited for only so long.
 func passes(err error, since time.Duration) bool {
 	const unavailable = 503
 	var api *jetstream.APIError

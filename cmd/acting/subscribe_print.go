@@ -71,7 +71,8 @@ func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
 	return p.Flush()
 }
 
-// notes say what an event's place in the stream says beside it: what is missing before it, that another life of the log begins.
+// notes say what an event's place in the stream says beside it: what is missing before it, that another life of the log
+// begins.
 func notes(e *subscribe.Event, asJSON bool) (lines []string) {
 	if e.Before != (nats.ID{}) {
 		if asJSON {
@@ -151,8 +152,8 @@ func line(v any) string {
 	return string(text)
 }
 
-// tellUnreadable tells people of messages that cannot be read, and goes on after those of others, and those that are to be skipped. One
-// of a record may be what a program waits for, so it ends subscribe.
+// tellUnreadable tells people of messages that cannot be read, and goes on after those of others, and those that are to
+// be skipped. One of a record may be what a program waits for, so it ends subscribe.
 func tellUnreadable(c *cli.CLI, skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
 	return func(_ context.Context, _ jetstream.Msg, err *subscribe.UnreadableError) error {
 		if err.ID != (nats.ID{}) && !slices.Contains(skip, uint(err.Place)) {
@@ -187,7 +188,8 @@ func tellNotice(c *cli.CLI, n subscribe.Notice) {
 	fmt.Fprintln(c.Err, "jobledger: "+words.Clean(n.String()))
 }
 
-// tellComplaint tells people what the server says of the connection beside its answers, such as a right that is missing: each thing once.
+// tellComplaint tells people what the server says of the connection beside its answers, such as a right that is
+// missing: each thing once.
 func tellComplaint(c *cli.CLI) natsgo.ErrHandler {
 	told := map[string]bool{} // the client calls it from one goroutine
 	return func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {

@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// openState opens the file in which the last event taken is kept; nil when there is to be none. Where --state does not say the file, a
-// machine on which none can be written (a pod with a file system that is only read) goes without, and is told so.
+// openState opens the file in which the last event taken is kept; nil when there is to be none. Where --state does not
+// say the file, a machine on which none can be written (a pod with a file system that is only read) goes without, and
+// is told so.
 func openState(c *cli.CLI, f *subscribeFlags) (*subscribe.StateFile, error) {
 	path := f.state
 	var err error

@@ -32,8 +32,9 @@ func (e *electing) StreamNameBySubject(ctx context.Context, _ string) (string, e
 
 func (e *electing) Stream(context.Context, string) (jetstream.Stream, error) { return nil, nil }
 
-// TestSubscribeWaitsForALeader: a cluster of NATS servers that was just started, or lost one, has no leader of JetStream for some seconds. Then
-// it refuses, or is silent. What does not pass ends the command at once, and a server without JetStream after a minute.
+// TestSubscribeWaitsForALeader: a cluster of NATS servers that was just started, or lost one, has no leader of
+// JetStream for some seconds. Then it refuses, or is silent. What does not pass ends the command at once, and a server
+// without JetStream after a minute.
 func TestSubscribeWaitsForALeader(t *testing.T) {
 	leaderless := &jetstream.APIError{Code: 503, ErrorCode: 10008, Description: "JetStream system temporarily unavailable"}
 	forLong := make([]error, 600)

@@ -21,8 +21,9 @@ type FileOf struct {
 	Zone   words.Zone // of the times
 }
 
-// File is an answer as one document without a script: the answer, of a Job the picture and the tries, the cited records in full, the
-// head of the log, and the commands that check it. Its policy forbids all but its own style, and its bytes are ASCII.
+// File is an answer as one document without a script: the answer, of a Job the picture and the tries, the cited records
+// in full, the head of the log, and the commands that check it. Its policy forbids all but its own style, and its bytes
+// are ASCII.
 func File(ctx context.Context, src ask.Source, of FileOf) ([]byte, error) {
 	id, head, err := src.Head(ctx)
 	if err != nil {

@@ -81,7 +81,8 @@ func (h hostile) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	return page, err
 }
 
-// TestHostileTexts: whatever others wrote, a page, a file, a picture and Markdown have no element, attribute or invisible character of theirs.
+// TestHostileTexts: whatever others wrote, a page, a file, a picture and Markdown have no element, attribute or
+// invisible character of theirs.
 func TestHostileTexts(t *testing.T) {
 	dir := t.TempDir()
 	if err := incidents.Write("delegated", dir); err != nil {

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// The name of the cookie and of the parameter of the first address; the port is part of the first, as cookies do not tell ports apart.
+// The name of the cookie and of the parameter of the first address; the port is part of the first, as cookies do not
+// tell ports apart.
 const (
 	cookieName  = "jobledger-ui-"
 	secretParam = "secret"
@@ -26,9 +27,9 @@ type oneUser struct {
 	kept string // what the cookie holds
 }
 
-// OneUser answers requests of one person on a loopback address, and says which address is to be opened first: it has a secret that is good
-// once. The browser gets another one in a cookie, which no script reads and no other site sends. Requests that name another host are
-// refused, so that no name that somebody points here reads along.
+// OneUser answers requests of one person on a loopback address, and says which address is to be opened first: it has a
+// secret that is good once. The browser gets another one in a cookie, which no script reads and no other site sends.
+// Requests that name another host are refused, so that no name that somebody points here reads along.
 func OneUser(next http.Handler, host string) (handler http.Handler, address string) {
 	_, port, _ := net.SplitHostPort(host)
 	u := &oneUser{next: next, host: host, cookie: cookieName + port, once: rand.Text(), kept: rand.Text()}

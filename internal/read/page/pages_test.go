@@ -111,8 +111,8 @@ func TestGoldenPages(t *testing.T) {
 
 var addresses = regexp.MustCompile(`(?:href|src|action)="([^"#]*)`)
 
-// TestEveryLinkLeadsToAPage follows the links of all pages of each recorded log, to a bound, and looks at each page: it is well formed, has
-// neither style attribute nor script of its own, and asks no other origin.
+// TestEveryLinkLeadsToAPage follows the links of all pages of each recorded log, to a bound, and looks at each page: it
+// is well formed, has neither style attribute nor script of its own, and asks no other origin.
 func TestEveryLinkLeadsToAPage(t *testing.T) {
 	const most = 40 // pages of a log
 	for _, name := range incidents.Names {

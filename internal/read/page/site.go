@@ -19,7 +19,8 @@ import (
 
 // Config says what the pages show. Source is required.
 type Config struct {
-	// Source is where the questions of a request are answered from. What is met of damage is noted; note takes what the user should know.
+	// Source is where the questions of a request are answered from. What is met of damage is noted; note takes what the
+	// user should know.
 	Source func(ctx context.Context, d *store.Damage, note func(string)) ask.Source
 	Where  string // what the log is called in the head of each page, such as the name of its directory
 	Log    string // how a command line names the log, for a file that says how it is checked; empty for DIR

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// ASCII writes all other characters of a picture, or of a document with pictures in it, as references (&#8594;): so they outlive mails and
-// terminals, whatever character set those believe in. Style sheets have none.
+// ASCII writes all other characters of a picture, or of a document with pictures in it, as references (&#8594;): so
+// they outlive mails and terminals, whatever character set those believe in. Style sheets have none.
 func ASCII(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, r := range string(text) {
@@ -93,8 +93,8 @@ const patterns = `<defs>` +
 	`<pattern id="jl-unwatched" width="7" height="7" patternUnits="userSpaceOnUse"><path class="jl-hatch" d="M-1 -1L8 8M-1 6L1 8M6 -1L8 1"/></pattern>` +
 	`</defs>` + "\n"
 
-// Style is what a picture looks like, in both themes. A page that has pictures in it has it in its style sheet; a picture that stands
-// alone has it inside.
+// Style is what a picture looks like, in both themes. A page that has pictures in it has it in its style sheet; a
+// picture that stands alone has it inside.
 const Style = `.jl{--ink:#1f2430;--mute:#667085;--line:#e4e2dc;--run:#3f6489;--soft:#c9d7e6;--bad:#b3261e;--good:#2c7a4b;--gap:#94690c;--paper:#fffefb;
 font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,"DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums;display:block}
 @media(prefers-color-scheme:dark){.jl{--ink:#e6e4de;--mute:#9a9da6;--line:#2e3138;--run:#86aed6;--soft:#33485f;--bad:#f0877e;--good:#79c495;--gap:#d9ad52;--paper:#16181c}}

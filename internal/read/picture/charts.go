@@ -26,8 +26,9 @@ const (
 	chartAbove = 38.0
 )
 
-// Ended draws when Jobs ended: those that completed above a line, those that failed below it, in equal parts of a time. Times without a
-// watch are hatched. It says from when to when each part is, for a script that lets a reader draw a window.
+// Ended draws when Jobs ended: those that completed above a line, those that failed below it, in equal parts of a time.
+// Times without a watch are hatched. It says from when to when each part is, for a script that lets a reader draw a
+// window.
 func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zone words.Zone) []byte {
 	if to <= from {
 		to = from.Add(time.Second)
@@ -98,7 +99,8 @@ func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zon
 		from.Go().UTC().Format(time.RFC3339), to.Go().UTC().Format(time.RFC3339)))
 }
 
-// Runs draws how long Jobs took, the oldest first: a bar each, which is a link. Those that failed have a cross, those that go on a pattern.
+// Runs draws how long Jobs took, the oldest first: a bar each, which is a link. Those that failed have a cross, those
+// that go on a pattern.
 func Runs(jobs []history.Summary, address func(*history.Summary) string, zone words.Zone) []byte {
 	if len(jobs) == 0 {
 		return nil

@@ -205,7 +205,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d tries", n)
 }
 
-// fold takes the lanes that are drawn, and those that are one line: of more than MostLanes, those in which one try succeeded.
+// fold takes the lanes that are drawn, and those that are one line: of more than MostLanes, those in which one try
+// succeeded.
 func fold(t *explain.Timeline) (rows []*explain.Lane, folded *alike) {
 	for i := range t.Rows {
 		rows = append(rows, &t.Rows[i])

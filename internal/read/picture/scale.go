@@ -12,8 +12,8 @@ import (
 // span is a time with a begin and an end.
 type span struct{ from, to events.Time }
 
-// piece is a part of the scale: a time, and the place that it takes from left to right. One that is folded takes foldWidth, whatever
-// its length.
+// piece is a part of the scale: a time, and the place that it takes from left to right. One that is folded takes
+// foldWidth, whatever its length.
 type piece struct {
 	span
 	left, right float64
@@ -25,7 +25,8 @@ type scale struct{ pieces []piece }
 
 const (
 	foldWidth = 30.0
-	// foldFrom: a time in which nothing is drawn is folded when it takes more than a sixth of the whole, and a second at least.
+	// foldFrom: a time in which nothing is drawn is folded when it takes more than a sixth of the whole, and a second at
+	// least.
 	foldFrom  = 6
 	leastFold = time.Second
 	// around is the part of a fold's neighbours, as one in so many of the whole, that stays unfolded on both sides of it.

@@ -71,7 +71,8 @@ func (d *drawing) name(text, whole string) {
 	fmt.Fprintf(&d.b, `<text class="jl-name" x="%s" y="%s"><title>%s</title>%s</text>`, num(gutter-10), num(d.y+4), quoted(whole), quoted(text))
 }
 
-// top writes the times, and draws what lies behind the lanes: a line for each time, and the hatched times without a watch.
+// top writes the times, and draws what lies behind the lanes: a line for each time, and the hatched times without a
+// watch.
 func (d *drawing) top(lanes int, folded *alike) {
 	rows := float64(lanes) + 1 // watched
 	if len(d.t.Wanted) > 0 {

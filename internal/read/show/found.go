@@ -64,7 +64,8 @@ func matchName(m *which.Match) string {
 	return m.Namespace + "/" + m.Name
 }
 
-// MatchText says of what was found what its name does not say: of which Job a pod is, what a record says, the UID of the others.
+// MatchText says of what was found what its name does not say: of which Job a pod is, what a record says, the UID of
+// the others.
 func MatchText(m *which.Match) string {
 	switch {
 	case m.Kind == "record":

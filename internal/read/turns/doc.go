@@ -5,7 +5,8 @@
 //	if err != nil { /* 503, Retry-After: 2 */ }
 //	defer done()
 //
-// A question waits for its turn for a while, then it is refused. One user holds no more than a few turns, so that others get theirs.
+// A question waits for its turn for a while, then it is refused. One user holds no more than a few turns, so that
+// others get theirs.
 //
 // # Concurrency
 //

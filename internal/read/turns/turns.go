@@ -48,8 +48,8 @@ func New(config Config) *Turns {
 	return &Turns{config: config, held: map[string]int{}, freed: make(chan struct{})}
 }
 
-// Take waits for a turn of a user; done gives it back, and is called once. It fails with ErrBusy when none came in time, or with the
-// context's error.
+// Take waits for a turn of a user; done gives it back, and is called once. It fails with ErrBusy when none came in
+// time, or with the context's error.
 func (t *Turns) Take(ctx context.Context, user string) (done func(), err error) {
 	wait := time.NewTimer(t.config.Wait)
 	defer wait.Stop()

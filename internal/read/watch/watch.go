@@ -64,8 +64,8 @@ func UnlessInterrupted(ctx context.Context, err error) error {
 
 // Shown remembers how objects were shown last.
 type Shown[T any] struct {
-	// Said is all that is said of an object, but how many records there are; last is its newest record, 0 where what is said may change
-	// without one.
+	// Said is all that is said of an object, but how many records there are; last is its newest record, 0 where what is
+	// said may change without one.
 	Said  func(T) (uid string, last uint64, said any)
 	shown map[string]lastShown // by UID
 }
@@ -94,8 +94,8 @@ func (s *Shown[T]) Changed(j T) (bool, error) {
 	return true, nil
 }
 
-// Follow shows each object that a batch of records changed, from a record on, until ctx ends or something fails. One is such an object as
-// of a record; ok is false for one that is not wanted then.
+// Follow shows each object that a batch of records changed, from a record on, until ctx ends or something fails. One is
+// such an object as of a record; ok is false for one that is not wanted then.
 func (s *Shown[T]) Follow(
 	ctx context.Context, src history.Source, live *history.Live, from events.Sequence,
 	one func(events.Stream, *events.Record) (j T, ok bool, err error), show func(T) error,

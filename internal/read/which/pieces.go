@@ -55,9 +55,9 @@ const (
 	shortestPiece = 3      // characters of a piece that is looked for in names of pods
 )
 
-// Pieces finds the Jobs and CronJobs of whose name or UID the text is a piece, pods likewise by their names, and the record of that
-// number. Case does not matter. Names that are the text come first, then those that begin with it, then the others, and of each the
-// newest first; there are so many at most. An empty namespace is all.
+// Pieces finds the Jobs and CronJobs of whose name or UID the text is a piece, pods likewise by their names, and the
+// record of that number. Case does not matter. Names that are the text come first, then those that begin with it, then
+// the others, and of each the newest first; there are so many at most. An empty namespace is all.
 func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (*Pieces, error) {
 	l := &pieces{Finder: f, ctx: ctx, text: strings.ToLower(text), namespace: namespace}
 	for _, look := range []func() error{l.record, l.jobs, l.cronJobs, l.pods} {

@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// NoGangsError ends a run that is to make gangs on a server that does not have what it would make them of. Its text says what to do.
+// NoGangsError ends a run that is to make gangs on a server that does not have what it would make them of. Its text
+// says what to do.
 type NoGangsError struct {
 	Server string // its version
 	Asked  bool   // it has what Kubernetes 1.36 has, and no Job can ask for a gang there
@@ -33,8 +34,9 @@ func (e *NoGangsError) Error() string {
 // betaGangs is the version of Workloads and PodGroups that Kubernetes 1.37 has.
 var betaGangs = schema.GroupVersion{Group: v1alpha2.GroupVersion.Group, Version: "v1beta1"}
 
-// chooseGangs finds by which version of the API groups are made. A run with --gang-scheduling ends where the server has none of them: Jobs
-// that are to start all their pods or none would get plain pods without a word. done is false where the server does not say.
+// chooseGangs finds by which version of the API groups are made. A run with --gang-scheduling ends where the server has
+// none of them: Jobs that are to start all their pods or none would get plain pods without a word. done is false where
+// the server does not say.
 func (c *controller) chooseGangs() (done bool, err error) {
 	if !c.settings.GangScheduling || c.observes() {
 		return true, nil
@@ -70,22 +72,25 @@ func (c *controller) awaitGangs(ctx context.Context) error {
 	}
 }
 
-// OtherGangsError ends a run whose API server has other objects for gangs by now than at its start: it was upgraded, or set back. The next start
-// makes those.
+// OtherGangsError ends a run whose API server has other objects for gangs by now than at its start: it was upgraded, or
+// set back. The next start makes those.
 type OtherGangsError struct{ Before, Now schema.GroupVersion }
 
 func (e *OtherGangsError) Error() string {
 	return fmt.Sprintf("the API server makes gangs of %s now, and this run makes those of %s: stopping in good order, to be started again", e.Now, e.Before)
 }
 
-// gangsPause is how long the API server is not asked again for which gangs it serves after a request met none: each Job that is held meets none.
+// gangsPause is how long the API server is not asked again for which gangs it serves after a request met none: each Job
+// that is held meets none.
 const gangsPause = askTimeout
 
-// gangsEvery is how often it is asked in any case: while no Job asks for a group, no request meets that the objects are gone.
+// gangsEvery is how often it is asked in any case: while no Job asks for a group, no request meets that the objects are
+// gone.
 const gangsEvery = time.Minute
 
-// watchGangs asks again by which version of the API groups are made, each minute, and soon after a request about one met that its API is not
-// served. It ends with ctx, or with an OtherGangsError. While none is served it waits: Jobs that ask for a gang are held meanwhile.
+// watchGangs asks again by which version of the API groups are made, each minute, and soon after a request about one
+// met that its API is not served. It ends with ctx, or with an OtherGangsError. While none is served it waits: Jobs
+// that ask for a gang are held meanwhile.
 func (c *controller) watchGangs(ctx context.Context) error {
 	if c.gangs == nil {
 		return nil
@@ -153,7 +158,8 @@ func versionText(server discovery.DiscoveryInterface) string {
 	return info.GitVersion
 }
 
-// servesGangs reports whether that version of the group is served, with PodGroups in it: PriorityClasses are of the group, too.
+// servesGangs reports whether that version of the group is served, with PodGroups in it: PriorityClasses are of the
+// group, too.
 func servesGangs(server discovery.DiscoveryInterface, version schema.GroupVersion) (bool, error) {
 	list, err := server.ServerResourcesForGroupVersion(version.String())
 	switch {
