@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/jobledger/jobledger/test/binaries"
@@ -45,12 +46,17 @@ func (cp *ControlPlane) signal(what, component string, s syscall.Signal) error {
 // Resume starts an interrupted component again with the arguments, and so the address, that it had. Resuming
 // kube-apiserver, or etcd, returns when kube-apiserver is ready; other components need some time after Resume.
 func (cp *ControlPlane) Resume(ctx context.Context, component string) error {
+	return cp.ResumeWith(ctx, component)
+}
+
+// ResumeWith is Resume with more arguments, which win over those that it had. They stay for the next time.
+func (cp *ControlPlane) ResumeWith(ctx context.Context, component string, more ...string) error {
 	old := cp.process(component)
 	if old == nil || old.running() {
 		return fmt.Errorf("resume %s: it was not interrupted", component)
 	}
 	cp.forget(old)
-	if err := cp.launch(component, old.argv[1:]...); err != nil {
+	if err := cp.launch(component, slices.Concat(old.argv[1:], more)...); err != nil {
 		return err
 	}
 	p := cp.process(component)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,56 +18,98 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestWorkloadsAreThoseOfTheBuiltin: beside the built-in controller, on a server with the gates, Jobs that differ in who runs them alone get
-// the same Workloads and PodGroups, field by field, and names by the same rule; pods name the PodGroup, and are scheduled; a change of
-// parallelism while pods run changes both objects (J-239 to J-247). A gang of as many pods as the Job has completions: of one with fewer the
-// last pods would wait for ever, as too few are left for minCount.
-func TestWorkloadsAreThoseOfTheBuiltin(t *testing.T) {
+// TestGangs: gangs of Kubernetes 1.37 on a server with its gates and its scheduler, beside the built-in controller (J-239 to J-247).
+func TestGangs(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{
-		BuiltinBatch:  true,
+		BuiltinBatch: true, Controllers: []string{"podgroup-protection-controller"},
 		FeatureGates:  map[string]bool{"GenericWorkload": true, "WorkloadWithJob": true},
 		RuntimeConfig: map[string]bool{"scheduling.k8s.io/v1beta1": true},
 	})
-	w := newWorldOn(t, cp)
-	if err := controller.GrantGangs(t.Context(), cp, w.namespace, w.namespace); err != nil {
-		t.Fatal(err)
+	for name, play := range map[string]func(*world){
+		"objects are those of the built-in controller": objectsAlike,
+		"too few pods are left for a gang":             tooFewLeft,
+		"what an owner delegates":                      delegations,
+		"Jobs of a CronJob get none":                   cronJobsWithout,
+		"the name is taken":                            takenName,
+		"a Workload that a user made for the Job":      foreignWorkload,
+		"a PodGroup is deleted between two pods":       deletedPodGroup,
+		"the right is missing":                         withoutRight,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			play(newWorldOn(t, cp))
+		})
 	}
-	w.run("delegated", "--gang-scheduling")
-	gang := func(minCount *int32) option {
-		return func(j *batchv1.Job) {
-			j.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{
-				SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
-					Gang: &schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy{MinCount: minCount},
-				},
-				DisruptionMode: &schedulingv1alpha3.WorkloadPodGroupDisruptionMode{All: &schedulingv1alpha3.WorkloadPodGroupAllDisruptionMode{}},
-			}
+}
+
+// runsGangs runs a controller that makes gangs, and may.
+func (w *world) runsGangs() *controller.Controller {
+	w.t.Helper()
+	if err := controller.GrantGangs(w.t.Context(), w.cp, w.namespace, w.namespace); err != nil {
+		w.t.Fatal(err)
+	}
+	return w.run("delegated", "--gang-scheduling")
+}
+
+// both creates a Job for ours and one for the built-in controller, which differ in their names.
+func (w *world) both(kind string, options ...option) {
+	w.t.Helper()
+	w.create(newJob("ours-"+kind, append(options, managedBy(new(events.ManagedBy)))...))
+	w.create(newJob("them-"+kind, append(options, managedBy(nil))...))
+}
+
+// each are the names of both.
+func each(kind string) []string { return []string{"ours-" + kind, "them-" + kind} }
+
+// gang asks for one.
+func gang(minCount *int32) option {
+	return func(j *batchv1.Job) {
+		j.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{
+			SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
+				Gang: &schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy{MinCount: minCount},
+			},
+			DisruptionMode: &schedulingv1alpha3.WorkloadPodGroupDisruptionMode{All: &schedulingv1alpha3.WorkloadPodGroupAllDisruptionMode{}},
 		}
 	}
+}
+
+// objectsAlike: Jobs that differ in who runs them alone get the same Workloads and PodGroups, field by field, and names by the same rule; pods
+// name the PodGroup, and are scheduled; a change of parallelism while pods run, up and down, changes both objects.
+func objectsAlike(w *world) {
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Value: 7}
+	if _, err := w.client.SchedulingV1().PriorityClasses().Create(w.t.Context(), class, metav1.CreateOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.runsGangs()
 	kinds := map[string][]option{
 		"plain": {completions(1), runFor("1s")}, "gang": {indexed, parallelism(2), completions(2), gang(nil), runFor("20s")},
 		"partial": {parallelism(2), completions(2), gang(new(int32(1))), runFor("1s")},
 		"waits":   {parallelism(2), completions(2), gang(nil), suspended},
+		"class": {parallelism(2), completions(2), gang(nil), runFor("1s"), func(j *batchv1.Job) {
+			j.Spec.Template.Spec.PriorityClassName = class.Name
+		}},
 	}
 	for kind, options := range kinds {
-		w.create(newJob("ours-"+kind, append(options, managedBy(new(events.ManagedBy)))...))
-		w.create(newJob("them-"+kind, append(options, managedBy(nil))...))
+		w.both(kind, options...)
 	}
 	for kind := range kinds {
 		w.alike(kind)
 	}
-	for _, who := range []string{"ours-", "them-"} {
-		w.patch(who+"gang", `{"parallelism":3,"completions":3}`)
+	for _, size := range []int32{4, 3} { // up, and down
+		for _, job := range each("gang") {
+			w.patch(job, fmt.Sprintf(`{"parallelism":%d,"completions":%d}`, size, size))
+		}
+		for _, job := range each("gang") {
+			w.eventually(fmt.Sprintf("%s has size %d", job, size), func() (bool, error) {
+				l, g := w.group(job)
+				return l != nil && g != nil && l.Spec.PodGroupTemplates[0].SchedulingPolicy.Gang.MinCount == size &&
+					g.Spec.SchedulingPolicy.Gang.MinCount == size, nil
+			})
+		}
 	}
-	for _, who := range []string{"ours-", "them-"} {
-		w.eventually(who+"gang has its new size", func() (bool, error) {
-			l, g := w.group(who + "gang")
-			if l == nil || g == nil {
-				return false, nil
-			}
-			return l.Spec.PodGroupTemplates[0].SchedulingPolicy.Gang.MinCount == 3 && g.Spec.SchedulingPolicy.Gang.MinCount == 3, nil
-		})
-		w.patch(who+"waits", `{"suspend":false}`)
+	for _, job := range each("waits") {
+		w.patch(job, `{"suspend":false}`)
 	}
 	w.alike("gang")
 	for _, who := range []string{"ours-", "them-"} {
