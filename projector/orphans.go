@@ -43,7 +43,7 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 			return f, j.Stream, true
 		}
 	}
-	if was != nil && f.Tracked && (holder.Gone || !holder.Known() || in.manages(holder)) {
+	if was != nil && f.Tracked && (holder.Gone || !holder.Known() || in.manages(holder) && !in.leaves(holder)) {
 		return f, holder.Stream, true
 	}
 	kept := *f
@@ -59,12 +59,16 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 }
 
 // adopter is the Job that is to adopt the pod: of its candidates the oldest that may, then the lowest UID, but one that was
-// refused it after all others. nil when there is none.
+// refused it after all others. nil when there is none. Of a Job that is only looked at nothing is asked, so a pod that carries our finalizer
+// would keep it there: it is not there.
 func (in *Intake) adopter(f *events.PodSeen) *Job {
 	var first *Job
 	for _, uid := range f.Candidates {
 		j := in.World.Job(events.JobStream(uid))
-		if j != nil && j.Eligible() && in.manages(j) && (first == nil || j.adoptsBefore(first, f.UID)) {
+		if j == nil || !j.Eligible() || !in.manages(j) || f.Tracked && in.leaves(j) {
+			continue
+		}
+		if first == nil || j.adoptsBefore(first, f.UID) {
 			first = j
 		}
 	}
@@ -74,6 +78,11 @@ func (in *Intake) adopter(f *events.PodSeen) *Job {
 // manages reports whether the Job is ours, or observed, by its own account and by the settings in force.
 func (in *Intake) manages(j *Job) bool {
 	return j.Managed && in.World.Settings.Records(j.ManagedBy)
+}
+
+// leaves reports whether the Job is another controller's, and ours are beside it: nothing is ever asked for it.
+func (in *Intake) leaves(j *Job) bool {
+	return in.World.Settings.Mode == events.ModeDelegated && in.World.Settings.Observes(j.ManagedBy)
 }
 
 // adoptsBefore: that others are looked at does not change what we do, so a Job that we run comes first.

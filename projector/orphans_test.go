@@ -61,6 +61,19 @@ func TestWhereAPodThatNobodyOwnsIs(t *testing.T) {
 			f.restart(func(s *events.Settings) { s.Mode = events.ModeDelegated })
 			return seen(f, wanted(job))
 		}, ""},
+		{"at one that is another controller's, and is looked at", func(f *fold) string {
+			f.restart(func(s *events.Settings) { s.Mode, s.ObserveOthers = events.ModeDelegated, true })
+			return seen(f, wanted(job))
+		}, "PodAdded in job/job ns demo-0 node-1"},
+		{"J-100: but not with our finalizer, which nobody would remove there", func(f *fold) string {
+			f.restart(func(s *events.Settings) { s.Mode, s.ObserveOthers = events.ModeDelegated, true })
+			return seen(f, wanted(job), func(p *events.PodSeen) { p.Tracked = true })
+		}, "PodAdded in namespace/ns ns demo-0 node-1"},
+		{"J-100: nor when it was that one's pod", func(f *fold) string {
+			f.restart(func(s *events.Settings) { s.Mode, s.ObserveOthers = events.ModeDelegated, true })
+			f.pod(nil)
+			return seen(f)
+		}, "PodDeleted in job/job missed false moved true ns demo-0 node-1, PodAdded in namespace/ns ns demo-0 node-1"},
 		{"at the oldest of several, whatever its UID", func(f *fold) string {
 			comes(f, "a", func(s *events.JobSeen) { s.Created = 20 })
 			comes(f, "z", func(s *events.JobSeen) { s.Created = 10 })
