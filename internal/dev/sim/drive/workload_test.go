@@ -28,7 +28,7 @@ import (
 func TestSeedsOfWorkloads(t *testing.T) {
 	t.Parallel()
 	sum := &groupsSeen{}
-	for seed := range uint64(seeds(t, 6)) {
+	for seed := range uint64(seeds(t, 8)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := config(seed)
 			cfg.Settings.GangScheduling, cfg.Settings.Gangs = true, events.GangsOfRoots
