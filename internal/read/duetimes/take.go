@@ -36,16 +36,7 @@ func (c *CronJob) take(r *events.Record) error {
 	}
 	switch f := r.Facts.(type) {
 	case *events.CronJobSeen:
-		if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
-			c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time, Was: c.seenIn})
-		}
-		c.Seen, c.seenIn, c.Gone, c.missed = f, Place{r.Sequence, r.Time}, 0, false
-		if c.firstSeenAs == nil {
-			c.firstSeenAs, c.found = f, Place{r.Sequence, r.Time}
-		}
-		c.begin(f)
-		by := countsBy(f)
-		c.timed(&by, r.Time, f.Found)
+		c.see(r, f)
 	case *events.Decision:
 		for place, command := range f.Commands() {
 			if create, ok := command.(*events.CreateJob); ok && r.Kind == events.KindDecided {
@@ -59,36 +50,59 @@ func (c *CronJob) take(r *events.Record) error {
 	case *events.RunSeen:
 		c.sighted(f, r.Time)
 	case *events.StoredState:
-		if c.Seen != nil {
-			break // what it says was told
-		}
-		var state pb.JobState
-		if err := proto.Unmarshal(f.Encoded, &state); err != nil {
-			return fmt.Errorf("decode the state in record %d: %w", r.Sequence, err)
-		}
-		if stored := state.GetCronJob(); stored.GetFacts() != nil {
-			c.Seen, c.Ledger = events.CronJobFromWire(stored.GetFacts()), events.LedgerFromWire(stored.GetLedger())
-			c.begin(c.Seen)
-			if since := events.Time(stored.GetSince()); since != 0 {
-				c.kept.since = since
-			}
-			c.firstSeenAs = c.Seen
-			c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status says it later
-			c.timedBefore(stored)
-			for _, run := range stored.GetRuns() {
-				seen := events.RunFromWire(run.GetFacts())
-				c.kept.seen(seen)
-				if !run.GetTold() {
-					c.sighted(seen, r.Time)
-				}
-			}
-			if c.Ledger != nil {
-				c.Told = c.Ledger.Through
+		if c.Seen == nil { // else what it says was told
+			if err := c.takeState(r, f); err != nil {
+				return err
 			}
 		}
 	}
 	for _, step := range steps(r) {
 		c.step(r, step)
+	}
+	return nil
+}
+
+// see takes in how the CronJob's object is.
+func (c *CronJob) see(r *events.Record, f *events.CronJobSeen) {
+	if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
+		c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time, Was: c.seenIn})
+	}
+	c.Seen, c.seenIn, c.Gone, c.missed = f, Place{r.Sequence, r.Time}, 0, false
+	if c.firstSeenAs == nil {
+		c.firstSeenAs, c.found = f, Place{r.Sequence, r.Time}
+	}
+	c.begin(f)
+	by := countsBy(f)
+	c.timed(&by, r.Time, f.Found)
+}
+
+// takeState takes in what a file begins with, of a CronJob of which no record before is known.
+func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
+	var state pb.JobState
+	if err := proto.Unmarshal(f.Encoded, &state); err != nil {
+		return fmt.Errorf("decode the state in record %d: %w", r.Sequence, err)
+	}
+	stored := state.GetCronJob()
+	if stored.GetFacts() == nil {
+		return nil
+	}
+	c.Seen, c.Ledger = events.CronJobFromWire(stored.GetFacts()), events.LedgerFromWire(stored.GetLedger())
+	c.begin(c.Seen)
+	if since := events.Time(stored.GetSince()); since != 0 {
+		c.kept.since = since
+	}
+	c.firstSeenAs = c.Seen
+	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status says it later
+	c.timedBefore(stored)
+	for _, run := range stored.GetRuns() {
+		seen := events.RunFromWire(run.GetFacts())
+		c.kept.seen(seen)
+		if !run.GetTold() {
+			c.sighted(seen, r.Time)
+		}
+	}
+	if c.Ledger != nil {
+		c.Told = c.Ledger.Through
 	}
 	return nil
 }

@@ -127,10 +127,8 @@ func sweep(all []stretch, from, to events.Time) [phases]time.Duration {
 	return total
 }
 
-// waiting are the stretches in which the Job itself waited.
-func (c *Case) jobStretches() []stretch {
-	var out []stretch
-	end := c.end()
+// suspensions are the times in which the Job was suspended.
+func (c *Case) suspensions() (out []stretch) {
 	since := events.Time(0)
 	if c.firstSuspended() {
 		since = c.start()
@@ -146,9 +144,15 @@ func (c *Case) jobStretches() []stretch {
 		}
 	}
 	if since != 0 {
-		out = append(out, stretch{phaseSuspended, since, end})
+		out = append(out, stretch{phaseSuspended, since, c.end()})
 	}
-	out = append(out, c.noneWanted()...)
+	return out
+}
+
+// jobStretches are the stretches in which the Job itself waited.
+func (c *Case) jobStretches() []stretch {
+	end := c.end()
+	out := append(c.suspensions(), c.noneWanted()...)
 	for _, x := range c.refusals {
 		if x.Kind == events.CommandCreatePod {
 			to := end

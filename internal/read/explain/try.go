@@ -193,17 +193,7 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	}
 	t.hear(r, f)
 	t.wait(r, f)
-	if slices.ContainsFunc(e.Containers, lost) && f.Restarts > t.Restarts {
-		t.madeUp += f.Restarts - t.Restarts
-	}
-	t.StillRun = e.StillRun
-	t.Reason, t.Message, t.Restarts = e.Reason, e.Message, f.Restarts
-	if len(e.Containers) > 0 && !slices.Equal(t.Containers, e.Containers) {
-		t.Containers, t.Shown = e.Containers, markOf(r)
-	}
-	if again := restarted(e.Containers); len(again) > 0 && t.Crashed == nil && !f.Phase.Terminal() {
-		t.Crashed, t.CrashedAt = again, markOf(r)
-	}
+	t.seeContainers(r, f)
 	if e.Running != 0 {
 		t.Running = e.Running
 	}
@@ -229,6 +219,22 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 		if f.Phase.Terminal() && c.Kind == events.RegularContainer && c.Finished > t.Finished {
 			t.Finished = c.Finished
 		}
+	}
+}
+
+// seeContainers takes in how the pod's containers are, and why the pod is.
+func (t *Try) seeContainers(r *events.Record, f *events.PodSeen) {
+	e := &r.Evidence
+	if slices.ContainsFunc(e.Containers, lost) && f.Restarts > t.Restarts {
+		t.madeUp += f.Restarts - t.Restarts
+	}
+	t.StillRun = e.StillRun
+	t.Reason, t.Message, t.Restarts = e.Reason, e.Message, f.Restarts
+	if len(e.Containers) > 0 && !slices.Equal(t.Containers, e.Containers) {
+		t.Containers, t.Shown = e.Containers, markOf(r)
+	}
+	if again := restarted(e.Containers); len(again) > 0 && t.Crashed == nil && !f.Phase.Terminal() {
+		t.Crashed, t.CrashedAt = again, markOf(r)
 	}
 }
 

@@ -66,6 +66,20 @@ func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, e
 	return 0, nil
 }
 
+// statedBefore finds the record with the state of a stream from which a fold through a record begins. Where the log is damaged there, it is
+// the one before the damage, which damaged is.
+func statedBefore(ctx context.Context, src Source, s events.Stream, through events.Sequence) (from events.Sequence, damaged, err error) {
+	from, damaged = Stated(ctx, src, s, through)
+	var bad *store.CorruptError
+	if errors.As(damaged, &bad) && bad.At > 1 { // how it stood before that can be told
+		if from, err = Stated(ctx, src, s, bad.At-1); err != nil {
+			return 0, nil, damaged
+		}
+		return from, damaged, nil
+	}
+	return from, nil, damaged
+}
+
 // CronJobAt is the state of a CronJob as of a point. Where the log is damaged, it gives with the error the state as of the last record
 // before, if there is one.
 func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job CronJob, err error) {
@@ -80,14 +94,9 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 			return CronJob{}, err
 		}
 	}
-	from, failed := Stated(ctx, src, s, through)
-	var bad *store.CorruptError
-	if errors.As(failed, &bad) && bad.At > 1 { // how it stood before that can be told
-		if from, err = Stated(ctx, src, s, bad.At-1); err != nil {
-			return CronJob{}, failed
-		}
-	} else if failed != nil {
-		return CronJob{}, failed
+	from, failed, err := statedBefore(ctx, src, s, through)
+	if err != nil {
+		return CronJob{}, err
 	}
 	if from == 0 {
 		return CronJob{}, noCronJob(s, failed)

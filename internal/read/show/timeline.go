@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
@@ -52,59 +53,78 @@ func (p *Page) Timeline(t *explain.Timeline) error {
 	n = min(n, int((to.Sub(from)+each-1)/each)+1)
 	var b strings.Builder
 	fmt.Fprintf(&b, "from %s to %s %s, one column is %s\n", p.Zone.In(from).Format("2 Jan 15:04:05"), p.Zone.In(to).Format("15:04:05"), p.Zone.Name(to), each)
-	used := map[rune]bool{}
-	draw := func(label string, spans []explain.Span, ends []explain.End, empty rune) {
-		cells := make([]rune, n)
-		for i := range cells {
-			cells[i] = empty
-		}
-		column := func(at recordjson.Instant) int { return max(0, min(n-1, int(events.Time(at).Sub(from)/each))) }
-		for _, m := range marksOf {
-			for _, s := range spans {
-				if s.What != m.what || s.To < t.From {
-					continue
-				}
-				used[m.mark] = true
-				for i := column(s.From); i <= column(s.To); i++ {
-					cells[i] = m.mark
-				}
-			}
-		}
-		for _, e := range ends {
-			mark := markFailed
-			if e.Succeeded {
-				mark = markSucceeded
-			}
-			used[mark] = true
-			cells[column(e.At)] = mark
-		}
-		fmt.Fprintf(&b, "%s  %s\n", padded(ClipMiddle(words.Clean(label), name), name), strings.TrimRight(string(cells), " "))
-	}
-	draw("watched", t.Watch, nil, '─')
+	l := lanes{b: &b, t: t, used: map[rune]bool{}, name: name, columns: n, each: each}
+	l.draw("watched", t.Watch, nil, '─')
 	for _, lane := range t.Rows {
-		draw(lane.Name, append(lane.Spans, t.Watch...), lane.Ends, ' ')
+		l.draw(lane.Name, append(lane.Spans, t.Watch...), lane.Ends, ' ')
 	}
 	if t.More > 0 {
 		fmt.Fprintf(&b, "and %d more (--limit)\n", t.More)
 	}
-	var legend []string
-	for _, m := range marksOf {
-		if used[m.mark] {
-			legend = append(legend, string(m.mark)+" "+m.says)
-		}
-	}
-	if used[markSucceeded] {
-		legend = append(legend, string(markSucceeded)+" succeeded")
-	}
-	if used[markFailed] {
-		legend = append(legend, string(markFailed)+" failed or gone")
-	}
-	fmt.Fprintln(&b, wrapped(legend, "   ", width))
+	fmt.Fprintln(&b, wrapped(l.legend(), "   ", width))
 	for _, line := range p.passedLines(t) {
 		fmt.Fprintln(&b, line)
 	}
 	_, err := fmt.Fprint(p.Out, b.String())
 	return err
+}
+
+// lanes draws the rows of a timeline.
+type lanes struct {
+	b             *strings.Builder
+	t             *explain.Timeline
+	used          map[rune]bool // marks that were drawn
+	name, columns int           // how wide a name is, and what is drawn
+	each          time.Duration // that a column is
+}
+
+// column is the one of a moment.
+func (l *lanes) column(at recordjson.Instant) int {
+	return max(0, min(l.columns-1, int(events.Time(at).Sub(events.Time(l.t.From))/l.each)))
+}
+
+// draw writes a row. Empty is what stands where nothing was.
+func (l *lanes) draw(label string, spans []explain.Span, ends []explain.End, empty rune) {
+	cells := make([]rune, l.columns)
+	for i := range cells {
+		cells[i] = empty
+	}
+	for _, m := range marksOf {
+		for _, s := range spans {
+			if s.What != m.what || s.To < l.t.From {
+				continue
+			}
+			l.used[m.mark] = true
+			for i := l.column(s.From); i <= l.column(s.To); i++ {
+				cells[i] = m.mark
+			}
+		}
+	}
+	for _, e := range ends {
+		mark := markFailed
+		if e.Succeeded {
+			mark = markSucceeded
+		}
+		l.used[mark] = true
+		cells[l.column(e.At)] = mark
+	}
+	fmt.Fprintf(l.b, "%s  %s\n", padded(ClipMiddle(words.Clean(label), l.name), l.name), strings.TrimRight(string(cells), " "))
+}
+
+// legend says what the marks mean that were drawn.
+func (l *lanes) legend() (says []string) {
+	for _, m := range marksOf {
+		if l.used[m.mark] {
+			says = append(says, string(m.mark)+" "+m.says)
+		}
+	}
+	if l.used[markSucceeded] {
+		says = append(says, string(markSucceeded)+" succeeded")
+	}
+	if l.used[markFailed] {
+		says = append(says, string(markFailed)+" failed or gone")
+	}
+	return says
 }
 
 // passedLines say what may be missing in a timeline, because it was not recorded or is there no longer.

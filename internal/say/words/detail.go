@@ -93,32 +93,7 @@ func controllerDetail(r *events.Record, zone Zone) string {
 	case *events.TermStarted:
 		return fmt.Sprintf("term %d begins: a writer opened the log", f.Term)
 	case *events.ControllerStarted:
-		text := fmt.Sprintf("jobledger %s, --manage=%s, rules %d", f.Version, f.Settings.Mode, f.RulesVersion)
-		if f.Settings.Namespace != "" {
-			text += ", namespace " + f.Settings.Namespace
-		}
-		if f.Settings.Draining {
-			text += ", --drain"
-		}
-		if f.Settings.ObserveOthers {
-			text += " --observe=others"
-		}
-		if f.Settings.DeleteExpired {
-			text += ", --ttl-after-finished"
-		}
-		if f.Settings.CronJobs {
-			text += ", with CronJobs"
-		}
-		for _, s := range f.Settings.Differences() {
-			text += ", --" + s.Flag + "=" + s.Value
-		}
-		switch {
-		case f.KeyBefore != "":
-			text += fmt.Sprintf(", specs and templates are hashed with key %s from here on, with %s before", f.Key, f.KeyBefore)
-		case f.Key != "":
-			text += ", key " + f.Key
-		}
-		return text
+		return startedText(f)
 	case *events.ControllerStopped:
 		return "stops in good order"
 	case *events.LeadershipChanged:
@@ -129,23 +104,9 @@ func controllerDetail(r *events.Record, zone Zone) string {
 	case *events.ClockStepped:
 		return fmt.Sprintf("the clock was set by %s", f.Step)
 	case *events.ListingStarted:
-		text := fmt.Sprintf("%s: %s are listed", f.Reason, resources(f.Resources))
-		if f.LastSeen != 0 {
-			text += ", watched until " + zone.bare(f.LastSeen, "15:04:05.000")
-			if gap := r.Time.Sub(f.LastSeen); gap > time.Second {
-				text += fmt.Sprintf(" (%s before)", Span(gap))
-			}
-		}
-		if f.Orderly {
-			text += ", the run before stopped in good order"
-		}
-		return text
+		return zone.listingText(r, f)
 	case *events.Synced:
-		var parts []string
-		for i, res := range f.Resources[:min(len(f.Resources), len(f.Versions))] {
-			parts = append(parts, fmt.Sprintf("%s as of %d", res, f.Versions[i]))
-		}
-		return strings.Join(parts, ", ")
+		return syncedText(f)
 	case *events.RivalFound:
 		if r.Evidence.Sentence == "" { // erased
 			return fmt.Sprintf("another controller runs the same Jobs: %d acts of it were seen", len(f.Acts))
@@ -167,6 +128,57 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		return zone.passedOverText(f, r.Evidence.Namespace)
 	}
 	return ""
+}
+
+func startedText(f *events.ControllerStarted) string {
+	text := fmt.Sprintf("jobledger %s, --manage=%s, rules %d", f.Version, f.Settings.Mode, f.RulesVersion)
+	if f.Settings.Namespace != "" {
+		text += ", namespace " + f.Settings.Namespace
+	}
+	if f.Settings.Draining {
+		text += ", --drain"
+	}
+	if f.Settings.ObserveOthers {
+		text += " --observe=others"
+	}
+	if f.Settings.DeleteExpired {
+		text += ", --ttl-after-finished"
+	}
+	if f.Settings.CronJobs {
+		text += ", with CronJobs"
+	}
+	for _, s := range f.Settings.Differences() {
+		text += ", --" + s.Flag + "=" + s.Value
+	}
+	switch {
+	case f.KeyBefore != "":
+		text += fmt.Sprintf(", specs and templates are hashed with key %s from here on, with %s before", f.Key, f.KeyBefore)
+	case f.Key != "":
+		text += ", key " + f.Key
+	}
+	return text
+}
+
+func (z Zone) listingText(r *events.Record, f *events.ListingStarted) string {
+	text := fmt.Sprintf("%s: %s are listed", f.Reason, resources(f.Resources))
+	if f.LastSeen != 0 {
+		text += ", watched until " + z.bare(f.LastSeen, "15:04:05.000")
+		if gap := r.Time.Sub(f.LastSeen); gap > time.Second {
+			text += fmt.Sprintf(" (%s before)", Span(gap))
+		}
+	}
+	if f.Orderly {
+		text += ", the run before stopped in good order"
+	}
+	return text
+}
+
+func syncedText(f *events.Synced) string {
+	var parts []string
+	for i, res := range f.Resources[:min(len(f.Resources), len(f.Versions))] {
+		parts = append(parts, fmt.Sprintf("%s as of %d", res, f.Versions[i]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func epochText(f *events.EpochChanged) string {
