@@ -25,10 +25,11 @@ func small(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{
-		"go.mod": "module github.com/jobledger/jobledger\n\ngo 1.26\n",
-		"cmd/jobledger/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nvar version string\n\nfunc main() {\n" +
+		"go.mod":           "module github.com/jobledger/jobledger\n\ngo 1.26\n",
+		"cmd/cli/build.go": "package cli\n\nvar version string\n\nfunc Version() string { return version }\n",
+		"cmd/jobledger/main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\n\t\"github.com/jobledger/jobledger/cmd/cli\"\n)\n\nfunc main() {\n" +
 			"\tif err := os.WriteFile(\"/jobledger\", nil, 0o644); err == nil {\n\t\tpanic(\"it wrote over itself\")\n\t}\n" +
-			"\twd, err := os.Getwd()\n\tfmt.Println(version, os.Getuid(), wd, err)\n}\n",
+			"\twd, err := os.Getwd()\n\tfmt.Println(cli.Version(), os.Getuid(), wd, err)\n}\n",
 	}
 	for name, content := range files {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
