@@ -285,7 +285,7 @@ const (
 	PriorityDeletion Priority = 1 // finalizers of what is being deleted: whoever deleted it waits, and would wait for ever without us
 	PriorityFinish   Priority = 2 // writes that conclude a Job: users wait for them
 	PriorityEnd      Priority = 3 // what stands between a Job that ends and that write
-	PriorityDue      Priority = 4 // pods of a Job none of whose pods runs, and pods whose backoff is over: their time has come
+	PriorityDue      Priority = 4 // the first pods of a Job, and pods whose backoff is over: their time has come
 	PriorityLeft     Priority = 5 // finalizers that are left after the write that concludes a Job
 	PriorityUnblock  Priority = 6 // what the Job's next steps wait for
 	PriorityBulk     Priority = 7 // the bulk of the work: pods to be made, and finalizers of those that are accounted for

@@ -24,7 +24,7 @@
 //  1. finalizers that a deletion waits for
 //  2. writes that finish a Job
 //  3. what stands between a Job that ends and that write
-//  4. pods of a Job none of whose pods runs, and pods whose backoff is over
+//  4. the first pods of a Job, and pods whose backoff is over
 //  5. finalizers that are left after a Job has finished
 //  6. what the next steps of a Job wait for (also its finalizers while many pods carry one), then its other pods and finalizers by turns
 //  7. status writes that only show progress

@@ -49,7 +49,7 @@ func TestPodsWhoseTimeHasCome(t *testing.T) {
 		},
 		{
 			"none runs: the pods after those that succeeded", "parallelism=2 completions=6",
-			[]string{"pod demo#1 phase=Succeeded", "pod demo#2 phase=Succeeded"}, events.PriorityDue,
+			[]string{"pod demo#1 phase=Succeeded", "pod demo#2 phase=Succeeded"}, events.PriorityBulk,
 		},
 		{
 			"one runs: the backoff of a Job is over", "parallelism=2 completions=6",
