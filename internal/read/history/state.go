@@ -23,7 +23,7 @@ const (
 	StateFinishing State = "Finishing" // it will be Complete: its pods are on their way out
 	StateComplete  State = "Complete"
 	StateFailed    State = "Failed"
-	StateFinished  State = "Finished" // it is Complete or Failed, and the records that say which are pruned
+	StateFinished  State = "Finished" // it is Complete or Failed, and the records that say which are pruned or damaged
 	StateDeleting  State = "Deleting"
 	StateDeleted   State = "Deleted" // its object is gone, and it had not finished
 )
