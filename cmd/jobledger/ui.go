@@ -44,7 +44,12 @@ observed (the same under the built-in controller), cronjobs-run or cronjobs-obse
   jobledger ui --sample
   jobledger ui --sample=cronjobs-run`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return showUI(cmd.Context(), c, &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if flags := cmd.Flags(); flags.Changed("sample") && (flags.Changed("log") || flags.Changed("server")) {
+				return cli.Usage("--sample shows incidents of its own: leave --log and --server out")
+			}
+			return showUI(cmd.Context(), c, &f)
+		},
 	}
 	f.job.AddSource(cmd)
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback address to answer on; port 0 for one that is free")

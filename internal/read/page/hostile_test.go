@@ -97,7 +97,7 @@ func TestHostileTexts(t *testing.T) {
 	for i, text := range texts {
 		h := over(func(d *store.Damage) history.Source {
 			return hostile{history.Local{Log: log, Lists: lists, Damage: d}, text}
-		}, text)
+		}, text, "")
 		told := false
 		for _, address := range []string{
 			"/", "/job/crash-loop/crashloop", "/job/crash-loop/crashloop?o=file", "/job/crash-loop/crashloop?o=svg", "/job/crash-loop/crashloop?o=md", "/find?q=crash", "/record/840",

@@ -67,6 +67,12 @@ const (
 	mostCounted = 5000 // Jobs of the strip
 )
 
+// windows are those that one click chooses.
+var windows = []struct {
+	name   string
+	length time.Duration
+}{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", usualWindow}, {"7d", 7 * usualWindow}}
+
 // now is the first screen.
 func now(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
@@ -91,7 +97,7 @@ func now(ctx context.Context, v *view) (*reply, error) {
 		return v.json(failures)
 	}
 	v.Title, v.Now = "now", s
-	s.tally(show.FailuresHead(failures, v.zone))
+	s.head(failures, v.zone)
 	v.troubles(s, failures)
 	if err := v.jobs(ctx, s, since, end, failures.Gaps); err != nil {
 		return nil, err
@@ -99,36 +105,37 @@ func now(ctx context.Context, v *view) (*reply, error) {
 	if err := v.cronJobs(ctx, s); err != nil {
 		return nil, err
 	}
-	for _, w := range []string{"1h", "6h", "24h", "7d"} {
-		d := map[string]time.Duration{"1h": time.Hour, "6h": 6 * time.Hour, "24h": usualWindow, "7d": 7 * usualWindow}[w]
-		s.Windows = append(s.Windows, form{w, v.to(map[string]string{"since": end.Add(-d).Go().UTC().Format(time.RFC3339), "n": s.Namespace}, "")})
+	for _, w := range windows {
+		since := end.Add(-w.length).Go().UTC().Format(time.RFC3339)
+		s.Windows = append(s.Windows, form{w.name, v.to(map[string]string{"since": since, "n": s.Namespace}, "")})
 	}
 	return v.page()
 }
 
-// tally splits the sums that a list of trouble begins with: "FAILED 6 in 4 causes".
-func (s *nowScreen) tally(parts []string) {
-	for _, part := range parts {
-		label, rest, is := strings.Cut(part, " ")
-		if !is || label != strings.ToUpper(label) || len(s.Rest) > 0 {
-			s.Rest = append(s.Rest, words.Clean(part))
-			continue
-		}
-		number, more, _ := strings.Cut(rest, " ")
-		tone := map[string]string{"STUCK": "hold", "FAILED": "bad"}[label]
-		if number == "0" {
+// head are the numbers that a list of trouble begins with, and how whole they are.
+func (s *nowScreen) head(f *explain.Failures, zone words.Zone) {
+	numbers, rest := show.FailuresHead(f, zone)
+	for _, n := range numbers {
+		tone := toneOfSort[n.Sort]
+		if n.Number == 0 {
 			tone = "still"
 		}
-		s.Tallies = append(s.Tallies, tally{strings.ToLower(label), number, more, tone})
+		s.Tallies = append(s.Tallies, tally{strings.ToLower(n.Label), fmt.Sprint(n.Number), n.Rest, tone})
+	}
+	for _, part := range rest {
+		s.Rest = append(s.Rest, words.Clean(part))
 	}
 }
+
+// toneOfSort is how a sort of trouble is coloured.
+var toneOfSort = map[string]string{explain.SortStuck: "hold", explain.SortFailed: "bad"}
 
 // troubles are a row for each cause, below how it is called.
 func (v *view) troubles(s *nowScreen, f *explain.Failures) {
 	for _, row := range show.CauseRows(f) {
 		sort := show.SortSays(row.Of.Sort)
 		if n := len(s.Sorts); n == 0 || s.Sorts[n-1].Sort != sort {
-			s.Sorts = append(s.Sorts, trouble{Sort: sort, Tone: map[string]string{explain.SortStuck: "hold", explain.SortFailed: "bad"}[row.Of.Sort]})
+			s.Sorts = append(s.Sorts, trouble{Sort: sort, Tone: toneOfSort[row.Of.Sort]})
 		}
 		of := &s.Sorts[len(s.Sorts)-1]
 		out := troubleRow{

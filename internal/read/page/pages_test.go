@@ -33,6 +33,12 @@ var update = flag.Bool("update", false, "write testdata")
 // site is the pages of a recorded log.
 func site(t *testing.T, name string) http.Handler {
 	t.Helper()
+	return siteAt(t, name, "")
+}
+
+// siteAt is the pages of a recorded log, below a path.
+func siteAt(t *testing.T, name, base string) http.Handler {
+	t.Helper()
 	dir := t.TempDir()
 	if err := incidents.Write(name, dir); err != nil {
 		t.Fatal(err)
@@ -43,12 +49,12 @@ func site(t *testing.T, name string) http.Handler {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	lists := joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log), Dir: dir})
-	return over(func(d *store.Damage) history.Source { return history.Local{Log: log, Lists: lists, Damage: d} }, "sample")
+	return over(func(d *store.Damage) history.Source { return history.Local{Log: log, Lists: lists, Damage: d} }, "sample", base)
 }
 
 // over is the pages of a source. Its clock stands still, behind all that was recorded, and no request takes too long.
-func over(source func(*store.Damage) history.Source, where string) http.Handler {
-	return page.New(page.Config{Where: where, Within: 24 * time.Hour, Source: func(_ context.Context, d *store.Damage, note func(string)) ask.Source {
+func over(source func(*store.Damage) history.Source, where, base string) http.Handler {
+	return page.New(page.Config{Where: where, Base: base, Within: 24 * time.Hour, Source: func(_ context.Context, d *store.Damage, note func(string)) ask.Source {
 		return ask.Source{
 			Source: source(d), Note: note, Behind: func(string) {}, Damage: d,
 			Clock: func() time.Time { return time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC) },
@@ -111,49 +117,60 @@ func TestGoldenPages(t *testing.T) {
 
 var addresses = regexp.MustCompile(`(?:href|src|action)="([^"#]*)`)
 
-// TestEveryLinkLeadsToAPage follows the links of all pages of each recorded log, to a bound, and looks at each page: it
-// is well formed, has neither style attribute nor script of its own, and asks no other origin.
+// TestEveryLinkLeadsToAPage follows the links of all pages of each recorded log, and of one that is shown below a path, to
+// a bound.
 func TestEveryLinkLeadsToAPage(t *testing.T) {
-	const most = 40 // pages of a log
 	for _, name := range incidents.Names {
-		t.Run(name, func(t *testing.T) {
-			h := site(t, name)
-			todo, seen := []string{"/"}, map[string]bool{"/": true}
-			pages := 0
-			for ; len(todo) > 0 && pages < most; todo = todo[1:] {
-				pages++
-				w := get(t, h, todo[0])
-				if w.Code != http.StatusOK {
-					t.Errorf("%s: %d %s", todo[0], w.Code, w.Body)
-					continue
-				}
-				kind := w.Header().Get("Content-Type")
-				if kind == "image/svg+xml" {
-					wellFormed(t, todo[0], w.Body.Bytes())
-				}
-				if !strings.HasPrefix(kind, "text/html") {
-					continue
-				}
-				harmless(t, todo[0], w)
-				for _, m := range addresses.FindAllStringSubmatch(w.Body.String(), -1) {
-					address := strings.ReplaceAll(m[1], "&amp;", "&")
-					if address == "" || strings.HasPrefix(address, "/record/") && len(seen) > most {
-						continue
-					}
-					if !strings.HasPrefix(address, "/") {
-						t.Errorf("%s links to %q", todo[0], address)
-					}
-					if !seen[address] {
-						seen[address] = true
-						todo = append(todo, address)
-					}
-				}
+		t.Run(name, func(t *testing.T) { followed(t, site(t, name), "", 40) })
+	}
+	t.Run("below a path", func(t *testing.T) {
+		const base = "/batch/jobledger"
+		h := siteAt(t, "cronjobs-run", base)
+		followed(t, h, base, 25)
+		if w := get(t, h, "/"); w.Code != http.StatusNotFound {
+			t.Errorf("above the path: %d", w.Code)
+		}
+	})
+}
+
+// followed looks at so many pages: each is well formed, has neither style attribute nor script of its own, and links to
+// what is below the path.
+func followed(t *testing.T, h http.Handler, base string, most int) {
+	t.Helper()
+	todo, seen := []string{base + "/"}, map[string]bool{base + "/": true}
+	pages := 0
+	for ; len(todo) > 0 && pages < most; todo = todo[1:] {
+		pages++
+		w := get(t, h, todo[0])
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", todo[0], w.Code, w.Body)
+			continue
+		}
+		kind := w.Header().Get("Content-Type")
+		if kind == "image/svg+xml" {
+			wellFormed(t, todo[0], w.Body.Bytes())
+		}
+		if !strings.HasPrefix(kind, "text/html") {
+			continue
+		}
+		harmless(t, todo[0], w)
+		for _, m := range addresses.FindAllStringSubmatch(w.Body.String(), -1) {
+			address := strings.ReplaceAll(m[1], "&amp;", "&")
+			if address == "" || strings.HasPrefix(address, base+"/record/") && len(seen) > most {
+				continue
 			}
-			t.Logf("%d pages of %d known", pages, len(seen))
-			if pages < 20 {
-				t.Errorf("only %d pages were found", pages)
+			if !strings.HasPrefix(address, base+"/") {
+				t.Errorf("%s links to %q", todo[0], address)
 			}
-		})
+			if !seen[address] {
+				seen[address] = true
+				todo = append(todo, address)
+			}
+		}
+	}
+	t.Logf("%d pages of %d known", pages, len(seen))
+	if pages < 20 {
+		t.Errorf("only %d pages were found", pages)
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *site) answer(show screen) http.Handler {
 		}
 		defer done()
 		v.begin(ctx)
-		out, err := v.refuse(show(ctx, v))
+		out, err := show(ctx, v) // beside an answer, what is damaged is noted
 		switch {
 		case out == nil && errors.Is(err, context.DeadlineExceeded):
 			send(w, r, v.failed(http.StatusGatewayTimeout, fmt.Errorf("it was not answered within %s: ask for less of it", s.Within)))
@@ -121,14 +121,6 @@ func (s *site) answer(show screen) http.Handler {
 			send(w, r, out)
 		}
 	})
-}
-
-// refuse passes an answer on. Beside an answer an error is damage, which the page names.
-func (v *view) refuse(out *reply, err error) (*reply, error) {
-	if out == nil && err == nil {
-		err = which.Unknown("there is no answer")
-	}
-	return out, err
 }
 
 // statusOf is the status of a request that failed.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -116,10 +117,13 @@ func put[A any](ctx context.Context, v *view, q *ask.Asked[A], values map[string
 	}
 	answer, err := q.Ask(ctx, v.src)
 	v.damage.Note(err)
-	if answer == nil {
-		return nil, err
+	switch {
+	case answer != nil:
+		return answer, nil
+	case err == nil:
+		err = which.Unknown("there is no answer")
 	}
-	return answer, nil
+	return nil, err
 }
 
 // json is an answer as the command writes it with -o json.
@@ -243,8 +247,7 @@ func (v *view) clock(t events.Time) string {
 func (v *view) failed(status int, err error) *reply {
 	v.Title, v.Error = http.StatusText(status), words.Clean(err.Error())
 	var wrong *which.WrongError
-	if w, is := err.(*which.WrongError); is { //nolint:errorlint // lines are those of the error itself
-		wrong = w
+	if errors.As(err, &wrong) {
 		for _, line := range wrong.Lines() {
 			v.note(line)
 		}

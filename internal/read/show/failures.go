@@ -134,7 +134,19 @@ func triesOf(x *explain.Trouble) string {
 var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortSurvived: "complete after failures"}
 
 // failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
-func failuresHead(f *explain.Failures, zone words.Zone) []string {
+func failuresHead(f *explain.Failures, zone words.Zone) (parts []string) {
+	for _, t := range tallies(f) {
+		part := fmt.Sprintf("%s %d", t.Label, t.Number)
+		if t.Rest != "" {
+			part += " " + t.Rest
+		}
+		parts = append(parts, part)
+	}
+	return append(parts, failuresRest(f, zone)...)
+}
+
+// tallies are the numbers that the list begins with.
+func tallies(f *explain.Failures) []Tally {
 	counts, causes := map[string]int{}, map[string]bool{}
 	for i := range f.Items {
 		counts[f.Items[i].Sort]++
@@ -142,13 +154,19 @@ func failuresHead(f *explain.Failures, zone words.Zone) []string {
 			causes[f.Items[i].Cause] = true
 		}
 	}
-	parts := []string{fmt.Sprintf("STUCK %d", counts[explain.SortStuck]), fmt.Sprintf("FAILED %d", counts[explain.SortFailed])}
+	failed := Tally{Sort: explain.SortFailed, Label: "FAILED", Number: counts[explain.SortFailed]}
 	if n := len(causes); n > 0 {
-		parts[1] += " in " + words.Count(n, "cause")
+		failed.Rest = "in " + words.Count(n, "cause")
 	}
+	all := []Tally{{Sort: explain.SortStuck, Label: "STUCK", Number: counts[explain.SortStuck]}, failed}
 	if n := counts[explain.SortSurvived]; n > 0 {
-		parts = append(parts, fmt.Sprintf("SURVIVED %d", n))
+		all = append(all, Tally{Sort: explain.SortSurvived, Label: "SURVIVED", Number: n})
 	}
+	return all
+}
+
+// failuresRest says what the numbers do not cover, and how many were looked at.
+func failuresRest(f *explain.Failures, zone words.Zone) (parts []string) {
 	for i := range f.Gaps {
 		if i == 2 && len(f.Gaps) > 3 {
 			parts = append(parts, fmt.Sprintf("and %d gaps more", len(f.Gaps)-2))

@@ -29,8 +29,19 @@ func Title(a *explain.Answer) string { return titleOf(a) }
 // About says which object an answer is about, from when to when, and how whole its history is.
 func About(a *explain.Answer, zone words.Zone) []string { return about(a, zone) }
 
-// FailuresHead sums up a list of trouble: "STUCK 2", "FAILED 6 in 4 causes", and behind it gaps and how many were looked at.
-func FailuresHead(f *explain.Failures, zone words.Zone) []string { return failuresHead(f, zone) }
+// Tally is a number that a list of trouble begins with: "FAILED 6 in 4 causes".
+type Tally struct {
+	Sort   string // explain.SortStuck, for one
+	Label  string // FAILED
+	Number int
+	Rest   string // "in 4 causes"; empty for nothing more
+}
+
+// FailuresHead sums up a list of trouble: its numbers, and what says how whole they are, such as gaps and how many
+// were looked at.
+func FailuresHead(f *explain.Failures, zone words.Zone) (numbers []Tally, rest []string) {
+	return tallies(f), failuresRest(f, zone)
+}
 
 // CauseRow is one line of a list of trouble: how many fared alike, from when to when, whose work it is, and why.
 type CauseRow struct {
