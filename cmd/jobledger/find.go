@@ -17,9 +17,9 @@ func newFind(c *cli.CLI) *cobra.Command {
 number (384 or #384). Case does not matter. Whole names come first, then names that begin with TEXT,
 then the others, and of each the newest first.
 
-The names of the newest 50,000 Jobs and of as many CronJobs are looked at. Of the newest 1,000 Jobs the
-records are read for names of pods. The first line says how many were looked at, and whether there are
-older ones.`,
+The names of the newest 50,000 Jobs and of as many CronJobs are looked at. For a text of three characters
+or more, the records of the newest 1,000 Jobs are read for names of pods. The first line says how many
+were looked at, and whether there are older ones.`,
 		Example: `  jobledger find etl --log DIR
   jobledger find x7f2k --log DIR -n prod    the pod etl-x7f2k
   jobledger find 6ce21dcc --log DIR         by the beginning of a UID`,

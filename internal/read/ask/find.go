@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -80,7 +79,7 @@ var Find = &Question[FindParams, Found]{
 			found.Items = []which.Match{}
 		}
 		if found.Omitted > 0 {
-			src.behind("%d more match; --limit %d shows them", found.Omitted, cmp.Or(min(len(found.Items)+found.Omitted, mostFound), mostFound))
+			src.behind("%d more match; --limit %d shows them", found.Omitted, min(len(found.Items)+found.Omitted, mostFound))
 		}
 		return &Found{
 			Text: p.text, AsOf: history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}, Pieces: *found, Newest: which.MostPieces,
