@@ -176,8 +176,9 @@ oracle = @seed=$(or $(SEED),$(2)) && echo "cd test/oracle && JOBLEDGER_SEED=$$se
 # variable reaches the builds within tests, too, so that all of them link the program alike, and once.
 test test-units test-cluster: export GOFLAGS := $(strip $(filter-out -ldflags=-w,$(GOFLAGS)) -ldflags=-w)
 
-# A line of a test, a package or a program that failed. They stand together at the end of a run that failed, whose output is long.
-failure := ^(--- FAIL: |FAIL	|panic: |fatal error: |.*_test\.go:[0-9]+:[0-9]+: )
+# A line of a test, a package or a program that failed, and the beginnings of what tests said. They stand together at the end of a run
+# that failed, whose output is long.
+failure := ^( *--- FAIL: |FAIL	|panic: |fatal error: | +[a-z_]+_test\.go:[0-9]+: |.*_test\.go:[0-9]+:[0-9]+: )
 
 # Tests of the cluster wait for clocks, the others compute: side by side they take little longer than the longer of the two. Each prints what
 # it has said when it is over (make before 4.0 cannot hold it back), and one that fails lets the other come to its end. The program is
@@ -189,7 +190,7 @@ test: export GOGC = 400
 test: ## All that a change must not break: unit, race, integration (under 20 min; SHUFFLE=on: in another order)
 	CGO_ENABLED=0 go build -o bin/test/jobledger ./cmd/jobledger
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=line) test-units test-cluster | tee bin/test/said.txt || \
-	{ echo; echo "What failed, the first that was told first; all is in bin/test/said.txt:"; grep -E '$(failure)' bin/test/said.txt; exit 1; } >&2
+	{ echo; echo "What failed, the first that was told first; all is in bin/test/said.txt:"; grep -E '$(failure)' bin/test/said.txt | cut -c1-200 | head -n 80; exit 1; } >&2
 
 .PHONY: test-units
 test-units: ## The part of make test that needs no cluster

@@ -24,8 +24,8 @@ type AskFlags struct {
 	Output OutputFlag
 }
 
-// OfCommand are parameters of questions that commands set by other flags, or as an argument.
-var OfCommand = map[string]bool{ask.FlagNamespace: true, ask.FlagNear: true, ask.FlagZone: true, ask.FlagTexts: true, ask.FlagText: true}
+// OfCommand are parameters of questions that commands set by other flags.
+var OfCommand = map[string]bool{ask.FlagNamespace: true, ask.FlagNear: true, ask.FlagZone: true, ask.FlagTexts: true}
 
 // AddParameters makes the parameters of a question flags of a command.
 func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
@@ -101,7 +101,7 @@ const unnamedZone = "Local"
 func (f *AskFlags) set(parameters *pflag.FlagSet, takes ask.Takes) error {
 	values := map[string]string{}
 	switch {
-	case takes == ask.Nothing || f.Job.given():
+	case takes == ask.Nothing || takes == ask.AText || f.Job.given():
 		values[ask.FlagNamespace] = f.Job.Namespace
 	default:
 		values[ask.FlagNear] = f.Job.Namespace

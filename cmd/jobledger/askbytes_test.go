@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,6 +103,10 @@ func (i *servedLog) arguments(q *ask.Entry) (all [][]string) {
 	switch q.Takes {
 	case ask.Nothing:
 		all = [][]string{nil}
+	case ask.AText:
+		for _, object := range slices.Concat(i.jobs, i.crons) {
+			all = append(all, []string{path.Base(object)})
+		}
 	case ask.AJob:
 		one(i.jobs)
 	case ask.AnObject:
@@ -163,9 +168,14 @@ func (i *servedLog) get(t *testing.T, q *ask.Entry, args []string) (body string,
 	if values == nil {
 		values = url.Values{}
 	}
-	if q.Takes == ask.AnInstant {
+	switch q.Takes {
+	case ask.AnInstant:
 		values.Set("time", args[1])
 		args = args[:1]
+	case ask.AText:
+		values.Set("q", args[0])
+		args = nil
+	case ask.Nothing, ask.AnObject, ask.AJob, ask.ACronJob, ask.MaybeOne:
 	}
 	address := i.url + "/v1/" + q.Name
 	if len(args) > 0 {

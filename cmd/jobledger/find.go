@@ -30,10 +30,7 @@ were looked at, and whether there are older ones.`,
 			return cli.AtMost(1, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := q.Flags.Set(ask.FlagText, args[0]); err != nil {
-				return err
-			}
-			return cli.AskAndShow(cmd.Context(), c, &f, q, nil, func(found *ask.Found) error {
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(found *ask.Found) error {
 				if f.Output.Document() {
 					return c.Value(&f.Output, found)
 				}

@@ -88,7 +88,7 @@ func programSays(t *testing.T) string {
 		read(filepath.Join("../../internal", dir, "*.go"), func(path string) { literals(t, path, &out) })
 	}
 	read("*.go", func(path string) { literals(t, path, &out) })
-	for _, kept := range []string{"testdata/script/*.txtar", "../../internal/read/explain/testdata/*.txt"} {
+	for _, kept := range []string{"testdata/script/*.txtar", "../../internal/read/explain/testdata/*.txt", "../../internal/read/page/assets/*.html"} {
 		read(kept, func(path string) {
 			text, err := os.ReadFile(path)
 			if err != nil {

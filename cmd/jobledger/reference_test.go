@@ -65,6 +65,8 @@ func describeQuestions(out *strings.Builder) {
 			behind = "/OBJECT?time=TIME"
 		case ask.MaybeOne:
 			behind = "[/OBJECT]"
+		case ask.AText:
+			behind = "?q=TEXT"
 		case ask.Nothing:
 		}
 		fmt.Fprintf(out, "\n### GET /v1/%s%s\n\n%s. `jobledger %s`; [schema](schema/%s.json) of the answer.\n\n| Parameter | Default | |\n|---|---|---|\n",

@@ -12,15 +12,24 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// instant is the parameter that has the last argument of a question about an instant, in an address.
-const instant = "time"
+// last returns the parameter that has the last argument of a question in an address, because it is no part of a path; empty when there is none.
+func (t Takes) last() string {
+	switch t {
+	case AnInstant:
+		return "time"
+	case AText:
+		return "q"
+	case Nothing, AnObject, AJob, ACronJob, MaybeOne:
+	}
+	return ""
+}
 
 // Address is where a question is asked that was read: the parts behind its name, and the parameters.
 func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, values url.Values) {
 	values = url.Values{}
-	if takes == AnInstant && len(args) > 1 {
-		values.Set(instant, args[len(args)-1])
-		args = args[:len(args)-1]
+	if last := len(args) - 1; last >= 0 && takes.last() != "" && (takes == AText || last > 0) {
+		values.Set(takes.last(), args[last])
+		args = args[:last]
 	}
 	if len(args) > 0 {
 		path = strings.Split(strings.Join(args, "/"), "/")
@@ -41,7 +50,7 @@ func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, v
 // Arguments are those of an address: what stands behind the name of the question. They are to be read then; its parameters are
 // set. Errors are a which.WrongError.
 func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Values) (args []string, err error) {
-	if takes == Nothing && object != "" {
+	if (takes == Nothing || takes == AText) && object != "" {
 		return nil, which.Wrong("%s has no object, and %q stands behind it", flags.Name(), object)
 	}
 	if object != "" {
@@ -49,8 +58,8 @@ func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Valu
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		texts := values[name]
-		if name == instant && takes == AnInstant {
-			args = append(args, texts[0])
+		if name == takes.last() {
+			args = append(args, texts...)
 			continue
 		}
 		f := flags.Lookup(name)

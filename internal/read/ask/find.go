@@ -11,9 +11,6 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// FlagText is the parameter of find that the command has as its argument.
-const FlagText = "q"
-
 // FindParams choose what is looked for.
 type FindParams struct {
 	zones
@@ -31,13 +28,15 @@ const (
 
 func (p *FindParams) bind(fs *pflag.FlagSet) {
 	p.zones.bind(fs)
-	fs.StringVar(&p.text, FlagText, "", "the piece of a name, a pod's name or a UID, or the number of a record")
 	fs.StringVarP(&p.namespace, FlagNamespace, "n", "", "only in this namespace")
 	fs.IntVar(&p.most, "limit", usualFound, "so many at most")
 }
 
-func (p *FindParams) read([]string) error {
-	p.text = strings.TrimSpace(p.text)
+func (p *FindParams) read(args []string) error {
+	if len(args) > 1 {
+		return which.Wrong("%d texts are given: find looks for one", len(args))
+	}
+	p.text = strings.TrimSpace(strings.Join(args, ""))
 	switch {
 	case p.text == "":
 		return which.Wrong("say what to find: a piece of a name, a pod's name or a UID, or the number of a record")
@@ -60,7 +59,7 @@ type Found struct {
 
 // Find finds Jobs, CronJobs, pods and records by a piece of a text.
 var Find = &Question[FindParams, Found]{
-	name: "find", about: "Find Jobs, CronJobs and pods by a piece of a name or UID, and records by number", takes: Nothing, folds: true,
+	name: "find", about: "Find Jobs, CronJobs and pods by a piece of a name or UID, and records by number", takes: AText, folds: true,
 	new: func() (*FindParams, parameters) {
 		p := &FindParams{}
 		return p, p

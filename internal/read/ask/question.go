@@ -19,6 +19,7 @@ const (
 	ACronJob        // a CronJob, or a Job or pod that one made
 	MaybeOne        // an object, or none for all
 	AnInstant       // a CronJob and a time
+	AText           // what is looked for
 )
 
 // Question is one question: P are its parameters, A is what it answers.

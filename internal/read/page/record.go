@@ -231,7 +231,7 @@ func find(ctx context.Context, v *view) (*reply, error) {
 		return v.page()
 	}
 	q := ask.Find.New()
-	found, err := put(ctx, v, q, map[string]string{ask.FlagText: v.Query, ask.FlagNamespace: v.values.Get("n"), "limit": v.values.Get("limit")})
+	found, err := put(ctx, v, q, map[string]string{ask.FlagNamespace: v.values.Get("n"), "limit": v.values.Get("limit")}, v.Query)
 	switch {
 	case found == nil:
 		return nil, err
