@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What is seen around the Jobs, nodes and namespaces, is for people alone: nothing is decided by it. Its records stand in the
-// controller's stream, which whoever reads about a Job reads too.
+// What is seen around the Jobs, nodes and namespaces, is for people alone: nothing is decided by it. Its records stand
+// in the controller's stream, which whoever reads about a Job reads too.
 
 // NodeSeen is how a node is.
 type NodeSeen struct {

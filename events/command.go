@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Command is an idempotent intention. The set is closed: the types of this file implement it, and traits.go has a row for each.
+// Command is an idempotent intention. The set is closed: the types of this file implement it, and traits.go has a row
+// for each.
 type Command interface {
 	// Traits are what all commands of the kind have in common.
 	Traits() *Traits
@@ -78,15 +79,15 @@ type ReadPod struct {
 // Withdraw ends a command that has not ended.
 type Withdraw struct{ Command CommandID }
 
-// CreateWorkload asks for the Workload that says how the Job's pods are scheduled: none before MinCount of them fit at the same time, or,
-// where that is 0, one by one.
+// CreateWorkload asks for the Workload that says how the Job's pods are scheduled: none before MinCount of them fit at
+// the same time, or, where that is 0, one by one.
 type CreateWorkload struct{ MinCount int32 }
 
 // CreatePodGroup asks for the PodGroup of the Job's Workload, after the Workload's template.
 type CreatePodGroup struct{}
 
-// ResizeGroup asks that the Job's Workload and PodGroup have another MinCount. Where the Workload is of the Job's owner, the PodGroup is to
-// have the one of its template.
+// ResizeGroup asks that the Job's Workload and PodGroup have another MinCount. Where the Workload is of the Job's
+// owner, the PodGroup is to have the one of its template.
 type ResizeGroup struct{ MinCount int32 }
 
 // FindGroup asks which Workload and PodGroup the Job has. The answer arrives as an observation.

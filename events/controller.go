@@ -13,9 +13,9 @@ type LogCreated struct {
 	Format uint32 // LeastFormat of the program that made the log
 }
 
-// Format is the newest version of the log format that this program reads. LeastFormat is the one that the files need which commits
-// write; a file that needs a newer one says so in its beginning. Whoever adds to the format raises Format, and writes the new
-// number into the least reader of the files that have it.
+// Format is the newest version of the log format that this program reads. LeastFormat is the one that the files need
+// which commits write; a file that needs a newer one says so in its beginning. Whoever adds to the format raises
+// Format, and writes the new number into the least reader of the files that have it.
 const (
 	Format      = 1
 	LeastFormat = 1
@@ -29,8 +29,8 @@ type EpochChanged struct {
 	Lost   Loss   // the newest record that is known to be lost, when the log goes on after a loss; zero for other reasons
 }
 
-// Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older; or a Job that
-// had gone at Known and was seen again at Found, which may be newer.
+// Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older;
+// or a Job that had gone at Known and was seen again at Found, which may be newer.
 type Rewind struct {
 	Resource Resource
 	Known    uint64    // the resourceVersion that was known
@@ -47,25 +47,26 @@ const (
 	EpochClusterRewound EpochReason = 2
 )
 
-// FileRestated says that a file stands alone: through this record it holds the state of every stream that was known when it began. A
-// reader that begins with the file needs no file before it.
+// FileRestated says that a file stands alone: through this record it holds the state of every stream that was known
+// when it began. A reader that begins with the file needs no file before it.
 type FileRestated struct {
 	File    Sequence // with which the file begins
 	Streams uint64   // that the process has stated for this purpose alone; others were stated before a record of their own
 	Bytes   uint64   // that the states of these streams take in the file, about
-	// RivalActs and RivalQuiet are what is known of another controller at work. A reader that begins with the file passes over the
-	// records of a Job before the last part of its state, and they may say so.
+	// RivalActs and RivalQuiet are what is known of another controller at work. A reader that begins with the file passes
+	// over the records of a Job before the last part of its state, and they may say so.
 	RivalActs  []RivalAct
 	RivalQuiet Time
 }
 
-// TermStarted says that another process writes the log from here on: no record that follows is of an earlier term. It stands in the
-// first batch that the process writes.
+// TermStarted says that another process writes the log from here on: no record that follows is of an earlier term. It
+// stands in the first batch that the process writes.
 type TermStarted struct {
-	// Term counts the opens of the log for writing. One in which nothing was written leaves a gap. It rises, except where an epoch begins
-	// after a loss: the newest terms may be lost then, too.
+	// Term counts the opens of the log for writing. One in which nothing was written leaves a gap. It rises, except where
+	// an epoch begins after a loss: the newest terms may be lost then, too.
 	Term uint64
-	// Previous is the chain value as the process found it, behind the record before the batch; zero for the term that made the log.
+	// Previous is the chain value as the process found it, behind the record before the batch; zero for the term that made
+	// the log.
 	Previous Hash
 }
 
@@ -105,8 +106,8 @@ func (m Mode) String() string {
 	return "unknown"
 }
 
-// ControllerStopped says that a run is ending in good order. Nothing is decided after it. The outcomes that follow belong to
-// commands that were in flight.
+// ControllerStopped says that a run is ending in good order. Nothing is decided after it. The outcomes that follow
+// belong to commands that were in flight.
 type ControllerStopped struct{}
 
 // LeadershipChanged says that the Lease was won or lost.

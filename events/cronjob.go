@@ -80,12 +80,13 @@ type RunSeen struct {
 	Due                Time      // in the annotation of its due time (C-154); 0 for none that parses
 	Manual             bool      // annotation cronjob.kubernetes.io/instantiate is "manual" (C-223)
 	By                 string    // the field manager that made it, of one that is Manual
-	// Namespace is that of the Job, while the CronJob has not been seen: one in another namespace is not its own (C-101). Empty afterwards.
+	// Namespace is that of the Job, while the CronJob has not been seen: one in another namespace is not its own (C-101).
+	// Empty afterwards.
 	Namespace string `json:",omitempty"`
 }
 
-// RunGone says, in the stream of a CronJob, that a Job of it was deleted, or (Missed) was absent from a complete list, or (Left) exists
-// and is the CronJob's no longer.
+// RunGone says, in the stream of a CronJob, that a Job of it was deleted, or (Missed) was absent from a complete list,
+// or (Left) exists and is the CronJob's no longer.
 type RunGone struct {
 	Job          types.UID
 	Version      uint64
@@ -121,8 +122,8 @@ const (
 	TickUnknown   TickFate = 13 // another controller ran the CronJob, and nobody watched when it may have started it
 )
 
-// Tick is the fate of one due time, or of all that follow one another in a range: who reads it counts them by the schedule and the zone
-// of the ledger of before.
+// Tick is the fate of one due time, or of all that follow one another in a range: who reads it counts them by the
+// schedule and the zone of the ledger of before.
 type Tick struct {
 	First, Last Time // the same for one
 	Fate        TickFate
@@ -156,7 +157,8 @@ type TickLedger struct {
 	Through Time
 	Open    Time // 0 for none
 	Hold    TickHold
-	// Schedule, TimeZone and Zone are those by which due times are counted from Through on. Zone is the hash of the rules; empty for UTC.
+	// Schedule, TimeZone and Zone are those by which due times are counted from Through on. Zone is the hash of the rules;
+	// empty for UTC.
 	Schedule string
 	TimeZone *string
 	Zone     string

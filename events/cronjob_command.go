@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CreateJob asks for a Job of a CronJob (C-150 to C-156). The executor takes the template from the object, by its hash, and says
-// RefusedTemplate when the CronJob has another one by now.
+// CreateJob asks for a Job of a CronJob (C-150 to C-156). The executor takes the template from the object, by its hash,
+// and says RefusedTemplate when the CronJob has another one by now.
 type CreateJob struct {
 	Name     string
 	Due      Time   // the instant for which it is; 0 for a run that was asked for
@@ -34,7 +34,8 @@ type WriteCronStatus struct {
 // ReadCronJob asks for a live read of the CronJob. The answer arrives as an observation (C-103).
 type ReadCronJob struct{}
 
-// ReadRun asks for a live read of a Job by its name. A Job of the CronJob arrives as an observation (C-109, C-147, C-160).
+// ReadRun asks for a live read of a Job by its name. A Job of the CronJob arrives as an observation (C-109, C-147,
+// C-160).
 type ReadRun struct {
 	Job       types.UID // that it is known by; empty when it is not known
 	Name      string

@@ -1,7 +1,7 @@
 package events
 
-// Differs are the fields of a CronJob's spec that differ, by their names in JSON. The redacted text of the jobTemplate does not count: it
-// grows when a program knows more fields of the same template.
+// Differs are the fields of a CronJob's spec that differ, by their names in JSON. The redacted text of the jobTemplate
+// does not count: it grows when a program knows more fields of the same template.
 func (f *CronJobSeen) Differs(other *CronJobSeen) (fields []string) {
 	for _, field := range []struct {
 		name    string

@@ -112,8 +112,8 @@ func (c RefusalClass) String() string {
 	return "Unknown"
 }
 
-// Passing reports whether a command that was refused for this reason may be accepted as it is another time. It is true of 0, the
-// class of a try that was not refused.
+// Passing reports whether a command that was refused for this reason may be accepted as it is another time. It is true
+// of 0, the class of a try that was not refused.
 func (c RefusalClass) Passing() bool {
 	return c != RefusedNotFound && c != RefusedNameTaken && c != RefusedTemplate
 }
@@ -134,8 +134,8 @@ type CommandEnded struct {
 	Type    CommandKind
 	Ordinal uint64    // of the pod that was to be created or looked for; 0 for other types
 	Pod     types.UID // that was to be changed; empty for other types
-	// Run is the Job of a CronJob that was to be deleted or read; empty where it was not known, and for other types. Due is the instant for
-	// which one was to be created, Replacing as in the command. Evidence.Name is the name of the Job.
+	// Run is the Job of a CronJob that was to be deleted or read; empty where it was not known, and for other types. Due
+	// is the instant for which one was to be created, Replacing as in the command. Evidence.Name is the name of the Job.
 	Run       types.UID `json:",omitempty"`
 	Due       Time      `json:",omitempty"`
 	Replacing bool      `json:",omitempty"`

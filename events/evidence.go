@@ -12,8 +12,8 @@ type Evidence struct {
 	Template        []byte // a redacted pod template, as JSON
 	State           []byte // the names that belong to a stored state
 	Owner           string // the name of the Job that owns a pod, where the stream does not know it yet
-	// PassedOver is how many versions of the object were seen and not recorded since its record before: its namespace had used
-	// up its share of the log (Settings.NamespaceBudget), or only what it waits for had changed, too often.
+	// PassedOver is how many versions of the object were seen and not recorded since its record before: its namespace had
+	// used up its share of the log (Settings.NamespaceBudget), or only what it waits for had changed, too often.
 	PassedOver uint64
 
 	Running    Time            // since when all regular containers of a pod run, by the node's clock; 0 when they do not
@@ -23,9 +23,10 @@ type Evidence struct {
 	Gates      []string        // scheduling gates of a pod, by their names: it is not scheduled before all are taken off
 	StillRun   []string        // containers of a pod that run although a regular one has ended for good: the pod does not end before them
 	Origin     *Origin         // where a Job comes from, in the first record of its object; nil for nothing to tell
-	// Admitted are the fields of a new pod's spec in which it differs from the Job's pod template, by what admission changed: names
-	// with + for what was added and - for what was taken away; the name of an image has both behind it ("containers[main].image a → b").
-	// One empty name says that there are none; no name at all, that they are those of the pod before it of its Job.
+	// Admitted are the fields of a new pod's spec in which it differs from the Job's pod template, by what admission
+	// changed: names with + for what was added and - for what was taken away; the name of an image has both behind it
+	// ("containers[main].image a → b"). One empty name says that there are none; no name at all, that they are those of
+	// the pod before it of its Job.
 	Admitted []string
 	Edit     *Edit // who made the Job, or changed its spec, as far as the object tells; nil for unknown
 }
@@ -84,8 +85,9 @@ type ContainerEnd struct {
 	MessageWithheld   bool   // its message, or all but the first line, was not kept (run --keep-messages)
 }
 
-// Lost reports whether nobody saw how the container ended: its kubelet or its runtime found no trace of it, and the exit code, the message
-// and one restart are made up. Of a pod that is deleted before its containers start a kubelet says so, too.
+// Lost reports whether nobody saw how the container ended: its kubelet or its runtime found no trace of it, and the
+// exit code, the message and one restart are made up. Of a pod that is deleted before its containers start a kubelet
+// says so, too.
 func (c *ContainerEnd) Lost() bool {
 	switch c.Reason {
 	case "ContainerStatusUnknown": // of a kubelet, with 137
@@ -96,8 +98,8 @@ func (c *ContainerEnd) Lost() bool {
 	return false
 }
 
-// Ran reports whether the container ran. If so, its message may be the program's own. If it could not be started, the message is
-// the runtime's.
+// Ran reports whether the container ran. If so, its message may be the program's own. If it could not be started, the
+// message is the runtime's.
 func (c *ContainerEnd) Ran() bool {
 	return !c.Lost() && c.Reason != "StartError" && c.Reason != "ContainerCannotRun"
 }

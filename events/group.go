@@ -2,8 +2,8 @@ package events
 
 import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 
-// GroupSeen has the Workload and the PodGroup that schedule a Job's pods together, as they were read (J-239 to J-248). The
-// names are evidence.
+// GroupSeen has the Workload and the PodGroup that schedule a Job's pods together, as they were read (J-239 to J-248).
+// The names are evidence.
 type GroupSeen struct {
 	Workloads      int32 // how many Workloads name the Job as what they are for
 	WorkloadUsable bool  // there is one, the Job controls it, and it has one template of a PodGroup
@@ -11,7 +11,8 @@ type GroupSeen struct {
 	PodGroupUsable bool  // there is one, and the Job controls it
 	Unavailable    bool  // the API server does not serve these objects, or not to us; of Kubernetes 1.36
 	MinCount       int32 `json:",omitempty"` // of the Workload's template and of the PodGroup; 0 for no gang, or where they differ
-	// Delegated: the Workload is of the Job's owner. WorkloadUsable then says that it has the template which the Job names.
+	// Delegated: the Workload is of the Job's owner. WorkloadUsable then says that it has the template which the Job
+	// names.
 	Delegated bool `json:",omitempty"`
 
 	Workload, PodGroup string

@@ -13,11 +13,11 @@ import (
 const (
 	// CommandAnnotation on a pod names the create that made it, or the Job that adopted it.
 	CommandAnnotation = "jobledger.dev/command"
-	// SealAnnotation on a pod that a create made shows that the command annotation was written by who has the log's key: see
-	// Key.Seal.
+	// SealAnnotation on a pod that a create made shows that the command annotation was written by who has the log's key:
+	// see Key.Seal.
 	SealAnnotation = "jobledger.dev/command-seal"
-	// TermAnnotation on what a controller created is the term in which it did. It is no part of the command's identity: a create that is
-	// tried again in a later term is the same one.
+	// TermAnnotation on what a controller created is the term in which it did. It is no part of the command's identity: a
+	// create that is tried again in a later term is the same one.
 	TermAnnotation = "jobledger.dev/term"
 	// TemplateAnnotation on a pod is the hash of the template it was made from.
 	TemplateAnnotation = "jobledger.dev/template"
@@ -31,7 +31,8 @@ const (
 	BuiltinTrackingFinalizer = "batch.kubernetes.io/job-tracking"
 )
 
-// FinalizerFor is the tracking finalizer of pods whose Job has that managedBy: it follows the Job, not the mode (design §9).
+// FinalizerFor is the tracking finalizer of pods whose Job has that managedBy: it follows the Job, not the mode (design
+// §9).
 func FinalizerFor(managedBy string) string {
 	if managedBy == ManagedBy {
 		return TrackingFinalizer
@@ -48,13 +49,14 @@ type Identity struct {
 // String is "<log ID>.<epoch>".
 func (id Identity) String() string { return id.LogID + "." + strconv.FormatUint(id.Epoch, 10) }
 
-// CommandOf is the annotation of the pod that the Job's create with that ordinal makes; with 0, of a pod that it adopts.
+// CommandOf is the annotation of the pod that the Job's create with that ordinal makes; with 0, of a pod that it
+// adopts.
 func (id Identity) CommandOf(job types.UID, ordinal uint64) string {
 	return id.String() + "/" + string(job) + "/" + strconv.FormatUint(ordinal, 10)
 }
 
-// ParseCommand parses a command annotation. ok is false for another shape, and for an ordinal higher than any create can have:
-// otherwise a user who may write pods could use up the ordinals of the creates to come.
+// ParseCommand parses a command annotation. ok is false for another shape, and for an ordinal higher than any create
+// can have: otherwise a user who may write pods could use up the ordinals of the creates to come.
 func ParseCommand(annotation string) (id Identity, job types.UID, ordinal uint64, ok bool) {
 	life, rest, ok1 := strings.Cut(annotation, "/")
 	uid, number, ok2 := strings.Cut(rest, "/")
@@ -78,9 +80,9 @@ const (
 	maxNamePrefix = 63 - nameSuffix
 )
 
-// PodName gives the name of the pod that a create makes: prefix (J-064), cut to 58 bytes, and five characters, which are a
-// bijection of the ordinal, keyed by the life of the log and the Job. So two creates of a Job never share a name, and a create
-// that is tried twice finds its own pod.
+// PodName gives the name of the pod that a create makes: prefix (J-064), cut to 58 bytes, and five characters, which
+// are a bijection of the ordinal, keyed by the life of the log and the Job. So two creates of a Job never share a name,
+// and a create that is tried twice finds its own pod.
 func (id Identity) PodName(job types.UID, prefix string, ordinal uint64) string {
 	if len(prefix) > maxNamePrefix {
 		prefix = prefix[:maxNamePrefix]

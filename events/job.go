@@ -22,8 +22,8 @@ type JobSeen struct {
 	Status *JobStatus
 	// Confirms names the status write in flight whose result the object shows; zero for none.
 	Confirms CommandID
-	// BuiltinWrote is when kube-controller-manager last wrote the status, by the API server's clock; 0 when it never did, and
-	// in other modes than ModeAll.
+	// BuiltinWrote is when kube-controller-manager last wrote the status, by the API server's clock; 0 when it never did,
+	// and in other modes than ModeAll.
 	BuiltinWrote Time
 	Parent       Parent `json:",omitempty"`
 }
@@ -55,7 +55,8 @@ type JobGone struct {
 	Missed  bool
 }
 
-// JobSpec is the part of a Job's spec that decisions read, once per content and file. Nil means that the field is unset.
+// JobSpec is the part of a Job's spec that decisions read, once per content and file. Nil means that the field is
+// unset.
 type JobSpec struct {
 	Hash                    string
 	Parallelism             *int32
@@ -151,8 +152,8 @@ func differing(fields ...field) []string {
 
 func equal[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
-// JobTemplate names a redacted pod template, once per content, namespace and file. Its text is Evidence.Template. Without the text,
-// only hash and size are stored.
+// JobTemplate names a redacted pod template, once per content, namespace and file. Its text is Evidence.Template.
+// Without the text, only hash and size are stored.
 type JobTemplate struct {
 	Hash string
 	Size uint64 // of the text in bytes, also of one that is not stored
@@ -218,15 +219,15 @@ func (r JobResult) String() string {
 	return ""
 }
 
-// JobRetired says that nothing is left to do for a Job, and how it ended; a stub of it is kept until its object is gone. In records of
-// before results were recorded all fields are zero. Evidence.Sentence is the verdict in one line, Evidence.Message the message of the
-// condition Failed.
+// JobRetired says that nothing is left to do for a Job, and how it ended; a stub of it is kept until its object is
+// gone. In records of before results were recorded all fields are zero. Evidence.Sentence is the verdict in one line,
+// Evidence.Message the message of the condition Failed.
 type JobRetired struct {
 	Result            JobResult
 	Reason            Reason // of the condition that says so
 	Succeeded, Failed int32  // as the status counts
-	// Started is the start time in the status, Finished the time of the condition. A Job that was suspended and resumed started when
-	// it was resumed last.
+	// Started is the start time in the status, Finished the time of the condition. A Job that was suspended and resumed
+	// started when it was resumed last.
 	Started, Finished Time
 }
 

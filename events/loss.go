@@ -10,7 +10,8 @@ import (
 // nothing is decided until an EpochChanged begins another life of the log.
 type LossFound struct{ Loss }
 
-// Loss proves that a log had records that it lacks now, or that others stand in their place. A field is zero if the witness does not know it.
+// Loss proves that a log had records that it lacks now, or that others stand in their place. A field is zero if the
+// witness does not know it.
 type Loss struct {
 	Witness  Witness
 	Epoch    uint64    // in which the record was written

@@ -39,7 +39,8 @@ func (r ObjectResource) String() string {
 	return "object"
 }
 
-// Object is the object that the observation is about; the zero Object for an observation of none, such as the start of a listing.
+// Object is the object that the observation is about; the zero Object for an observation of none, such as the start of
+// a listing.
 func (o *Observation) Object() Object {
 	switch f := o.Facts.(type) {
 	case *JobSeen:
@@ -76,9 +77,9 @@ func (o *Observation) Namespace() string {
 	return o.Job.Namespace
 }
 
-// PassedOver says that not every version of a namespace's objects is recorded, and counts the versions without a record. The first such
-// record comes before any version is left out; another follows each minute. Evidence.Namespace names the namespace; empty for nodes and
-// namespaces.
+// PassedOver says that not every version of a namespace's objects is recorded, and counts the versions without a
+// record. The first such record comes before any version is left out; another follows each minute. Evidence.Namespace
+// names the namespace; empty for nodes and namespaces.
 type PassedOver struct {
 	Since    Time          // from when on this record counts
 	Went     []ObjectsWent // objects that came and went without a record of their own

@@ -66,8 +66,8 @@ type PodSeen struct {
 	Unmarked   bool
 	ReadySince Time
 	Finished   Time // J-110; 0 while it has not ended
-	// DeletionGracePeriodSeconds is how long it was given to stop: Deleted lies that much after the deletion was asked for. Nil when
-	// it is not being deleted. No decision reads it.
+	// DeletionGracePeriodSeconds is how long it was given to stop: Deleted lies that much after the deletion was asked
+	// for. Nil when it is not being deleted. No decision reads it.
 	DeletionGracePeriodSeconds *int64
 	// Waiting is why the pod does not run, in a word of the scheduler's or the kubelet's: Unschedulable, ImagePullBackOff,
 	// ContainerCreating. It is empty when nothing says so. No decision reads it.
@@ -85,8 +85,8 @@ type PodSeen struct {
 	IndexFailures, IndexIgnoredFailures uint32 // from its annotations
 }
 
-// Equal reports whether f and o say the same of a pod, versions included. Each pod that is seen is compared so, and package
-// reflect took a microsecond and two allocations for it; a test knows whether a field is missing.
+// Equal reports whether f and o say the same of a pod, versions included. Each pod that is seen is compared so, and
+// package reflect took a microsecond and two allocations for it; a test knows whether a field is missing.
 func (f *PodSeen) Equal(o *PodSeen) bool {
 	return f.Version == o.Version && f.UID == o.UID && f.Phase == o.Phase && f.Created == o.Created && f.Deleted == o.Deleted &&
 		f.Tracked == o.Tracked && f.Owner == o.Owner && f.Foreign == o.Foreign && f.Selected == o.Selected && f.Maker == o.Maker &&
@@ -99,9 +99,9 @@ func (f *PodSeen) Equal(o *PodSeen) bool {
 		slices.Equal(f.Candidates, o.Candidates) && slices.Equal(f.Exits, o.Exits) && slices.Equal(f.Conditions, o.Conditions)
 }
 
-// Asked is when the deletion of a pod that is being deleted was asked for, by the API server's clock: no later than that, and
-// exactly then if so says exact. Without a grace period nothing tells by how much the
-// deletionTimestamp lies in the future, and a delete without grace that follows another one moves it.
+// Asked is when the deletion of a pod that is being deleted was asked for, by the API server's clock: no later than
+// that, and exactly then if so says exact. Without a grace period nothing tells by how much the deletionTimestamp lies
+// in the future, and a delete without grace that follows another one moves it.
 func (f *PodSeen) Asked() (t Time, exact bool) {
 	if f.Deleted == 0 || f.DeletionGracePeriodSeconds == nil {
 		return f.Deleted, false
@@ -120,8 +120,8 @@ type ContainerExit struct {
 // PodCondition is a condition of a pod, without its times and texts.
 type PodCondition struct{ Type, Status string }
 
-// PodGone says that the Pod object was deleted, or (Missed) was absent from a complete list, or (Moved) belongs to another
-// stream from here on, or to none.
+// PodGone says that the Pod object was deleted, or (Missed) was absent from a complete list, or (Moved) belongs to
+// another stream from here on, or to none.
 type PodGone struct {
 	UID     types.UID
 	Version uint64

@@ -2,8 +2,9 @@ package events
 
 import "fmt"
 
-// Pruned says that records before First are no longer kept. It is durable before the first of their files is deleted. It is not
-// critical: no decision depends on which records are kept, because a log only ever begins with a file that stands alone.
+// Pruned says that records before First are no longer kept. It is durable before the first of their files is deleted.
+// It is not critical: no decision depends on which records are kept, because a log only ever begins with a file that
+// stands alone.
 type Pruned struct {
 	First       Sequence     // the oldest record that is kept
 	From        Sequence     // the oldest record that goes; those that go are From to First-1
@@ -20,8 +21,8 @@ type Pruned struct {
 type PrunedFile struct {
 	First Sequence // with which it begins
 	Bytes uint64
-	// Hash is the SHA-256 of its records as they are stored, with the chain value at both ends, so that a copy can be compared whatever
-	// its pages are. None when the file was damaged.
+	// Hash is the SHA-256 of its records as they are stored, with the chain value at both ends, so that a copy can be
+	// compared whatever its pages are. None when the file was damaged.
 	Hash Hash
 }
 

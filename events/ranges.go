@@ -38,9 +38,10 @@ var (
 	anyForm = span{form: formAny}
 )
 
-// ranges has a row for each field of facts, evidence and stored states, but for texts, which may be any UTF-8, bools and messages: what it
-// may be. Decoding refuses a record with a field outside of it, so that nothing behind it meets a number that no API server and no
-// controller writes. It is the only place that says so; ranges_walk.go makes of it what is asked for each record.
+// ranges has a row for each field of facts, evidence and stored states, but for texts, which may be any UTF-8, bools
+// and messages: what it may be. Decoding refuses a record with a field outside of it, so that nothing behind it meets a
+// number that no API server and no controller writes. It is the only place that says so; ranges_walk.go makes of it
+// what is asked for each record.
 var ranges = map[string]map[string]span{
 	// record.proto
 	"Header":        {"sequence": numbers, "time_unix_nano": instant, "previous": numbers, "causes": numbers, "kind": bits16},

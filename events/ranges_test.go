@@ -38,7 +38,8 @@ func bounded() map[string]protoreflect.MessageDescriptor {
 	return all
 }
 
-// TestEachFieldHasARange: a number, a value of an enum or bytes that a log holds have a row in the table, and the table has no other row.
+// TestEachFieldHasARange: a number, a value of an enum or bytes that a log holds have a row in the table, and the table
+// has no other row.
 func TestEachFieldHasARange(t *testing.T) {
 	rows := 0
 	for name, m := range bounded() {
@@ -74,8 +75,8 @@ func TestEachFieldHasARange(t *testing.T) {
 	}
 }
 
-// TestWhatIsOutsideItsRangeIsNamed: for each field of each message, at each place where it can stand, one below and one above are refused
-// with the field's name, and what is at both ends passes.
+// TestWhatIsOutsideItsRangeIsNamed: for each field of each message, at each place where it can stand, one below and one
+// above are refused with the field's name, and what is at both ends passes.
 func TestWhatIsOutsideItsRangeIsNamed(t *testing.T) {
 	tried := 0
 	made := map[protoreflect.FullName]bounds{}
@@ -168,8 +169,8 @@ func valuesOf(f protoreflect.FieldDescriptor, row span) (all []rangeCase) {
 	return all
 }
 
-// TestARecordOutsideItsRangesIsNotRead: the error names the record and the field, wherever in the facts it stands; and what is not read is
-// not written.
+// TestARecordOutsideItsRangesIsNotRead: the error names the record and the field, wherever in the facts it stands; and
+// what is not read is not written.
 func TestARecordOutsideItsRangesIsNotRead(t *testing.T) {
 	minus := int32(-1)
 	for _, row := range []struct {

@@ -13,8 +13,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// bounds is a message's part of the table, by the numbers of its fields. It is asked on the encoded message, before anything is made of
-// it: that costs a record some hundredths of its decoding (BenchmarkRecord), and no memory.
+// bounds is a message's part of the table, by the numbers of its fields. It is asked on the encoded message, before
+// anything is made of it: that costs a record some hundredths of its decoding (BenchmarkRecord), and no memory.
 type bounds []bound
 
 // bound is what one field may be. Fields that nearly every number of a record is compared with come first.
@@ -115,7 +115,8 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("%s is %s; it can be %d to %d", e.Field, e.Value, e.Min, e.Max)
 }
 
-// checkFacts says which field of encoded facts is out of its range. Facts of a kind that is not known are not looked at.
+// checkFacts says which field of encoded facts is out of its range. Facts of a kind that is not known are not looked
+// at.
 func checkFacts(s Stream, kind Kind, facts []byte) error {
 	c := checked()
 	switch {
@@ -143,7 +144,8 @@ func checkParts(h *Header, facts, evidence []byte, e *Evidence) error {
 	return checked().evidence.check(evidence)
 }
 
-// CheckState says which field of a stream's stored state, or of the names and texts that belong to it, is out of its range.
+// CheckState says which field of a stream's stored state, or of the names and texts that belong to it, is out of its
+// range.
 func CheckState(s Stream, facts, names []byte) error {
 	if err := checkFacts(s, KindStateStored, facts); err != nil {
 		return err
@@ -216,7 +218,8 @@ func consumeVarint(b []byte) (uint64, int) {
 	return protowire.ConsumeVarint(b)
 }
 
-// check is of one field as it stands in a message. One of another wire type than its own is none of the message's, as protobuf has it.
+// check is of one field as it stands in a message. One of another wire type than its own is none of the message's, as
+// protobuf has it.
 func (b *bound) check(wire protowire.Type, value uint64, content []byte) error {
 	switch {
 	case b.message != nil:
@@ -257,7 +260,8 @@ func (b *bound) checkPacked(content []byte) error {
 	return nil
 }
 
-// checkNumber compares a number as protobuf reads it. One of 64 bits without a sign that is above all that have one is below every range.
+// checkNumber compares a number as protobuf reads it. One of 64 bits without a sign that is above all that have one is
+// below every range.
 func (b *bound) checkNumber(value uint64) error {
 	n := int64(value)
 	switch b.kind {

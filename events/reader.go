@@ -15,8 +15,8 @@ type ReaderVersion struct {
 	Program string // the first release that has these, or the version of the program itself; for people
 }
 
-// Reads reports whether a program of version v can read a log that needs least. A field that v leaves at 0 is not compared: a program
-// that only prints records does not fold them.
+// Reads reports whether a program of version v can read a log that needs least. A field that v leaves at 0 is not
+// compared: a program that only prints records does not fold them.
 func (v ReaderVersion) Reads(least ReaderVersion) bool {
 	enough := func(has, needs uint32) bool { return has == 0 || has >= needs }
 	return enough(v.Format, least.Format) && enough(v.Rules, least.Rules) && enough(v.Fold, least.Fold)
@@ -96,6 +96,6 @@ func (e *BeforeError) Error() string {
 // Is makes every BeforeError an ErrBefore.
 func (e *BeforeError) Is(target error) bool { return target == ErrBefore }
 
-// OtherReader reports whether err says that another program reads it: a newer one, or that of before the first release. Nothing is
-// damaged then.
+// OtherReader reports whether err says that another program reads it: a newer one, or that of before the first release.
+// Nothing is damaged then.
 func OtherReader(err error) bool { return errors.Is(err, ErrNewer) || errors.Is(err, ErrBefore) }

@@ -85,8 +85,8 @@ type Observation struct {
 	TemplateSize int
 	// Others: it is of a pod whose Job another controller runs, beside Jobs that are ours.
 	Others bool
-	// CronJob is the UID of the CronJob that controls the Job of a JobSeen, and Run what that CronJob is told of the Job; empty and nil
-	// for a Job that has none.
+	// CronJob is the UID of the CronJob that controls the Job of a JobSeen, and Run what that CronJob is told of the Job;
+	// empty and nil for a Job that has none.
 	CronJob types.UID
 	Run     *RunSeen
 	// Zones are the rules that a CronJobSeen names.

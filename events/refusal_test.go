@@ -2,7 +2,8 @@ package events
 
 import "testing"
 
-// TestRefusalsThatMayPass: the object is gone, its name is taken, or the template is another one: asking again cannot help.
+// TestRefusalsThatMayPass: the object is gone, its name is taken, or the template is another one: asking again cannot
+// help.
 func TestRefusalsThatMayPass(t *testing.T) {
 	final := map[string]bool{"NotFound": true, "NameTaken": true, "Template": true}
 	for c := range refusalNames {

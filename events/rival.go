@@ -6,8 +6,8 @@ import "k8s.io/apimachinery/pkg/types"
 // metadata.managedFields (O-046).
 const BuiltinManager = "kube-controller-manager"
 
-// RivalFound says that the built-in controller works on Jobs that this controller runs. Nothing is decided after it in this
-// run: two controllers on one Job make too many pods and count them twice (O-005).
+// RivalFound says that the built-in controller works on Jobs that this controller runs. Nothing is decided after it in
+// this run: two controllers on one Job make too many pods and count them twice (O-005).
 type RivalFound struct{ Acts []RivalAct }
 
 // RivalAct is one thing that the other controller did to a Job.

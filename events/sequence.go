@@ -10,12 +10,12 @@ import (
 // Sequence is a record's place in the log, from 1; 0 is before the first.
 type Sequence uint64
 
-// Time is an instant in nanoseconds since 1970 UTC; 0 means unset. It compares exactly, and has no zone. An instant before the first Time
-// becomes the first, one after the last becomes the last: it never wraps.
+// Time is an instant in nanoseconds since 1970 UTC; 0 means unset. It compares exactly, and has no zone. An instant
+// before the first Time becomes the first, one after the last becomes the last: it never wraps.
 type Time int64
 
-// The first and the last Time that At gives, and that a record may name. The difference of any two fits in a time.Duration (292 years), and so
-// does either of them with a wait added.
+// The first and the last Time that At gives, and that a record may name. The difference of any two fits in a
+// time.Duration (292 years), and so does either of them with a wait added.
 const (
 	firstSecond = -1_262_304_000 // 1930-01-01T00:00:00Z
 	lastSecond  = 6_942_585_600  // 2190-01-01T00:00:00Z
@@ -23,8 +23,8 @@ const (
 	LastTime    = Time(lastSecond * int64(time.Second))
 )
 
-// At converts t. The zero time.Time becomes 0. A time before 1930 becomes FirstTime, one after 2189 LastTime: users write 9999-12-31 for
-// "no end", and who may write the status of an object may write any year.
+// At converts t. The zero time.Time becomes 0. A time before 1930 becomes FirstTime, one after 2189 LastTime: users
+// write 9999-12-31 for "no end", and who may write the status of an object may write any year.
 func At(t time.Time) Time {
 	switch s := t.Unix(); {
 	case t.IsZero():
@@ -90,7 +90,8 @@ const (
 	StreamNamespace  StreamKind = 4
 )
 
-// Stream names records that belong together: of one Job or CronJob (ID is its UID), of one namespace (ID is its name), or of the controller.
+// Stream names records that belong together: of one Job or CronJob (ID is its UID), of one namespace (ID is its name),
+// or of the controller.
 type Stream struct {
 	Kind StreamKind
 	ID   string

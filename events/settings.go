@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Settings are the options of an operator that decisions read (J-267). They are recorded, so a replay uses the ones of that time.
+// Settings are the options of an operator that decisions read (J-267). They are recorded, so a replay uses the ones of
+// that time.
 type Settings struct {
 	Mode                 Mode
 	Namespace            string        // empty for all namespaces
@@ -21,11 +22,11 @@ type Settings struct {
 	GangScheduling       bool          // Workloads and PodGroups are made for Jobs, as Gangs says (J-239)
 	Draining             bool          // Jobs that have not begun are not taken; what is taken stands in JobSeen.Managed
 	SlowStart            uint32        // J-057: how many creates a Job has in flight at first, and after a refusal; 0 is 1
-	// DeletedPodWait is how long a pod that is being deleted may still end by itself before it counts as failed (J-022). 0 is not at
-	// all, as in logs of before the setting.
+	// DeletedPodWait is how long a pod that is being deleted may still end by itself before it counts as failed (J-022). 0
+	// is not at all, as in logs of before the setting.
 	DeletedPodWait time.Duration `json:",omitempty"`
-	// NamespaceBudget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any number.
-	// No decision reads it: it says what is recorded, and with a share of its own in the World how much that was.
+	// NamespaceBudget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any
+	// number. No decision reads it: it says what is recorded, and with a share of its own in the World how much that was.
 	NamespaceBudget int64
 	// DeleteExpired: finished Jobs are deleted once their ttlSecondsAfterFinished has passed (T-rules). Only with ModeAll.
 	DeleteExpired bool `json:",omitempty"`
@@ -33,19 +34,20 @@ type Settings struct {
 	ObserveOthers bool `json:",omitempty"`
 	// CronJobs: CronJobs are recorded. With ModeAll they are run, else only looked at.
 	CronJobs bool `json:",omitempty"`
-	// HeldAtEnd is how many pods may still carry their finalizer when the terminal condition of their Job is written (J-085). With more of
-	// them the finalizers go first. 0 for any number: so it was before there was the setting.
+	// HeldAtEnd is how many pods may still carry their finalizer when the terminal condition of their Job is written
+	// (J-085). With more of them the finalizers go first. 0 for any number: so it was before there was the setting.
 	HeldAtEnd uint32 `json:",omitempty"`
-	// DuePace: when the due times of a CronJob in one such span start nothing any more, it is looked at again in the next span (C-085). It
-	// is a minute at most, in which its Jobs have one name. Example: @every 1s with the policy Forbid leads to a record each minute while a
-	// Job runs. 0 is at each due time, as in logs of before the setting.
+	// DuePace: when the due times of a CronJob in one such span start nothing any more, it is looked at again in the next
+	// span (C-085). It is a minute at most, in which its Jobs have one name. Example: @every 1s with the policy Forbid
+	// leads to a record each minute while a Job runs. 0 is at each due time, as in logs of before the setting.
 	DuePace time.Duration `json:",omitempty"`
-	// EveryFromStart: the due times of @every that another controller runs count from the run that was started last before them (C-033).
-	// Example: a start at 10:00, an edit to @every 7m at 10:03, and the next start at 10:14. 10:07 was due. Without it they count from the
-	// edit when the start of 10:14 is known: so it was before there was the setting.
+	// EveryFromStart: the due times of @every that another controller runs count from the run that was started last before
+	// them (C-033). Example: a start at 10:00, an edit to @every 7m at 10:03, and the next start at 10:14. 10:07 was due.
+	// Without it they count from the edit when the start of 10:14 is known: so it was before there was the setting.
 	EveryFromStart bool `json:",omitempty"`
-	// ListPace is how long the published status of a large Job may lag before a write comes that only lists pods that ended (J-085). Example:
-	// 80 pods end in a second. One write lists them, and not one for each 50. 0: as soon as there are enough of them, as in logs of before the setting.
+	// ListPace is how long the published status of a large Job may lag before a write comes that only lists pods that
+	// ended (J-085). Example: 80 pods end in a second. One write lists them, and not one for each 50. 0: as soon as there
+	// are enough of them, as in logs of before the setting.
 	ListPace time.Duration `json:",omitempty"`
 	// Gangs says for which Jobs, where GangScheduling is on, and by which version of the API.
 	Gangs GangRule `json:",omitempty"`
@@ -67,13 +69,14 @@ func (r GangRule) String() string { return nameOf(r, "shape", "all", "asked") }
 // AsksBeta reports whether groups are made by scheduling.k8s.io/v1beta1.
 func (r GangRule) AsksBeta() bool { return r != GangsByShape }
 
-// Records reports whether Jobs with that spec.managedBy are recorded, because we run or observe them; empty means unset.
+// Records reports whether Jobs with that spec.managedBy are recorded, because we run or observe them; empty means
+// unset.
 func (s *Settings) Records(managedBy string) bool {
 	return s.Mode.Manages(managedBy) || s.Observes(managedBy)
 }
 
-// Observes reports whether another controller runs Jobs with that spec.managedBy, and we only look at them. No command is
-// about such a Job or its pods.
+// Observes reports whether another controller runs Jobs with that spec.managedBy, and we only look at them. No command
+// is about such a Job or its pods.
 func (s *Settings) Observes(managedBy string) bool {
 	switch s.Mode {
 	case ModeObserve:
@@ -85,11 +88,12 @@ func (s *Settings) Observes(managedBy string) bool {
 	return false
 }
 
-// RunsCronJobs reports whether this controller makes the Jobs of CronJobs. Else another one does, if CronJobs are recorded.
+// RunsCronJobs reports whether this controller makes the Jobs of CronJobs. Else another one does, if CronJobs are
+// recorded.
 func (s *Settings) RunsCronJobs() bool { return s.CronJobs && s.Mode == ModeAll }
 
-// Judges reports whether we compare the deeds of such a Job's controller with our own decisions. Controllers of other names are not
-// compared: they may do something else with their Jobs, such as run them in another cluster.
+// Judges reports whether we compare the deeds of such a Job's controller with our own decisions. Controllers of other
+// names are not compared: they may do something else with their Jobs, such as run them in another cluster.
 func (s *Settings) Judges(managedBy string) bool {
 	return s.Observes(managedBy) && (managedBy == "" || managedBy == BuiltinManagedBy || managedBy == ManagedBy)
 }

@@ -2,8 +2,8 @@ package events
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Task is a recorded command with all that is needed to carry it out. It is no record: it is computed from the state of the
-// Job when the command's decision is durable, or again after a restart.
+// Task is a recorded command with all that is needed to carry it out. It is no record: it is computed from the state of
+// the Job when the command's decision is durable, or again after a restart.
 type Task struct {
 	Name      CommandID
 	Life      Identity // of the log when the command was decided: pods get their names from it

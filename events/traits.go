@@ -38,8 +38,8 @@ const (
 	MaxCommandKind = CommandResizeGroup
 )
 
-// Traits are the properties that all commands of one kind share. A property of a single command, such as its pod or the urgency of a
-// status write, is a method of its type in command.go.
+// Traits are the properties that all commands of one kind share. A property of a single command, such as its pod or the
+// urgency of a status write, is a method of its type in command.go.
 type Traits struct {
 	Kind CommandKind
 	Name string // of its type and of its message in the schema; in metrics
@@ -49,8 +49,8 @@ type Traits struct {
 	Target Target
 	// Priority is how urgent it is, unless its type has a method priority.
 	Priority Priority
-	// Retried: refused for a reason that may pass, it stays in flight and is asked again as it is. Others end then, and what is next
-	// is decided from what is known by then.
+	// Retried: refused for a reason that may pass, it stays in flight and is asked again as it is. Others end then, and
+	// what is next is decided from what is known by then.
 	Retried bool
 	// Slot is the place that it takes at its target; 0 when it takes none.
 	Slot Slot
@@ -219,7 +219,8 @@ func (k CommandKind) changesPod() bool {
 // New is a command of the kind that asks for nothing yet.
 func (t *Traits) New() Command { return t.zero() }
 
-// Target is the object that a command is about. Commands with the same target are carried out one at a time, in their order.
+// Target is the object that a command is about. Commands with the same target are carried out one at a time, in their
+// order.
 type Target uint8
 
 // The targets.
@@ -276,8 +277,8 @@ const (
 	MaxSort = SortWrite
 )
 
-// Priority says how urgent a command is, by what waits for it. Between Jobs, commands of PriorityUnblock and PriorityBulk take turns; of one
-// Job, PriorityUnblock goes first.
+// Priority says how urgent a command is, by what waits for it. Between Jobs, commands of PriorityUnblock and
+// PriorityBulk take turns; of one Job, PriorityUnblock goes first.
 type Priority uint8
 
 // The priorities, most urgent first.
@@ -314,7 +315,8 @@ func PodOf(c Command) types.UID {
 	return ""
 }
 
-// VersionOf is the resourceVersion that the pod of a command with TargetPod must still have; 0 for any, and for all others.
+// VersionOf is the resourceVersion that the pod of a command with TargetPod must still have; 0 for any, and for all
+// others.
 func VersionOf(c Command) uint64 {
 	if about, ok := c.(aboutPod); ok {
 		_, version := about.pod()
@@ -323,8 +325,8 @@ func VersionOf(c Command) uint64 {
 	return 0
 }
 
-// OrdinalOf is the ordinal and the completion index of the create that a command with TargetNewPod is about; 0 and NoIndex for all
-// others.
+// OrdinalOf is the ordinal and the completion index of the create that a command with TargetNewPod is about; 0 and
+// NoIndex for all others.
 func OrdinalOf(c Command) (ordinal uint64, index int32) {
 	if about, ok := c.(interface{ ordinal() (uint64, int32) }); ok {
 		return about.ordinal()

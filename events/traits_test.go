@@ -15,8 +15,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// TestEveryCommandOfTheSchemaHasItsRow walks the schema's commands. Each has a row in the table of traits, with words for people, and
-// comes back from the wire as it was.
+// TestEveryCommandOfTheSchemaHasItsRow walks the schema's commands. Each has a row in the table of traits, with words
+// for people, and comes back from the wire as it was.
 func TestEveryCommandOfTheSchemaHasItsRow(t *testing.T) {
 	rows := map[protoreflect.FieldNumber]*events.Traits{}
 	for traits := range events.AllTraits() {

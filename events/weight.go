@@ -1,7 +1,7 @@
 package events
 
-// Weight is about how many bytes the record takes in stored form, at a tenth of the cost of encoding it. What depends on the
-// size of an object or on texts of others is counted; the rest is what such records take on average.
+// Weight is about how many bytes the record takes in stored form, at a tenth of the cost of encoding it. What depends
+// on the size of an object or on texts of others is counted; the rest is what such records take on average.
 func Weight(r *Record) int {
 	return 45 + 4*len(r.Causes) + evidenceWeight(&r.Evidence) + factsWeight(r.Facts)
 }

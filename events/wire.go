@@ -72,8 +72,8 @@ func EncodeFacts(f Facts) ([]byte, error) {
 	return appendFacts(nil, f, &texts)
 }
 
-// DecodeRecord reads a stored record whole. The record is valid: Apply needs no further check. An error means that the bytes
-// are not a record.
+// DecodeRecord reads a stored record whole. The record is valid: Apply needs no further check. An error means that the
+// bytes are not a record.
 func DecodeRecord(stored []byte) (Record, error) {
 	p, err := partsOf(stored)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// TestHeaderAndEvidenceAreWhatTheGeneratedCodeSays compares our translation with that of the generated messages, on random
-// records, whole and damaged.
+// TestHeaderAndEvidenceAreWhatTheGeneratedCodeSays compares our translation with that of the generated messages, on
+// random records, whole and damaged.
 func TestHeaderAndEvidenceAreWhatTheGeneratedCodeSays(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -146,8 +146,8 @@ func compareEvidence(fail func(string, ...any), b []byte) {
 	}
 }
 
-// knownOf is the message without what we do not read: fields that are not known, times that no Time can hold, and numbers of kinds
-// that a byte cannot hold; and without texts that are all empty.
+// knownOf is the message without what we do not read: fields that are not known, times that no Time can hold, and
+// numbers of kinds that a byte cannot hold; and without texts that are all empty.
 func knownOf(w *pb.Evidence) []byte {
 	w = proto.CloneOf(w)
 	w.ProtoReflect().SetUnknown(nil)

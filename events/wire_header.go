@@ -9,10 +9,10 @@ import (
 )
 
 // Every record has a header, whose wire form is fixed for ever, and nearly every one has evidence. Both are translated
-// without generated messages in between, which are most of what such small things cost: those of a pod's record are decoded
-// in a third of the time and with 4 allocations in the place of 8, and encoded in a seventh, with none in the place of 6
-// (BenchmarkByHand), in a program that decodes a record once when it recovers, replays or answers. A test holds this and
-// wire_evidence.go against the generated code, damaged input too.
+// without generated messages in between, which are most of what such small things cost: those of a pod's record are
+// decoded in a third of the time and with 4 allocations in the place of 8, and encoded in a seventh, with none in the
+// place of 6 (BenchmarkByHand), in a program that decodes a record once when it recovers, replays or answers. A test
+// holds this and wire_evidence.go against the generated code, damaged input too.
 
 // The fields of Header and Stream, by their numbers in record.proto.
 var (
@@ -85,8 +85,8 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// unusual reports whether a number of the header may be outside of its range. The table is asked only then: a header is read for each
-// record, and more often than its facts.
+// unusual reports whether a number of the header may be outside of its range. The table is asked only then: a header is
+// read for each record, and more often than its facts.
 func (h *Header) unusual(kinds uint64) bool {
 	for _, c := range h.Causes {
 		if c > h.Sequence {

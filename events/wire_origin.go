@@ -40,7 +40,8 @@ func editToWire(e *Edit) *pb.Edit {
 	return &pb.Edit{Manager: e.Manager, Operation: e.Operation, Time: int64(inSeconds(e.Time))}
 }
 
-// A Job tells where it comes from once, and few of its records who edited it: these are read and written by the generated code.
+// A Job tells where it comes from once, and few of its records who edited it: these are read and written by the
+// generated code.
 
 // merged is a message that stands in a record once, or more often: protobuf takes its parts together then.
 func merged(before, more []byte) []byte {
@@ -62,7 +63,8 @@ func decodeEdit(b []byte, err *error) *Edit {
 	return &Edit{Manager: w.GetManager(), Operation: w.GetOperation(), Time: fromSeconds(uint64(w.GetTime()))}
 }
 
-// appendMessage encodes the message beside the buffer: into it, every buffer would need memory of the heap, also without a message.
+// appendMessage encodes the message beside the buffer: into it, every buffer would need memory of the heap, also
+// without a message.
 func appendMessage(buf []byte, n protowire.Number, m proto.Message, err *error) []byte {
 	encoded, failed := deterministic.Marshal(m)
 	if failed != nil {

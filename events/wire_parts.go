@@ -2,21 +2,22 @@ package events
 
 import "fmt"
 
-// Parts are the encoded messages that a record consists of, with all that the chain takes in beside them, for a form in which they
-// stand beside other things than in the log.
+// Parts are the encoded messages that a record consists of, with all that the chain takes in beside them, for a form in
+// which they stand beside other things than in the log.
 type Parts struct {
 	Header   []byte
 	Facts    []byte // empty when the kind has none, or they were erased
 	Evidence []byte // empty when there is none, or it was erased
 	Erased   bool   // the facts were
 
-	// The salt of a part that is there, and the digest of one that is not: who has no part must not guess it, which its salt would help.
+	// The salt of a part that is there, and the digest of one that is not: who has no part must not guess it, which its
+	// salt would help.
 	FactsSalt, EvidenceSalt     []byte
 	FactsDigest, EvidenceDigest []byte
 }
 
-// EncodeParts encodes r. The parts share memory with buf, which is overwritten and may grow; it is returned for the next
-// call.
+// EncodeParts encodes r. The parts share memory with buf, which is overwritten and may grow; it is returned for the
+// next call.
 func EncodeParts(buf []byte, r *Record) (Parts, []byte, error) {
 	stored, err := AppendRecord(buf[:0], r)
 	if err != nil {

@@ -33,7 +33,8 @@ var (
 	conditionSince   = varintField(5)
 )
 
-// Times of other clocks than ours are told in whole seconds: half the bytes of nanoseconds. One that no Time can hold is none.
+// Times of other clocks than ours are told in whole seconds: half the bytes of nanoseconds. One that no Time can hold
+// is none.
 func inSeconds(t Time) uint64 { return uint64(t.Second() / Time(time.Second)) }
 
 func fromSeconds(v uint64) Time {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// UIDs are most of what a log says, so a UUID in its usual form is stored as its 16 bytes. Any other text is stored as it
-// is, behind a zero byte, and so is never taken for one.
+// UIDs are most of what a log says, so a UUID in its usual form is stored as its 16 bytes. Any other text is stored as
+// it is, behind a zero byte, and so is never taken for one.
 const (
 	uuidText  = 36
 	uuidBytes = 16
@@ -25,9 +25,10 @@ func uidToWire(uid types.UID) []byte {
 	return append([]byte{0}, uid...)
 }
 
-// uidFromWire is the inverse of uidToWire. Each UID occurs in a dozen records or so, and each time its text is made again: a
-// table of those met lately spared two of eleven allocations and no time (a record was decoded at 0.85 to 0.96 of protobuf's
-// speed with it, at 0.95 to 1.06 without), so there is none. Whoever keeps many UIDs shares their texts: see projector.
+// uidFromWire is the inverse of uidToWire. Each UID occurs in a dozen records or so, and each time its text is made
+// again: a table of those met lately spared two of eleven allocations and no time (a record was decoded at 0.85 to 0.96
+// of protobuf's speed with it, at 0.95 to 1.06 without), so there is none. Whoever keeps many UIDs shares their texts:
+// see projector.
 func uidFromWire(b []byte) types.UID {
 	switch {
 	case len(b) == 0:

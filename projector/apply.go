@@ -49,7 +49,8 @@ func (j *Job) Apply(rec *events.Record) {
 	j.lag()
 }
 
-// met is the pod that a record is about, and what was to be known of it before the record; pod is nil for one that is new.
+// met is the pod that a record is about, and what was to be known of it before the record; pod is nil for one that is
+// new.
 type met struct {
 	pod      *Pod
 	restarts uint32

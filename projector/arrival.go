@@ -15,8 +15,8 @@ func (s *pods) Pods() []*Pod {
 // Heard is how many pods the log has ever heard of.
 func (s *pods) Heard() uint64 { return s.arrival }
 
-// Unremoved are the pods whose removal is in backoff and that are surplus, have ended or are the Job's no longer, in the order
-// in which the log first heard of them. It costs what they are.
+// Unremoved are the pods whose removal is in backoff and that are surplus, have ended or are the Job's no longer, in
+// the order in which the log first heard of them. It costs what they are.
 func (s *pods) Unremoved() []*Pod {
 	out := make([]*Pod, 0, len(s.unremoved))
 	for p := range s.unremoved {

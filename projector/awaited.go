@@ -2,9 +2,10 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Awaited reports whether an observation cannot wait: it shows what a command or a read is waiting for, a pod's end, a run's end or a
-// deletion. Each of these comes once. A Job or pod that is over gives no record that could be one too many. An object that has no
-// record yet is not awaited, except for a pod that the Job is about to know as its own (First).
+// Awaited reports whether an observation cannot wait: it shows what a command or a read is waiting for, a pod's end, a
+// run's end or a deletion. Each of these comes once. A Job or pod that is over gives no record that could be one too
+// many. An object that has no record yet is not awaited, except for a pod that the Job is about to know as its own
+// (First).
 func (in *Intake) Awaited(o *events.Observation) bool {
 	switch f := o.Facts.(type) {
 	case *events.JobSeen:
@@ -58,7 +59,8 @@ func (in *Intake) First(o *events.Observation) bool {
 	return false
 }
 
-// created reports whether a pod that has no record yet is what a create in flight asked for: its annotation says so, with a seal.
+// created reports whether a pod that has no record yet is what a create in flight asked for: its annotation says so,
+// with a seal.
 func (in *Intake) created(o *events.Observation, f *events.PodSeen) bool {
 	j := in.World.Job(events.JobStream(o.Claim.Job))
 	return j != nil && o.Claim.Ordinal != 0 && o.Claim.Ordinal == f.Ordinal && j.create(f.Ordinal) != nil

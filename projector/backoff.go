@@ -12,8 +12,8 @@ import (
 // maxFailures bounds the finish times that are kept: the backoff has reached its longest long before.
 const maxFailures = 32
 
-// backoff is the record of failures since the latest success (J-104). Ends that become known at one time, which is that of
-// one turn, are taken together, as the built-in controller takes those of one sync.
+// backoff is the record of failures since the latest success (J-104). Ends that become known at one time, which is that
+// of one turn, are taken together, as the built-in controller takes those of one sync.
 type backoff struct {
 	failures []events.Time // finish times, ascending, the newest 32
 	at       events.Time   // the turn that newest ended in it
@@ -40,8 +40,8 @@ func (j *Job) note(p *Pod) {
 	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
 }
 
-// renote corrects when a pod failed. Whoever runs the Job looks at the pod later than we did, and takes that time as it is stored by then:
-// pod garbage collection stores first that the pod failed, and only its deletion says when.
+// renote corrects when a pod failed. Whoever runs the Job looks at the pod later than we did, and takes that time as it
+// is stored by then: pod garbage collection stores first that the pod failed, and only its deletion says when.
 func (j *Job) renote(p *Pod) {
 	if p.Phase == events.PodSucceeded || p.Finished <= p.ended || p.Finished > j.Now {
 		return
@@ -51,8 +51,8 @@ func (j *Job) renote(p *Pod) {
 	j.changed(p)
 }
 
-// unnote takes a failure out of the record again: the spec that was seen in the same turn has no place for the pod's index any more,
-// so it is not counted (J-031).
+// unnote takes a failure out of the record again: the spec that was seen in the same turn has no place for the pod's
+// index any more, so it is not counted (J-031).
 func (j *Job) unnote(p *Pod) {
 	if at := slices.Index(j.ends.failed, p.ended); p.Phase != events.PodSucceeded && j.ends.at == j.Now && at >= 0 {
 		p.noted = false

@@ -12,16 +12,19 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// FoldVersion counts the versions of the fold and of the form in which states are stored. It is raised whenever the same records may
-// give a state of other bytes than before. A stored state is compared with the fold only when a program of this version stored it.
+// FoldVersion counts the versions of the fold and of the form in which states are stored. It is raised whenever the
+// same records may give a state of other bytes than before. A stored state is compared with the fold only when a
+// program of this version stored it.
 const FoldVersion = 1
 
-// LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with each change by
-// which an older fold would give another state: a kind of record that is critical, a field that the fold reads.
+// LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with
+// each change by which an older fold would give another state: a kind of record that is critical, a field that the fold
+// reads.
 const LeastFold = 1
 
-// Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not know, or the start of
-// a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks before each record.
+// Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not
+// know, or the start of a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks
+// before each record.
 func Readable(rec *events.Record) error {
 	newer := &events.NewerError{Has: events.ReaderVersion{Format: events.Format, Fold: FoldVersion}}
 	if rec.Critical && !rec.Kind.Known() {
@@ -35,8 +38,9 @@ func Readable(rec *events.Record) error {
 	return nil
 }
 
-// Check says what is wrong with rec as the next record that is applied: it must not refer to what no record before it says. A log that
-// a controller wrote always passes; one whose checksums are right and whose contents were changed may not, and cannot be decided on.
+// Check says what is wrong with rec as the next record that is applied: it must not refer to what no record before it
+// says. A log that a controller wrote always passes; one whose checksums are right and whose contents were changed may
+// not, and cannot be decided on.
 func (w *World) Check(rec *events.Record) error {
 	if err := Readable(rec); err != nil {
 		return err
@@ -81,8 +85,9 @@ func (w *World) Check(rec *events.Record) error {
 	return nil
 }
 
-// Differs compares a stored state of a stream with what the records before it give: which fields are not the same; none when all are.
-// It is for the state of record StateStored (names are nil where they are not to be compared), and for that of a snapshot.
+// Differs compares a stored state of a stream with what the records before it give: which fields are not the same; none
+// when all are. It is for the state of record StateStored (names are nil where they are not to be compared), and for
+// that of a snapshot.
 func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []string {
 	if s == events.Controller {
 		own := w.ControllerFacts()

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Claiming (J-172 to J-182). A pod without an owner lives in the stream of the Job that is to adopt it, or of
-// the Job that it was when its finalizer is still to be removed; see orphans.go for which. Adoptions and releases name the
+// Claiming (J-172 to J-182). A pod without an owner lives in the stream of the Job that is to adopt it, or of the Job
+// that it was when its finalizer is still to be removed; see orphans.go for which. Adoptions and releases name the
 // version of the pod that was decided on: one that arrives late changes nothing.
 
 // Orphaned yields the pods that the Job is to adopt, in the order in which it came to know so.

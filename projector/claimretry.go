@@ -12,9 +12,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// claimRetry is what was learnt from refusals to adopt a pod, or to release it. Each pod has its own, so that one which a
-// webhook protects holds up no other. That of an adoption stays when the pod goes to another Job, so that it does not come
-// back before its time.
+// claimRetry is what was learnt from refusals to adopt a pod, or to release it. Each pod has its own, so that one which
+// a webhook protects holds up no other. That of an adoption stays when the pod goes to another Job, so that it does not
+// come back before its time.
 type claimRetry struct {
 	commands.Retry
 	release bool
@@ -31,7 +31,8 @@ func (j *Job) Claiming(pod types.UID) commands.Retry {
 	return commands.Retry{}
 }
 
-// NextClaim is what was learnt of the pod that is to be adopted or released next after a refusal; zero when there is none.
+// NextClaim is what was learnt of the pod that is to be adopted or released next after a refusal; zero when there is
+// none.
 func (j *Job) NextClaim(now events.Time) commands.Retry {
 	var next commands.Retry
 	for _, pods := range []*queue{&j.orphaned, &j.disowned} {

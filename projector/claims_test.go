@@ -475,9 +475,9 @@ func TestWhatWasLearntOfClaimsIsStored(t *testing.T) {
 	}
 }
 
-// TestAPodIsSpentAfterARestoreAsItWasBefore: a pod without an owner succeeded, and then the Job published that index for another
-// pod. Nothing of the pod has changed since, so a state that is restored must not look again: what is decided from it would be
-// another decision than from the records (design §2, invariant 3, J-177).
+// TestAPodIsSpentAfterARestoreAsItWasBefore: a pod without an owner succeeded, and then the Job published that index
+// for another pod. Nothing of the pod has changed since, so a state that is restored must not look again: what is
+// decided from it would be another decision than from the records (design §2, invariant 3, J-177).
 func TestAPodIsSpentAfterARestoreAsItWasBefore(t *testing.T) {
 	f := newFold()
 	succeeded := func(p *events.PodSeen) { p.Phase = events.PodSucceeded }

@@ -11,8 +11,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// surroundings are what the log says of nodes and namespaces. Decisions do not read them: they are kept so that nothing is recorded
-// twice. A node that is in order takes no room here.
+// surroundings are what the log says of nodes and namespaces. Decisions do not read them: they are kept so that nothing
+// is recorded twice. A node that is in order takes no room here.
 type surroundings struct {
 	nodes      map[types.UID]*events.NodeSeen   // those out of order
 	namespaces map[string]*events.NamespaceSeen // those being deleted

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestNothingAroundIsRecordedTwice: what the log says of nodes and namespaces already gives no record, also after a restart from a
-// stored state.
+// TestNothingAroundIsRecordedTwice: what the log says of nodes and namespaces already gives no record, also after a
+// restart from a stored state.
 func TestNothingAroundIsRecordedTwice(t *testing.T) {
 	lost := &events.NodeSeen{Name: "a", UID: "1", Ready: events.NodeUnheard, Since: 5}
 	back := &events.NodeSeen{Name: "a", UID: "1", Ready: events.NodeReady}

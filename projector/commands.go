@@ -39,8 +39,8 @@ func (j *Job) InFlight(name events.CommandID) events.Command { return j.book.InF
 // GaveUp reports whether the command of that name was cancelled, and its end is awaited.
 func (j *Job) GaveUp(name events.CommandID) bool { return j.book.GaveUp(name) }
 
-// Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil. Only such a
-// command may be asked again.
+// Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil. Only such
+// a command may be asked again.
 func (j *Job) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry) {
 	f := j.book.Retrying(name)
 	if f == nil || (j.Known() && !j.Settings.Records(j.ManagedBy)) || j.Observed() {
@@ -49,8 +49,8 @@ func (j *Job) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry
 	return f, f.Refused
 }
 
-// AllRetrying are the names of the commands that Retrying finds, in the order in which they were decided. It costs what there are
-// commands in flight.
+// AllRetrying are the names of the commands that Retrying finds, in the order in which they were decided. It costs what
+// there are commands in flight.
 func (j *Job) AllRetrying() []events.CommandID {
 	var names []events.CommandID
 	for _, f := range j.book.InOrder() {

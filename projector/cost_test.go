@@ -24,8 +24,8 @@ func relist(w *projector.World) []events.Observation {
 	return all
 }
 
-// TestAllocationsPerRecord counts allocations, which do not depend on the machine, in the log of a busy cluster. The limits
-// are what was counted and a tenth more; who lowers a count lowers its limit.
+// TestAllocationsPerRecord counts allocations, which do not depend on the machine, in the log of a busy cluster. The
+// limits are what was counted and a tenth more; who lowers a count lowers its limit.
 func TestAllocationsPerRecord(t *testing.T) {
 	l := joblog.New(t, joblog.Busy(20_000))
 	seen := relist(l.Loop.World())

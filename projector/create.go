@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Of a Job's creates one is retried for all: while it is refused, so would the others be (J-057). A create that has not been refused is
-// cancelled like one that is retried when no pod is to be made any more (J-164).
+// Of a Job's creates one is retried for all: while it is refused, so would the others be (J-057). A create that has not
+// been refused is cancelled like one that is retried when no pod is to be made any more (J-164).
 
 // Create is a create that has not ended: it holds its slot and its index.
 type Create struct {
@@ -42,7 +42,8 @@ func (c *Create) late(s *events.Settings) events.Time {
 	return c.Sent.Add(s.RequestTimeout)
 }
 
-// OnItsWay reports whether the create has been asked for, neither is in backoff nor is cancelled, and is not being looked for.
+// OnItsWay reports whether the create has been asked for, neither is in backoff nor is cancelled, and is not being
+// looked for.
 func (c *Create) OnItsWay() bool {
 	f := c.Flight()
 	if f == nil || f.InBackoff() || f.Cancelled {
@@ -81,10 +82,10 @@ func (j *Job) launchLook(f *commands.Flight) {
 	}
 }
 
-// rekey gives the creates that have not ended the new name of their template, when the spec is stated again under another key:
-// what is asked again is asked as it was. What was hidden may have changed meanwhile, which cannot be known; but a create that is
-// asked again under its name meets what it made before, so no second pod comes of that. When the redacted text has changed the
-// template has, too.
+// rekey gives the creates that have not ended the new name of their template, when the spec is stated again under
+// another key: what is asked again is asked as it was. What was hidden may have changed meanwhile, which cannot be
+// known; but a create that is asked again under its name meets what it made before, so no second pod comes of that.
+// When the redacted text has changed the template has, too.
 func (j *Job) rekey(had, spec *events.JobSpec) {
 	if had == nil || had.Key == spec.Key || had.Redacted == "" || had.Redacted != spec.Redacted {
 		return
@@ -193,8 +194,8 @@ func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name 
 	}
 }
 
-// createRefused folds a refusal. The first of a Job's creates that is refused stands for all; any other frees its slot. One
-// that may have been made by a try of unknown end does not end so: its own pod may be what stands in the way.
+// createRefused folds a refusal. The first of a Job's creates that is refused stands for all; any other frees its slot.
+// One that may have been made by a try of unknown end does not end so: its own pod may be what stands in the way.
 func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.CommandEnded, looking bool) {
 	j.createFailed(flight, f)
 	j.Window = j.Settings.FirstWindow()
@@ -233,8 +234,8 @@ func (j *Job) doubt(c *Create) {
 // cancelCreate folds the decision to give the create up. A try may be on its way: its end ends the create.
 func (j *Job) cancelCreate(f *commands.Flight) { f.Cancelled = true }
 
-// createRestarted folds a process's start: the create keeps its slot until it has ended. It may have been sent at any time since it
-// was decided. One that is retried is asked again without another decision.
+// createRestarted folds a process's start: the create keeps its slot until it has ended. It may have been sent at any
+// time since it was decided. One that is retried is asked again without another decision.
 func (j *Job) createRestarted(f *commands.Flight) {
 	c := j.createOf(f)
 	if !f.InBackoff() || f.Cancelled {

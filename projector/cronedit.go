@@ -6,9 +6,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The built-in controller does not look at a CronJob whose schedule or zone was changed, but sets itself a time to do so: when it is due
-// next (C-093). What it had set before stays, and the first of all comes (C-089); so it stays when the CronJob is suspended (C-125). It
-// sees no change in what it finds when it starts.
+// The built-in controller does not look at a CronJob whose schedule or zone was changed, but sets itself a time to do
+// so: when it is due next (C-093). What it had set before stays, and the first of all comes (C-089); so it stays when
+// the CronJob is suspended (C-125). It sees no change in what it finds when it starts.
 
 // reschedules reports whether the schedule or the zone is another one than was seen before.
 func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
@@ -34,8 +34,8 @@ func (c *CronJob) pending() events.Time {
 	return c.earlier(next)
 }
 
-// edit notes that the schedule was changed, now. Before that the CronJob was to be looked at then, which may be never. One whose schedule
-// never matches is looked at right away: the built-in's delay is less than nothing then.
+// edit notes that the schedule was changed, now. Before that the CronJob was to be looked at then, which may be never.
+// One whose schedule never matches is looked at right away: the built-in's delay is less than nothing then.
 func (c *CronJob) edit(then events.Time) {
 	c.Pending = then
 	if c.plan.Err == nil {
@@ -48,8 +48,8 @@ func (c *CronJob) edit(then events.Time) {
 	c.Edited = c.Now
 }
 
-// pendAnew finds when a changed schedule is due next, after the clock was set. That is a time of the clock, and no length of time: what
-// the clock has passed is over, and after it was set back there may be an earlier one (C-089).
+// pendAnew finds when a changed schedule is due next, after the clock was set. That is a time of the clock, and no
+// length of time: what the clock has passed is over, and after it was set back there may be an earlier one (C-089).
 func (c *CronJob) pendAnew() {
 	if c.Edited == 0 || c.plan.Err != nil {
 		return

@@ -70,8 +70,8 @@ func (c *CronJob) Apply(rec *events.Record) {
 	}
 }
 
-// happened begins another pass: something has happened on which the built-in would reconcile. When the pass before came to its end without
-// an error, those of before are forgotten (C-191).
+// happened begins another pass: something has happened on which the built-in would reconcile. When the pass before came
+// to its end without an error, those of before are forgotten (C-191).
 func (c *CronJob) happened() {
 	began := c.Pass.Since != c.Now // in an earlier turn, so there was a decision since
 	idle := c.Now > c.Retry().Until.Add(idleRetry)
@@ -81,7 +81,8 @@ func (c *CronJob) happened() {
 	c.Pass, c.Edited = CronPass{Since: c.Now, Kept: c.untold()}, 0
 }
 
-// idleRetry is how long after a backoff the loop has surely looked, and found nothing to do: that look ended without an error.
+// idleRetry is how long after a backoff the loop has surely looked, and found nothing to do: that look ended without an
+// error.
 const idleRetry = time.Second
 
 // seen folds what was seen of the object. What the status is to say beside what was published stays so.
@@ -130,8 +131,8 @@ func unsaid(want, published, now events.Time) events.Time {
 	return now
 }
 
-// decided folds a decision: what it says of due times and of the list, then its commands. After a backoff it is the first of another pass,
-// whether a timer or an answer that came then led to it: errors of that begin another backoff.
+// decided folds a decision: what it says of due times and of the list, then its commands. After a backoff it is the
+// first of another pass, whether a timer or an answer that came then led to it: errors of that begin another backoff.
 func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
 	if c.Pass.Over && c.Retry().Until <= c.Now {
 		c.Pass = CronPass{Since: c.Now}
@@ -207,7 +208,8 @@ func (c *CronJob) createEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// made notes that the run which is being started is there: it is active, and its due time the newest one that has started (C-170).
+// made notes that the run which is being started is there: it is active, and its due time the newest one that has
+// started (C-170).
 func (c *CronJob) made(run events.RunName, created events.Time) {
 	s := c.Start
 	s.Stage, s.Made, s.At = StartThere, run, c.Now
@@ -239,8 +241,8 @@ func (c *CronJob) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// notMade gives up the start of a run whose Job does not exist. A due time is found again by the schedule; that a run was asked for is
-// known from here alone.
+// notMade gives up the start of a run whose Job does not exist. A due time is found again by the schedule; that a run
+// was asked for is known from here alone.
 func (c *CronJob) notMade() {
 	if s := c.Start; s.Trigger != "" {
 		s.Stage = StartMissing
@@ -315,8 +317,9 @@ func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ 
 	}
 }
 
-// failed folds an error: the pass is over, and another one begins after a backoff (C-190). Errors of one pass are one. When
-// something else begins a pass during a backoff, and that fails as well, the wait of before goes on: the first to end counts (C-089).
+// failed folds an error: the pass is over, and another one begins after a backoff (C-190). Errors of one pass are one.
+// When something else begins a pass during a backoff, and that fails as well, the wait of before goes on: the first to
+// end counts (C-089).
 func (c *CronJob) failed(f *events.CommandEnded) {
 	if f.Ending == events.Withdrawn || c.Pass.Over {
 		return
@@ -341,7 +344,8 @@ func compareRuns(a, b *events.RunSeen) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Job, b.Job))
 }
 
-// mayCome remembers a run whose create ended unknown and whose Job a live read did not find: the request may still be on its way.
+// mayCome remembers a run whose create ended unknown and whose Job a live read did not find: the request may still be
+// on its way.
 func (c *CronJob) mayCome(s *CronStart) {
 	if s.Stage != StartUnknown {
 		return // the API server has answered: no request is on its way

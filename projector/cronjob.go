@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
-// CronJob is a CronJob as the records of its stream tell of it. What the built-in controller does in one reconcile takes several
-// decisions here, each with what the ends of the commands before it have told: Pass is what has been done of it.
+// CronJob is a CronJob as the records of its stream tell of it. What the built-in controller does in one reconcile
+// takes several decisions here, each with what the ends of the commands before it have told: Pass is what has been done
+// of it.
 type CronJob struct {
 	Stream   events.Stream
 	Ref      events.JobRef
@@ -30,21 +31,23 @@ type CronJob struct {
 	Ledger   events.TickLedger  // of due times; not yet begun while Counting is false
 	Counting bool
 	Watched  events.Time // when the newest controller started, or saw it first
-	// Edited is when its schedule or its zone was changed, while nothing has happened since; 0 for not. It is looked at when it is Pending
-	// (C-093): a time of which the schedule of now does not tell. So it stands after a suspension. It is 0 for never, and may be over.
+	// Edited is when its schedule or its zone was changed, while nothing has happened since; 0 for not. It is looked at
+	// when it is Pending (C-093): a time of which the schedule of now does not tell. So it stands after a suspension. It
+	// is 0 for never, and may be over.
 	Edited, Pending events.Time
 	Pass            CronPass
 	Start           *CronStart // a run that is being started; nil for none
-	// Late are runs whose create may yet reach the API server: its outcome was unknown, and a live read did not find the Job. One whose
-	// stage is StartThere has come.
+	// Late are runs whose create may yet reach the API server: its outcome was unknown, and a live read did not find the
+	// Job. One whose stage is StartThere has come.
 	Late []CronStart
-	// Freed is when the Job of the run that started last went, after it had ended; 0 for not. Until then it had the name of all due times of
-	// its minute (C-152), so none of them that is no later starts (C-085).
+	// Freed is when the Job of the run that started last went, after it had ended; 0 for not. Until then it had the name
+	// of all due times of its minute (C-152), so none of them that is no later starts (C-085).
 	Freed events.Time
 	Look  bool // its object is read before the status is written: it may be another one by now
 	// Triggered is the value of the newest trigger that has been dealt with.
 	Triggered string
-	// Went are Jobs that were seen to go since the commands in flight were asked for: what those bring along of them is older.
+	// Went are Jobs that were seen to go since the commands in flight were asked for: what those bring along of them is
+	// older.
 	Went []types.UID
 
 	Sight CronSight // of what another controller does
@@ -78,7 +81,8 @@ func (r *Run) Deleting() bool { return r.Deleted != 0 || r.Removed }
 // Vanished: the API server has deleted it at our request, and nothing shows that it is still there, being deleted.
 func (r *Run) Vanished() bool { return r.Removed && r.Deleted == 0 }
 
-// CronPass is what has been done since something last happened to the CronJob: once each, as in one reconcile of the built-in.
+// CronPass is what has been done since something last happened to the CronJob: once each, as in one reconcile of the
+// built-in.
 type CronPass struct {
 	Told                 []string    // reasons of notices
 	Kept, Found, Missing []types.UID // Jobs whose deletion failed, that a live read has found, and that it has not
@@ -212,8 +216,8 @@ func (c *CronJob) earlier(next events.Time) events.Time {
 	return next
 }
 
-// untold are finished Jobs whose deletion failed, and whose SawCompletedJob is not sent yet, as they are still in the list
-// of active Jobs. Another pass does not try the deletion again before (C-105, C-123).
+// untold are finished Jobs whose deletion failed, and whose SawCompletedJob is not sent yet, as they are still in the
+// list of active Jobs. Another pass does not try the deletion again before (C-105, C-123).
 func (c *CronJob) untold() (kept []types.UID) {
 	for _, uid := range c.Pass.Kept {
 		if r := c.Runs[uid]; r != nil && r.Finished() && c.IsActive(uid) {

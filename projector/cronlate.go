@@ -9,8 +9,8 @@ import (
 // keptLate is how many runs are remembered whose create may yet reach the API server.
 const keptLate = 8
 
-// come takes a Job that was seen for the start of a run whose create was late: it is active, as in the third case of C-160. A run of that
-// name which is being started comes first: its own end says what the Job is.
+// come takes a Job that was seen for the start of a run whose create was late: it is active, as in the third case of
+// C-160. A run of that name which is being started comes first: its own end says what the Job is.
 func (c *CronJob) come() {
 	for i := range c.Late {
 		l := &c.Late[i]

@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A CronJob may have thousands of Jobs: with the policy Allow they pile up when they do not end, and a history may be kept as long. Each of
-// their records folds and decides the CronJob. So a fold or a decision must not search all of them for each of them: Jobs are kept in the
-// order of their names, and a long list of active ones has an index.
+// A CronJob may have thousands of Jobs: with the policy Allow they pile up when they do not end, and a history may be
+// kept as long. Each of their records folds and decides the CronJob. So a fold or a decision must not search all of
+// them for each of them: Jobs are kept in the order of their names, and a long list of active ones has an index.
 
 // shortList is how long a list of active Jobs may be without an index.
 const shortList = 16
@@ -38,7 +38,8 @@ func (c *CronJob) leave(uids ...types.UID) {
 	}
 }
 
-// seenActive is the list of active Jobs now that the published one is this: that one, with what we have changed since the one before.
+// seenActive is the list of active Jobs now that the published one is this: that one, with what we have changed since
+// the one before.
 func (c *CronJob) seenActive(published []events.RunName) []events.RunName {
 	before, listed := uidsOf(c.Seen.Active), uidsOf(published)
 	active := slices.DeleteFunc(slices.Clone(published), func(a events.RunName) bool {
@@ -79,7 +80,8 @@ func (c *CronJob) dropRun(uid types.UID) {
 	c.byName = slices.Delete(c.byName, at, at+1)
 }
 
-// RunNamed is the Job of the CronJob that has the name and is not known to be gone: one that has not ended, if there is one; nil for none.
+// RunNamed is the Job of the CronJob that has the name and is not known to be gone: one that has not ended, if there is
+// one; nil for none.
 func (c *CronJob) RunNamed(name string) (found *Run) {
 	at, _ := slices.BinarySearchFunc(c.byName, &events.RunSeen{Name: name}, compareRun)
 	for ; at < len(c.byName) && c.byName[at].Name == name; at++ {

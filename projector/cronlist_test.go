@@ -17,8 +17,8 @@ func runNamed(i int) events.RunName {
 	return events.RunName{UID: types.UID(fmt.Sprintf("uid-%d", i)), Name: fmt.Sprintf("run-%d", i), Version: 1}
 }
 
-// TestTheListOfActiveJobsAsItIsSeen: what was changed since the status that was seen before is changed in the newer one, too. Here the fast
-// way equals the dumb one, on lists short and long, that users may have written.
+// TestTheListOfActiveJobsAsItIsSeen: what was changed since the status that was seen before is changed in the newer
+// one, too. Here the fast way equals the dumb one, on lists short and long, that users may have written.
 func TestTheListOfActiveJobsAsItIsSeen(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -39,7 +39,8 @@ func (c *CronJob) By(by Counting) CronPlan {
 	return readPlan(by.Schedule, by.TimeZone, func(name string) (events.ZoneName, bool) { return events.ZoneName{Name: name, Hash: by.Zone}, true }, c.zones)
 }
 
-// CountsBy is by what its due times are counted now. The ledger counts by something else from an edit on, until that is decided on.
+// CountsBy is by what its due times are counted now. The ledger counts by something else from an edit on, until that is
+// decided on.
 func (c *CronJob) CountsBy() Counting { return Counting{c.Seen.Schedule, c.Seen.TimeZone, c.plan.Hash} }
 
 // replan reads the schedule again.

@@ -14,8 +14,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// CronSight is what is known of another controller that runs a CronJob, or ran it. What it made of due times is told when a later one is
-// seen to have started: until then it may start those before. So nothing is waited for while nothing is seen.
+// CronSight is what is known of another controller that runs a CronJob, or ran it. What it made of due times is told
+// when a later one is seen to have started: until then it may start those before. So nothing is waited for while
+// nothing is seen.
 type CronSight struct {
 	Observing bool        // another controller runs it
 	Begun     events.Time // since when due times are observed
@@ -24,7 +25,8 @@ type CronSight struct {
 	Ended     events.Time // when the object was gone
 	// Unseen is a due time of which the ledger says that it started, by the status alone. Its Job may be seen yet.
 	Unseen events.Time
-	// Since is the due time that was started last, as the ledger tells, or from which it began (Settings.EveryFromStart); 0 for not known.
+	// Since is the due time that was started last, as the ledger tells, or from which it began (Settings.EveryFromStart);
+	// 0 for not known.
 	Since events.Time
 	// Past are schedules of before, as long as a create of theirs may be on its way.
 	Past     []PastSchedule
@@ -37,8 +39,9 @@ type PastSchedule struct {
 	Until events.Time
 }
 
-// change begins the ledger when the CronJob is first known: from its anchor on, by the schedule as it is then. An edit that comes while it
-// is not watched finds the due times of before. It begins to observe the CronJob, or to run it, by the settings.
+// change begins the ledger when the CronJob is first known: from its anchor on, by the schedule as it is then. An edit
+// that comes while it is not watched finds the due times of before. It begins to observe the CronJob, or to run it, by
+// the settings.
 func (c *CronJob) change(now events.Time) {
 	s := &c.Sight
 	if !c.Settings.CronJobs || !c.Known() {
@@ -101,7 +104,8 @@ func (c *CronJob) looked(before sighted, now events.Time) {
 	}
 }
 
-// settled folds what a decision says of the ledger: once it counts by another schedule, all due times by the one of before have fates.
+// settled folds what a decision says of the ledger: once it counts by another schedule, all due times by the one of
+// before have fates.
 func (c *CronJob) settled(l *events.TickLedger) {
 	s := &c.Sight
 	if len(s.Past) > 0 && !CountingOf(l).Equal(CountingOf(&c.Ledger)) {
@@ -161,8 +165,9 @@ func (c *CronJob) depart(uid types.UID) {
 	}
 }
 
-// frees notes that a Job gives its name back. One that has ended, of the run that started last, has kept other due times of its minute from
-// starting. One that we have deleted, and that went at once, has not: that is done when it ends, and other due times are looked at behind it.
+// frees notes that a Job gives its name back. One that has ended, of the run that started last, has kept other due
+// times of its minute from starting. One that we have deleted, and that went at once, has not: that is done when it
+// ends, and other due times are looked at behind it.
 func (c *CronJob) frees(r *Run) {
 	if r == nil || r.Result == events.ResultNone || r.Removed && r.Deleted == 0 || c.Seen.Suspend || c.Sight.Observing {
 		return
@@ -175,7 +180,8 @@ func (c *CronJob) frees(r *Run) {
 // minuteOf is what the name of a run's Job has of its due time (C-151).
 func minuteOf(due events.Time) int64 { return due.Go().Unix() / 60 }
 
-// concerns reports whether a Job is a start that the ledger is to tell of. Those that were there when it began were before its time.
+// concerns reports whether a Job is a start that the ledger is to tell of. Those that were there when it began were
+// before its time.
 func (c *CronJob) concerns(r *Run, due events.Time) bool {
 	switch {
 	case due == 0 || r.Told:
@@ -186,7 +192,8 @@ func (c *CronJob) concerns(r *Run, due events.Time) bool {
 	return due > c.Ledger.Through && (c.Start == nil || due != c.Start.Due)
 }
 
-// begun is since when Jobs that are seen first are new: those of the listing in which the CronJob was observed first are not.
+// begun is since when Jobs that are seen first are new: those of the listing in which the CronJob was observed first
+// are not.
 func (c *CronJob) begun() events.Time {
 	for _, g := range c.watch.gaps {
 		if at := c.Sight.Begun.Go(); !g.From.After(at) && !g.Until.Before(at) {
@@ -196,8 +203,8 @@ func (c *CronJob) begun() events.Time {
 	return c.Sight.Begun
 }
 
-// dueOf is the instant for which a controller made a Job, by the name and the annotation; 0 for one that was made in another way.
-// Controllers of before Kubernetes 1.28 write no annotation: the name has the minute.
+// dueOf is the instant for which a controller made a Job, by the name and the annotation; 0 for one that was made in
+// another way. Controllers of before Kubernetes 1.28 write no annotation: the name has the minute.
 func (c *CronJob) dueOf(r *Run) events.Time {
 	suffix, ok := strings.CutPrefix(r.Name, c.Ref.Name+"-")
 	minute, err := strconv.ParseInt(suffix, 10, 64)
@@ -246,8 +253,8 @@ func (c *CronJob) View(by *CronPlan) *ticks.View {
 	return c.ViewAfter(by, c.Ledger.Through, c.Sight.Since)
 }
 
-// ViewAfter is the view of those after an instant, when the run that was started last until then is known: since, or 0. The status may know of
-// a later one already, from which @every does not count yet.
+// ViewAfter is the view of those after an instant, when the run that was started last until then is known: since, or 0.
+// The status may know of a later one already, from which @every does not count yet.
 func (c *CronJob) ViewAfter(by *CronPlan, through, since events.Time) *ticks.View {
 	anchor := c.Anchor()
 	if since != 0 && anchor > through {
@@ -256,7 +263,8 @@ func (c *CronJob) ViewAfter(by *CronPlan, through, since events.Time) *ticks.Vie
 	return &ticks.View{Schedule: by.Schedule, None: by.Err != nil || by.ZoneErr != nil, Anchor: anchor.Go(), Gaps: c.watch.gaps}
 }
 
-// DueThrough is the instant through which due times have fates, or none that may yet start: one that is open is the last of them.
+// DueThrough is the instant through which due times have fates, or none that may yet start: one that is open is the
+// last of them.
 func (c *CronJob) DueThrough() events.Time {
 	if !c.Counting {
 		return c.Anchor()
@@ -275,8 +283,9 @@ func (c *CronJob) DueThrough() events.Time {
 	return through
 }
 
-// DueAfter is the instant after which the CronJob is due next: the newest due time that is known to have been started, else its creation
-// (C-071). It may be later than now: another controller whose clock is ahead has started one, or the clock was set back.
+// DueAfter is the instant after which the CronJob is due next: the newest due time that is known to have been started,
+// else its creation (C-071). It may be later than now: another controller whose clock is ahead has started one, or the
+// clock was set back.
 func (c *CronJob) DueAfter() events.Time {
 	after := max(c.Anchor(), c.Seen.LastSchedule, c.Sight.Since)
 	for _, s := range c.Sightings() {

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestWhoRunsACronJob: of one that another controller runs due times are observed from the start on, and it is kept when it is gone until
-// what became of them is told. Of one that this program runs they are counted.
+// TestWhoRunsACronJob: of one that another controller runs due times are observed from the start on, and it is kept
+// when it is gone until what became of them is told. Of one that this program runs they are counted.
 func TestWhoRunsACronJob(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestAStartThatFindsAToldJob: the create of a run finds the Job of its due time, and the ledger tells of it already. The status is to have it,
-// and nothing is left to tell.
+// TestAStartThatFindsAToldJob: the create of a run finds the Job of its due time, and the ledger tells of it already.
+// The status is to have it, and nothing is left to tell.
 func TestAStartThatFindsAToldJob(t *testing.T) {
 	const due = 600 * events.Time(1e9)
 	for _, row := range []struct {

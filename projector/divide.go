@@ -10,9 +10,10 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// The state of a Job with many pods is made in parts, a few in each turn, while the Job goes on. The pods stand in a line. A part takes
-// pods from its front and puts them into a second line. A pod that changes goes back into the first. When the first line is so short that
-// its pods and the rest of the Job fit into one part, that is the last one. The parts are the state as of the last one.
+// The state of a Job with many pods is made in parts, a few in each turn, while the Job goes on. The pods stand in a
+// line. A part takes pods from its front and puts them into a second line. A pod that changes goes back into the first.
+// When the first line is so short that its pods and the rest of the Job fit into one part, that is the last one. The
+// parts are the state as of the last one.
 
 // division is where the pods stand while the state is divided, and whether the newest file has parts of it.
 type division struct {
@@ -23,8 +24,8 @@ type division struct {
 	open  bool   // the newest file has parts of the state, and not the last one: it is folded from the records, the rest is not
 }
 
-// A pod's line is the division in which a part last had it as it is: it is in the told line of that division, and in the other one
-// from the next division on.
+// A pod's line is the division in which a part last had it as it is: it is in the told line of that division, and in
+// the other one from the next division on.
 const (
 	lineNone uint32 = 0
 	lineLeft uint32 = math.MaxUint32
@@ -34,7 +35,8 @@ func newDivision() division {
 	return division{left: queue{which: inLine}, told: queue{which: inLine}, round: 1}
 }
 
-// again begins another division: no part has any pod. Which pods an earlier one had that are known no longer may be told once more.
+// again begins another division: no part has any pod. Which pods an earlier one had that are known no longer may be
+// told once more.
 func (d *division) again() {
 	d.left.join(&d.told)
 	d.told = queue{which: inLine}
@@ -42,14 +44,15 @@ func (d *division) again() {
 	d.round++
 }
 
-// Parted reports whether the newest file has parts of a stream's state, and not the last one. Until then the subject is neither retired
-// nor forgotten: a reader of the parts would not hear of it.
+// Parted reports whether the newest file has parts of a stream's state, and not the last one. Until then the subject is
+// neither retired nor forgotten: a reader of the parts would not hear of it.
 func (w *World) Parted(s events.Stream) bool {
 	subject := w.subjects[s]
 	return HolderOf(subject) != nil && HolderOf(subject).division.open
 }
 
-// Divides reports whether the state of a stream can be stored in parts: it holds pods. Others are stored whole, however large.
+// Divides reports whether the state of a stream can be stored in parts: it holds pods. Others are stored whole, however
+// large.
 func (w *World) Divides(s events.Stream) bool {
 	subject := w.subjects[s]
 	return HolderOf(subject) != nil
@@ -62,9 +65,9 @@ func (w *World) Divide(s events.Stream) {
 	}
 }
 
-// StatePart makes the next part of a stream's state, of budget bytes at most, about; only what a Job has besides pods may be larger. The
-// last part is as of now, and with it all of them. With no budget the part is empty, and is not the last. ok is false when the world
-// holds no pods of the stream.
+// StatePart makes the next part of a stream's state, of budget bytes at most, about; only what a Job has besides pods
+// may be larger. The last part is as of now, and with it all of them. With no budget the part is empty, and is not the
+// last. ok is false when the world holds no pods of the stream.
 func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, last, ok bool) {
 	subject := w.subjects[s]
 	if HolderOf(subject) == nil {

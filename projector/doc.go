@@ -1,9 +1,9 @@
 // Package projector folds records into the state of each Job.
 //
-// [World] is everything that one log says. It holds a [Subject] for each stream, which is all that a decision reads: a [Job], what is
-// kept of one that has [Retired], or the [Strays] of a namespace. Folding
-// is a function: the same records give the same state on any machine, from a snapshot or from the first record, and in
-// either order of a command's outcome and its observation. Invariants:
+// [World] is everything that one log says. It holds a [Subject] for each stream, which is all that a decision reads: a
+// [Job], what is kept of one that has [Retired], or the [Strays] of a namespace. Folding is a function: the same
+// records give the same state on any machine, from a snapshot or from the first record, and in either order of a
+// command's outcome and its observation. Invariants:
 //
 //   - Apply cannot fail: records are validated when they are decoded. It mutates in place, and its cost depends on what
 //     the record changes, not on how many pods or indexes the Job has.

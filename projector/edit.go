@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// editOf is who changed the spec that an observation shows, of a Job that was seen before; else who made the Job. It is the newest
-// editor of a field that has changed, and nil when none is named.
+// editOf is who changed the spec that an observation shows, of a Job that was seen before; else who made the Job. It is
+// the newest editor of a field that has changed, and nil when none is named.
 func editOf(j *Job, o *events.Observation) *events.Edit {
 	switch {
 	case j == nil || j.Spec == nil:

@@ -21,8 +21,8 @@ type Expiry struct {
 	Writing commands.Retry
 }
 
-// expiresAt is when the TTL has passed since the Job finished, by the API server's clock; 0 when the Job is not to be deleted: without a
-// TTL, without a finish time, and where we delete no finished Jobs (T-003, T-004, T-020, T-025).
+// expiresAt is when the TTL has passed since the Job finished, by the API server's clock; 0 when the Job is not to be
+// deleted: without a TTL, without a finish time, and where we delete no finished Jobs (T-003, T-004, T-020, T-025).
 func expiresAt(finished events.Time, ttl int32, settings *events.Settings) events.Time {
 	if !settings.DeleteExpired || ttl == events.Unset || finished == 0 {
 		return 0
@@ -30,8 +30,8 @@ func expiresAt(finished events.Time, ttl int32, settings *events.Settings) event
 	return finished.Add(time.Duration(ttl) * time.Second)
 }
 
-// wrapUp is how much longer than its TTL a Job stays while something is left to do for it. Most are done with their finalizers by then,
-// and their pods go without a record each.
+// wrapUp is how much longer than its TTL a Job stays while something is left to do for it. Most are done with their
+// finalizers by then, and their pods go without a record each.
 const wrapUp = time.Second
 
 // Expiry is when the Job is to be deleted, once it has finished. Its pods are not looked at (T-006).

@@ -119,7 +119,8 @@ func both(changes ...func(*events.PodSeen)) func(*events.PodSeen) {
 
 var failing = events.StatusChange{Conditions: []events.JobCondition{{Type: status.FailureTarget, Status: "True"}}}
 
-// TestWhatIsSeenIsFolded: the state that observations lead to, and the records of the controller that concern every Job.
+// TestWhatIsSeenIsFolded: the state that observations lead to, and the records of the controller that concern every
+// Job.
 func TestWhatIsSeenIsFolded(t *testing.T) {
 	checkFacts(t, []fact{
 		{"a Job's clock follows a clock that is set back", func(f *fold) string {

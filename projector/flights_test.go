@@ -251,7 +251,8 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 	})
 }
 
-// TestWhenARefusedCommandIsAskedAgain: a command that stands is asked again without a record, and its next record says how often.
+// TestWhenARefusedCommandIsAskedAgain: a command that stands is asked again without a record, and its next record says
+// how often.
 //
 // J-017: each wait is twice as long as the one before, up to a minute.
 func TestWhenARefusedCommandIsAskedAgain(t *testing.T) {

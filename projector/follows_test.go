@@ -18,8 +18,8 @@ func (f *fold) starts(mode events.Mode) {
 	f.at(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, FoldVersion: projector.FoldVersion, Settings: settings})
 }
 
-// TestAJobThatIsGoneIsFollowed: garbage collection takes the pods of a Job whose object is gone. The Job is kept until they have ended, so
-// that the log tells how.
+// TestAJobThatIsGoneIsFollowed: garbage collection takes the pods of a Job whose object is gone. The Job is kept until
+// they have ended, so that the log tells how.
 func TestAJobThatIsGoneIsFollowed(t *testing.T) {
 	free := func(p *events.PodSeen) { p.Tracked = false }
 	going := func(p *events.PodSeen) { p.Tracked, p.Version, p.Deleted = false, 32, 1e18 }
@@ -51,8 +51,8 @@ func TestAJobThatIsGoneIsFollowed(t *testing.T) {
 	})
 }
 
-// TestAnEndThatAnotherControllerHasCounted: J-104, of Jobs that another controller runs. Its status may be seen before the end of a pod that
-// it counts. That end belongs to the backoff record, as it is in that controller's.
+// TestAnEndThatAnotherControllerHasCounted: J-104, of Jobs that another controller runs. Its status may be seen before
+// the end of a pod that it counts. That end belongs to the backoff record, as it is in that controller's.
 func TestAnEndThatAnotherControllerHasCounted(t *testing.T) {
 	failures := func(mode events.Mode, steps ...func(*fold)) func(*fold) string {
 		return func(f *fold) string {
@@ -91,8 +91,9 @@ func TestAnEndThatAnotherControllerHasCounted(t *testing.T) {
 	})
 }
 
-// TestWhenAPodEndedThatIsDeletedAfterwards: J-110, of Jobs that another controller runs. Pod garbage collection stores that a pod failed, and
-// then its deletion, which says when. That controller looks later than we did, so the later time counts while the pod has its finalizer.
+// TestWhenAPodEndedThatIsDeletedAfterwards: J-110, of Jobs that another controller runs. Pod garbage collection stores
+// that a pod failed, and then its deletion, which says when. That controller looks later than we did, so the later time
+// counts while the pod has its finalizer.
 func TestWhenAPodEndedThatIsDeletedAfterwards(t *testing.T) {
 	last := func(mode events.Mode, steps ...func(*fold)) func(*fold) string {
 		return func(f *fold) string {

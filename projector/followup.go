@@ -80,8 +80,8 @@ func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	}
 }
 
-// news reports whether what was seen of the Job's object changes when it is to be deleted, or is what a read is to bring. Without
-// Settings.DeleteExpired nothing is news: no decision asks for it.
+// news reports whether what was seen of the Job's object changes when it is to be deleted, or is what a read is to
+// bring. Without Settings.DeleteExpired nothing is news: no decision asks for it.
 func (r *Retired) news(o *events.Observation, f *events.JobSeen) bool {
 	switch {
 	case !r.Settings.DeleteExpired || f.Version <= r.Version:

@@ -143,7 +143,8 @@ func TestWhatFollowsARetirement(t *testing.T) {
 	})
 }
 
-// TestWhatIsSeenOfARetiredJobIsRecorded: only what changes when it is to be deleted, and only where that is decided here.
+// TestWhatIsSeenOfARetiredJobIsRecorded: only what changes when it is to be deleted, and only where that is decided
+// here.
 func TestWhatIsSeenOfARetiredJobIsRecorded(t *testing.T) {
 	admits := func(f *fold, change func(*events.Observation, *events.JobSeen)) string {
 		ttl := f.retired().TTL
@@ -191,8 +192,8 @@ func TestWhatIsSeenOfARetiredJobIsRecorded(t *testing.T) {
 	})
 }
 
-// TestADeletionOfAJobThatHasNotRetired: what is known of the deletion of a finished Job for which something is left to do, and that a
-// stored state has it.
+// TestADeletionOfAJobThatHasNotRetired: what is known of the deletion of a finished Job for which something is left to
+// do, and that a stored state has it.
 //
 // T-003, T-006: its pods are not looked at, and it is deleted once.
 func TestADeletionOfAJobThatHasNotRetired(t *testing.T) {

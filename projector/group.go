@@ -15,7 +15,8 @@ import (
 //	ready                ResizeGroup     another minCount is asked for
 //	ready, not sure      FindGroup       before the next pod
 //
-// While the API server refuses us the objects, a Job that asks for them waits, and another is foreign: it gets plain pods.
+// While the API server refuses us the objects, a Job that asks for them waits, and another is foreign: it gets plain
+// pods.
 
 // GroupStage says how far the objects are by which a Job's pods are scheduled together (J-239 to J-248).
 type GroupStage uint8
@@ -34,10 +35,11 @@ const (
 type Group struct {
 	Stage              GroupStage
 	Workload, PodGroup string
-	// Size is the minCount that the objects have, as far as it is known; 0 for none. Where the Workload is of the Job's owner: the
-	// parallelism for which the PodGroup was made as that Workload's template says.
+	// Size is the minCount that the objects have, as far as it is known; 0 for none. Where the Workload is of the Job's
+	// owner: the parallelism for which the PodGroup was made as that Workload's template says.
 	Size int32
-	// Sure: the PodGroup was seen or made, and nothing has happened since by which it may have gone. One that pods run in cannot go.
+	// Sure: the PodGroup was seen or made, and nothing has happened since by which it may have gone. One that pods run in
+	// cannot go.
 	Sure bool
 	Beta bool // the objects are those of Kubernetes 1.37
 }
@@ -64,7 +66,8 @@ func (j *Job) Gang() bool {
 // Beta reports whether the Job's group is made by the rules of Kubernetes 1.37.
 func (j *Job) Beta() bool { return j.Settings.Gangs.AsksBeta() }
 
-// AsksForGang reports whether the Job is held while it cannot have its group: it wants a gang, or its owner has a PodGroup made for it.
+// AsksForGang reports whether the Job is held while it cannot have its group: it wants a gang, or its owner has a
+// PodGroup made for it.
 func (j *Job) AsksForGang() bool {
 	return j.Parent == events.ParentDelegates || (j.Spec != nil && j.Spec.SchedulingPolicy == events.PolicyGang)
 }
@@ -81,7 +84,8 @@ func (j *Job) GroupSize() int32 {
 	return max(1, j.Parallelism)
 }
 
-// GroupHeld reports whether the Job is to have a PodGroup, and is kept from its pods as the API server refused what that needs.
+// GroupHeld reports whether the Job is to have a PodGroup, and is kept from its pods as the API server refused what
+// that needs.
 func (j *Job) GroupHeld() bool {
 	stage := j.Group.Stage
 	return j.Gang() && stage != GroupReady && stage != GroupForeign && j.Regrouping().Count > 0
@@ -118,8 +122,8 @@ func (j *Job) Grouping() *commands.Flight { return j.book.Itself.Flight(events.S
 // Regrouping is what was learnt from refused commands about the Job's group.
 func (j *Job) Regrouping() *commands.Retry { return j.book.Shared(events.BackoffGroup) }
 
-// groupEnded folds the end of a command about the Job's group. All of them may be asked twice: a search finds what a create made, or a
-// create meets it. What a search found has been folded as an observation.
+// groupEnded folds the end of a command about the Job's group. All of them may be asked twice: a search finds what a
+// create made, or a create meets it. What a search found has been folded as an observation.
 func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name string) {
 	g := &j.Group
 	switch f.Ending {
@@ -157,8 +161,8 @@ var groupMade = [events.MaxCommandKind + 1]func(j *Job, made events.Command, nam
 	events.CommandResizeGroup: func(j *Job, made events.Command, _ string) { j.Group.Size = made.(*events.ResizeGroup).MinCount },
 }
 
-// endMetGroup ends a command in backoff about the group when the Job's pods are not to be a gang any more, or when the objects are
-// refused to us and the Job does not ask for a gang.
+// endMetGroup ends a command in backoff about the group when the Job's pods are not to be a gang any more, or when the
+// objects are refused to us and the Job does not ask for a gang.
 func (j *Job) endMetGroup() {
 	f := j.Grouping()
 	switch {
@@ -174,8 +178,8 @@ func (j *Job) endMetGroup() {
 	j.book.Land(f)
 }
 
-// groupRestarted folds a process's start: after a command about the group that was in flight, and where the objects are now those of
-// another version of Kubernetes, look again. A PodGroup may have gone meanwhile.
+// groupRestarted folds a process's start: after a command about the group that was in flight, and where the objects are
+// now those of another version of Kubernetes, look again. A PodGroup may have gone meanwhile.
 func (j *Job) groupRestarted() {
 	g := &j.Group
 	switch {

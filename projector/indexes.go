@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// indexes are the completion indexes of an Indexed Job: which are done, and who holds which. All of it follows from the published
-// status, the pods and the creates: recount makes it anew.
+// indexes are the completion indexes of an Indexed Job: which are done, and who holds which. All of it follows from the
+// published status, the pods and the creates: recount makes it anew.
 type indexes struct {
 	completed indexset.Set // succeeded indexes in range: the base's, and those of unlisted pods
 	taken     indexset.Set // indexes that need no pod: completed, failed, or occupied

@@ -18,19 +18,21 @@ type Draft struct {
 	Causes   []events.Sequence
 }
 
-// Intake turns observations into drafts: it routes them to streams (design §7), leaves out what the world knows already,
-// and finds what went missing while no controller watched. Its own memory is that of an open listing; all else is the World.
+// Intake turns observations into drafts: it routes them to streams (design §7), leaves out what the world knows
+// already, and finds what went missing while no controller watched. Its own memory is that of an open listing; all else
+// is the World.
 type Intake struct {
 	World *World
-	// FileStart is the first sequence of the log's newest file, 1 or later: a spec that an older file stores is stored again.
+	// FileStart is the first sequence of the log's newest file, 1 or later: a spec that an older file stores is stored
+	// again.
 	FileStart events.Sequence
 
 	listing  map[events.Resource]map[types.UID]bool // UIDs seen since the listing of the resource began
 	starting bool                                   // nobody watched before these listings
 }
 
-// Admit returns the drafts that an observation gives, in order; none when it says nothing new. next is the sequence that
-// the first draft will have. The world must have folded all that came before.
+// Admit returns the drafts that an observation gives, in order; none when it says nothing new. next is the sequence
+// that the first draft will have. The world must have folded all that came before.
 func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 	switch f := o.Facts.(type) {
 	case *events.EpochChanged:
@@ -75,8 +77,8 @@ func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
 	return []Draft{{Stream: events.Controller, Kind: events.KindListingStarted, Facts: filled}}
 }
 
-// synced ends the listing of a resource: what the world knows and the list did not show is gone, unless the list is older
-// than what the world knows of it (design §5).
+// synced ends the listing of a resource: what the world knows and the list did not show is gone, unless the list is
+// older than what the world knows of it (design §5).
 func (in *Intake) synced(f *events.Synced) []Draft {
 	var drafts []Draft
 	for i, r := range f.Resources {
@@ -192,9 +194,9 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: evidence})
 }
 
-// specDrafts store a Job's spec in the newest file, after those of its large parts that the file does not store yet. The last
-// one is the spec, which has the records of the parts for causes. Of a template the text is evidence alone, so that whoever
-// gives the drafts their places may take it out: the hash and the size stay.
+// specDrafts store a Job's spec in the newest file, after those of its large parts that the file does not store yet.
+// The last one is the spec, which has the records of the parts for causes. Of a template the text is evidence alone, so
+// that whoever gives the drafts their places may take it out: the hash and the size stay.
 func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next events.Sequence) []Draft {
 	var drafts []Draft
 	var parts []events.Sequence
@@ -219,7 +221,8 @@ func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next e
 	return append(drafts, Draft{Stream: stream, Kind: events.KindSpecStored, Facts: spec.Apart(), Causes: parts})
 }
 
-// news reports whether the Job's object shows anything that the world does not know, and cuts the status to what is news.
+// news reports whether the Job's object shows anything that the world does not know, and cuts the status to what is
+// news.
 func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
 		seen.ManagedBy == j.ManagedBy && !j.Gone && (seen.Parent == j.Parent || seen.Parent == events.ParentUnknown)
@@ -293,9 +296,9 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})
 }
 
-// route finds the stream of a pod, and its facts as they are recorded there; ours is false for a pod that is not recorded:
-// of no owner that we manage, and without our finalizer (design §7). That a pod of somebody else's Job carries the finalizer of its
-// controller is no reason to look for a Job that is over.
+// route finds the stream of a pod, and its facts as they are recorded there; ours is false for a pod that is not
+// recorded: of no owner that we manage, and without our finalizer (design §7). That a pod of somebody else's Job
+// carries the finalizer of its controller is no reason to look for a Job that is over.
 func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	switch {
 	case f.Foreign:
@@ -307,8 +310,9 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events
 	return f, stream, f.Tracked && !o.Others || in.World.Job(stream) != nil
 }
 
-// told reports whether a sighting is recorded though it says nothing new but the version: what is done to a pod that no one
-// owns, or that is to be released, is done to one version. So is one that tells whether the selector matches for certain.
+// told reports whether a sighting is recorded though it says nothing new but the version: what is done to a pod that no
+// one owns, or that is to be released, is done to one version. So is one that tells whether the selector matches for
+// certain.
 func told(p *Pod, f *events.PodSeen) bool {
 	return p.SelectorUnknown || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
 }

@@ -92,8 +92,8 @@ func draftText(d *projector.Draft) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// TestWhatIsSeenOfAJobIsRecorded: a Job's object is recorded when it says something that the log does not know, and no more of it
-// than that.
+// TestWhatIsSeenOfAJobIsRecorded: a Job's object is recorded when it says something that the log does not know, and no
+// more of it than that.
 func TestWhatIsSeenOfAJobIsRecorded(t *testing.T) {
 	checkFacts(t, []fact{
 		{"nothing of what is known already", func(f *fold) string {
@@ -319,8 +319,8 @@ func TestWhatIsSeenOfAPodIsRecorded(t *testing.T) {
 	})
 }
 
-// TestTheEndOfAPodNamesIt: an informer that finds a pod absent from a list knows its UID only; the record names it as the log knew
-// it, for people who read it when the pod is long gone.
+// TestTheEndOfAPodNamesIt: an informer that finds a pod absent from a list knows its UID only; the record names it as
+// the log knew it, for people who read it when the pod is long gone.
 func TestTheEndOfAPodNamesIt(t *testing.T) {
 	gone := func(name string) *events.Observation {
 		return &events.Observation{

@@ -109,15 +109,15 @@ func (j *Job) SucceededCount() int32 {
 	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.UnlistedSucceeded
 }
 
-// PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or of the finalizer of a pod that is not to
-// be counted, has not ended, so that the Job must not finish yet: it would delete a pod afterwards (J-082), or the pod would
-// not be counted that turns out to be (J-031).
+// PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or of the finalizer of a pod that is
+// not to be counted, has not ended, so that the Job must not finish yet: it would delete a pod afterwards (J-082), or
+// the pod would not be counted that turns out to be (J-031).
 func (j *Job) PodsInDoubt() bool {
 	return len(j.creates) > 0 || j.book.Count(events.SlotDelete) > 0 || j.tally.Surplus > 0 || j.tally.NeverCounted > 0
 }
 
-// Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait for:
-// a pod that it may yet make opens a placeholder, and loses its finalizer.
+// Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait
+// for: a pod that it may yet make opens a placeholder, and loses its finalizer.
 func (j *Job) Quiet() bool {
 	return (j.Gone || j.finished) && !j.Busy() && len(j.unowned) == 0 &&
 		j.released.n == 0 && j.surplus.n == 0

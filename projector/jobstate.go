@@ -95,8 +95,8 @@ func retryFromWire(w *pb.Retry) commands.Retry {
 	}
 }
 
-// stateReader takes the texts of a state in the order in which toWire left them: those of the status, then those of the status write
-// in flight. No other command has any.
+// stateReader takes the texts of a state in the order in which toWire left them: those of the status, then those of the
+// status write in flight. No other command has any.
 type stateReader struct {
 	texts []string
 	tries *pb.Tries
@@ -165,8 +165,8 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	return j, nil
 }
 
-// recountAsStored builds the tallies of a Job whose pods are restored. A pod that was not counted is none yet: the fold looks when
-// something of the pod changes, and then the published status may have its index by another pod.
+// recountAsStored builds the tallies of a Job whose pods are restored. A pod that was not counted is none yet: the fold
+// looks when something of the pod changes, and then the published status may have its index by another pod.
 func (j *Job) recountAsStored() {
 	var unspent []*Pod
 	for _, p := range j.byUID {

@@ -24,7 +24,8 @@ type parts struct {
 	facts, names []byte
 }
 
-// Add takes the record of a state. When it is a whole one, or the last part of one, whole is true, and facts and names are the state.
+// Add takes the record of a state. When it is a whole one, or the last part of one, whole is true, and facts and names
+// are the state.
 func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []byte, whole bool) {
 	s, more := rec.Stream, rec.Evidence.State
 	part, last := partOf(f.Encoded)
@@ -71,12 +72,13 @@ func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
 	return slices.Concat(p.facts, facts), slices.Concat(p.names, names)
 }
 
-// Collecting reports whether the world knows of a stream no more than parts of its state: it began with a file of the log, and the last
-// part is yet to come. It passes over the stream's records until then, because the parts to come have what they say.
+// Collecting reports whether the world knows of a stream no more than parts of its state: it began with a file of the
+// log, and the last part is yet to come. It passes over the stream's records until then, because the parts to come have
+// what they say.
 func (w *World) Collecting(s events.Stream) bool { return w.stated.parts[s] != nil }
 
-// Collected are the parts of a stream's state so far, one after another, when the world knows no more of the stream. RestoreStream goes on
-// from them.
+// Collected are the parts of a stream's state so far, one after another, when the world knows no more of the stream.
+// RestoreStream goes on from them.
 func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	if p := w.stated.parts[s]; p != nil {
 		return p.facts, p.names
@@ -84,7 +86,8 @@ func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	return nil, nil
 }
 
-// collect goes on from the parts of a state so far. Others may use the bytes again: parts to come are put behind a copy.
+// collect goes on from the parts of a state so far. Others may use the bytes again: parts to come are put behind a
+// copy.
 func (w *World) collect(s events.Stream, part uint64, facts, names []byte) error {
 	_, called, err := readState(facts, names)
 	if err != nil {
@@ -165,7 +168,8 @@ func stateField(name protoreflect.Name) protowire.Number {
 	return (&pb.JobState{}).ProtoReflect().Descriptor().Fields().ByName(name).Number()
 }
 
-// RestoreStream takes over an encoded state, as StreamState gave it, or all parts of one after another, as StatePart gave them.
+// RestoreStream takes over an encoded state, as StreamState gave it, or all parts of one after another, as StatePart
+// gave them.
 func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	if part, last := partOf(facts); part != 0 && !last {
 		return w.collect(s, part, facts, names)

@@ -29,9 +29,9 @@ func (j *Job) behind() bool {
 		!j.Base.HasUncounted || (j.Start != 0 && j.Base.StartTime == 0))
 }
 
-// Shown are the active, ready and terminating pods as the status shows them. A pod that is removed or deleted counts as terminating as
-// soon as that is decided, as the built-in's sync counts its own deletions (J-026, J-028). While in backoff it is the active
-// pod that it is (J-150).
+// Shown are the active, ready and terminating pods as the status shows them. A pod that is removed or deleted counts as
+// terminating as soon as that is decided, as the built-in's sync counts its own deletions (J-026, J-028). While in
+// backoff it is the active pod that it is (J-150).
 func (t *Tally) Shown() (active, ready, terminating int32) {
 	return t.Active - t.Going, t.Ready - t.GoingReady, t.Terminating + t.Going
 }

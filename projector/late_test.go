@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestAPodThatMayBeMadeOnceMore: a create that was sent more than once made its pod by one of the tries. Until the server has acted
-// on the others, or never will, they may make the pod again when its name is free.
+// TestAPodThatMayBeMadeOnceMore: a create that was sent more than once made its pod by one of the tries. Until the
+// server has acted on the others, or never will, they may make the pod again when its name is free.
 //
 // J-009: so long the Job must not finish, or such a pod would be of a Job that is finished.
 func TestAPodThatMayBeMadeOnceMore(t *testing.T) {

@@ -15,7 +15,8 @@ type life struct {
 	Fold     uint32      // its fold version
 	Key      string      // ID of the key with which it hashes specs and templates
 	Lost     events.Loss // records that the log is known to have lost; zero when there are none. Nothing is decided then
-	// Rewound is the newest record by which all was forgotten that was learnt of the cluster before; 0 when a snapshot is younger.
+	// Rewound is the newest record by which all was forgotten that was learnt of the cluster before; 0 when a snapshot is
+	// younger.
 	Rewound events.Sequence
 
 	previous events.Sequence // the controller stream's newest record

@@ -2,8 +2,8 @@ package projector
 
 import "slices"
 
-// line holds subjects in the order in which they began or were last stated. Those that the newest file does not state yet stand before
-// those that it does. So the next one to state is found at the front, whatever the number of subjects.
+// line holds subjects in the order in which they began or were last stated. Those that the newest file does not state
+// yet stand before those that it does. So the next one to state is found at the front, whatever the number of subjects.
 type line[T any] struct {
 	first, last *T
 	of          func(*T) *links[T]

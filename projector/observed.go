@@ -83,8 +83,8 @@ func (j *Job) claimSeen(p *Pod) {
 	}
 }
 
-// claimOver forgets refusals about a pod that is gone; of one that has gone to another Job only a release's. An adoption of unknown
-// end may have made it this Job's nevertheless.
+// claimOver forgets refusals about a pod that is gone; of one that has gone to another Job only a release's. An
+// adoption of unknown end may have made it this Job's nevertheless.
 func (j *Job) claimOver(f *events.PodGone) {
 	r := j.claims[f.UID]
 	switch {
@@ -138,7 +138,8 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 // Known reports whether the Job's object has been seen.
 func (j *Job) Known() bool { return j.Version != 0 }
 
-// stops notes that a record shows the pod's deletion for the first time. before: the pod was known to be deleted, or had ended.
+// stops notes that a record shows the pod's deletion for the first time. before: the pod was known to be deleted, or
+// had ended.
 func (j *Job) stops(p *Pod, before bool) {
 	if before || p.Deleted == 0 || p.Phase.Terminal() || j.succeeding || j.Observed() || j.Stream.Kind != events.StreamJob {
 		return
@@ -148,8 +149,8 @@ func (j *Job) stops(p *Pod, before bool) {
 	}
 }
 
-// takeBack takes a pod out of the record again that failed because it was being deleted, and now turns out to have succeeded: no status
-// has counted it as failed. Its success enters the record then.
+// takeBack takes a pod out of the record again that failed because it was being deleted, and now turns out to have
+// succeeded: no status has counted it as failed. Its success enters the record then.
 func (j *Job) takeBack(p *Pod) {
 	if p.noted && !p.written && !p.Counted && j.Settings.DeletedPodWait > 0 {
 		p.noted = false
@@ -167,8 +168,8 @@ func (b *backoff) forget(at events.Time) {
 	}
 }
 
-// rivalWrote folds when the built-in last wrote the Job's status, as its object says. It did when the status is another one than we
-// know and have written.
+// rivalWrote folds when the built-in last wrote the Job's status, as its object says. It did when the status is another
+// one than we know and have written.
 func (j *Job) rivalWrote(f *events.JobSeen) {
 	r, at := &j.rivalry, f.BuiltinWrote
 	if at == r.wrote {

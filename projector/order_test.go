@@ -62,8 +62,8 @@ func pod(change func(*events.PodSeen)) *events.PodSeen {
 	return p
 }
 
-// TestOutcomeAndObservationComeInEitherOrder is design §2, invariant 6: an observation overrides any ending, so the state after both
-// does not depend on which came first.
+// TestOutcomeAndObservationComeInEitherOrder is design §2, invariant 6: an observation overrides any ending, so the
+// state after both does not depend on which came first.
 func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 	zero, one := int32(0), int32(1)
 	for _, row := range []struct {

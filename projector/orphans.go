@@ -58,9 +58,9 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 	return &kept, events.NamespaceStream(namespace), f.Tracked || len(kept.Candidates) > 0
 }
 
-// adopter is the Job that is to adopt the pod: of its candidates the oldest that may, then the lowest UID, but one that was
-// refused it after all others. nil when there is none. Of a Job that is only looked at nothing is asked, so a pod that carries our finalizer
-// would keep it there: it is not there.
+// adopter is the Job that is to adopt the pod: of its candidates the oldest that may, then the lowest UID, but one that
+// was refused it after all others. nil when there is none. Of a Job that is only looked at nothing is asked, so a pod
+// that carries our finalizer would keep it there: it is not there.
 func (in *Intake) adopter(f *events.PodSeen) *Job {
 	var first *Job
 	for _, uid := range f.Candidates {
@@ -106,9 +106,9 @@ func (in *Intake) unknown(uid types.UID) bool {
 	return j == nil || !j.Known()
 }
 
-// Follow gives the drafts that bring pods without an owner to where they belong, after a record of a Job other than of such
-// a pod: it may have come to be known, have finished, or be deleted. It costs what there are such pods in the Job's stream, or
-// that waited for it.
+// Follow gives the drafts that bring pods without an owner to where they belong, after a record of a Job other than of
+// such a pod: it may have come to be known, have finished, or be deleted. It costs what there are such pods in the
+// Job's stream, or that waited for it.
 func (in *Intake) Follow(s events.Stream) []Draft {
 	j := in.World.Job(s)
 	if j == nil {
@@ -124,7 +124,8 @@ func (in *Intake) Follow(s events.Stream) []Draft {
 	return drafts
 }
 
-// FollowPod does so for one pod of the Job, after the end of a command about that pod: no other belongs elsewhere because of it.
+// FollowPod does so for one pod of the Job, after the end of a command about that pod: no other belongs elsewhere
+// because of it.
 func (in *Intake) FollowPod(s events.Stream, uid types.UID) []Draft {
 	j := in.World.Job(s)
 	if j == nil || j.unowned[uid] == nil {

@@ -38,9 +38,9 @@ func (j *Job) exhausted(p *Pod) bool {
 		(p.match.Action != policy.Ignore && int64(p.IndexFailures) >= int64(*j.Spec.BackoffLimitPerIndex))
 }
 
-// endedBefore reports whether the pod had failed by itself when it was decided, at the given second, that the Job fails. The write that
-// says so publishes every index that was known to have failed, and only then are pods deleted; so of what is found later only such a
-// pod fails its index. Its own times say it, after the log is lost too.
+// endedBefore reports whether the pod had failed by itself when it was decided, at the given second, that the Job
+// fails. The write that says so publishes every index that was known to have failed, and only then are pods deleted; so
+// of what is found later only such a pod fails its index. Its own times say it, after the log is lost too.
 func (p *Pod) endedBefore(verdict events.Time) bool {
 	return p.FailedBeforeDeletion && p.Finished.Second() <= verdict
 }
@@ -67,8 +67,9 @@ func (x *perIndex) file(p *Pod, sign int32) {
 	}
 }
 
-// judgeIndex decides whether an index has failed: when it is published as such, or a pod that fell exhausts its limit; never
-// when it has completed (J-126). One that was found failed is no longer when its pod vanishes before anything says so (J-036).
+// judgeIndex decides whether an index has failed: when it is published as such, or a pod that fell exhausts its limit;
+// never when it has completed (J-126). One that was found failed is no longer when its pod vanishes before anything
+// says so (J-036).
 func (j *Job) judgeIndex(i int32) {
 	if i < 0 || i >= j.Completions {
 		return
@@ -94,7 +95,8 @@ func (j *Job) reviewIndex(i int32) {
 }
 
 // settleIndex decides which pod of an index is held back: of those that fell the one with the most failures, then the
-// latest; none once another pod of the index runs, the index has completed or failed, or the Job ends or is deleted (J-118).
+// latest; none once another pod of the index runs, the index has completed or failed, or the Job ends or is deleted
+// (J-118).
 func (j *Job) settleIndex(i int32) {
 	if j.index.restless {
 		return

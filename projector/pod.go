@@ -12,8 +12,8 @@ type Pod struct {
 	Name, Node string // evidence, for people and for the executor
 
 	Seen bool // observed; false while only the outcome of its create is known
-	// DroppedIn is the version in which the server confirmed that its finalizer is gone, until the watch shows as much (J-095); 0
-	// for none.
+	// DroppedIn is the version in which the server confirmed that its finalizer is gone, until the watch shows as much
+	// (J-095); 0 for none.
 	DroppedIn  uint64
 	DeleteDone bool // the server confirmed its deletion, and the watch has not shown it yet
 	// DropDoubt is until when a try of unknown end to remove its finalizer, as surplus, may yet take effect; 0 for none.
@@ -29,8 +29,8 @@ type Pod struct {
 	FailedBeforeDeletion bool // it failed by itself: it was seen so before its deletion was asked for, or its containers' times say so
 	// Stale is the version at which a command about the pod met a newer one, which is yet to be seen; 0 for none.
 	Stale uint64
-	// StoppingSince is when the pod was first seen to be deleted, if it had not ended then and could still end by itself; 0 once it counts
-	// as failed for that.
+	// StoppingSince is when the pod was first seen to be deleted, if it had not ended then and could still end by itself;
+	// 0 once it counts as failed for that.
 	StoppingSince events.Time
 
 	target  commands.Target
@@ -73,8 +73,9 @@ func (p *Pod) Arrived() uint64 { return p.arrived }
 // Stage is how far the pod's accounting has come.
 func (p *Pod) Stage() Stage { return p.stage }
 
-// Newest is the newest version known of the pod, also from the answer to a write that the watch has not shown yet. An answer that
-// carries the very version in which the pod still had the finalizer says that the pod was removed with it, which is later.
+// Newest is the newest version known of the pod, also from the answer to a write that the watch has not shown yet. An
+// answer that carries the very version in which the pod still had the finalizer says that the pod was removed with it,
+// which is later.
 func (p *Pod) Newest() uint64 {
 	if p.DroppedIn != 0 && p.DroppedIn == p.Version {
 		return p.Version + 1

@@ -44,8 +44,8 @@ func (j *Job) facts(p *Pod) {
 	p.in.fallen = j.failedByItself(p)
 }
 
-// claimed reports whether the pod is the Job's: owned by it and matched by its selector (J-173). In a namespace's stream
-// and on a placeholder no pod is.
+// claimed reports whether the pod is the Job's: owned by it and matched by its selector (J-173). In a namespace's
+// stream and on a placeholder no pod is.
 func (j *Job) claimed(p *Pod) bool {
 	return j.Spec != nil && p.Selected && string(p.Owner) == j.Stream.ID
 }
@@ -53,8 +53,9 @@ func (j *Job) claimed(p *Pod) bool {
 // Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
 func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
 
-// accounted reports whether the published status accounts for the pod already. An index that is published as failed stays so
-// (J-117), whatever pod of it succeeds later; of a Job without a limit per index that field says nothing (J-040).
+// accounted reports whether the published status accounts for the pod already. An index that is published as failed
+// stays so (J-117), whatever pod of it succeeds later; of a Job without a limit per index that field says nothing
+// (J-040).
 func (j *Job) accounted(p *Pod) bool {
 	if _, ok := j.uncounted[p.UID]; ok {
 		return true
@@ -145,9 +146,9 @@ func (j *Job) match(p *Pod) {
 	p.in.fatal = p.match.Action == policy.FailJob
 }
 
-// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and it is one that is to be counted, or that a
-// status write accounts for. A pod that was removed uncounted is neither: its exit code is that of our own request to stop. That
-// its finalizer is gone says as much when the log that knew why is lost (J-133).
+// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and it is one that is to be
+// counted, or that a status write accounts for. A pod that was removed uncounted is neither: its exit code is that of
+// our own request to stop. That its finalizer is gone says as much when the log that knew why is lost (J-133).
 func (j *Job) failsJob(p *Pod) bool {
 	if p.match.Action != policy.FailJob || p.Surplus || p.NeverCounted {
 		return false
@@ -159,14 +160,15 @@ func (j *Job) failsJob(p *Pod) bool {
 // FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
 func (p *Pod) FailsJob() bool { return p.in.failJob }
 
-// mayEnd reports whether a pod that is being deleted may still end by itself, and does not count as failed yet. What it says is for pods
-// that count as failed without it: outside failed-only mode, and not yet accounted for.
+// mayEnd reports whether a pod that is being deleted may still end by itself, and does not count as failed yet. What it
+// says is for pods that count as failed without it: outside failed-only mode, and not yet accounted for.
 func (j *Job) mayEnd(p *Pod) bool {
 	return p.StoppingSince != 0 && !p.Phase.Terminal() && !j.failing && j.Deleted == 0 && !j.Observed()
 }
 
-// Observed reports whether another controller runs the Job, and this one only looks at it. The settings of the run and the Job's
-// own records say so. Of a Job that only its pods name nothing is known: with the mode that observes all Jobs it is observed.
+// Observed reports whether another controller runs the Job, and this one only looks at it. The settings of the run and
+// the Job's own records say so. Of a Job that only its pods name nothing is known: with the mode that observes all Jobs
+// it is observed.
 func (j *Job) Observed() bool {
 	if j.Settings.Mode == events.ModeObserve {
 		return true

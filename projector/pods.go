@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// pods are the pods of a stream: by UID, in the queues of their stages, in sets and in numbers. What is kept besides the pods and their
-// order follows from them.
+// pods are the pods of a stream: by UID, in the queues of their stages, in sets and in numbers. What is kept besides
+// the pods and their order follows from them.
 type pods struct {
 	byUID     map[types.UID]*Pod
 	unlisted  queue
@@ -128,12 +128,12 @@ func (s *pods) Surplus() iter.Seq[*Pod] { return s.surplus.all }
 // SurplusLen is their number.
 func (s *pods) SurplusLen() int { return s.surplus.n }
 
-// Removing reports whether the deletion of a pod has been asked for, and neither is certain yet nor is in backoff. A pod
-// whose removal is in backoff is active as any other (J-074).
+// Removing reports whether the deletion of a pod has been asked for, and neither is certain yet nor is in backoff. A
+// pod whose removal is in backoff is active as any other (J-074).
 func (s *pods) Removing() bool { return s.tally.Removing > 0 }
 
-// FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first, so that
-// the pick is the same everywhere (J-133). ok is false when there is none.
+// FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first,
+// so that the pick is the same everywhere (J-133). ok is false when there is none.
 func (s *pods) FailJobMatch() (p *Pod, m policy.Match, ok bool) {
 	return s.failJobMatch((*Pod).FailsJob)
 }
@@ -155,7 +155,8 @@ func (s *pods) failJobMatch(counts func(*Pod) bool) (p *Pod, m policy.Match, ok 
 	return p, p.match, true
 }
 
-// queue is pods in the order in which they entered it: those of one stage, or those that a part of the state is yet to tell.
+// queue is pods in the order in which they entered it: those of one stage, or those that a part of the state is yet to
+// tell.
 type queue struct {
 	first, last *Pod
 	n           int
@@ -252,7 +253,8 @@ func (j *Job) enterStopping(p *Pod) {
 	}
 }
 
-// uncomplete notes that an unlisted pod no longer completes that index, unless another one does, or the published status has it by now.
+// uncomplete notes that an unlisted pod no longer completes that index, unless another one does, or the published
+// status has it by now.
 func (j *Job) uncomplete(i int32) {
 	if j.Base.Completed.Has(i) {
 		return

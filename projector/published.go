@@ -60,8 +60,8 @@ func (b *published) read() {
 	}
 }
 
-// suspended follows a new status. A suspension that it shows, and the one before did not, was in force, however short, so the Job's
-// time begins again when it is resumed (J-147, J-151).
+// suspended follows a new status. A suspension that it shows, and the one before did not, was in force, however short,
+// so the Job's time begins again when it is resumed (J-147, J-151).
 func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec) {
 	if !before && b.Base.True(status.Suspended) {
 		b.Start = 0
@@ -69,8 +69,8 @@ func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec
 	}
 }
 
-// begin follows when the Job began to run: now, when it is not suspended and no start time is published, or one of before it
-// was suspended (J-145, J-151). Suspended, it has none (J-147).
+// begin follows when the Job began to run: now, when it is not suspended and no start time is published, or one of
+// before it was suspended (J-145, J-151). Suspended, it has none (J-147).
 func (b *published) begin(now events.Time, spec *events.JobSpec) {
 	switch {
 	case spec == nil || b.finished:

@@ -29,7 +29,8 @@ func (w *waits) endRead() {
 	}
 }
 
-// deletionEnded folds how a deletion of the Job's object ended. What the Job is by then, when it has changed, a live read shows.
+// deletionEnded folds how a deletion of the Job's object ended. What the Job is by then, when it has changed, a live
+// read shows.
 func (j *Job) deletionEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	switch {
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold: a new critical kind must keep older programs out, also where a snapshot stands
-// before their eyes. When this fails, raise FoldVersion and LeastFold, then add a line here.
+// TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold: a new critical kind must keep older programs out, also where a
+// snapshot stands before their eyes. When this fails, raise FoldVersion and LeastFold, then add a line here.
 func TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold(t *testing.T) {
 	var kinds []string
 	for k := events.Kind(1); k < 1000; k++ {
@@ -29,7 +29,8 @@ func TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeFoldedIsRefused: a critical kind that is not known, and the start of a program whose records need a newer fold.
+// TestWhatCannotBeFoldedIsRefused: a critical kind that is not known, and the start of a program whose records need a
+// newer fold.
 func TestWhatCannotBeFoldedIsRefused(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

@@ -39,8 +39,8 @@ func (j *Job) recount() {
 	}
 }
 
-// resetIndexes begins with the indexes that are published, and those that are being created. Of a Job without a limit per index the
-// field of failed indexes says nothing (J-040).
+// resetIndexes begins with the indexes that are published, and those that are being created. Of a Job without a limit
+// per index the field of failed indexes says nothing (J-040).
 func (j *Job) resetIndexes() {
 	var completed, failed *indexset.Set = &indexset.Set{}, &indexset.Set{}
 	if j.Indexed {
@@ -57,7 +57,8 @@ func (j *Job) resetIndexes() {
 	}
 }
 
-// cancelDeletes cancels the deletions in backoff of a Job that another client finished: nothing of it is deleted (J-082).
+// cancelDeletes cancels the deletions in backoff of a Job that another client finished: nothing of it is deleted
+// (J-082).
 func (j *Job) cancelDeletes() {
 	if j.book.Count(events.SlotDelete) == 0 {
 		return
@@ -91,7 +92,8 @@ func (b *published) relist() {
 	}
 }
 
-// reset begins anew with what is published: no index is occupied. failed are the failed indexes of a Job with a limit per index.
+// reset begins anew with what is published: no index is occupied. failed are the failed indexes of a Job with a limit
+// per index.
 func (x *indexes) reset(completed, failed *indexset.Set, completions int32, policies *policy.Policies) {
 	clear(x.occupants)
 	clear(x.crowded)

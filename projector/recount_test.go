@@ -15,9 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// TestCountsThatAreKeptEqualCountsThatAreMadeAnew: what is kept pod by pod is what counting all pods gives, after every record
-// of random Jobs: pods that come, change and go, commands about them, status writes that are confirmed or refused, and specs
-// that change.
+// TestCountsThatAreKeptEqualCountsThatAreMadeAnew: what is kept pod by pod is what counting all pods gives, after every
+// record of random Jobs: pods that come, change and go, commands about them, status writes that are confirmed or
+// refused, and specs that change.
 //
 // J-026: active, ready and terminating are those of the pods as they are.
 // J-032: and so is what decisions count as succeeded and failed.
@@ -224,8 +224,8 @@ func (r *randomJob) ended(decided events.Sequence) {
 	r.record(events.KindCommandEnded, &ended)
 }
 
-// write is a status write as the reconciler would make it of a Job that goes on: it accounts for some pods. Now and then it says
-// how the Job ends.
+// write is a status write as the reconciler would make it of a Job that goes on: it accounts for some pods. Now and
+// then it says how the Job ends.
 func (r *randomJob) write() string {
 	if r.job.Write() != nil {
 		r.record(events.KindCommandEnded, &events.CommandEnded{

@@ -5,9 +5,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// The removal of a surplus pod (J-073) may are in backoff: a policy denies the patch that takes the finalizer off, or the
-// deletion. It is asked for again with its backoff, and holds up nothing: the pod is active as any other, in its slot and its
-// index (J-074). The removal is cancelled (Withdraw) when there is nothing left of it to ask for:
+// The removal of a surplus pod (J-073) may are in backoff: a policy denies the patch that takes the finalizer off, or
+// the deletion. It is asked for again with its backoff, and holds up nothing: the pod is active as any other, in its
+// slot and its index (J-074). The removal is cancelled (Withdraw) when there is nothing left of it to ask for:
 //
 //	the pod                              then
 //	-----------------------------------  ---------------------------------------------------------------
@@ -16,17 +16,18 @@ import (
 //	is the Job's no longer               is released
 //	is wanted again                      goes on; without the finalizer it is not counted when it ends (J-179)
 //
-// A pod that ended with the finalizer on holds its slot and its index until it is counted: what it counts as decides whether another one
-// is wanted.
+// A pod that ended with the finalizer on holds its slot and its index until it is counted: what it counts as decides
+// whether another one is wanted.
 //
-// A try may be on its way, so the pod stays as it is until the end of the newest try is known. When a try ended unknown, the
-// finalizer may go until DropDoubt has passed, so the removal is not cancelled before: the pod would be counted without it.
+// A try may be on its way, so the pod stays as it is until the end of the newest try is known. When a try ended
+// unknown, the finalizer may go until DropDoubt has passed, so the removal is not cancelled before: the pod would be
+// counted without it.
 
 // Removal is the name of the pod's removal in flight. It is for pods that have one.
 func (p *Pod) Removal() events.CommandID { return p.removal().Name() }
 
-// removalEnded folds the end of the newest try of a removal that was cancelled, which was not done: the pod is surplus no more.
-// Nobody knows of a finalizer whether it goes when the try ended unknown, so that removal goes on.
+// removalEnded folds the end of the newest try of a removal that was cancelled, which was not done: the pod is surplus
+// no more. Nobody knows of a finalizer whether it goes when the try ended unknown, so that removal goes on.
 func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown && flight == p.Drop() {
 		flight.Cancelled = false
@@ -37,9 +38,9 @@ func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnd
 	p.Surplus = false
 }
 
-// doubtDrop notes that it is unknown whether a try to remove a surplus pod's finalizer takes effect, and until when it may. Of a
-// deletion nothing is noted: a pod that may be deleted is active, and the Job waits for it, until it is seen to have ended or to
-// be on its way out.
+// doubtDrop notes that it is unknown whether a try to remove a surplus pod's finalizer takes effect, and until when it
+// may. Of a deletion nothing is noted: a pod that may be deleted is active, and the Job waits for it, until it is seen
+// to have ended or to be on its way out.
 func (j *Job) doubtDrop(p *Pod, f *commands.Flight) {
 	if p.Surplus && f == p.Drop() {
 		p.DropDoubt = j.Now.Add(j.Settings.RequestTimeout)
@@ -74,8 +75,8 @@ func (j *Job) launchDelete(f *commands.Flight) {
 	}
 }
 
-// podEnded folds how a command about a pod ended. Whatever the reason, it is retried when it was refused, and when that is unknown:
-// it names the pod by its UID, so asking again is safe.
+// podEnded folds how a command about a pod ended. Whatever the reason, it is retried when it was refused, and when that
+// is unknown: it names the pod by its UID, so asking again is safe.
 func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	p := j.podOf(flight)
 	deletion := flight == p.Delete()
@@ -113,8 +114,8 @@ func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string
 	})
 }
 
-// overtaken is the version at which the removal of a finalizer met a newer one, if that is how it ended; else 0. It ends so,
-// and is decided again when the newer version has been seen.
+// overtaken is the version at which the removal of a finalizer met a newer one, if that is how it ended; else 0. It
+// ends so, and is decided again when the newer version has been seen.
 func (p *Pod) overtaken(flight *commands.Flight, f *events.CommandEnded) uint64 {
 	if f.Ending != events.Refused || f.Class != events.RefusedConflict || flight != p.Drop() {
 		return 0
@@ -128,8 +129,9 @@ func (j *Job) stand(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	j.endMet(p)
 }
 
-// endMet ends a refused command whose goal the observed pod already meets: its finalizer is gone, or it is on its way out. Of
-// a Job that is gone it also ends the deletion of a pod that has ended or has no owner: no decision would withdraw it any more.
+// endMet ends a refused command whose goal the observed pod already meets: its finalizer is gone, or it is on its way
+// out. Of a Job that is gone it also ends the deletion of a pod that has ended or has no owner: no decision would
+// withdraw it any more.
 func (j *Job) endMet(p *Pod) {
 	if f := p.Drop(); f.InBackoff() && !p.Tracked {
 		p.Surplus = p.Surplus && !f.Cancelled
@@ -140,7 +142,8 @@ func (j *Job) endMet(p *Pod) {
 	}
 }
 
-// cancelRemoval folds the decision to give a removal up. One that was refused may be on its way again: its end is awaited.
+// cancelRemoval folds the decision to give a removal up. One that was refused may be on its way again: its end is
+// awaited.
 func (j *Job) cancelRemoval(f *commands.Flight) {
 	p := j.podOf(f)
 	j.update(p, func() {
@@ -152,8 +155,8 @@ func (j *Job) cancelRemoval(f *commands.Flight) {
 	})
 }
 
-// podRestarted folds a process's start: it is decided again what is still wanted of the pod. What is in backoff goes on: it is asked
-// again when it is due, or cancelled.
+// podRestarted folds a process's start: it is decided again what is still wanted of the pod. What is in backoff goes
+// on: it is asked again when it is due, or cancelled.
 func (j *Job) podRestarted(f *commands.Flight) {
 	p := j.podOf(f)
 	j.update(p, func() {

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestARemovalThatIsRefused: a surplus pod whose removal is in backoff is active as any other, and how the removal that is
-// given up ends decides whether the pod is counted (J-073, J-074, J-179).
+// TestARemovalThatIsRefused: a surplus pod whose removal is in backoff is active as any other, and how the removal that
+// is given up ends decides whether the pod is counted (J-073, J-074, J-179).
 func TestARemovalThatIsRefused(t *testing.T) {
 	surplus := func(f *fold) events.CommandID {
 		f.pod(nil)

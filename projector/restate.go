@@ -30,12 +30,12 @@ func (s *statement) toWire(to *pb.WorldState) { to.Restated = uint64(s.restated)
 
 func (s *statement) fromWire(from *pb.WorldState) { s.restated = events.Sequence(from.GetRestated()) }
 
-// Restated says with which record the newest file begins, and with which the newest of those that are known to stand alone
-// (events.FileRestated). Each is 0 when there is none: a log of one file needs no statement.
+// Restated says with which record the newest file begins, and with which the newest of those that are known to stand
+// alone (events.FileRestated). Each is 0 when there is none: a log of one file needs no statement.
 func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.since, w.stated.restated }
 
-// Unstated is a stream that has no record at or after first, the sequence with which the newest file begins, or of whose state that file
-// has parts and not the last one; ok is false when there is none.
+// Unstated is a stream that has no record at or after first, the sequence with which the newest file begins, or of
+// whose state that file has parts and not the last one; ok is false when there is none.
 func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	if j := w.stated.jobs.first; j != nil && (j.Head < first || j.division.open) {
 		return j.Stream, true
@@ -49,8 +49,8 @@ func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	return events.Stream{}, false
 }
 
-// Stating are all streams that the world knows, like Streams, in the order in which they began or were last stated. That order is kept
-// anyway, so 100,000 retired Jobs need no sorting.
+// Stating are all streams that the world knows, like Streams, in the order in which they began or were last stated.
+// That order is kept anyway, so 100,000 retired Jobs need no sorting.
 func (w *World) Stating() []events.Stream {
 	out := make([]events.Stream, 0, w.Len()+w.Stubs())
 	for j := w.stated.jobs.first; j != nil; j = j.stating.after {
@@ -78,8 +78,8 @@ func (w *World) StateBytes(s events.Stream) int {
 	return stub
 }
 
-// stateAgain makes the record of a stream's state its newest record. A state says nothing new, so nothing else changes; but a subject of which
-// nothing is left was kept until its state was stored.
+// stateAgain makes the record of a stream's state its newest record. A state says nothing new, so nothing else changes;
+// but a subject of which nothing is left was kept until its state was stored.
 func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	if r := w.Retired(rec.Stream); r != nil {
 		r.Head = rec.Sequence

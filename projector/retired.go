@@ -10,8 +10,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Retired is a finished Job with which nothing is left to do: what is kept of it until its object is gone (design §3). There may be
-// 100,000 of them, so it is small (TestARetiredJobIsSmall).
+// Retired is a finished Job with which nothing is left to do: what is kept of it until its object is gone (design §3).
+// There may be 100,000 of them, so it is small (TestARetiredJobIsSmall).
 type Retired struct {
 	Ref      events.JobRef
 	Version  uint64 // newest resourceVersion
@@ -26,7 +26,8 @@ type Retired struct {
 // Retirement is what the record says by which the Job retires: how it ended, by its published status.
 func (j *Job) Retirement() *events.JobRetired { return RetirementOf(&j.Base) }
 
-// RetirementOf is the same of a status. Its result is events.ResultNone when the status does not say that the Job ended.
+// RetirementOf is the same of a status. Its result is events.ResultNone when the status does not say that the Job
+// ended.
 func RetirementOf(s *status.Status) *events.JobRetired {
 	end := endOf(s.Conditions)
 	if end == nil {
@@ -62,7 +63,8 @@ func ttlOf(spec *events.JobSpec) int32 {
 	return *spec.TTLSecondsAfterFinished
 }
 
-// finishTime is the lastTransitionTime of the first condition in the list that says that the Job finished; 0 for none (T-020, T-021).
+// finishTime is the lastTransitionTime of the first condition in the list that says that the Job finished; 0 for none
+// (T-020, T-021).
 func finishTime(conditions []events.JobCondition) events.Time {
 	if end := endOf(conditions); end != nil {
 		return end.Since

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestARetiredJobIsSmall: 100,000 of them take no more memory than they would as values in the map. Names are left out: they are the
-// same in both.
+// TestARetiredJobIsSmall: 100,000 of them take no more memory than they would as values in the map. Names are left out:
+// they are the same in both.
 func TestARetiredJobIsSmall(t *testing.T) {
 	type value struct { // what was kept before a retired Job was a subject
 		Ref      events.JobRef

@@ -4,9 +4,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// rewind forgets all that was learnt of a cluster which was proven to have gone back (design §5, Versions), or of which the log has lost
-// records: Jobs, pods, commands in flight, waits and versions are of a past that the cluster does not have. The listing that follows is the truth, as
-// it is after the loss of a log (design §2, invariant 4). Nothing is decided before that listing is complete.
+// rewind forgets all that was learnt of a cluster which was proven to have gone back (design §5, Versions), or of which
+// the log has lost records: Jobs, pods, commands in flight, waits and versions are of a past that the cluster does not
+// have. The listing that follows is the truth, as it is after the loss of a log (design §2, invariant 4). Nothing is
+// decided before that listing is complete.
 func (w *World) rewind(at events.Sequence) {
 	for s, subject := range w.subjects {
 		if w.floors[s] >= at {

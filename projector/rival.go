@@ -8,16 +8,16 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// A controller that takes the built-in's place (--manage=all) may find that the built-in runs as well. Each then makes pods that
-// the other did not ask for, and counts pods that the other has counted. What the built-in does to a Job that we run gives
-// it away: it writes the Job's status, and makes pods that carry no annotation of ours. It may have acted just before it was
-// turned off, so only what it does later than rivalGrace after our first write to the Job in this run counts; both times are
-// the API server's. Two such acts are proof, be they on one Job or on two.
+// A controller that takes the built-in's place (--manage=all) may find that the built-in runs as well. Each then makes
+// pods that the other did not ask for, and counts pods that the other has counted. What the built-in does to a Job that
+// we run gives it away: it writes the Job's status, and makes pods that carry no annotation of ours. It may have acted
+// just before it was turned off, so only what it does later than rivalGrace after our first write to the Job in this
+// run counts; both times are the API server's. Two such acts are proof, be they on one Job or on two.
 //
-// A tenant must not be able to stop every Job of the cluster, so what a tenant can do proves nothing. A pod alone does not: whoever may
-// create pods can name a Job as its controller. Nor does what metadata.managedFields says: whoever may change a Job can write any
-// manager and any time there. So one of the acts has to be a write that changed the status, other than by a write of ours: tenants have
-// no right to that.
+// A tenant must not be able to stop every Job of the cluster, so what a tenant can do proves nothing. A pod alone does
+// not: whoever may create pods can name a Job as its controller. Nor does what metadata.managedFields says: whoever may
+// change a Job can write any manager and any time there. So one of the acts has to be a write that changed the status,
+// other than by a write of ours: tenants have no right to that.
 
 // RivalQuiet is for how long a run that follows one that found a rival watches before it decides anything.
 const RivalQuiet = time.Minute
@@ -51,8 +51,8 @@ func (w *World) RivalSoFar() (acts []events.RivalAct, quiet events.Time) {
 	return slices.Clone(w.Rival.acts), w.Rival.Quiet
 }
 
-// RivalOver is when a run that follows one that found a rival may decide again, if no other controller works on the Jobs until then; 0
-// when there is no such time.
+// RivalOver is when a run that follows one that found a rival may decide again, if no other controller works on the
+// Jobs until then; 0 when there is no such time.
 func (w *World) RivalOver() events.Time {
 	if !w.Rival.Found || w.Rival.Quiet == 0 || w.Listing {
 		return 0
@@ -76,8 +76,8 @@ func (w *World) rivalActed(a rivalAct) {
 // maxRivalActs bounds what is remembered: pods alone prove nothing, however many.
 const maxRivalActs = 8
 
-// apply folds a record of the controller's stream. passed says that records of streams were passed over which may have told of another
-// controller.
+// apply folds a record of the controller's stream. passed says that records of streams were passed over which may have
+// told of another controller.
 func (r *Rival) apply(rec *events.Record, passed bool) {
 	switch f := rec.Facts.(type) {
 	case *events.EpochChanged: // the acts are of a past that the cluster does not have

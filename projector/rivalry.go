@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// rivalGrace is how long after our first write to a Job what another controller does is not held against it; rival.go says why.
+// rivalGrace is how long after our first write to a Job what another controller does is not held against it; rival.go
+// says why.
 const rivalGrace = 30 * time.Second
 
 // rivalAct is an act of another controller; late when it is to be held against it.
@@ -22,8 +23,8 @@ type rivalry struct {
 	acts  []rivalAct  // that the record which is being folded told of; the World takes them
 }
 
-// late reports whether what another controller did at that time is to be held against it. Before our first write of the run
-// everything is as the one before us left it.
+// late reports whether what another controller did at that time is to be held against it. Before our first write of the
+// run everything is as the one before us left it.
 func (r *rivalry) late(at events.Time) bool {
 	return r.began != 0 && at > r.began.Add(rivalGrace)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// cronJobSeen gives what is new of a CronJob, after the rules and the template that it names and that the newest file does not store.
+// cronJobSeen gives what is new of a CronJob, after the rules and the template that it names and that the newest file
+// does not store.
 func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []Draft {
 	in.mark(events.CronJobs, o.Job.UID)
 	if !in.World.Settings.CronJobs {
@@ -55,8 +56,8 @@ func (c *CronJob) news(f *events.CronJobSeen) bool {
 	return c.Gone || c.Look && f.Version > c.Seen.Version || c.wakes(c.Seen.Version, f.Version) || !reflect.DeepEqual(&seen, &c.Seen)
 }
 
-// wakes reports whether another version ends a wait, though it shows nothing: that of a changed schedule any change of the CronJob or of a
-// Job of it ends (C-092, C-096).
+// wakes reports whether another version ends a wait, though it shows nothing: that of a changed schedule any change of
+// the CronJob or of a Job of it ends (C-092, C-096).
 func (c *CronJob) wakes(before, now uint64) bool { return c.Edited != 0 && now > before }
 
 func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []Draft {
@@ -82,8 +83,8 @@ func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []Dra
 	return drafts
 }
 
-// FollowRun tells the CronJob of a Job what an observation of the Job says: inputs in the CronJob's own stream. It is asked after the
-// observation was admitted.
+// FollowRun tells the CronJob of a Job what an observation of the Job says: inputs in the CronJob's own stream. It is
+// asked after the observation was admitted.
 func (in *Intake) FollowRun(o *events.Observation) []Draft {
 	if !in.World.Settings.CronJobs {
 		return nil
@@ -149,7 +150,8 @@ func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version ui
 	return append(drafts, d)
 }
 
-// signed is what is told of a Job that somebody made by hand, with who that was: its first field manager. Later ones do not change that.
+// signed is what is told of a Job that somebody made by hand, with who that was: its first field manager. Later ones do
+// not change that.
 func signed(run *events.RunSeen, o *events.Observation, c *CronJob) *events.RunSeen {
 	if !run.Manual {
 		return run
@@ -182,8 +184,8 @@ func (r *Run) news(f *events.RunSeen) bool {
 	return seen != r.RunSeen
 }
 
-// missingRuns are the Jobs of CronJobs that a listing of Jobs did not show. It shows none where CronJobs are not recorded, and none of
-// another namespace.
+// missingRuns are the Jobs of CronJobs that a listing of Jobs did not show. It shows none where CronJobs are not
+// recorded, and none of another namespace.
 func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []Draft {
 	settings := &in.World.Settings
 	if !settings.CronJobs {

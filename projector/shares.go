@@ -10,10 +10,10 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// budgets are what namespaces have written into the log lately. A share is a bucket that leaks: each record of the namespace fills
-// it by the record's weight, and a budget (events.Settings.NamespaceBudget) leaks out of it within an hour. So a namespace that
-// writes less than its budget in an hour is never over it, and none writes more than two budgets in full within an hour. Shares
-// are folded from records, so a restart gives no namespace a new one.
+// budgets are what namespaces have written into the log lately. A share is a bucket that leaks: each record of the
+// namespace fills it by the record's weight, and a budget (events.Settings.NamespaceBudget) leaks out of it within an
+// hour. So a namespace that writes less than its budget in an hour is never over it, and none writes more than two
+// budgets in full within an hour. Shares are folded from records, so a restart gives no namespace a new one.
 type budgets struct {
 	of   map[string]*Bucket // by namespace
 	most int                // how many there may be before those that are empty are forgotten
@@ -47,14 +47,14 @@ func (s *Bucket) Add(weight int, now events.Time, budget int64) {
 // Shift moves the bucket with the clock.
 func (s *Bucket) Shift(step time.Duration) { s.at = s.at.Add(step) }
 
-// Full reports whether a share is two budgets, but for what leaks in a minute: the namespace writes faster than a budget in an hour, and
-// has done so for long.
+// Full reports whether a share is two budgets, but for what leaks in a minute: the namespace writes faster than a
+// budget in an hour, and has done so for long.
 func Full(share, budget int64) bool {
 	return share >= maxShare*budget-budget/int64(leakTime/time.Minute)
 }
 
-// Share is what the namespace has written into the log and not worked off, in bytes. It is over its budget when that is more than
-// Settings.NamespaceBudget.
+// Share is what the namespace has written into the log and not worked off, in bytes. It is over its budget when that is
+// more than Settings.NamespaceBudget.
 func (w *World) Share(namespace string, now events.Time) int64 {
 	if s := w.budgets.of[namespace]; s != nil {
 		return s.Left(now, w.Settings.NamespaceBudget)
@@ -62,7 +62,8 @@ func (w *World) Share(namespace string, now events.Time) int64 {
 	return 0
 }
 
-// OverBudget counts the namespaces that are over their budgets, and names the first of them by their names, most at most.
+// OverBudget counts the namespaces that are over their budgets, and names the first of them by their names, most at
+// most.
 func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
 	budget := w.Settings.NamespaceBudget
 	if budget == 0 {
@@ -77,8 +78,8 @@ func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
 	return len(names), names[:min(most, len(names))]
 }
 
-// apply adds a record to the share of its namespace. A stream's state is charged to no namespace: it is stored because a file is full,
-// whoever filled it. A budget of 0 is none.
+// apply adds a record to the share of its namespace. A stream's state is charged to no namespace: it is stored because
+// a file is full, whoever filled it. A budget of 0 is none.
 func (b *budgets) apply(rec *events.Record, namespace string, budget int64) {
 	if budget == 0 || namespace == "" || rec.Kind == events.KindStateStored {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// specs are the contents of Job specs by their hash: those that Jobs use, and those that the log's newest file stores, so
-// that a CronJob's next Job refers to the spec which its last one stored. What a spec has of large parts is stored apart, and
-// likewise once per file: specs that differ in a number share it.
+// specs are the contents of Job specs by their hash: those that Jobs use, and those that the log's newest file stores,
+// so that a CronJob's next Job refers to the spec which its last one stored. What a spec has of large parts is stored
+// apart, and likewise once per file: specs that differ in a number share it.
 type specs struct {
 	byHash    map[string]storedSpec
 	templates map[string]events.Sequence // of redacted templates by hash: the record of the newest file that stores each
@@ -70,8 +70,8 @@ func (s *specs) whole(spec *events.JobSpec) *events.JobSpec {
 	return spec.Whole(known.policies)
 }
 
-// restore takes the spec that a stored state has. at is the record that stored it for the Job; before the newest file that says
-// no more than that an older file stores it.
+// restore takes the spec that a stored state has. at is the record that stored it for the Job; before the newest file
+// that says no more than that an older file stores it.
 func (s *specs) restore(spec *events.JobSpec, at events.Sequence) {
 	if at < s.since {
 		at = 0
@@ -129,7 +129,8 @@ func (s *specs) release(hash string) {
 	s.prune(hash, known)
 }
 
-// prune drops a spec that no Job has and that only an older file stores: there it is stored again on its next use anyway.
+// prune drops a spec that no Job has and that only an older file stores: there it is stored again on its next use
+// anyway.
 func (s *specs) prune(hash string, known storedSpec) {
 	switch {
 	case s.keep || known.at >= s.since:

@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestSpecStoredInAStreamThatTheSnapshotHasLater: a snapshot's streams are as of different records. One may have left a spec
-// behind that another, as of an earlier record, comes to only in the records after it, though the newest file does not store it.
+// TestSpecStoredInAStreamThatTheSnapshotHasLater: a snapshot's streams are as of different records. One may have left a
+// spec behind that another, as of an earlier record, comes to only in the records after it, though the newest file does
+// not store it.
 func TestSpecStoredInAStreamThatTheSnapshotHasLater(t *testing.T) {
 	a, b, c := events.JobStream("a"), events.JobStream("b"), events.JobStream("c")
 	seq := events.Sequence(0)
@@ -161,7 +162,8 @@ func TestWhichSpecsAreKept(t *testing.T) {
 	}
 }
 
-// TestWhichPartsOfSpecsAreKept: templates and policies that the newest file stores, and policies that a spec has which is kept.
+// TestWhichPartsOfSpecsAreKept: templates and policies that the newest file stores, and policies that a spec has which
+// is kept.
 func TestWhichPartsOfSpecsAreKept(t *testing.T) {
 	policies := &events.JobPolicies{Hash: "p", SuccessPolicy: `{"rules":[]}`}
 	a, b := &events.JobSpec{Hash: "a", Policies: "p"}, &events.JobSpec{Hash: "b", Policies: "p"}
@@ -247,8 +249,8 @@ func TestWhichPartsOfSpecsAreKept(t *testing.T) {
 	}
 }
 
-// TestPoliciesAreReadOnce: not again with each change of a number, which may come by the second, and not for specs that no Job
-// has: they may be large.
+// TestPoliciesAreReadOnce: not again with each change of a number, which may come by the second, and not for specs that
+// no Job has: they may be large.
 func TestPoliciesAreReadOnce(t *testing.T) {
 	s := newSpecs()
 	s.storePolicies(&events.JobPolicies{Hash: "p", SuccessPolicy: `{"rules":[{"succeededCount":1}]}`}, 1)

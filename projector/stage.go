@@ -14,8 +14,8 @@ import (
 //	            tracked)       the confirmed      of its finalizer  is gone)
 //	                           status)            is in flight)
 //
-// One that is not to be counted skips Unlisted. One that is surplus goes Untouched → Surplus → Untouched, twice: for its
-// finalizer and for its deletion.
+// One that is not to be counted skips Unlisted. One that is surplus goes Untouched → Surplus → Untouched, twice: for
+// its finalizer and for its deletion.
 type Stage uint8
 
 // The stages.
@@ -95,19 +95,19 @@ func (j *Job) stageOf(p *Pod) Stage {
 	return Untouched
 }
 
-// removes reports whether the removal of a surplus pod goes on, or is yet to begin. It goes on when the Job is gone, but not of a pod
-// that has no owner then: whoever deleted the Job wants to keep it.
+// removes reports whether the removal of a surplus pod goes on, or is yet to begin. It goes on when the Job is gone,
+// but not of a pod that has no owner then: whoever deleted the Job wants to keep it.
 func (j *Job) removes(p *Pod) bool { return p.Surplus && !p.removed() && !j.kept(p) }
 
-// removed reports whether nothing is left to do for a surplus pod, which has ended and carries no finalizer of ours: it stays, with
-// its logs, and is adopted and released like any pod that was cancelled.
+// removed reports whether nothing is left to do for a surplus pod, which has ended and carries no finalizer of ours: it
+// stays, with its logs, and is adopted and released like any pod that was cancelled.
 func (p *Pod) removed() bool { return p.Drop() == nil && p.Delete() == nil && !p.Held() && !p.Active() }
 
 // kept reports whether the pod was orphaned when its Job was deleted.
 func (j *Job) kept(p *Pod) bool { return j.Gone && p.Owner == "" }
 
-// adopts reports whether the Job is to adopt the pod: it has no owner, the selector matches, and it is not on its way out
-// (J-175, J-178).
+// adopts reports whether the Job is to adopt the pod: it has no owner, the selector matches, and it is not on its way
+// out (J-175, J-178).
 func (j *Job) adopts(p *Pod) bool {
 	return p.Owner == "" && !p.Foreign && !p.Leaving() && p.Drop() == nil && p.Delete() == nil && j.Eligible() &&
 		slices.Contains(p.Candidates, j.Ref.UID)
@@ -124,8 +124,8 @@ func (j *Job) disowns(p *Pod) bool {
 		j.Eligible()
 }
 
-// ended reports whether the pod counts as ended, by the matrix of J-023; of a failing Job every pod does (J-038). That a
-// pod is being deleted counts once it has been seen for long enough.
+// ended reports whether the pod counts as ended, by the matrix of J-023; of a failing Job every pod does (J-038). That
+// a pod is being deleted counts once it has been seen for long enough.
 func (j *Job) ended(p *Pod) bool {
 	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)) || j.failing
 }
@@ -133,12 +133,13 @@ func (j *Job) ended(p *Pod) bool {
 // Ignored reports whether a rule says that the pod's failure does not count (J-114).
 func (p *Pod) Ignored() bool { return p.match.Action == policy.Ignore }
 
-// countedElsewhere reports whether the controller that runs the Job has counted the end of a pod, of which the stage says that nothing is
-// left to count. Where its status was seen before that end, as the watches of Jobs and of pods are not in step, the end is not in the
-// backoff record yet. It is in that controller's.
+// countedElsewhere reports whether the controller that runs the Job has counted the end of a pod, of which the stage
+// says that nothing is left to count. Where its status was seen before that end, as the watches of Jobs and of pods are
+// not in step, the end is not in the backoff record yet. It is in that controller's.
 func (j *Job) countedElsewhere(p *Pod) bool {
 	return j.claimed(p) && j.indexValid(p) && j.accounted(p) && j.ended(p)
 }
 
-// stopped reports whether the pod was deleted before its Job succeeded, and may have ended by itself since: its end counts (J-140).
+// stopped reports whether the pod was deleted before its Job succeeded, and may have ended by itself since: its end
+// counts (J-140).
 func (j *Job) stopped(p *Pod) bool { return p.StoppingSince != 0 && !j.FailedOnly }

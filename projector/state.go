@@ -39,8 +39,8 @@ func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
 	return marshal(facts), marshal(names)
 }
 
-// ControllerState encodes what the world says about the controller itself, for a snapshot: with the specs that later records
-// may refer to.
+// ControllerState encodes what the world says about the controller itself, for a snapshot: with the specs that later
+// records may refer to.
 func (w *World) ControllerState() []byte {
 	s := w.controllerToWire()
 	for _, k := range w.specs.sorted() {
@@ -111,9 +111,9 @@ func (w *World) Streams() []events.Stream {
 	return out
 }
 
-// Restore makes a world from a snapshot. What it returns is not yet the world of any prefix, since each stream has its own
-// as-of record: the records after from are to be applied, and those that a stream has already are passed over. A state with a number that
-// no record can have is an error: nothing behind it expects such a number.
+// Restore makes a world from a snapshot. What it returns is not yet the world of any prefix, since each stream has its
+// own as-of record: the records after from are to be applied, and those that a stream has already are passed over. A
+// state with a number that no record can have is an error: nothing behind it expects such a number.
 func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	for _, s := range streams {
 		if err := events.CheckState(s.Stream, s.Facts, s.Names); err != nil {
@@ -143,8 +143,8 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	return w, from, nil
 }
 
-// Recovered ends a recovery: every record of the log has been applied. Streams of a snapshot are as of different records, so
-// one that a pod left may have told of it last: where each pod is is found again.
+// Recovered ends a recovery: every record of the log has been applied. Streams of a snapshot are as of different
+// records, so one that a pod left may have told of it last: where each pod is is found again.
 func (w *World) Recovered() {
 	w.floors = nil
 	w.sortStated()
@@ -188,7 +188,8 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	return nil
 }
 
-// beginFile folds the state of the controller, with which a file of the log begins. For a reader that begins with this file it is all there is.
+// beginFile folds the state of the controller, with which a file of the log begins. For a reader that begins with this
+// file it is all there is.
 func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
 	used := func(events.ZoneName) bool { return true } // what the file has of zones is all that CronJobs name
 	if w.Identity == (events.Identity{}) {

@@ -12,9 +12,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// TestAStateIsTheSameAfterTheWire: after every record of random Jobs a world that is made of another one's state holds what that one
-// holds, down to what nobody else sees; and goes on as it does, for every other step is taken with the world that was made again
-// (design §2, invariant 5).
+// TestAStateIsTheSameAfterTheWire: after every record of random Jobs a world that is made of another one's state holds
+// what that one holds, down to what nobody else sees; and goes on as it does, for every other step is taken with the
+// world that was made again (design §2, invariant 5).
 func TestAStateIsTheSameAfterTheWire(t *testing.T) {
 	for seed := range uint64(40) {
 		r := newRandomJob(seed)
@@ -68,7 +68,8 @@ func inside(r *randomJob) string {
 	return b.String()
 }
 
-// TestAStateThatCannotBeReadIsRefused: what is not a state, or holds a command that nobody knows, is an error and nothing is made of it.
+// TestAStateThatCannotBeReadIsRefused: what is not a state, or holds a command that nobody knows, is an error and
+// nothing is made of it.
 func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 	unknown := &pb.Flight{Command: &pb.Command{}}
 	for _, tt := range []struct {
@@ -95,7 +96,8 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 	}
 }
 
-// TestPartsOfAStateAreKept: a world that goes on from a part of a state keeps it, though the bytes that it was given are used again.
+// TestPartsOfAStateAreKept: a world that goes on from a part of a state keeps it, though the bytes that it was given
+// are used again.
 func TestPartsOfAStateAreKept(t *testing.T) {
 	facts := marshal(&pb.JobState{Base: &pb.JobStatus{}, Part: 1, Head: 7})
 	names := marshal(&pb.StateNames{Namespace: "batch", Name: "etl"})

@@ -7,10 +7,11 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Strays are the pods of one namespace that nobody owns and that concern us: they carry our finalizer, or a Job that is not known yet
-// may adopt them (orphans.go says when one is here).
+// Strays are the pods of one namespace that nobody owns and that concern us: they carry our finalizer, or a Job that is
+// not known yet may adopt them (orphans.go says when one is here).
 type Strays struct {
-	// held folds the pods, and the commands about them, as those of a Job are folded. It has no object, so none of the pods is its own.
+	// held folds the pods, and the commands about them, as those of a Job are folded. It has no object, so none of the
+	// pods is its own.
 	held *Job
 	// awaiting are by UID the Jobs that may adopt pods and are not known yet, each with those pods.
 	awaiting map[types.UID]map[types.UID]struct{}

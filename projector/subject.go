@@ -10,12 +10,13 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Subject is what one stream tells of and what decisions are made about: a Job, a retired Job, the pods of a namespace that nobody
-// owns. It is a function of the records of its stream, and of those of the controller that concern all. A decision reads nothing but
-// its subject, so a subject that depends on another one is told of it by records in its own stream: the intake makes them when a
-// record of the other one changes what is known (Intake.Follow). That is how a pod without an owner comes to the Job that is to adopt
-// it. A CronJob will follow its Jobs in the same way: the end of a Job is an input in the Job's stream, and the intake adds one to
-// the stream of the CronJob that owns it, in the same batch.
+// Subject is what one stream tells of and what decisions are made about: a Job, a retired Job, the pods of a namespace
+// that nobody owns. It is a function of the records of its stream, and of those of the controller that concern all. A
+// decision reads nothing but its subject, so a subject that depends on another one is told of it by records in its own
+// stream: the intake makes them when a record of the other one changes what is known (Intake.Follow). That is how a pod
+// without an owner comes to the Job that is to adopt it. A CronJob will follow its Jobs in the same way: the end of a
+// Job is an input in the Job's stream, and the intake adds one to the stream of the CronJob that owns it, in the same
+// batch.
 type Subject interface {
 	// ID is the stream of the subject.
 	ID() events.Stream
@@ -27,10 +28,12 @@ type Subject interface {
 	Last() events.Sequence
 	// Apply folds a record. It cannot fail: records are validated when they are decoded.
 	Apply(rec *events.Record)
-	// Due is when it is to be looked at first after a start, as it knows by itself; 0 for never. After that Decision.Wake says.
+	// Due is when it is to be looked at first after a start, as it knows by itself; 0 for never. After that Decision.Wake
+	// says.
 	Due(now events.Time) events.Time
 
-	// Observed reports whether another controller acts on it, and this one only looks: nothing that is decided is carried out.
+	// Observed reports whether another controller acts on it, and this one only looks: nothing that is decided is carried
+	// out.
 	Observed() bool
 	// InFlight is the command of that name; nil when it has ended.
 	InFlight(name events.CommandID) events.Command
@@ -40,8 +43,8 @@ type Subject interface {
 	toWire() (*pb.JobState, *pb.StateNames)
 }
 
-// Holder is what a subject has that holds pods, and whose commands are asked again as they are: a Job that is not retired, and the pods of a
-// namespace that nobody owns.
+// Holder is what a subject has that holds pods, and whose commands are asked again as they are: a Job that is not
+// retired, and the pods of a namespace that nobody owns.
 type Holder interface {
 	// Holder folds the pods and the commands about them. It is the Job itself, or a Job without an object.
 	Holder() *Job
@@ -63,15 +66,16 @@ func PodOf(s Subject, uid types.UID) *Pod {
 	return nil
 }
 
-// Compared reports whether what would be decided about a subject is compared with what another controller does to it, and is not carried
-// out. Of a CronJob nothing is decided that could be: what the other one made of its due times is told.
+// Compared reports whether what would be decided about a subject is compared with what another controller does to it,
+// and is not carried out. Of a CronJob nothing is decided that could be: what the other one made of its due times is
+// told.
 func Compared(s Subject) bool {
 	c, cronJob := s.(*CronJob)
 	return s.Observed() && !(cronJob && c.Settings.CronJobs)
 }
 
-// Phase is how far a Job has come. It goes forward, with two exceptions: an object that is seen again is no longer gone, and a pod
-// that names a retired Job makes it one that is to be seen again.
+// Phase is how far a Job has come. It goes forward, with two exceptions: an object that is seen again is no longer
+// gone, and a pod that names a retired Job makes it one that is to be seen again.
 type Phase uint8
 
 // The phases of a Job.
@@ -168,7 +172,8 @@ func (w *World) Jobs() []*Job {
 	return out
 }
 
-// Holders are what holds pods: all Jobs, and the pods of each namespace that nobody owns, in the order in which their streams began.
+// Holders are what holds pods: all Jobs, and the pods of each namespace that nobody owns, in the order in which their
+// streams began.
 func (w *World) Holders() []*Job {
 	var out []*Job
 	for _, s := range w.Subjects() {
@@ -193,7 +198,8 @@ func (w *World) Retired(s events.Stream) *Retired {
 	return w.retired[types.UID(s.ID)]
 }
 
-// whereIs finds the pod that the log knows under that UID, and the Job or the pods nobody owns among which it is; nil for none.
+// whereIs finds the pod that the log knows under that UID, and the Job or the pods nobody owns among which it is; nil
+// for none.
 func (w *World) whereIs(uid types.UID) (Subject, *Pod) {
 	s := w.subjects[w.homes[uid]]
 	if s == nil {

@@ -77,7 +77,8 @@ func (s podSet) file(p *Pod, is bool, sign int32) {
 	}
 }
 
-// ManyHeld reports whether more pods carry the finalizer than may when the Job says that it has ended (Settings.HeldAtEnd).
+// ManyHeld reports whether more pods carry the finalizer than may when the Job says that it has ended
+// (Settings.HeldAtEnd).
 func (j *Job) ManyHeld() bool {
 	most := int(j.Settings.HeldAtEnd)
 	return most != 0 && j.Tally().Held > most

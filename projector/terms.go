@@ -11,8 +11,8 @@ type Terms struct {
 	FailedOnly  bool
 	Completions int32 // how many indexes an Indexed Job has; 0 for a Job without completions
 	Parallelism int32 // how many pods may run at once; 1 when the spec does not say
-	// MayLower: the API server lets the number of succeeded indexes go down. It does so only for Jobs whose completions and parallelism
-	// are equal (J-212). For others the number stays until it may (J-236).
+	// MayLower: the API server lets the number of succeeded indexes go down. It does so only for Jobs whose completions
+	// and parallelism are equal (J-212). For others the number stays until it may (J-236).
 	MayLower bool
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// TestTheTextsOfAStateAreReadAsTheyWereLeft: a stored state keeps its texts apart from its facts, in one list. The messages of the
-// published conditions come first, then those of the status write in flight.
+// TestTheTextsOfAStateAreReadAsTheyWereLeft: a stored state keeps its texts apart from its facts, in one list. The
+// messages of the published conditions come first, then those of the status write in flight.
 func TestTheTextsOfAStateAreReadAsTheyWereLeft(t *testing.T) {
 	r := newRandomJob(1)
 	r.see(&events.JobStatus{

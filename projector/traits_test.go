@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestEveryCommandIsFoldedAsItsTraitsSay: a command of each kind is in flight once it is decided, and after a refusal that may pass
-// it stands, or has ended, as its row says; so it does in a world that is restored from its state. One that ends another has no flight
-// of its own.
+// TestEveryCommandIsFoldedAsItsTraitsSay: a command of each kind is in flight once it is decided, and after a refusal
+// that may pass it stands, or has ended, as its row says; so it does in a world that is restored from its state. One
+// that ends another has no flight of its own.
 func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 	for traits := range events.AllTraits() {
 		if traits.Backoff == events.BackoffCron {

@@ -10,12 +10,13 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Tries tell how the pods of a Job ended that did not succeed, and for how long the Job was suspended. No decision reads them: they are
-// for the verdict in words, and evidence like the texts that they are made of. They take bounded space, whatever the Job does. A pod is
-// told once, by the first record that shows its end or that its deletion was asked for.
+// Tries tell how the pods of a Job ended that did not succeed, and for how long the Job was suspended. No decision
+// reads them: they are for the verdict in words, and evidence like the texts that they are made of. They take bounded
+// space, whatever the Job does. A pod is told once, by the first record that shows its end or that its deletion was
+// asked for.
 type Tries struct {
-	// Ends are the ways in which tries ended, in the order in which they came: the first maxWays, and for each kind all that ended in
-	// further ways.
+	// Ends are the ways in which tries ended, in the order in which they came: the first maxWays, and for each kind all
+	// that ended in further ways.
 	Ends []TryEnd
 	// Partial: the state from which the fold goes on does not have the tries before it, because its evidence was erased.
 	Partial bool
@@ -151,8 +152,9 @@ func (j *Job) wayOf(p *Pod, e *events.Evidence) Way {
 	return way
 }
 
-// unwantedElsewhere reports whether another controller, whose decisions are in no record, wants a pod less by its rules than there are with the
-// one that is deleted: more are active than parallelism or the missing successes ask for, or the deadline has passed.
+// unwantedElsewhere reports whether another controller, whose decisions are in no record, wants a pod less by its rules
+// than there are with the one that is deleted: more are active than parallelism or the missing successes ask for, or
+// the deadline has passed.
 func (j *Job) unwantedElsewhere() bool {
 	if !j.Settings.Observes(j.ManagedBy) || j.Spec == nil {
 		return false
@@ -189,7 +191,8 @@ func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
 	return "", false
 }
 
-// exits takes in which containers of a pod did not end well: sidecars only when no other one did, for they are killed when it ends.
+// exits takes in which containers of a pod did not end well: sidecars only when no other one did, for they are killed
+// when it ends.
 func (w *Way) exits(p *Pod, e *events.Evidence) {
 	for _, sidecars := range []bool{false, true} {
 		for i := range e.Containers {
@@ -229,8 +232,8 @@ func (w *Way) exit(x TryExit) {
 	w.MoreExits++
 }
 
-// restarted takes in that containers of a pod were started again. How the newest run ended is known when one container alone was; of
-// runs between two observations nobody knows.
+// restarted takes in that containers of a pod were started again. How the newest run ended is known when one container
+// alone was; of runs between two observations nobody knows.
 func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	var only *events.ContainerEnd
 	for i := range e.Containers {
@@ -257,7 +260,8 @@ func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	}
 }
 
-// endedWell reports whether the pod succeeded though its deletion was asked for, and no status has counted it as failed for that.
+// endedWell reports whether the pod succeeded though its deletion was asked for, and no status has counted it as failed
+// for that.
 func (j *Job) endedWell(p *Pod) bool {
 	return p.Phase == events.PodSucceeded && p.Deleted != 0 && (p.StoppingSince != 0 || p.stage == Unlisted && !p.written) &&
 		j.Settings.DeletedPodWait > 0
@@ -301,7 +305,8 @@ type suspension struct{ known, suspends bool }
 
 func (j *Job) suspension() suspension { return suspension{j.Known(), j.suspends()} }
 
-// suspend follows whether the Job is suspended. One that is when it is seen first is so since its creation, or since its status says.
+// suspend follows whether the Job is suspended. One that is when it is seen first is so since its creation, or since
+// its status says.
 func (t *Tries) suspend(j *Job, was suspension) {
 	suspends := j.suspends()
 	switch {

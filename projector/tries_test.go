@@ -310,7 +310,8 @@ func TestSuspensions(t *testing.T) {
 	until(21 * time.Second)
 }
 
-// TestAStateWithoutNamesDoesNotTellTries: the evidence of a stored state may be erased, and what goes on from it says that tries are missing.
+// TestAStateWithoutNamesDoesNotTellTries: the evidence of a stored state may be erased, and what goes on from it says
+// that tries are missing.
 func TestAStateWithoutNamesDoesNotTellTries(t *testing.T) {
 	f := newFold()
 	f.tell("a", 20, ends(mainExit(3, "")))

@@ -6,12 +6,13 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// value is a part of a Job's state with its own invariants. It follows the clock and is stored by itself, so a new field concerns
-// the value that has it, and no other code.
+// value is a part of a Job's state with its own invariants. It follows the clock and is stored by itself, so a new
+// field concerns the value that has it, and no other code.
 type value interface {
 	// shift moves the times that were taken from our clock by as much as it was set. The API server's times stay.
 	shift(step time.Duration)
-	// toWire adds the value's fields to the Job's state, and fromWire takes them out again. The texts are read in the order of the values.
+	// toWire adds the value's fields to the Job's state, and fromWire takes them out again. The texts are read in the
+	// order of the values.
 	toWire(s *pb.JobState, names *pb.StateNames)
 	fromWire(s *pb.JobState, r *stateReader)
 }

@@ -17,8 +17,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// TestEachFieldOfAValueIsStored: a value of which each field is set is the same after the wire. A field that its encoding forgets is a
-// decision that another process makes otherwise.
+// TestEachFieldOfAValueIsStored: a value of which each field is set is the same after the wire. A field that its
+// encoding forgets is a decision that another process makes otherwise.
 func TestEachFieldOfAValueIsStored(t *testing.T) {
 	for _, v := range newValues() {
 		t.Run(nameOf(v), func(t *testing.T) {

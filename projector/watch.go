@@ -42,7 +42,8 @@ func (k *watch) apply(w *World, rec *events.Record, namespace string) {
 	}
 }
 
-// scoped notes which namespace is watched: what lies outside of the one of before was not watched as long as that was so.
+// scoped notes which namespace is watched: what lies outside of the one of before was not watched as long as that was
+// so.
 func (k *watch) scoped(before, now string, at events.Time) {
 	if k.narrow != 0 && now != before {
 		k.blind, k.since = true, k.narrow
@@ -77,7 +78,8 @@ func (k *watch) found(now events.Time) {
 	k.gaps, k.blind, k.since = gaps, false, 0
 }
 
-// shift follows a step of the clock. It is not known which of the two clocks was right, so a gap is what it is by either.
+// shift follows a step of the clock. It is not known which of the two clocks was right, so a gap is what it is by
+// either.
 func (k *watch) shift(step time.Duration) {
 	k.gaps = slices.Clone(k.gaps)
 	for i := range k.gaps {

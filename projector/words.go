@@ -6,9 +6,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Words are what a pod's object says that no decision reads: why it waits, and conditions that no rule of its Job names. They change
-// often on the way of a pod that is well. So a sighting that has no other news is left out at first (Admit), and recorded when it
-// still holds after a while (AdmitWords).
+// Words are what a pod's object says that no decision reads: why it waits, and conditions that no rule of its Job
+// names. They change often on the way of a pod that is well. So a sighting that has no other news is left out at first
+// (Admit), and recorded when it still holds after a while (AdmitWords).
 
 // Words reports whether a sighting has no news but words.
 func (in *Intake) Words(o *events.Observation) bool {
@@ -27,8 +27,8 @@ func (in *Intake) AdmitWords(o *events.Observation) []Draft {
 	return in.podSeen(o, o.Facts.(*events.PodSeen), true)
 }
 
-// samePod reports whether a pod is seen as it is known, but for the version and the words. That its finalizer is gone is known once
-// the server has confirmed it.
+// samePod reports whether a pod is seen as it is known, but for the version and the words. That its finalizer is gone
+// is known once the server has confirmed it.
 func samePod(home Subject, p *Pod, seen *events.PodSeen) bool {
 	known := p.PodSeen
 	known.Version = seen.Version

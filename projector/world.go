@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// World is everything that one log says: its subjects by their streams, and what the controller went through. Its parts are values of
-// their own: each folds the records that concern it, and is stored by itself.
+// World is everything that one log says: its subjects by their streams, and what the controller went through. Its parts
+// are values of their own: each folds the records that concern it, and is stored by itself.
 type World struct {
 	Head events.Sequence
 	Now  events.Time
@@ -52,8 +52,8 @@ func (w *World) Len() int { return len(w.subjects) }
 // Stubs is the number of retired Jobs.
 func (w *World) Stubs() int { return len(w.retired) }
 
-// Newest is the newest resourceVersion known of a resource; 0 for none. It costs what there are Jobs, or pods: the answers
-// to our own writes count, which are known of each object alone.
+// Newest is the newest resourceVersion known of a resource; 0 for none. It costs what there are Jobs, or pods: the
+// answers to our own writes count, which are known of each object alone.
 func (w *World) Newest(r events.Resource) uint64 {
 	newest := w.newest[r]
 	for _, subject := range w.subjects {
@@ -130,8 +130,9 @@ func (w *World) applyToController(rec *events.Record) {
 	}
 }
 
-// broadcast folds a record of the controller's stream that concerns every subject. A start leaves nothing in flight, which may have
-// been all that was left of a Job whose object is gone. It concerns a retired Job only if another record of it came since it retired.
+// broadcast folds a record of the controller's stream that concerns every subject. A start leaves nothing in flight,
+// which may have been all that was left of a Job whose object is gone. It concerns a retired Job only if another record
+// of it came since it retired.
 func (w *World) broadcast(rec *events.Record) {
 	for stream, s := range w.subjects {
 		if rec.Sequence > w.floors[stream] {
@@ -146,8 +147,9 @@ func (w *World) broadcast(rec *events.Record) {
 	}
 }
 
-// Learn keeps what a record of a Job's stream says to all: the specs to which other streams may refer, and how new the objects
-// are that were seen. Apply does that too; alone it is for a reader that folds a part of the log, and meets a spec of before.
+// Learn keeps what a record of a Job's stream says to all: the specs to which other streams may refer, and how new the
+// objects are that were seen. Apply does that too; alone it is for a reader that folds a part of the log, and meets a
+// spec of before.
 func (w *World) Learn(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
@@ -181,8 +183,9 @@ func (v *view) learn(facts events.Facts) {
 	}
 }
 
-// applyToSubject folds a record of a subject's stream into what the world holds of it. What it holds nothing of is opened by what can
-// be a stream's first record; any other one is about a Job that is over. s is what is held and not retired; nil for nothing.
+// applyToSubject folds a record of a subject's stream into what the world holds of it. What it holds nothing of is
+// opened by what can be a stream's first record; any other one is about a Job that is over. s is what is held and not
+// retired; nil for nothing.
 func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	var retired *Retired
 	if s == nil {
@@ -322,7 +325,8 @@ func (w *World) hold(j *Job) Subject {
 	return s
 }
 
-// close drops what is no longer needed: a subject of which nothing is left, wholly; of a Job that retires a Retired is kept.
+// close drops what is no longer needed: a subject of which nothing is left, wholly; of a Job that retires a Retired is
+// kept.
 func (w *World) close(s Subject) {
 	j := HolderOf(s)
 	retires := j != nil && j.Retired
@@ -348,8 +352,8 @@ func (w *World) close(s Subject) {
 	}
 }
 
-// over reports whether the Job's account is closed: its object is gone, or never was there, and nothing is left to do. Garbage collection
-// takes the pods of a Job that is gone, so it is followed until they have ended.
+// over reports whether the Job's account is closed: its object is gone, or never was there, and nothing is left to do.
+// Garbage collection takes the pods of a Job that is gone, so it is followed until they have ended.
 func (j *Job) over() bool {
 	switch j.Phase() {
 	case PhaseGone:

@@ -24,8 +24,8 @@ func (j *Job) launchWrite(f *commands.Flight) {
 	j.written(&f.Command.(*events.WriteStatus).Change)
 }
 
-// written marks the pods that a status write in flight accounts for. One that finishes the Job counts at once all that have
-// ended.
+// written marks the pods that a status write in flight accounts for. One that finishes the Job counts at once all that
+// have ended.
 func (j *Job) written(c *events.StatusChange) {
 	if c.StartTime != 0 {
 		j.asked = c.StartTime
@@ -144,17 +144,17 @@ func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 	}
 }
 
-// stale reports whether a refused status write may have been computed from an object that is no longer so: the Job is read
-// before the next one (J-237). Others are refused for what is the same of any write: rights, patience, a webhook.
+// stale reports whether a refused status write may have been computed from an object that is no longer so: the Job is
+// read before the next one (J-237). Others are refused for what is the same of any write: rights, patience, a webhook.
 func stale(c events.RefusalClass) bool {
 	return c == events.RefusedConflict || c == events.RefusedInvalid || c == events.RefusedNotFound
 }
 
-// doubtEnd notes that it is unknown whether the write in flight is stored, when it says how the Job ends, or accounts for a pod:
-// that may lose its finalizer, if it has not, and would not be counted without the write. It was made for exactly one version,
-// so a newer one settles it, as the next write does; else the time does after which the server no longer acts on it. When the
-// server has answered (over), a live read that finds no newer version settles it, too. That read waits for its backoff, so what
-// etcd may still have had in its hands then is stored or dropped.
+// doubtEnd notes that it is unknown whether the write in flight is stored, when it says how the Job ends, or accounts
+// for a pod: that may lose its finalizer, if it has not, and would not be counted without the write. It was made for
+// exactly one version, so a newer one settles it, as the next write does; else the time does after which the server no
+// longer acts on it. When the server has answered (over), a live read that finds no newer version settles it, too. That
+// read waits for its backoff, so what etcd may still have had in its hands then is stored or dropped.
 func (j *Job) doubtEnd(over bool) {
 	f := j.Write()
 	if f == nil {
@@ -165,7 +165,8 @@ func (j *Job) doubtEnd(over bool) {
 	}
 }
 
-// endDoubted notes that the API server may store a write of the Job's end within the timeout. over: it has answered the write.
+// endDoubted notes that the API server may store a write of the Job's end within the timeout. over: it has answered the
+// write.
 func (w *waits) endDoubted(now events.Time, timeout time.Duration, over bool) {
 	w.endOver = over && (w.endOver || w.EndInDoubt <= now)
 	w.EndInDoubt = now.Add(timeout)

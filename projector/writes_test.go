@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestAStatusWriteHoldsWhatItAccountsFor: the pods that a write in flight accounts for stay counted until it has ended, though they go
-// meanwhile: the write may be stored already. When it is confirmed they may be let go.
+// TestAStatusWriteHoldsWhatItAccountsFor: the pods that a write in flight accounts for stay counted until it has ended,
+// though they go meanwhile: the write may be stored already. When it is confirmed they may be let go.
 func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 	succeeded := func(p *events.PodSeen) { p.Phase, p.Finished = events.PodSucceeded, 1e18 }
 	condition := func(kind, status string) events.StatusChange {
@@ -137,7 +137,8 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 	})
 }
 
-// TestEndsThatMeetOthers: two commands about one thing may be in flight, and the end of the one says nothing about the other.
+// TestEndsThatMeetOthers: two commands about one thing may be in flight, and the end of the one says nothing about the
+// other.
 func TestEndsThatMeetOthers(t *testing.T) {
 	second := func(n events.CommandID) events.CommandID { n.Place++; return n }
 	checkFacts(t, []fact{

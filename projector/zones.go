@@ -11,7 +11,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// zones are the rules of time zones by name and content: those that CronJobs name, and those that the log's newest file stores.
+// zones are the rules of time zones by name and content: those that CronJobs name, and those that the log's newest file
+// stores.
 type zones struct {
 	known map[events.ZoneName]storedZone
 	keep  bool // all are kept: a recovery may yet come to a record that names one
@@ -86,8 +87,9 @@ func (w *World) zonesToWire(which func(events.ZoneName) bool) (out []*pb.ZoneSta
 	return out
 }
 
-// recoverCrons reads schedules again: a CronJob of a snapshot may name a zone that a later record stored. Zones that none names and the
-// newest file does not store are dropped, as a program drops them that did not begin with a snapshot.
+// recoverCrons reads schedules again: a CronJob of a snapshot may name a zone that a later record stored. Zones that
+// none names and the newest file does not store are dropped, as a program drops them that did not begin with a
+// snapshot.
 func (w *World) recoverCrons() {
 	clear(w.runs)
 	for _, s := range w.subjects {

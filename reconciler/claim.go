@@ -22,9 +22,9 @@ func (p *plan) releaseDisowned() {
 	p.step(NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
 }
 
-// confirm finds the pods that the Job is to adopt now. First a live read has to find that it is not being deleted (J-176). What
-// rests on which pods are the Job's waits meanwhile (J-018), but not for a refusal that waiting does not help against: else
-// one pod could stop the Job for good.
+// confirm finds the pods that the Job is to adopt now. First a live read has to find that it is not being deleted
+// (J-176). What rests on which pods are the Job's waits meanwhile (J-018), but not for a refusal that waiting does not
+// help against: else one pod could stop the Job for good.
 func (p *plan) confirm() {
 	j := p.job
 	if j.Tally().Adopting > 0 {
@@ -79,8 +79,8 @@ func (p *plan) adopt() {
 	p.step(OwnerGone, fmt.Sprintf("the Job selects %s without an owner: adopt", pods(len(commands))), commands...)
 }
 
-// claimable are the pods whose turn has come, of those that are to be adopted or released: whose backoff is over, and when it
-// is of one, those of which it is soon, so that one read serves for pods that were refused together.
+// claimable are the pods whose turn has come, of those that are to be adopted or released: whose backoff is over, and
+// when it is of one, those of which it is soon, so that one read serves for pods that were refused together.
 func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 	var due, soon []*projector.Pod
 	var next events.Time

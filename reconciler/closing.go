@@ -16,8 +16,8 @@ const (
 	concludes                 // few enough pods carry it: one write counts what is left and concludes
 )
 
-// close finds how far the Job has come. Whoever waits for its end may delete it then, uninstall, or switch the controller off. So no
-// more than Settings.HeldAtEnd pods may need the controller after it.
+// close finds how far the Job has come. Whoever waits for its end may delete it then, uninstall, or switch the
+// controller off. So no more than Settings.HeldAtEnd pods may need the controller after it.
 func (p *plan) close() closing {
 	t := p.job.Tally()
 	most := int(p.job.Settings.HeldAtEnd)
@@ -32,8 +32,8 @@ func (p *plan) close() closing {
 	return letsGo
 }
 
-// emptying: the Job has ended but for the finalizers of its pods. A write is made when it lists all pods that are left, or half of what
-// the lists hold.
+// emptying: the Job has ended but for the finalizers of its pods. A write is made when it lists all pods that are left,
+// or half of what the lists hold.
 func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	unlisted := p.job.UnlistedLen()
 	if p.closing != letsGo || unlisted == 0 {
@@ -49,10 +49,11 @@ func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	return ManyUncounted, fmt.Sprintf("the Job ends when most of its pods have lost their finalizer: list %s", pods(unlisted)), true
 }
 
-// manyHeld: a good part of the pods that carry their finalizer has ended. They are counted as the Job goes on, so that few carry it when
-// the last one ends: a tenth of those that do, and no fewer than may do so at the end. When no more pods will be made, the portions are
-// half as big. A status that has lagged for less than a second (Settings.ListPace) is not written for that, but when so few pods still
-// run that the end is near: the verdict waits for the finalizers then.
+// manyHeld: a good part of the pods that carry their finalizer has ended. They are counted as the Job goes on, so that
+// few carry it when the last one ends: a tenth of those that do, and no fewer than may do so at the end. When no more
+// pods will be made, the portions are half as big. A status that has lagged for less than a second (Settings.ListPace)
+// is not written for that, but when so few pods still run that the end is near: the verdict waits for the finalizers
+// then.
 func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	j := p.job
 	t := j.Tally()

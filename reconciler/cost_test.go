@@ -81,8 +81,8 @@ func TestAnEventCostsTheSameInALargeJob(t *testing.T) {
 	}
 }
 
-// TestAnEventCostsTheSameWhileAnIndexIsCrowded: two pods of one index, one of which cannot be removed for now, are found
-// without a look at the others (J-071).
+// TestAnEventCostsTheSameWhileAnIndexIsCrowded: two pods of one index, one of which cannot be removed for now, are
+// found without a look at the others (J-071).
 func TestAnEventCostsTheSameWhileAnIndexIsCrowded(t *testing.T) {
 	cost := func(n int32) float64 {
 		r := newRunning(n)
@@ -122,8 +122,8 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// TestAnEventCostsLittleAmongManyJobsOfACronJob: with the policy Allow, Jobs that do not end pile up. An event looks at each of them, and not
-// at each for each: with 50 times as many it costs about 50 times as much, and not 2,500 times.
+// TestAnEventCostsLittleAmongManyJobsOfACronJob: with the policy Allow, Jobs that do not end pile up. An event looks at
+// each of them, and not at each for each: with 50 times as many it costs about 50 times as much, and not 2,500 times.
 func TestAnEventCostsLittleAmongManyJobsOfACronJob(t *testing.T) {
 	cost := func(n int) time.Duration {
 		r := newPiledUp(n)
@@ -219,8 +219,8 @@ func (e *ending) answer() {
 	e.decide()
 }
 
-// TestTheEndOfALargeJob: the pods of an Indexed Job end, the last ones too. Until it is finished, what an event allocates does not grow with the number of pods,
-// and the status is written now and then.
+// TestTheEndOfALargeJob: the pods of an Indexed Job end, the last ones too. Until it is finished, what an event
+// allocates does not grow with the number of pods, and the status is written now and then.
 func TestTheEndOfALargeJob(t *testing.T) {
 	end := func(n int32) (bytes float64, writes int) {
 		e := &ending{running: newRunning(n), version: 10_000_000}

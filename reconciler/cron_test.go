@@ -25,8 +25,8 @@ func cronJobAt(t *testing.T, at time.Time, seen events.CronJobSeen) *projector.C
 	return w.CronJob(stream)
 }
 
-// C-070: a decision has one time, and all in it is compared with that: which instant is due, its deadline, when to look again, and what the
-// ledger says. Here it is not the time of the newest record.
+// C-070: a decision has one time, and all in it is compared with that: which instant is due, its deadline, when to look
+// again, and what the ledger says. Here it is not the time of the newest record.
 func TestADecisionAboutACronJobHasOneTime(t *testing.T) {
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	seen := events.CronJobSeen{

@@ -15,8 +15,8 @@ func (p *plan) confirmActive() {
 	}
 }
 
-// unexpected are the CronJob's Jobs that run and that the list of active ones does not have. One that we have deleted ran until then, and the
-// watch has not shown it yet (C-113).
+// unexpected are the CronJob's Jobs that run and that the list of active ones does not have. One that we have deleted
+// ran until then, and the watch has not shown it yet (C-113).
 func (p *plan) unexpected() (out []*projector.Run) {
 	for _, r := range p.cron.SortedRuns() {
 		if !r.Finished() && !r.Vanished() && !p.cron.IsActive(r.Job) {
@@ -77,8 +77,8 @@ func (p *plan) leaveMissing() {
 	p.say(JobMissing, "Jobs are gone", said)
 }
 
-// tellManual puts into the ledger what somebody made by hand. A run that was asked for is marked so, too, and is told as what it is: while
-// it is being started, or after the log that had the start was lost.
+// tellManual puts into the ledger what somebody made by hand. A run that was asked for is marked so, too, and is told
+// as what it is: while it is being started, or after the log that had the start was lost.
 func (p *plan) tellManual() {
 	var said events.CronStep
 	what := "a Job of it was made by hand"

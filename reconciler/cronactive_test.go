@@ -73,8 +73,8 @@ func nameOfRun(t *testing.T) string {
 	return create.Name
 }
 
-// TestATriggeredRunIsToldOnce: its Job is marked as made by hand, and the watch shows it before the answer to its create comes. The ledger
-// has it as what was asked for, and as nothing else.
+// TestATriggeredRunIsToldOnce: its Job is marked as made by hand, and the watch shows it before the answer to its
+// create comes. The ledger has it as what was asked for, and as nothing else.
 func TestATriggeredRunIsToldOnce(t *testing.T) {
 	x := newTriggered()
 	x.put(events.KindCronJobAdded, x.seen(0, "Allow"))
@@ -93,8 +93,9 @@ func TestATriggeredRunIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestATriggeredRunOutlivesItsLog: the log is lost after the Job was made. The Job is the run that was asked for: no other one is made, and
-// the ledger says so once. One that runs, and is not in the list of active Jobs, is created again under its name, and comes into the list.
+// TestATriggeredRunOutlivesItsLog: the log is lost after the Job was made. The Job is the run that was asked for: no
+// other one is made, and the ledger says so once. One that runs, and is not in the list of active Jobs, is created
+// again under its name, and comes into the list.
 func TestATriggeredRunOutlivesItsLog(t *testing.T) {
 	name := nameOfRun(t)
 	for _, row := range []struct {

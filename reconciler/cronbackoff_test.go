@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// TestTheBackoffOfACronJobHasACap: the waits after errors are 5 ms, 10 ms and so on, and from the nineteenth error on 1000 s, whatever else
-// falls due meanwhile. After a Job was made they begin anew (C-166, C-190, C-191).
+// TestTheBackoffOfACronJobHasACap: the waits after errors are 5 ms, 10 ms and so on, and from the nineteenth error on
+// 1000 s, whatever else falls due meanwhile. After a Job was made they begin anew (C-166, C-190, C-191).
 func TestTheBackoffOfACronJobHasACap(t *testing.T) {
 	const most = 1000 * time.Second
 	x := newTriggered()
@@ -70,8 +70,8 @@ func TestTheBackoffOfACronJobHasACap(t *testing.T) {
 	}
 }
 
-// TestAnErrorAfterABackoffBeginsAnother: a create is refused, and the status is written meanwhile, which fails when the backoff of the create is
-// over. The next create is tried at once; when it is refused, too, the next one waits (C-190).
+// TestAnErrorAfterABackoffBeginsAnother: a create is refused, and the status is written meanwhile, which fails when the
+// backoff of the create is over. The next create is tried at once; when it is refused, too, the next one waits (C-190).
 func TestAnErrorAfterABackoffBeginsAnother(t *testing.T) {
 	x := newTriggered()
 	x.put(events.KindRunSeen, &events.RunSeen{

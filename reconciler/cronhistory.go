@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// keepHistory deletes the oldest finished Jobs beyond the limits, those that succeeded first (C-120 to C-127). One that is being deleted
-// counts out of the excess. One whose deletion failed is left alone until something happens (C-125), or for a long time.
+// keepHistory deletes the oldest finished Jobs beyond the limits, those that succeeded first (C-120 to C-127). One that
+// is being deleted counts out of the excess. One whose deletion failed is left alone until something happens (C-125),
+// or for a long time.
 func (p *plan) keepHistory() {
 	cp := p.cron
 	var commands []events.Command
@@ -42,12 +43,12 @@ func (p *plan) keepHistory() {
 	p.askFirst(HistoryLimit, fmt.Sprintf("%d finished Jobs more than are kept: delete them", len(commands)), commands...)
 }
 
-// resync is after how long a CronJob is looked at again whose deletion failed, when nothing happens to it. The built-in looks at each after 12 to
-// 24 h (C-099).
+// resync is after how long a CronJob is looked at again whose deletion failed, when nothing happens to it. The built-in
+// looks at each after 12 to 24 h (C-099).
 const resync = 12 * time.Hour
 
-// keeps reports whether a Job is left alone, as its deletion failed. To a suspended CronJob nothing may happen any more: so the deletion is
-// tried again when it would have been due next as it was suspended, and some time.
+// keeps reports whether a Job is left alone, as its deletion failed. To a suspended CronJob nothing may happen any
+// more: so the deletion is tried again when it would have been due next as it was suspended, and some time.
 func (p *plan) keeps(r *projector.Run) bool {
 	cp := p.cron
 	if !has(cp.pass.Kept, r.Job) {

@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// A CronJob that another controller runs is only looked at. What that one made of a due time is found from its Jobs and the status, and is
-// told when a later one is seen to have started: until then the other controller may start those before. Nothing is decided here, and no
-// sentence claims a start as ours.
+// A CronJob that another controller runs is only looked at. What that one made of a due time is found from its Jobs and
+// the status, and is told when a later one is seen to have started: until then the other controller may start those
+// before. Nothing is decided here, and no sentence claims a start as ours.
 
 // jobLag is how long the Job of a start may be seen later than the status that tells of it: they come by two watches.
 const jobLag = 10 * time.Second
@@ -22,7 +22,8 @@ func (p *plan) tellOurs() {
 	}
 }
 
-// tellSeen tells of the due times that another controller has started, and of those before them, by the schedules that were in force.
+// tellSeen tells of the due times that another controller has started, and of those before them, by the schedules that
+// were in force.
 func (p *plan) tellSeen() {
 	cp := p.cron
 	if cp.ledger.Closed {
@@ -39,8 +40,8 @@ func (p *plan) tellSeen() {
 	p.tellStarts(cp.Plan(), seen, p.now.Add(ticks.Lag))
 }
 
-// tellElsewhere tells of what another controller did to a CronJob that this one runs: before it took over, or while it was away. The
-// latest due time is left open: it may start yet.
+// tellElsewhere tells of what another controller did to a CronJob that this one runs: before it took over, or while it
+// was away. The latest due time is left open: it may start yet.
 func (p *plan) tellElsewhere() {
 	cp := p.cron
 	seen := cp.Sightings()
@@ -63,8 +64,8 @@ func (p *plan) tellElsewhere() {
 	}
 }
 
-// takenUp reports whether a start of another controller is that of the latest due time, and the status does not have it: its Job is found
-// when its create is tried, and is taken up then (C-160).
+// takenUp reports whether a start of another controller is that of the latest due time, and the status does not have
+// it: its Job is found when its create is tried, and is taken up then (C-160).
 func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
 	cp := p.cron
 	if s.Run == nil || s.Due <= cp.Seen.LastSchedule || cp.IsActive(s.Run.Job) {
@@ -74,7 +75,8 @@ func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
 	return next.IsZero() || next.After(p.now.Go())
 }
 
-// dropPast gives the last due times of a schedule of before their fates, and lets the ledger count by the one that followed.
+// dropPast gives the last due times of a schedule of before their fates, and lets the ledger count by the one that
+// followed.
 func (p *plan) dropPast(i int, by *projector.CronPlan) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)
@@ -90,8 +92,8 @@ func (p *plan) dropPast(i int, by *projector.CronPlan) {
 	p.sayLedger(ScheduleChanged, "the schedule was changed: due times count by the new one from here on", events.CronStep{})
 }
 
-// tellStarts tells of the starts through a time, and returns the others. The last one waits for its Job to be seen, if the status alone
-// tells of it.
+// tellStarts tells of the starts through a time, and returns the others. The last one waits for its Job to be seen, if
+// the status alone tells of it.
 func (p *plan) tellStarts(by *projector.CronPlan, seen []projector.Sighting, until events.Time) []projector.Sighting {
 	cp := p.cron
 	l, v := ledgerOf(&cp.ledger), cp.view(by)
@@ -150,8 +152,8 @@ func (p *plan) observedTicks(entries []ticks.Entry, s *projector.Sighting) []eve
 	return out
 }
 
-// elsewhere says of a start of another controller which Job it made, and when that was seen. A Job that was not seen may stand in the list
-// of active ones.
+// elsewhere says of a start of another controller which Job it made, and when that was seen. A Job that was not seen
+// may stand in the list of active ones.
 func (p *plan) elsewhere(t *events.Tick, s *projector.Sighting) {
 	t.Observed = true
 	if r := s.Run; r != nil {

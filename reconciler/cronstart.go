@@ -21,8 +21,9 @@ const (
 // triggerAge is how old a trigger may be when it is first seen, and while an API server that fails is asked again.
 const triggerAge = time.Minute
 
-// runTriggered starts a run that was asked for, under the concurrency policy. Each value of the annotation is dealt with once. A run that
-// was started by a log that is lost is started again, if it has no place in the status: its name is taken, by itself.
+// runTriggered starts a run that was asked for, under the concurrency policy. Each value of the annotation is dealt
+// with once. A run that was started by a log that is lost is started again, if it has no place in the status: its name
+// is taken, by itself.
 func (p *plan) runTriggered() {
 	cp := p.cron
 	t := cp.Seen.Trigger
@@ -111,7 +112,8 @@ func (p *plan) startDue() {
 	}
 }
 
-// nextLook is when to look at the CronJob again (C-085); zero for never. wait is what is due when the deadline is left aside.
+// nextLook is when to look at the CronJob again (C-085); zero for never. wait is what is due when the deadline is left
+// aside.
 func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	cp := p.cron
 	when, now, anchor := cp.Plan().Schedule, p.now.Go(), cp.Anchor().Go()
@@ -124,9 +126,9 @@ func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	return next
 }
 
-// startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something happens: that
-// begins another pass. They share the name of one Job (C-152), so the Job of one that has started keeps the others from starting. next is the
-// next one, and wait as in nextLook.
+// startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something
+// happens: that begins another pass. They share the name of one Job (C-152), so the Job of one that has started keeps
+// the others from starting. next is the next one, and wait as in nextLook.
 func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	cp := p.cron
 	name := runName(cp.Ref.Name, next)
@@ -141,15 +143,17 @@ func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name // something else has the name (C-160)
 }
 
-// hasRun reports whether a due time of a name has started, and its Job has ended and still has the name. Any other Job of that name that is the
-// CronJob's is found by the create of the next due time, and is active from then on: the record of its start was lost (C-160).
+// hasRun reports whether a due time of a name has started, and its Job has ended and still has the name. Any other Job
+// of that name that is the CronJob's is found by the create of the next due time, and is active from then on: the
+// record of its start was lost (C-160).
 func (p *plan) hasRun(name string) bool {
 	r := p.cron.RunNamed(name)
 	return r != nil && r.Finished() && runName(p.cron.Ref.Name, p.cron.LastSchedule) == name
 }
 
-// wasTaken reports whether a due time has passed while the Job of another one of its minute, which had ended, had the name of its Job. It was
-// not looked at then (C-085), and upstream, which found the name taken, does not start it either (C-160).
+// wasTaken reports whether a due time has passed while the Job of another one of its minute, which had ended, had the
+// name of its Job. It was not looked at then (C-085), and upstream, which found the name taken, does not start it
+// either (C-160).
 func (p *plan) wasTaken(due events.Time) bool {
 	cp := p.cron
 	return cp.Settings.DuePace > 0 && due <= cp.Freed && runName(cp.Ref.Name, due) == runName(cp.Ref.Name, cp.LastSchedule)
@@ -177,8 +181,8 @@ func (p *plan) holds() events.TickHold {
 	return events.NotHeld
 }
 
-// replaceActive deletes the Jobs of before one after the other, each after a live read (C-147): where one cannot be read or deleted, the
-// others stay. It reports whether there are any.
+// replaceActive deletes the Jobs of before one after the other, each after a live read (C-147): where one cannot be
+// read or deleted, the others stay. It reports whether there are any.
 func (p *plan) replaceActive() bool {
 	cp := p.cron
 	if len(cp.active) == 0 {

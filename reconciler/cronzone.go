@@ -22,7 +22,8 @@ func (p *plan) onlyRules(old *projector.CronPlan) bool {
 	return l.TimeZone == nil || *l.TimeZone == *cp.Seen.TimeZone
 }
 
-// staysOpen reports whether the open due time is one by the new rules, too, and the last one so far: then it may start still.
+// staysOpen reports whether the open due time is one by the new rules, too, and the last one so far: then it may start
+// still.
 func (p *plan) staysOpen(open time.Time, at events.Time) bool {
 	by := p.cron.Plan().Schedule
 	if open.IsZero() || !by.Next(open.Add(-time.Second)).Equal(open) {

@@ -11,26 +11,28 @@ import (
 // replay reports decisions of another version, and does not count them as divergences.
 const RulesVersion = 1
 
-// LeastRules is the oldest version of the rules that may go on with what these have decided. An older program must be able to take over
-// again after an upgrade that went wrong, so it is raised only when the older rules would do harm.
+// LeastRules is the oldest version of the rules that may go on with what these have decided. An older program must be
+// able to take over again after an upgrade that went wrong, so it is raised only when the older rules would do harm.
 const LeastRules = 1
 
 // Decision is what should be done for one subject, and when to look again if nothing happens before.
 type Decision struct {
 	events.Decision
 	Wake events.Time // 0 for never
-	// Progress is when a status write that only shows progress is due; 0 for none. It is made when the Job is woken, at that time or
-	// up to ProgressSpread later: the loop spreads such writes of many Jobs.
+	// Progress is when a status write that only shows progress is due; 0 for none. It is made when the Job is woken, at
+	// that time or up to ProgressSpread later: the loop spreads such writes of many Jobs.
 	Progress events.Time
-	// Judges: the wait of a pod that is being deleted is over (J-022). A record that says so has the fold count it as failed, whatever is
-	// decided then.
+	// Judges: the wait of a pod that is being deleted is over (J-022). A record that says so has the fold count it as
+	// failed, whatever is decided then.
 	Judges bool
 }
 
-// ProgressSpread is by how much a status write that only shows progress may be put off, where many Jobs have some to show.
+// ProgressSpread is by how much a status write that only shows progress may be put off, where many Jobs have some to
+// show.
 const ProgressSpread = 4 * time.Second
 
-// MostWoken is how many Jobs and CronJobs one turn wakes because their wait is over. The others are woken in the turns that follow at once.
+// MostWoken is how many Jobs and CronJobs one turn wakes because their wait is over. The others are woken in the turns
+// that follow at once.
 const MostWoken = 1024
 
 // Commands reports whether the decision asks for anything. One that does not is not written to the log.

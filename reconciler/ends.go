@@ -1,7 +1,7 @@
 package reconciler
 
-// awaitEnds waits until a pod that is being deleted, and has not ended by itself, counts as failed (J-022). Then a record says that the
-// wait is over, and the fold counts the pod; the rules after this one decide on that.
+// awaitEnds waits until a pod that is being deleted, and has not ended by itself, counts as failed (J-022). Then a
+// record says that the wait is over, and the fold counts the pod; the rules after this one decide on that.
 func (p *plan) awaitEnds() {
 	until := p.job.StoppingUntil()
 	if until == 0 || p.wake(until) {
@@ -25,8 +25,9 @@ func (p *plan) mayFail() bool {
 	return int64(p.job.FailedCount()+stopping) > backoffLimit(p.job)
 }
 
-// awaitsLast reports whether a pod of a Job in failed-only mode has been deleted just now, and may end by itself. It does not count as
-// failed, but once the Job has succeeded nothing is counted of it any more, not even a success (J-142).
+// awaitsLast reports whether a pod of a Job in failed-only mode has been deleted just now, and may end by itself. It
+// does not count as failed, but once the Job has succeeded nothing is counted of it any more, not even a success
+// (J-142).
 func (p *plan) awaitsLast() bool {
 	j := p.job
 	if !j.FailedOnly || j.Tally().Terminating == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// The rules of this stage see to the Workload and the PodGroup of a Job whose pods are to be scheduled together (J-239 to J-248), before
-// any pod is made, also while the Job is suspended (J-241).
+// The rules of this stage see to the Workload and the PodGroup of a Job whose pods are to be scheduled together (J-239
+// to J-248), before any pod is made, also while the Job is suspended (J-241).
 
 // awaitGroup waits for the command that is on its way.
 func (p *plan) awaitGroup() {
@@ -76,8 +76,9 @@ func (p *plan) resizeGroup() {
 	}
 }
 
-// unsure reports whether the PodGroup, which new pods are to name, may be gone: none of the Job's pods is there to keep it, and something
-// has happened since it was seen. Then it is looked for first, as a pod waits for ever that names one which is not there (J-246).
+// unsure reports whether the PodGroup, which new pods are to name, may be gone: none of the Job's pods is there to keep
+// it, and something has happened since it was seen. Then it is looked for first, as a pod waits for ever that names one
+// which is not there (J-246).
 func (p *plan) unsure() bool {
 	if !p.inGroup() || !p.job.Group.Beta || p.job.Group.Sure || p.job.Tally().Active > 0 || len(p.job.Creates()) > 0 {
 		return false
@@ -101,8 +102,8 @@ func (p *plan) group(sentence string, command events.Command) {
 	}
 }
 
-// ungroup: until the group is there, or known not to be wanted, no pod is made, and of a Job that has not begun nothing else is
-// decided: it would not count as new any more (J-242).
+// ungroup: until the group is there, or known not to be wanted, no pod is made, and of a Job that has not begun nothing
+// else is decided: it would not count as new any more (J-242).
 func (p *plan) ungroup() {
 	p.ungrouped = true
 	p.over = p.fresh()

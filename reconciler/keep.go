@@ -8,11 +8,11 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// keep cancels removals in backoff of pods that are to be removed no longer. A pod that has ended stays, with its
-// logs, and is counted if it still carries the finalizer, as upstream counts it. One that the Job does not own any more is
-// released. A surplus pod that is wanted again, after a scale up, goes on in the place of a new one; should its finalizer be
-// gone already, it runs but is not counted (J-179). When the Job ends its surplus pods are deleted like the others (J-079),
-// so one whose finalizer cannot be removed loses that wish first.
+// keep cancels removals in backoff of pods that are to be removed no longer. A pod that has ended stays, with its logs,
+// and is counted if it still carries the finalizer, as upstream counts it. One that the Job does not own any more is
+// released. A surplus pod that is wanted again, after a scale up, goes on in the place of a new one; should its
+// finalizer be gone already, it runs but is not counted (J-179). When the Job ends its surplus pods are deleted like
+// the others (J-079), so one whose finalizer cannot be removed loses that wish first.
 func (p *plan) keep() {
 	t := p.job.Tally()
 	again, ends := p.wantedAgain(), p.end != nil && p.job.Base.True(p.end.interim)
@@ -37,8 +37,8 @@ func (p *plan) keep() {
 	}
 }
 
-// wantedAgain is how many surplus pods whose removal is in backoff are wanted: beside those that nothing is done to, those
-// that are kept already, and those that are being made.
+// wantedAgain is how many surplus pods whose removal is in backoff are wanted: beside those that nothing is done to,
+// those that are kept already, and those that are being made.
 func (p *plan) wantedAgain() int {
 	t := p.job.Tally()
 	if t.Refused == 0 || !p.wantsPods() {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// end is how a Job ends: an interim condition first, and a terminal one with the same reason and message when nothing of
-// it runs any more (J-162).
+// end is how a Job ends: an interim condition first, and a terminal one with the same reason and message when nothing
+// of it runs any more (J-162).
 type end struct {
 	rule              string
 	interim, terminal string
@@ -31,8 +31,8 @@ type outcome struct {
 	holds func(*plan) *end
 }
 
-// Explains reports whether what is known of the job, but for what is stored of how it ends, makes it end at time now as a
-// failure or a success for that reason.
+// Explains reports whether what is known of the job, but for what is stored of how it ends, makes it end at time now as
+// a failure or a success for that reason.
 func Explains(job *projector.Job, now events.Time, failure bool, reason events.Reason) bool {
 	p := &plan{job: job, now: now, explaining: true}
 	for _, o := range outcomes {
@@ -86,8 +86,8 @@ func writeInFlight(p *plan) *end {
 	return nil
 }
 
-// concluding reports whether a write that finishes the Job is in flight, so that it may be finished already. One that only
-// suspends it, or says how it will end, is none.
+// concluding reports whether a write that finishes the Job is in flight, so that it may be finished already. One that
+// only suspends it, or says how it will end, is none.
 func (p *plan) concluding() bool {
 	if p.job.Write() == nil {
 		return false
@@ -139,8 +139,8 @@ func deadlinePassed(p *plan) *end {
 // maxSeconds keeps a deadline within what a duration can hold.
 const maxSeconds = 1 << 31
 
-// completionsReached: enough successes and nothing active (J-160). A pod that is being deleted and may still end by itself decides with
-// its end, as it may be one failure too many.
+// completionsReached: enough successes and nothing active (J-160). A pod that is being deleted and may still end by
+// itself decides with its end, as it may be one failure too many.
 func completionsReached(p *plan) *end {
 	j := p.job
 	if t := j.Tally(); t.Active+t.Stopping > 0 || len(j.Creates()) > 0 || !enough(j) || p.awaitsLast() {

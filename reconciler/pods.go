@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// wantsPods reports whether pods may be made and scaled at all (J-046): not while the Job ends or is deleted, nor while an
-// end of it that was written may yet turn out to be stored (J-009), nor while pods are being adopted (J-018).
+// wantsPods reports whether pods may be made and scaled at all (J-046): not while the Job ends or is deleted, nor while
+// an end of it that was written may yet turn out to be stored (J-009), nor while pods are being adopted (J-018).
 func (p *plan) wantsPods() bool {
 	return p.end == nil && !p.claiming && p.job.Deleted == 0 && !p.wake(p.job.EndInDoubt)
 }
@@ -34,8 +34,9 @@ func (p *plan) windsDown() bool {
 	return p.job.WorkQueue && (p.job.SucceededCount() > 0 || p.job.Tally().UnsureSucceeded > 0)
 }
 
-// slots is for how many pods there is room beside those that are there; in failed-only mode one that is on its way out keeps its
-// slot (J-048), and so do one that has ended and may be counted yet (J-074), and one that is being deleted and may end by itself (J-022).
+// slots is for how many pods there is room beside those that are there; in failed-only mode one that is on its way out
+// keeps its slot (J-048), and so do one that has ended and may be counted yet (J-074), and one that is being deleted
+// and may end by itself (J-022).
 func (p *plan) slots() int {
 	t := p.job.Tally()
 	taken := int(t.Active + t.Unsure + t.Stopping)
@@ -45,10 +46,10 @@ func (p *plan) slots() int {
 	return p.wanted() - taken
 }
 
-// deleteActive deletes the active pods of a Job that fails, or that has succeeded with pods left over, once the condition that
-// says so is stored: a verdict that is not may still be overtaken, and leaves no trace then (design §5). The pods keep their
-// finalizer; of a failing Job they count as failed (J-079), of one that succeeded not at all (J-142). Of a Job that may be
-// finished already none is deleted (J-082).
+// deleteActive deletes the active pods of a Job that fails, or that has succeeded with pods left over, once the
+// condition that says so is stored: a verdict that is not may still be overtaken, and leaves no trace then (design §5).
+// The pods keep their finalizer; of a failing Job they count as failed (J-079), of one that succeeded not at all
+// (J-142). Of a Job that may be finished already none is deleted (J-082).
 func (p *plan) deleteActive() {
 	if p.concluding() || p.job.Tally().Idle == 0 {
 		return
@@ -76,10 +77,11 @@ func idle(j *projector.Job, pod *projector.Pod) bool {
 	return j.Claims(pod) && pod.Active() && !pod.Surplus && pod.Delete() == nil
 }
 
-// retryUnknownCreates goes on with creates of unknown outcome. Each holds its slot and its index until it has ended: it is
-// asked again under the same name while it is still wanted as it was, and there is room for it (J-047); else its pod is looked for,
-// not before the server can no longer act on the request: a pod that is made after the look would be one that was never asked
-// for, of a Job that may be finished (J-009). A pod that a listing shows settles its create at once.
+// retryUnknownCreates goes on with creates of unknown outcome. Each holds its slot and its index until it has ended: it
+// is asked again under the same name while it is still wanted as it was, and there is room for it (J-047); else its pod
+// is looked for, not before the server can no longer act on the request: a pod that is made after the look would be one
+// that was never asked for, of a Job that may be finished (J-009). A pod that a listing shows settles its create at
+// once.
 func (p *plan) retryUnknownCreates() {
 	if p.claiming {
 		return
@@ -110,9 +112,9 @@ func (p *plan) retryUnknownCreates() {
 	}
 }
 
-// giveUp withdraws the create in backoff when it is wanted no longer as it is: a Job must not wait for ever for what
-// it does not need. And it withdraws all that are on their way when no pod is to be made any more, so that those that were not
-// sent yet never are (J-164, J-011). How the newest try of each ended is awaited.
+// giveUp withdraws the create in backoff when it is wanted no longer as it is: a Job must not wait for ever for what it
+// does not need. And it withdraws all that are on their way when no pod is to be made any more, so that those that were
+// not sent yet never are (J-164, J-011). How the newest try of each ended is awaited.
 func (p *plan) giveUp() {
 	certain := !p.claiming || p.noneWanted() // whatever is found out about pods that are yet to be adopted
 	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled() && (certain || p.spared(c)) && !p.stillWanted(c) {
@@ -132,8 +134,8 @@ func (p *plan) giveUp() {
 		fmt.Sprintf("no pod is to be made any more: withdraw what was not sent of %s", pods(len(commands))), commands...)
 }
 
-// noneWanted reports whether no pod of the Job is to be made, for certain: it is over, being deleted or suspended, or it is
-// stored how it ends.
+// noneWanted reports whether no pod of the Job is to be made, for certain: it is over, being deleted or suspended, or
+// it is stored how it ends.
 func (p *plan) noneWanted() bool {
 	j := p.job
 	return j.Gone || j.Finished() || j.Deleted != 0 || (p.end != nil && j.Base.True(p.end.interim)) || (j.Spec != nil && j.Spec.Suspend)
@@ -147,8 +149,8 @@ func (p *plan) stillWanted(c *projector.Create) bool {
 	return !j.Gone && !j.Finished() && p.wantsPods() && p.asBefore(c) && len(j.Creates()) <= p.slots()
 }
 
-// asBefore reports whether the pod of a create would be made now as it was to be: from the Job's template, for an index that needs
-// it, with the counts of the one that it replaces, and not while a failure since delays it (J-051, J-119).
+// asBefore reports whether the pod of a create would be made now as it was to be: from the Job's template, for an index
+// that needs it, with the counts of the one that it replaces, and not while a failure since delays it (J-051, J-119).
 func (p *plan) asBefore(c *projector.Create) bool {
 	j := p.job
 	now := events.CreatePod{Index: c.Index}
@@ -156,8 +158,8 @@ func (p *plan) asBefore(c *projector.Create) bool {
 		now.IndexFailures == c.IndexFailures && now.IndexIgnoredFailures == c.IndexIgnoredFailures
 }
 
-// create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods are
-// being removed (J-049). A pod whose removal is in backoff holds its slot, and no other's (J-074).
+// create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods
+// are being removed (J-049). A pod whose removal is in backoff holds its slot, and no other's (J-074).
 func (p *plan) create() {
 	j := p.job
 	if !p.wantsPods() || p.ungrouped || len(p.removing) > 0 || j.Removing() {
@@ -186,11 +188,12 @@ func (p *plan) create() {
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 
-// backsOff reports whether a failure delays new pods (J-051). With a limit per index it delays those of its index alone.
+// backsOff reports whether a failure delays new pods (J-051). With a limit per index it delays those of its index
+// alone.
 func (p *plan) backsOff() bool { return !p.job.PerIndex && p.wake(p.job.PodBackoffUntil()) }
 
-// waits reports whether the index of a new pod is still in backoff (J-109), and lets the pod take over the counts of the one
-// that it replaces (J-119).
+// waits reports whether the index of a new pod is still in backoff (J-109), and lets the pod take over the counts of
+// the one that it replaces (J-119).
 func (p *plan) waits(c *events.CreatePod) bool {
 	held := p.job.Held(c.Index) // of Jobs with a limit per index
 	if held == nil {
@@ -205,7 +208,8 @@ func (p *plan) waits(c *events.CreatePod) bool {
 	return p.wake(held.Ended().Add(p.job.PodBackoff(c.IndexFailures + c.IndexIgnoredFailures)))
 }
 
-// indexes are the completion indexes of n new pods, the lowest that need one (J-052); of a Job that is not Indexed, none.
+// indexes are the completion indexes of n new pods, the lowest that need one (J-052); of a Job that is not Indexed,
+// none.
 func (p *plan) indexes(n int) []int32 {
 	if p.job.Indexed {
 		return p.job.FreeIndexes(n)

@@ -24,8 +24,8 @@ func indexesFailed(p *plan) *end {
 	return failure(FailedIndexes, "Job has failed indexes")
 }
 
-// successRuleMet: the first rule of the successPolicy that is met (J-138, J-140). A failure goes before, also that of a pod which has
-// been deleted by now and may still end by itself.
+// successRuleMet: the first rule of the successPolicy that is met (J-138, J-140). A failure goes before, also that of a
+// pod which has been deleted by now and may still end by itself.
 func successRuleMet(p *plan) *end {
 	rule, met := p.job.SuccessRuleMet()
 	if !met || p.mayFail() {

@@ -2,8 +2,8 @@ package reconciler
 
 import "github.com/jobledger/jobledger/events"
 
-// Reasons of steps, as operators read them in the log. They are for ever. Those of an end of the Job are also the reasons
-// of its conditions, as J-159 has them.
+// Reasons of steps, as operators read them in the log. They are for ever. Those of an end of the Job are also the
+// reasons of its conditions, as J-159 has them.
 const (
 	// BackoffLimitExceeded: more pods failed than spec.backoffLimit allows; the Job fails, its pods are deleted.
 	BackoffLimitExceeded events.Reason = "BackoffLimitExceeded"
@@ -11,7 +11,8 @@ const (
 	DeadlineExceeded events.Reason = "DeadlineExceeded"
 	// PodFailurePolicy: a failed pod matched a FailJob rule; the Job fails, its pods are deleted.
 	PodFailurePolicy events.Reason = "PodFailurePolicy"
-	// MaxFailedIndexesExceeded: more indexes failed than spec.maxFailedIndexes allows; the Job fails, its pods are deleted.
+	// MaxFailedIndexesExceeded: more indexes failed than spec.maxFailedIndexes allows; the Job fails, its pods are
+	// deleted.
 	MaxFailedIndexesExceeded events.Reason = "MaxFailedIndexesExceeded"
 	// FailedIndexes: every index has completed or failed, and some failed; the Job fails.
 	FailedIndexes events.Reason = "FailedIndexes"
@@ -36,7 +37,8 @@ const (
 	LookFirst events.Reason = "LookFirst"
 	// NoLongerWanted: a create is in backoff, or is on its way, and the Job does not want that pod any more.
 	NoLongerWanted events.Reason = "NoLongerWanted"
-	// RemovalOver: the removal of a pod was refused, and the pod has ended meanwhile, is the Job's no longer, or is wanted again.
+	// RemovalOver: the removal of a pod was refused, and the pod has ended meanwhile, is the Job's no longer, or is wanted
+	// again.
 	RemovalOver events.Reason = "RemovalOver"
 	// FewerPodsWanted: more pods run than the Job wants; the least advanced go, uncounted.
 	FewerPodsWanted events.Reason = "FewerPodsWanted"
@@ -72,7 +74,8 @@ const (
 	// NotDeleted: the Job has changed since it was decided to delete it: it is read and judged again.
 	NotDeleted events.Reason = "NotDeleted"
 
-	// HistoryLimit: more Jobs of the CronJob have finished than spec.successfulJobsHistoryLimit or failedJobsHistoryLimit keeps.
+	// HistoryLimit: more Jobs of the CronJob have finished than spec.successfulJobsHistoryLimit or failedJobsHistoryLimit
+	// keeps.
 	HistoryLimit events.Reason = "HistoryLimit"
 	// ListUncertain: the list of active Jobs does not fit what was seen: what it is about is read first.
 	ListUncertain events.Reason = "ListUncertain"

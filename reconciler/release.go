@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// releasePods removes the finalizers of pods that the confirmed status accounts for, and of those of which nothing is to
-// be counted.
+// releasePods removes the finalizers of pods that the confirmed status accounts for, and of those of which nothing is
+// to be counted.
 func (p *plan) releasePods() {
 	j := p.job
 	if j.ReleasedLen() == 0 {

@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// stage is one clause of a decision. The names of stages and rules are those that the log records with each step. They are for ever.
+// stage is one clause of a decision. The names of stages and rules are those that the log records with each step. They
+// are for ever.
 type stage struct {
 	name string
 	ask  func(*plan)
@@ -43,8 +44,8 @@ var gone = []stage{
 	{"release", each(releaseRules)},
 }
 
-// The stage of a placeholder: pods that name a Job which has not been seen. They keep their finalizers until it is found, or
-// found gone.
+// The stage of a placeholder: pods that name a Job which has not been seen. They keep their finalizers until it is
+// found, or found gone.
 var unseen = []stage{
 	{"claim", each([]rule{{"findOwner", (*plan).findOwner}})},
 }
@@ -64,8 +65,8 @@ var retired = []stage{
 	{"ttl", each(ttlRules)},
 }
 
-// The stages of a CronJob. What the built-in controller does in one reconcile takes several decisions: each asks for what the next ones
-// rest on, in the built-in's order (C-100).
+// The stages of a CronJob. What the built-in controller does in one reconcile takes several decisions: each asks for
+// what the next ones rest on, in the built-in's order (C-100).
 var cronJob = []stage{
 	{"pass", unlessStopped(passRules)},
 	{"history", unlessStopped(historyRules)},
@@ -168,7 +169,8 @@ var gonePodRules = []rule{
 	{"removeSurplus", (*plan).removeSurplus},
 }
 
-// statusRules: every one is asked, in order. A write that says how the Job ends is recorded under the name of that outcome.
+// statusRules: every one is asked, in order. A write that says how the Job ends is recorded under the name of that
+// outcome.
 var statusRules = []rule{
 	{"read", (*plan).readFirst},       // the last write did not go through
 	{"progress", (*plan).writeStatus}, // one of writeReasons holds
@@ -197,8 +199,8 @@ var releaseRules = []rule{
 	{"accounted", (*plan).releasePods}, // the confirmed status accounts for the pod, or nothing is to be counted of it
 }
 
-// passRules: whether a pass goes on, and what came of the run that it was to start. Every one is asked, in order, until nothing more is
-// decided.
+// passRules: whether a pass goes on, and what came of the run that it was to start. Every one is asked, in order, until
+// nothing more is decided.
 var passRules = []rule{
 	{"await", (*plan).await},              // a command is on its way
 	{"elsewhere", (*plan).tellElsewhere},  // another controller has started a run
@@ -224,7 +226,8 @@ var activeRules = []rule{
 	{"missing", (*plan).findMissing},       // a Job in the list is gone, or nothing shows it
 }
 
-// gateRules: what keeps any run from starting, in the order of C-131. A run that was asked for passes all but the first.
+// gateRules: what keeps any run from starting, in the order of C-131. A run that was asked for passes all but the
+// first.
 var gateRules = []rule{
 	{"deleted", (*plan).gateDeleted},
 	{"triggered", (*plan).runTriggered},

@@ -29,8 +29,8 @@ func (p *plan) removeSurplus() {
 		fmt.Sprintf("%s surplus, the finalizer is gone: delete", pods(len(deletes))), deletes...)
 }
 
-// removeDuplicates removes active pods without a valid index, and of those that share an index all but the most advanced;
-// all of them when the index has completed or failed (J-071).
+// removeDuplicates removes active pods without a valid index, and of those that share an index all but the most
+// advanced; all of them when the index has completed or failed (J-071).
 func (p *plan) removeDuplicates() {
 	j := p.job
 	if !p.wantsPods() {

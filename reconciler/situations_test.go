@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what is decided in testdata; say in the commit why it is right")
 
-// TestSituations reads testdata: situations apart by empty lines, each with what it shows (#), a Job, its pods, a line of
-// dashes, and what is decided. A Job's published status is the truth about its pods where it is not given.
+// TestSituations reads testdata: situations apart by empty lines, each with what it shows (#), a Job, its pods, a line
+// of dashes, and what is decided. A Job's published status is the truth about its pods where it is not given.
 func TestSituations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

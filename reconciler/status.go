@@ -43,21 +43,22 @@ func (p *plan) writeStatus() {
 	p.step(reason, sentence, &events.WriteStatus{Base: p.job.Version, Change: change})
 }
 
-// mayWrite reports whether nothing stands in the way of a status write: none is in flight or in backoff, and the Job is not being read.
+// mayWrite reports whether nothing stands in the way of a status write: none is in flight or in backoff, and the Job is
+// not being read.
 func (p *plan) mayWrite() bool {
 	j := p.job
 	return j.Write() == nil && j.Reading() == nil && !p.reading && !p.wake(j.Writing().Until)
 }
 
-// canFinish reports whether nothing but finalizers stands in the way of the terminal condition: the Job ends, and nothing of it runs, is
-// on its way out, or is in doubt (J-163, design §6). It waits for
+// canFinish reports whether nothing but finalizers stands in the way of the terminal condition: the Job ends, and
+// nothing of it runs, is on its way out, or is in doubt (J-163, design §6). It waits for
 //
 //   - commands in flight, whose answer is on its way: a deletion that is sent later would delete a pod of a finished Job (J-082);
 //   - creates in doubt, and LatePod: a pod that they make later would belong to a finished Job, and would never be deleted (J-082).
 //
-// It does not wait for a deletion of unknown end. Its pod has ended, or it would be active or terminating, so the deletion can
-// change neither a count nor a condition. Should it take effect later, the pod's object goes, with its logs, as it does when a pod
-// ends just before the built-in's DELETE arrives: the Job had asked for that.
+// It does not wait for a deletion of unknown end. Its pod has ended, or it would be active or terminating, so the
+// deletion can change neither a count nor a condition. Should it take effect later, the pod's object goes, with its
+// logs, as it does when a pod ends just before the built-in's DELETE arrives: the Job had asked for that.
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
 	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.wake(p.job.LatePod)
@@ -133,10 +134,10 @@ func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
 	return Progress, fmt.Sprintf("the status has been behind for %s", delay), true
 }
 
-// account is the change that brings the published counters up to what is known. While pods are active they are counted in
-// two steps, so that no crash counts one twice or forgets it: their UIDs (of Indexed successes the index) join the status
-// with this write; once it is confirmed their finalizers go; a later write moves the UIDs to the counters (J-085). A write
-// that finishes the Job counts at once: nothing is counted after it.
+// account is the change that brings the published counters up to what is known. While pods are active they are counted
+// in two steps, so that no crash counts one twice or forgets it: their UIDs (of Indexed successes the index) join the
+// status with this write; once it is confirmed their finalizers go; a later write moves the UIDs to the counters
+// (J-085). A write that finishes the Job counts at once: nothing is counted after it.
 func (p *plan) account(finishing bool) events.StatusChange {
 	j := p.job
 	t := j.Tally()
@@ -213,15 +214,15 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	return c
 }
 
-// room is how many pods a write may add to the uncounted lists (of Indexed successes to the index set) when it moves that
-// many from the lists to the counters.
+// room is how many pods a write may add to the uncounted lists (of Indexed successes to the index set) when it moves
+// that many from the lists to the counters.
 func (p *plan) room(counted int) int {
 	base := &p.job.Base
 	return int(p.job.Settings.MaxUncounted) - len(base.UncountedSucceeded) - len(base.UncountedFailed) + counted
 }
 
-// accountFailedIndexes publishes the failed indexes of a Job that has a limit for each (J-117); of others the field is absent
-// (J-040).
+// accountFailedIndexes publishes the failed indexes of a Job that has a limit for each (J-117); of others the field is
+// absent (J-040).
 func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 	j := p.job
 	if !j.PerIndex {

@@ -5,9 +5,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// suspension is the condition that a change of spec.suspend asks for; nil when the published one is right. A Job that ends
-// or is deleted is neither suspended nor resumed (J-046). Suspending waits until no create is in doubt (J-149); its pods go
-// at once, uncounted, as surplus (J-078).
+// suspension is the condition that a change of spec.suspend asks for; nil when the published one is right. A Job that
+// ends or is deleted is neither suspended nor resumed (J-046). Suspending waits until no create is in doubt (J-149);
+// its pods go at once, uncounted, as surplus (J-078).
 func (p *plan) suspension() *events.JobCondition {
 	j := p.job
 	if !p.wantsPods() {
@@ -42,9 +42,9 @@ func (p *plan) suspend(c *events.StatusChange) {
 	}
 }
 
-// completesInstead reports whether suspending completes the Job: it has enough successes, and the active pods are being removed. The
-// built-in's sync finds it complete then, and says nothing of a suspension (J-160). A removal in backoff keeps its pod
-// active, and the Job is suspended (J-150).
+// completesInstead reports whether suspending completes the Job: it has enough successes, and the active pods are being
+// removed. The built-in's sync finds it complete then, and says nothing of a suspension (J-160). A removal in backoff
+// keeps its pod active, and the Job is suspended (J-150).
 func (p *plan) completesInstead() bool {
 	t := p.job.Tally()
 	return enough(p.job) && int(t.Active) == int(t.Going)+len(p.removing)

@@ -12,7 +12,8 @@ func (p *plan) expired(e *projector.Expiry) bool {
 	return e.From != 0 && !e.Busy && !p.wake(e.From)
 }
 
-// readExpired reads the Job again, before it is deleted after all: at once after a first conflict, and after a backoff from then on.
+// readExpired reads the Job again, before it is deleted after all: at once after a first conflict, and after a backoff
+// from then on.
 func (p *plan) readExpired() {
 	e := p.expiring.Expiry()
 	if !e.Look || !p.expired(&e) {

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// CheckBatch checks that b may follow the record after: its sequences continue there, all its records have one time, and only the
-// last has the end mark (design §4). Every backend calls it in Append.
+// CheckBatch checks that b may follow the record after: its sequences continue there, all its records have one time,
+// and only the last has the end mark (design §4). Every backend calls it in Append.
 func CheckBatch(after events.Sequence, b events.Batch) error {
 	if len(b.Records) == 0 {
 		return errors.New("append batch: it has no records")

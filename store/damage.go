@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Damage collects the damage that readers of a log meet, so that an answer from the rest can name it at its end. Each damaged place is
-// there once. The zero Damage has none; a nil one takes in nothing. It is safe for concurrent use.
+// Damage collects the damage that readers of a log meet, so that an answer from the rest can name it at its end. Each
+// damaged place is there once. The zero Damage has none; a nil one takes in nothing. It is safe for concurrent use.
 type Damage struct {
 	mu  sync.Mutex
 	met []met
@@ -31,7 +31,8 @@ func (d *Damage) Note(err error) { d.note(err, false) }
 // Tell is Note, and marks that damage as told.
 func (d *Damage) Tell(err error) { d.note(err, true) }
 
-// Known notes damage that is known when a log is opened. Unlike Tell it takes other errors than ErrCorrupt: a file may not open at all.
+// Known notes damage that is known when a log is opened. Unlike Tell it takes other errors than ErrCorrupt: a file may
+// not open at all.
 func (d *Damage) Known(err error) {
 	if err == nil || errors.Is(err, ErrCorrupt) {
 		d.note(err, true)
@@ -89,7 +90,8 @@ func (d *Damage) those(wanted func(met) bool) (out []error) {
 	return out
 }
 
-// damageIn gives each CorruptError that an error is made of; the error itself where it is ErrCorrupt and no CorruptError says where.
+// damageIn gives each CorruptError that an error is made of; the error itself where it is ErrCorrupt and no
+// CorruptError says where.
 func damageIn(err error) (out []error) {
 	switch e := err.(type) { //nolint:errorlint // its parts are looked at one by one
 	case *CorruptError:
@@ -111,8 +113,8 @@ func damageIn(err error) (out []error) {
 	return out
 }
 
-// samePlace reports whether two errors are about one damaged place. What follows a damaged page is read from the next file on, so damage
-// of one file is one place, wherever in the file it was met.
+// samePlace reports whether two errors are about one damaged place. What follows a damaged page is read from the next
+// file on, so damage of one file is one place, wherever in the file it was met.
 func samePlace(a, b error) bool {
 	var x, y *CorruptError
 	if !errors.As(a, &x) || !errors.As(b, &y) || x.Path == "" || y.Path == "" {

@@ -8,9 +8,9 @@
 //   - Damage is found, never skipped: a read that meets it ends with [ErrCorrupt] and the first bad sequence.
 //
 // Metrics, size limits and faults wrap a Log; backends know nothing of them. The backends are store/boltlog, on disk,
-// and store/storetest/memlog, in memory, whose durability the simulation advances by hand; store/storetest is the acceptance
-// suite that both pass. store/open finds the backend by the log's address. store/livetail is a wrapper for those who
-// follow a log as it grows.
+// and store/storetest/memlog, in memory, whose durability the simulation advances by hand; store/storetest is the
+// acceptance suite that both pass. store/open finds the backend by the log's address. store/livetail is a wrapper for
+// those who follow a log as it grows.
 //
 // # Concurrency
 //

@@ -28,8 +28,8 @@ var (
 	// when the log is opened again.
 	ErrFailed = errors.New("log failed")
 
-	// ErrFenced: another writer has taken the log over. What was not durable by then never will be of this writer. A Commit that ends
-	// so is ErrFailed, too.
+	// ErrFenced: another writer has taken the log over. What was not durable by then never will be of this writer. A
+	// Commit that ends so is ErrFailed, too.
 	ErrFenced = errors.New("another process has taken the log over")
 
 	// ErrLost: the log had records that it does not have any more, or has others in their place. It is ErrCorrupt, too.
@@ -72,7 +72,8 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Cause }
 
-// LossError says how it is known that a log had records that it does not have. It is ErrLost, and the cause of a CorruptError.
+// LossError says how it is known that a log had records that it does not have. It is ErrLost, and the cause of a
+// CorruptError.
 type LossError struct {
 	Loss events.Loss
 	Says string

@@ -20,13 +20,14 @@ type Filed interface {
 
 // Tended is a log that looks after its sealed files while others are written. An Opened may be one.
 type Tended interface {
-	// Pack writes one sealed file once more, in less space: the oldest that is not packed. It returns the file's first record; 0 when
-	// there is none. The error is ErrCorrupt when the file is damaged, and ErrNoRoom when there is no space beside it.
+	// Pack writes one sealed file once more, in less space: the oldest that is not packed. It returns the file's first
+	// record; 0 when there is none. The error is ErrCorrupt when the file is damaged, and ErrNoRoom when there is no space
+	// beside it.
 	Pack(ctx context.Context) (first events.Sequence, err error)
 
-	// Scrub verifies one sealed file as it is on the disk: the first that begins behind that record, or, when there is none, the
-	// oldest. It returns the file's first record, with which the next call goes on; 0 when no file is sealed. The error is ErrCorrupt
-	// when the file is damaged; notes are about what is derived from it.
+	// Scrub verifies one sealed file as it is on the disk: the first that begins behind that record, or, when there is
+	// none, the oldest. It returns the file's first record, with which the next call goes on; 0 when no file is sealed.
+	// The error is ErrCorrupt when the file is damaged; notes are about what is derived from it.
 	Scrub(ctx context.Context, after events.Sequence) (first events.Sequence, notes []string, err error)
 }
 
@@ -34,14 +35,15 @@ type Tended interface {
 type Pruner interface {
 	Filed
 
-	// Condemn says what a Pruned record is to say when the files that have only records before that sequence go; nil when there are
-	// none. Their sizes do not change any more. It reads them through.
+	// Condemn says what a Pruned record is to say when the files that have only records before that sequence go; nil when
+	// there are none. Their sizes do not change any more. It reads them through.
 	Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error)
 
 	// Prune deletes the sealed files that have only records before that sequence, oldest first, and returns the first
 	// sequence that is kept. The caller has made a Pruned record durable whose First is not less than that; without one it
 	// refuses, because the log must admit its gaps. Streams that are still needed have been stated again in a file that
-	// stays. What is interrupted is continued by the next call, or by the next open. It may be called beside all other calls.
+	// stays. What is interrupted is continued by the next call, or by the next open. It may be called beside all other
+	// calls.
 	Prune(ctx context.Context, before events.Sequence) (first events.Sequence, err error)
 
 	// Ahead is by how much the files of the log may grow at once, about: its next file states what the newest one does.

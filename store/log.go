@@ -17,8 +17,8 @@ type Reader interface {
 	// Head is the end of the durable prefix; the zero Head of an empty log.
 	Head() Head
 
-	// Chain is the chain value after a durable record: zero for record 0, which is before the first. The error is ErrPruned when neither
-	// the record nor the one right after it is kept.
+	// Chain is the chain value after a durable record: zero for record 0, which is before the first. The error is
+	// ErrPruned when neither the record nor the one right after it is kept.
 	Chain(at events.Sequence) (events.Hash, error)
 
 	// Wait returns the durable head's sequence as soon as it is greater than after. It ends with ctx's error, with
@@ -36,12 +36,13 @@ type Reader interface {
 	// earlier one existed but is no longer kept. It ends after the first error.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir Direction) iter.Seq2[events.Record, error]
 
-	// Newest is the stream's last durable record that is kept; 0 when there is none. For the stream of an object it may be told when
-	// that was created, by the API server's clock, so that it does not look where everything is older by an hour; 0 is unknown.
+	// Newest is the stream's last durable record that is kept; 0 when there is none. For the stream of an object it may be
+	// told when that was created, by the API server's clock, so that it does not look where everything is older by an
+	// hour; 0 is unknown.
 	Newest(s events.Stream, born events.Time) (events.Sequence, error)
 
-	// Find gives the streams of the Jobs and CronJobs that bore that name in the durable records kept, newest first. With an error that is
-	// ErrCorrupt it gives those that can be found.
+	// Find gives the streams of the Jobs and CronJobs that bore that name in the durable records kept, newest first. With
+	// an error that is ErrCorrupt it gives those that can be found.
 	Find(namespace, name string) ([]events.Stream, error)
 
 	// LoadSnapshot returns the newest snapshot that belongs to this log: same identity, and a head that is in the
@@ -54,8 +55,9 @@ type Reader interface {
 type Log interface {
 	Reader
 
-	// Term is that of this opening of the log: greater than those before it that are known. Its writer appends a TermStarted that says
-	// the same, in its first batch. Where a TermStarted of a later term is appended, because a log is written again, it is that one.
+	// Term is that of this opening of the log: greater than those before it that are known. Its writer appends a
+	// TermStarted that says the same, in its first batch. Where a TermStarted of a later term is appended, because a log
+	// is written again, it is that one.
 	Term() uint64
 
 	// Room makes sure of space for appends of that many bytes in all, counted in stored form (events.AppendRecord).
@@ -122,8 +124,8 @@ const (
 	Backward Direction = 2 // newest first
 )
 
-// Snapshot is projected state, bound to one point of one log. It is fuzzy: each stream has its own as-of sequence, at or
-// before the head.
+// Snapshot is projected state, bound to one point of one log. It is fuzzy: each stream has its own as-of sequence, at
+// or before the head.
 type Snapshot struct {
 	Identity events.Identity
 	Head     Head

@@ -4,8 +4,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Opened is a log that this process has opened for writing, with what its owner has to do beside appending. Every backend has that. What
-// only some have is asked for by a type assertion: [Filed], [Tended], [Pruner].
+// Opened is a log that this process has opened for writing, with what its owner has to do beside appending. Every
+// backend has that. What only some have is asked for by a type assertion: [Filed], [Tended], [Pruner].
 type Opened interface {
 	Log
 	Damaged
@@ -13,8 +13,8 @@ type Opened interface {
 	// Durable is the durable head with the identity that the log had there.
 	Durable() (events.Identity, Head)
 
-	// LockID names what keeps other processes from writing. Two logs with the same one are the same: whoever holds it knows that no
-	// other process does. A copy of the log has another one. Empty when it cannot be told.
+	// LockID names what keeps other processes from writing. Two logs with the same one are the same: whoever holds it
+	// knows that no other process does. A copy of the log has another one. Empty when it cannot be told.
 	LockID() string
 
 	// Losses are the records that the log is known to have had and does not have any more. There are none unless
@@ -33,7 +33,8 @@ type Archive interface {
 	Reader
 	Damaged
 
-	// Readable is events.ErrNewer when a program of that version cannot read the log. Only numbers that are given are compared.
+	// Readable is events.ErrNewer when a program of that version cannot read the log. Only numbers that are given are
+	// compared.
 	Readable(own events.ReaderVersion) error
 
 	// Close releases the log.

@@ -13,25 +13,25 @@ type Options struct {
 	// existing one keeps its own.
 	LogID string
 
-	// Reader is what this program can read: a log that needs more is refused, with events.ErrNewer. A number that is 0 is not
-	// compared, but the format always is.
+	// Reader is what this program can read: a log that needs more is refused, with events.ErrNewer. A number that is 0 is
+	// not compared, but the format always is.
 	Reader events.ReaderVersion
 
 	// Least is what a reader needs at least of what this process writes. Every file and snapshot says it. Its format is
 	// events.LeastFormat unless given.
 	Least events.ReaderVersion
 
-	// AcceptLoss opens a log that is known to have lost records. The next one that is appended must be an EpochChanged that begins an
-	// epoch higher than any of Losses; then GoOn is called.
+	// AcceptLoss opens a log that is known to have lost records. The next one that is appended must be an EpochChanged
+	// that begins an epoch higher than any of Losses; then GoOn is called.
 	AcceptLoss bool
 
 	// RotateBytes is the size at which a file is sealed and the next one begun; 0 means 256 MiB. A single batch may
 	// make a file larger, and [Filing] may: a file stands alone and is ten times its states before it is sealed.
 	RotateBytes int64
 
-	// MaxBytes is how large all files of the log together are to be; 0 for any size. The owner sees to it ([Retention]). The log
-	// makes its files small enough for that: a thirty-second of it, or up to an eighth where a file has many states. It keeps no
-	// large snapshots, and packs no file for which there is no room.
+	// MaxBytes is how large all files of the log together are to be; 0 for any size. The owner sees to it ([Retention]).
+	// The log makes its files small enough for that: a thirty-second of it, or up to an eighth where a file has many
+	// states. It keeps no large snapshots, and packs no file for which there is no room.
 	MaxBytes int64
 
 	// RotateAfter is the age at which a file is sealed though it is small; 0 for none. The file stands alone before.

@@ -10,8 +10,8 @@ import (
 
 // Retention says how much of a log is kept. The zero value keeps everything.
 //
-// Files go whole, oldest first, and only when a later file stands alone. Consumers that have not got through a file hold it back, but
-// only as long as the log stays below its greatest size:
+// Files go whole, oldest first, and only when a later file stands alone. Consumers that have not got through a file
+// hold it back, but only as long as the log stays below its greatest size:
 //
 //	bytes of the log   0 ......... Soft ............. Hard ........... MaxBytes
 //	                   all stays   files go that      files go,        room for what is written
@@ -21,11 +21,12 @@ type Retention struct {
 	MaxAge   time.Duration // of a record, about; 0 for any age
 }
 
-// Soft is the size from which on files go that no consumer waits for: four fifths, or less where Hard is less. Ahead is as in Stock.
+// Soft is the size from which on files go that no consumer waits for: four fifths, or less where Hard is less. Ahead is
+// as in Stock.
 func (r Retention) Soft(ahead int64) int64 { return min(r.MaxBytes*4/5, r.Hard(ahead)-r.MaxBytes/16) }
 
-// Hard is the size in bytes above which files go even if a consumer still needs them: 7/8 of MaxBytes, or less where the log may grow by
-// more at once.
+// Hard is the size in bytes above which files go even if a consumer still needs them: 7/8 of MaxBytes, or less where
+// the log may grow by more at once.
 func (r Retention) Hard(ahead int64) int64 { return r.MaxBytes - max(r.MaxBytes/8, ahead) }
 
 // On reports whether anything is ever to go.

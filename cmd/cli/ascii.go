@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// asciiWriter writes for a locale that is not UTF-8. Each sign of ours becomes one of ASCII, of the same width, so that columns stay
-// where they are. What others wrote is escaped as in JSON, and loses nothing.
+// asciiWriter writes for a locale that is not UTF-8. Each sign of ours becomes one of ASCII, of the same width, so that
+// columns stay where they are. What others wrote is escaped as in JSON, and loses nothing.
 type asciiWriter struct {
 	io.Writer
 	JSON bool   // what is written is JSON: signs of ours are escaped too, so that a program reads what it would read otherwise
@@ -26,8 +26,8 @@ var signs = map[rune]byte{
 	'─': '_', '█': '#', '▒': '=', '░': ':', '╳': 'X', '✓': '+', '✗': 'x',
 }
 
-// AsksForASCII reports whether the locale is one without UTF-8. The first variable that is set counts, as in POSIX. Where none is, the
-// locale asks for nothing: so it is in most containers, whose output ends on a terminal elsewhere.
+// AsksForASCII reports whether the locale is one without UTF-8. The first variable that is set counts, as in POSIX.
+// Where none is, the locale asks for nothing: so it is in most containers, whose output ends on a terminal elsewhere.
 func AsksForASCII(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
@@ -77,8 +77,8 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// yaml is JSON as YAML. In ASCII, what is not ASCII is escaped; YAML knows escapes only in double quotes, so each such character goes
-// through the library as a control character and its number: that makes the quotes.
+// yaml is JSON as YAML. In ASCII, what is not ASCII is escaped; YAML knows escapes only in double quotes, so each such
+// character goes through the library as a control character and its number: that makes the quotes.
 func (c *CLI) yaml(json []byte) ([]byte, error) {
 	if c.ASCII != nil {
 		json = notASCII.ReplaceAllFunc(json, func(b []byte) []byte {

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/serve"
 )
 
-// AskFlags are the flags of a command that asks a question, but for its parameters: where, in which namespace, and how the answer
-// is shown.
+// AskFlags are the flags of a command that asks a question, but for its parameters: where, in which namespace, and how
+// the answer is shown.
 type AskFlags struct {
 	Job    JobFlags
 	Output OutputFlag
@@ -36,8 +36,8 @@ func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
 	})
 }
 
-// AskAndShow asks a question and shows the answer. With an answer beside an error, which says why it may not be whole, it shows
-// the answer and fails.
+// AskAndShow asks a question and shows the answer. With an answer beside an error, which says why it may not be whole,
+// it shows the answer and fails.
 func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A], args []string, show func(*A) error) error {
 	if err := f.Output.Validate(); err != nil {
 		return err
@@ -84,8 +84,8 @@ func PutAndShow[A any](
 	return errors.Join(shown, err)
 }
 
-// Put asks a question that was read: here, or the controller that has the log. A zone of this machine that has no name is known
-// here alone: then the records are fetched.
+// Put asks a question that was read: here, or the controller that has the log. A zone of this machine that has no name
+// is known here alone: then the records are fetched.
 func Put[A any](ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], hears serve.Hears) (*A, error) {
 	client, zone := ClientOf(src), q.Flags.Lookup(ask.FlagZone).Value.String()
 	if client != nil && zone != unnamedZone {

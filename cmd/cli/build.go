@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// version is set by the linker in releases (-X github.com/jobledger/jobledger/cmd/cli.version=v1.2.3); else that of the module says.
+// version is set by the linker in releases (-X github.com/jobledger/jobledger/cmd/cli.version=v1.2.3); else that of the
+// module says.
 var version string
 
 // Build says what this program is.

@@ -23,7 +23,8 @@ type CLI struct {
 	// Completes says that the shell asks what may be typed next. Without it no flag offers values: see OfferValues.
 	Completes bool
 
-	// KubeNamespace is the namespace of the kubeconfig's current context; empty without one. Nil in a program that reads no kubeconfig.
+	// KubeNamespace is the namespace of the kubeconfig's current context; empty without one. Nil in a program that reads
+	// no kubeconfig.
 	KubeNamespace func() (string, error)
 }
 
@@ -81,8 +82,8 @@ func (c *CLI) AskedWidth() (int, bool) {
 	return max(n, leastWidth), err == nil && n > 0
 }
 
-// RowWidth is how wide a row may be that somebody reads; 0 for no limit: in a pipe a row is one line, and nothing of it is cut, unless the
-// user asked for a width.
+// RowWidth is how wide a row may be that somebody reads; 0 for no limit: in a pipe a row is one line, and nothing of it
+// is cut, unless the user asked for a width.
 func (c *CLI) RowWidth() int {
 	if _, asked := c.AskedWidth(); c.Piped() && !asked {
 		return 0

@@ -87,7 +87,8 @@ func (f *JobFlags) Add(cmd *cobra.Command, c *CLI, namespace string) {
 	completeNamespaces(c, cmd, f)
 }
 
-// Find finds the stream of the Job that is meant: of several Jobs of one name the newest. Older ones are told as a note.
+// Find finds the stream of the Job that is meant: of several Jobs of one name the newest. Older ones are told as a
+// note.
 func (f *JobFlags) Find(ctx context.Context, c *CLI, src history.Source, h which.Object) (events.Stream, error) {
 	finder := newFinder(c, src)
 	streams, err := finder.Jobs(ctx, f.place(), h)

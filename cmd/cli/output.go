@@ -115,8 +115,9 @@ func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// OfferValues offers the values of all flags of a command, and of the commands below it, to the shell. It is called when the shell asks:
-// cobra keeps a flag that offers something as long as the process lives, and all that its value leads to.
+// OfferValues offers the values of all flags of a command, and of the commands below it, to the shell. It is called
+// when the shell asks: cobra keeps a flag that offers something as long as the process lives, and all that its value
+// leads to.
 func OfferValues(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		values, has := flag.Annotations[offered]
@@ -167,7 +168,8 @@ func checkTemplate(flag, text string) error {
 	return nil
 }
 
-// executeTemplate writes what a JSONPath template gives of a value. A field that is not there gives nothing, as with kubectl.
+// executeTemplate writes what a JSONPath template gives of a value. A field that is not there gives nothing, as with
+// kubectl.
 func executeTemplate(out io.Writer, text string, v any) error {
 	tree, err := Fields(v)
 	if err != nil {

@@ -32,8 +32,8 @@ func NewPrinter(c *CLI, output *OutputFlag, names *words.Names) *Printer {
 	return p
 }
 
-// Live makes room in the table for what may come, so that rows that are shown one by one stand under each other: for the
-// names of the kinds (no name means all) and of pods, if there are records about pods among them.
+// Live makes room in the table for what may come, so that rows that are shown one by one stand under each other: for
+// the names of the kinds (no name means all) and of pods, if there are records about pods among them.
 func (p *Printer) Live(kinds []events.Kind) {
 	const usual = 16 // characters of a pod's name
 	kind, object := 0, 0

@@ -19,8 +19,8 @@ const (
 	readingEvery = 200 * time.Millisecond
 )
 
-// Reading shows on a terminal how many records a command has read, once that takes longer than a second, and until it writes its answer: who
-// waits for a large log sees that it goes on. It is safe for concurrent use.
+// Reading shows on a terminal how many records a command has read, once that takes longer than a second, and until it
+// writes its answer: who waits for a large log sees that it goes on. It is safe for concurrent use.
 type Reading struct {
 	out io.Writer
 	now func() time.Time
@@ -62,7 +62,8 @@ func (r *Reading) clear(end bool) {
 	r.over = r.over || end
 }
 
-// shownBy writes to a terminal on which a reading may be shown. With the first byte of the answer that ends; notes go above it.
+// shownBy writes to a terminal on which a reading may be shown. With the first byte of the answer that ends; notes go
+// above it.
 type shownBy struct {
 	io.Writer
 	reading *Reading

@@ -66,8 +66,8 @@ func (f *sourceFlags) NotLive() error {
 	return Usage("-w: no controller writes the log in %s now, so no record would follow; leave it out, or name a running controller with --server", f.Log)
 }
 
-// Open opens what the flags say. live reports whether records may still be added. What is known to be wrong with the log is said
-// at once, and the command fails in the end, whatever it can show.
+// Open opens what the flags say. live reports whether records may still be added. What is known to be wrong with the
+// log is said at once, and the command fails in the end, whatever it can show.
 func (f *sourceFlags) Open(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
 	if err := f.take(c.Getenv); err != nil {
 		return nil, false, err
@@ -157,7 +157,8 @@ func (c *CLI) countedClient(client *serve.Client) history.Source {
 	return countedSource{client, c.Reads}
 }
 
-// OpenToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is refused.
+// OpenToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is
+// refused.
 func (f *sourceFlags) OpenToFold(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
 	src, live, err = f.Open(ctx, c)
 	if own, is := src.(Local); is && err == nil {
@@ -213,8 +214,8 @@ func ListsDir(log string) string {
 // MostAddress is more bytes than the files have in which a controller says where it answers, and with which secret.
 const MostAddress = 4 << 10
 
-// Besides asks the controller that holds the log. The address it left is believed only if the process that answers there
-// is the one that holds the log.
+// Besides asks the controller that holds the log. The address it left is believed only if the process that answers
+// there is the one that holds the log.
 func Besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Client, error) {
 	text, err := regular.Read(filepath.Join(dir, serve.AddressFile), MostAddress)
 	if errors.Is(err, fs.ErrNotExist) {

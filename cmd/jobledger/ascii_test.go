@@ -24,8 +24,8 @@ func commandIn(t *testing.T, env map[string]string, args ...string) (out, err st
 	return o.String(), e.String()
 }
 
-// TestOutputIsASCIIWhereTheLocaleAsks: what any command prints is ASCII where the locale is not UTF-8, as wide as it is otherwise, and the
-// same value where it is a document. Where the locale is UTF-8 nothing changes.
+// TestOutputIsASCIIWhereTheLocaleAsks: what any command prints is ASCII where the locale is not UTF-8, as wide as it is
+// otherwise, and the same value where it is a document. Where the locale is UTF-8 nothing changes.
 func TestOutputIsASCIIWhereTheLocaleAsks(t *testing.T) {
 	said := 0
 	for i, args := range everyCommand(t) {

@@ -32,8 +32,9 @@ type servedLog struct {
 	noons []string // CronJobs; and for each a time of it
 }
 
-// TestAnswersAreTheSameBytes: the command that reads a log, the command that asks a controller, and the address of each question
-// give the same bytes, of all objects of the recorded incidents. A further question is in it without being named here.
+// TestAnswersAreTheSameBytes: the command that reads a log, the command that asks a controller, and the address of each
+// question give the same bytes, of all objects of the recorded incidents. A further question is in it without being
+// named here.
 func TestAnswersAreTheSameBytes(t *testing.T) {
 	dirs, err := filepath.Glob("../../examples/incidents/*/log")
 	if err != nil || len(dirs) < 4 {

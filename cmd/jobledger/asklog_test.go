@@ -24,8 +24,9 @@ import (
 // workJobs are enough for several files.
 const workJobs = 24
 
-// makeWork writes a log of several files: Jobs of the namespace default, one after the other, every other one of which fails, a Job that
-// runs all the time, and a CronJob that is due every ten minutes. The older half of the files is packed, and each has a list of its Jobs.
+// makeWork writes a log of several files: Jobs of the namespace default, one after the other, every other one of which
+// fails, a Job that runs all the time, and a CronJob that is due every ten minutes. The older half of the files is
+// packed, and each has a list of its Jobs.
 func makeWork(t testing.TB, dir string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "KEY"), seasonKey[:], 0o600)); err != nil {
@@ -63,8 +64,9 @@ func makeWork(t testing.TB, dir string) {
 	listJobs(t, dir)
 }
 
-// readingCommands are the commands that read a log and end, as the tree of commands has them: those that take --log and --server. A drill
-// takes them, too: it asks what explain is asked, and compares; ui goes on, and its pages are tried where they are made.
+// readingCommands are the commands that read a log and end, as the tree of commands has them: those that take --log and
+// --server. A drill takes them, too: it asks what explain is asked, and compares; ui goes on, and its pages are tried
+// where they are made.
 func readingCommands() (names []string) {
 	root := newRoot(&cli.CLI{Out: os.Stdout, Err: os.Stderr, Getenv: func(string) string { return "" }}, "jobledger")
 	var walk func(cmd *cobra.Command)
@@ -80,8 +82,8 @@ func readingCommands() (names []string) {
 	return names
 }
 
-// questions are what each reading command is asked: JOB is a Job, CRON the CronJob, TIME one of its due times, MIDDLE the time and AT the
-// record in the middle of the damaged file. Those with JOB are asked of several Jobs.
+// questions are what each reading command is asked: JOB is a Job, CRON the CronJob, TIME one of its due times, MIDDLE
+// the time and AT the record in the middle of the damaged file. Those with JOB are asked of several Jobs.
 var questions = map[string][]string{
 	"get": {
 		"get job/JOB", "get job/JOB -o json", "get jobs", "get jobs -o json", "get jobs --why", "get jobs --since MIDDLE", "get jobs --sort-by name",
@@ -114,8 +116,8 @@ type askedLog struct {
 	whole     map[string]typed // what is said of the log before it is damaged
 }
 
-// newAskedLog prepares the questions about a log of which a file is to be damaged, by a path of it: about the last failed Job before that
-// file, one in it, the first behind it, and the one that runs all the time.
+// newAskedLog prepares the questions about a log of which a file is to be damaged, by a path of it: about the last
+// failed Job before that file, one in it, the first behind it, and the one that runs all the time.
 func newAskedLog(t *testing.T, dir, file string) *askedLog {
 	t.Helper()
 	a := &askedLog{dir: dir, whole: map[string]typed{}}

@@ -71,9 +71,10 @@ var hurts = []struct {
 // namesDamage is how the damage of a log is named on stderr.
 var namesDamage = regexp.MustCompile(`(?m)^damage: |log is corrupt`)
 
-// TestNoAnswerHidesDamage asks every command that reads a log about logs with a damaged file, from the directory and through a port: about
-// Jobs before the damage, in it, behind it and across it. Each answer is as it was of the whole log, or the command fails and names the
-// damage, and claims nothing complete. The short form asks each question of every third log or so, the long one (JOBLEDGER_LONG) all of all.
+// TestNoAnswerHidesDamage asks every command that reads a log about logs with a damaged file, from the directory and
+// through a port: about Jobs before the damage, in it, behind it and across it. Each answer is as it was of the whole
+// log, or the command fails and names the damage, and claims nothing complete. The short form asks each question of
+// every third log or so, the long one (JOBLEDGER_LONG) all of all.
 func TestNoAnswerHidesDamage(t *testing.T) {
 	base := t.TempDir()
 	dir, other := filepath.Join(base, "log"), filepath.Join(base, "other")

@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestALogOfBeforeIsRefused: a log that was kept of the last program before the first release, with packed files, a snapshot and its
-// witnesses. Its version numbers are higher than today's, and every command says in one sentence what it is and what to do. Nothing of it
-// is changed.
+// TestALogOfBeforeIsRefused: a log that was kept of the last program before the first release, with packed files, a
+// snapshot and its witnesses. Its version numbers are higher than today's, and every command says in one sentence what
+// it is and what to do. Nothing of it is changed.
 func TestALogOfBeforeIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	before := unpackBefore(t, dir)
@@ -35,8 +35,9 @@ func TestALogOfBeforeIsRefused(t *testing.T) {
 	}
 }
 
-// TestFilesOfBeforeBesideALog: a snapshot and witnesses of before in the directory of a log of today are refused in one sentence, which
-// names the file. No record of the log is lost by them. An index is derived: it is not used, and is made again.
+// TestFilesOfBeforeBesideALog: a snapshot and witnesses of before in the directory of a log of today are refused in one
+// sentence, which names the file. No record of the log is lost by them. An index is derived: it is not used, and is
+// made again.
 func TestFilesOfBeforeBesideALog(t *testing.T) {
 	before := unpackBefore(t, t.TempDir())
 	for _, row := range []struct {

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestAnswersBesideDamage: what can be read before and behind a damaged file is told, and nothing false is said of the rest.
+// TestAnswersBesideDamage: what can be read before and behind a damaged file is told, and nothing false is said of the
+// rest.
 func TestAnswersBesideDamage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	makeWork(t, dir)
@@ -76,7 +77,8 @@ func TestAnswersBesideDamage(t *testing.T) {
 	}
 }
 
-// TestPrunedAndDamaged: that a log is pruned is said also where a later file of it is damaged, and not where the beginning is.
+// TestPrunedAndDamaged: that a log is pruned is said also where a later file of it is damaged, and not where the
+// beginning is.
 func TestPrunedAndDamaged(t *testing.T) {
 	for _, row := range []struct {
 		gone int

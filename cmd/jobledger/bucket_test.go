@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/copylogtest"
 )
 
-// bucket starts a server with a bucket, until the script ends, and says in the environment where it is: bucket NAME, or bucket NAME unfenced
-// for a server that knows no conditional writes.
+// bucket starts a server with a bucket, until the script ends, and says in the environment where it is: bucket NAME, or
+// bucket NAME unfenced for a server that knows no conditional writes.
 func bucket(ts *testscript.TestScript, neg bool, args []string) {
 	server := copylogtest.Server
 	switch {

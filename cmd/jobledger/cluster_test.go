@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// fakeCluster is a Kubernetes that does what it is told, at the time it is told: enough of one for the real loop to write a
-// log with. Nothing in it depends on the machine, so the log is the same every time, to the last byte.
+// fakeCluster is a Kubernetes that does what it is told, at the time it is told: enough of one for the real loop to
+// write a log with. Nothing in it depends on the machine, so the log is the same every time, to the last byte.
 type fakeCluster struct {
 	t       testing.TB
 	log     store.Log

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCronJobDocument runs the commands of docs/cronjobs.md on the log of some nights, and compares what they print with what the document
-// says. -update writes it.
+// TestCronJobDocument runs the commands of docs/cronjobs.md on the log of some nights, and compares what they print
+// with what the document says. -update writes it.
 func TestCronJobDocument(t *testing.T) {
 	file, err := filepath.Abs("../../docs/cronjobs.md")
 	if err != nil {

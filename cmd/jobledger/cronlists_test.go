@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestCronJobsInManyFiles: what a log of many files tells of CronJobs is what one of a single file tells: the lists, with lists beside the
-// files and without, the state of each, now and then, and what became of each due time.
+// TestCronJobsInManyFiles: what a log of many files tells of CronJobs is what one of a single file tells: the lists,
+// with lists beside the files and without, the state of each, now and then, and what became of each due time.
 func TestCronJobsInManyFiles(t *testing.T) {
 	one := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
 	nights(t, one)

@@ -11,9 +11,10 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// cronlog writes a log of the CronJob batch/nightly by hand: cronlog DIR. It is due at a quarter past each hour in Zurich, and Forbid. The
-// run of 07:15 UTC lasted until 09:20: that of 08:15 merged into that of 09:15, which started late. Then no controller watched for a day.
-// With 'cronlog DIR again' it is deleted then, and made again under its name two hours later.
+// cronlog writes a log of the CronJob batch/nightly by hand: cronlog DIR. It is due at a quarter past each hour in
+// Zurich, and Forbid. The run of 07:15 UTC lasted until 09:20: that of 08:15 merged into that of 09:15, which started
+// late. Then no controller watched for a day. With 'cronlog DIR again' it is deleted then, and made again under its
+// name two hours later.
 func cronlog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: cronlog DIR [again]")

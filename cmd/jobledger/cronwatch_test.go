@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestGetWatchesCronJobs: `get -w` shows how CronJobs are, then what changes and nothing else, and ends well when it is interrupted.
+// TestGetWatchesCronJobs: `get -w` shows how CronJobs are, then what changes and nothing else, and ends well when it is
+// interrupted.
 func TestGetWatchesCronJobs(t *testing.T) {
 	for _, row := range []struct {
 		args         string

@@ -95,8 +95,8 @@ func (p *patient) flip(path string, from, to int) {
 	p.write(path, content)
 }
 
-// pages gives the places of the data pages of a file: branches and leaves, in use or left from an earlier commit. They are ordered by what
-// they hold, because bbolt may put the pages of one commit in any order.
+// pages gives the places of the data pages of a file: branches and leaves, in use or left from an earlier commit. They
+// are ordered by what they hold, because bbolt may put the pages of one commit in any order.
 func (p *patient) pages(path string) (at []int) {
 	content := p.read(path)
 	for page := 2 * boltPage; page+boltPage <= len(content); page += boltPage {
@@ -229,7 +229,8 @@ func rewritten(file func(*patient) string) func(*patient) {
 	}
 }
 
-// rewrittenBlock changes a byte of records in a block of a packed file, one in so many that name a Job, and puts the checksum right.
+// rewrittenBlock changes a byte of records in a block of a packed file, one in so many that name a Job, and puts the
+// checksum right.
 func rewrittenBlock(p *patient) {
 	db, err := bbolt.Open(p.packed(), 0o600, nil)
 	p.must(err)
@@ -274,7 +275,8 @@ func changedBlock(value []byte, r *rand.Rand) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(changed, crc32.Checksum(changed, crc32.MakeTable(crc32.Castagnoli))), encoder.Close()
 }
 
-// forged replaces the log by one in which pods ran on another node, and all else fits. Keep says which files of the old one stay beside it.
+// forged replaces the log by one in which pods ran on another node, and all else fits. Keep says which files of the old
+// one stay beside it.
 func forged(keep ...string) func(*patient) {
 	return func(p *patient) {
 		kept := map[string][]byte{}

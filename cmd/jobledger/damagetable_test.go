@@ -26,7 +26,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// damageRows are the kinds of damage of the table in docs/format.md. Each is tried so often, with another place each time.
+// damageRows are the kinds of damage of the table in docs/format.md. Each is tried so often, with another place each
+// time.
 var damageRows = []struct {
 	what  string
 	tries int
@@ -215,8 +216,8 @@ func firstOf(path string) events.Sequence {
 	return events.Sequence(n)
 }
 
-// shown gives the lines of events -o json by their sequences, without what is taken from the records before: the names of Jobs. Whole is
-// false when a line is none.
+// shown gives the lines of events -o json by their sequences, without what is taken from the records before: the names
+// of Jobs. Whole is false when a line is none.
 func shown(r typed) (lines map[events.Sequence]string, whole bool) {
 	lines, whole = map[events.Sequence]string{}, true
 	for line := range strings.Lines(r.out) {
@@ -403,8 +404,9 @@ func start(dir string) (r typed) {
 	return r
 }
 
-// TestDamageTable damages a log in every way of the table, looks at it with every command, and compares with the table in
-// docs/format.md; -update writes it. Nothing may be silent, nothing may panic, and what is in the files that are not damaged can be read.
+// TestDamageTable damages a log in every way of the table, looks at it with every command, and compares with the table
+// in docs/format.md; -update writes it. Nothing may be silent, nothing may panic, and what is in the files that are not
+// damaged can be read.
 func TestDamageTable(t *testing.T) {
 	base := t.TempDir()
 	dir, older, other := filepath.Join(base, "log"), filepath.Join(base, "older"), filepath.Join(base, "other")

@@ -17,9 +17,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestEveryCommandInDocs: each command that README.md or a page of docs shows is one that there is. Other tests run the sessions (TestIncidentDocuments,
-// TestCronJobDocument, TestStreamDocument; in test/: TestDemo, TestNothingIsLeft). Here all are held against the real commands and
-// flags, targets of make, values of the chart, and files, also those that need a cluster.
+// TestEveryCommandInDocs: each command that README.md or a page of docs shows is one that there is. Other tests run the
+// sessions (TestIncidentDocuments, TestCronJobDocument, TestStreamDocument; in test/: TestDemo, TestNothingIsLeft).
+// Here all are held against the real commands and flags, targets of make, values of the chart, and files, also those
+// that need a cluster.
 func TestEveryCommandInDocs(t *testing.T) {
 	d := docs{t: t, root: filepath.Join("..", "..")}
 	d.makefile = d.read("Makefile")
@@ -162,7 +163,8 @@ func (d *docs) check(words []string, named bool) error {
 	return errors.Join(err, d.checkFiles(words[1:]))
 }
 
-// checkOurs parses a command line as the program does, without carrying it out. What a sentence names may lack values and arguments.
+// checkOurs parses a command line as the program does, without carrying it out. What a sentence names may lack values
+// and arguments.
 func checkOurs(name string, args []string, named bool) error {
 	args = slices.DeleteFunc(slices.Clone(args), func(word string) bool { return word == "…" })
 	for i, word := range args {

@@ -19,7 +19,8 @@ var (
 	inline = regexp.MustCompile("`([^`\n]+)`")
 )
 
-// commandsOf are the commands that a page shows: those of its blocks, and those in a sentence that begin with a program that is ours.
+// commandsOf are the commands that a page shows: those of its blocks, and those in a sentence that begin with a program
+// that is ours.
 func commandsOf(page, text string) (all []docCommand) {
 	add := func(line string, named bool) {
 		for _, words := range simple(line) {

@@ -226,8 +226,8 @@ func damageLine(c *cli.CLI, o *cli.OutputFlag, err error) error {
 	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
-// tellGaps says so when a moment that was asked for lies in a time in which the cluster was not watched: no record is of that time, and
-// what happened then stands behind it.
+// tellGaps says so when a moment that was asked for lies in a time in which the cluster was not watched: no record is
+// of that time, and what happened then stands behind it.
 func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query) error {
 	var moments []events.Time
 	for _, t := range []events.Time{q.Since, q.Until} {
@@ -333,7 +333,8 @@ func (l *listing) show(r *events.Record) error {
 	return l.printer.Record(r)
 }
 
-// tellNothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes is not.
+// tellNothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes
+// is not.
 func tellNothing(ctx context.Context, c *cli.CLI, src history.Source, stream *events.Stream, one which.Object) error {
 	if stream != nil {
 		any := false

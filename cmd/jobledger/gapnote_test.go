@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEventsNameAGap: a moment that is asked for and lies in a time in which the cluster was not watched is named; a span around that
-// time has the records that say so themselves.
+// TestEventsNameAGap: a moment that is asked for and lies in a time in which the cluster was not watched is named; a
+// span around that time has the records that say so themselves.
 func TestEventsNameAGap(t *testing.T) {
 	const log = "../../examples/incidents/delegated/log"
 	listing := ""

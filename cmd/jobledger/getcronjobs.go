@@ -202,7 +202,8 @@ func (o *cronsOut) flush() error {
 	return o.table.Flush()
 }
 
-// follow shows each CronJob that a batch of records changed, from a record on, if it is one of those that are wanted then.
+// follow shows each CronJob that a batch of records changed, from a record on, if it is one of those that are wanted
+// then.
 func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted history.CronJobsQuery, from events.Sequence) error {
 	live := history.LiveCronJobs(src)
 	one := func(s events.Stream, last *events.Record) (history.CronSummary, bool, error) {

@@ -22,8 +22,8 @@ type list interface {
 	show(ctx context.Context, c *cli.CLI, src history.Source) error
 }
 
-// pagesOf asks for pages of a list until there are so many objects, or all of them for 0. Notes are told with the first page. There
-// may be a page beside an error, as with Asked.Ask; with an error alone that is the end.
+// pagesOf asks for pages of a list until there are so many objects, or all of them for 0. Notes are told with the first
+// page. There may be a page beside an error, as with Asked.Ask; with an error alone that is the end.
 func pagesOf[A any](
 	ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[A], most int, of func(*A) (n int, more string),
 ) iter.Seq2[*A, error] {

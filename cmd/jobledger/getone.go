@@ -53,8 +53,8 @@ func getOne(ctx context.Context, c *cli.CLI, f *getFlags, args []string, h which
 	return watch.UnlessInterrupted(ctx, watchOne(ctx, c, src, &f.Output, shown, head+1))
 }
 
-// withZone is the state of a CronJob with the rules of its zone, which people are shown its due times by and which are no part of
-// the answer's JSON: they are found in the records. Where that fails, times are in UTC alone.
+// withZone is the state of a CronJob with the rules of its zone, which people are shown its due times by and which are
+// no part of the answer's JSON: they are found in the records. Where that fails, times are in UTC alone.
 func withZone(ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[ask.State], state *ask.State) *ask.State {
 	silent := func(string) {}
 	here, err := q.Ask(ctx, c.AskHere(src, serve.Hears{Note: silent, Behind: silent}))

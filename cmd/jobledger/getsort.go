@@ -106,7 +106,8 @@ func writeSorted(ctx context.Context, c *cli.CLI, src history.Source, f *getFlag
 	return unread
 }
 
-// sortBy sorts by a field; those that lack it come first, as with kubectl, and those that are equal stay in their order.
+// sortBy sorts by a field; those that lack it come first, as with kubectl, and those that are equal stay in their
+// order.
 func sortBy[T any](jobs []T, path string) error {
 	type keyed struct {
 		key any

@@ -19,9 +19,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// goldenDir holds logs as bytes, with what today's program says of them. Until proto/frozen.binpb is committed they are made
-// again as it suits. From then on none of them is changed any more: a directory of its own takes those that are written
-// otherwise. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and little endian.
+// goldenDir holds logs as bytes, with what today's program says of them. Until proto/frozen.binpb is committed they are
+// made again as it suits. From then on none of them is changed any more: a directory of its own takes those that are
+// written otherwise. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and
+// little endian.
 const goldenDir = "testdata/golden"
 
 // goldenLogs are the logs that are kept.
@@ -43,8 +44,8 @@ var goldenCommands = [][]string{
 	{"verify"}, {"get", "jobs", "-A", "-o", "json"}, {"events", "-o", "json"}, {"replay"},
 }
 
-// TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those again that are not frozen, writes
-// down what is said of all, and says what changed.
+// TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those again that are
+// not frozen, writes down what is said of all, and says what changed.
 func TestGoldenLogs(t *testing.T) {
 	repo := repository{dir: "."}
 	frozen := repo.frozenLogs(t)
@@ -110,8 +111,8 @@ func (r repository) git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// freezes is the commit that froze the schema: the one that added proto/frozen.binpb. It is empty before that, and without git, which CI
-// must have.
+// freezes is the commit that froze the schema: the one that added proto/frozen.binpb. It is empty before that, and
+// without git, which CI must have.
 func (r repository) freezes(t *testing.T) string {
 	t.Helper()
 	out, err := r.git("log", "--format=%H", "--diff-filter=A", "--", ":/proto/frozen.binpb")
@@ -129,8 +130,8 @@ func (r repository) freezes(t *testing.T) string {
 	return all[len(all)-1]
 }
 
-// frozenLogs are the logs that the commit that froze the schema has, or a later one added, with their hashes in git, wherever this package
-// was then.
+// frozenLogs are the logs that the commit that froze the schema has, or a later one added, with their hashes in git,
+// wherever this package was then.
 func (r repository) frozenLogs(t *testing.T) map[string]string {
 	t.Helper()
 	since := r.freezes(t)
@@ -171,7 +172,8 @@ func (r repository) changed(frozen map[string]string) (wrong []string) {
 	return wrong
 }
 
-// renew makes the logs again. What differs from all that are frozen goes into the first directory that has none of them.
+// renew makes the logs again. What differs from all that are frozen goes into the first directory that has none of
+// them.
 func renew(t *testing.T, frozen map[string]string) {
 	t.Helper()
 	era := "first"

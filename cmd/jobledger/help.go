@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addHelp adds the commands that come with the library, and makes them refuse what they do not know: left alone they show
-// something else, and end well.
+// addHelp adds the commands that come with the library, and makes them refuse what they do not know: left alone they
+// show something else, and end well.
 func addHelp(c *cli.CLI, root *cobra.Command) {
 	flags := fmt.Sprintf(".FlagUsagesWrapped %d", c.Width())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", flags))

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 )
 
-// TestIncidentDocuments runs the commands of README.md and of all pages below docs that ask the recorded incidents, and compares what they print
-// with what the pages say. -update writes it.
+// TestIncidentDocuments runs the commands of README.md and of all pages below docs that ask the recorded incidents, and
+// compares what they print with what the pages say. -update writes it.
 func TestIncidentDocuments(t *testing.T) {
 	t.Chdir("../..") // where the documents' commands are to be run
 	least := map[string]int{"docs/postmortem.md": 5, "docs/observe.md": 4, "docs/handover.md": 1, "docs/troubleshooting.md": 2, "README.md": 1}

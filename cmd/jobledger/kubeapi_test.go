@@ -15,8 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// startKubeAPI serves a cluster with the objects of a file: kubeapi KUBECONFIG OBJECTS WRITES. It writes the kubeconfig, and to
-// WRITES a line for each request that is no read. Lists come in pages of two at most. Pods stay as they are given.
+// startKubeAPI serves a cluster with the objects of a file: kubeapi KUBECONFIG OBJECTS WRITES. It writes the
+// kubeconfig, and to WRITES a line for each request that is no read. Lists come in pages of two at most. Pods stay as
+// they are given.
 func startKubeAPI(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: kubeapi KUBECONFIG OBJECTS WRITES")
@@ -26,7 +27,8 @@ func startKubeAPI(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { _ = writes.Close() }) // after the server, which is deferred later
 	never := kubelet.Range{Min: 24 * time.Hour, Max: 24 * time.Hour}
 	w := world.New(world.Config{Kubelet: kubelet.Config{Schedule: never}})
-	// A script may show one log several clusters, as states of one. Versions grow from one to the next, so that none went back.
+	// A script may show one log several clusters, as states of one. Versions grow from one to the next, so that none went
+	// back.
 	w.Server.Pass(uint64(time.Now().UnixMilli()))
 	server := httpapi.New(httpapi.Config{World: w, MaxPage: 2, Writes: writes})
 	ts.Defer(server.Close)
@@ -48,7 +50,8 @@ func startDeniedAPI(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), openKubeconfig(server.URL), 0o600))
 }
 
-// startUnauthorizedAPI serves a cluster that accepts no credentials, as to one whose token has expired: unauthorizedapi KUBECONFIG.
+// startUnauthorizedAPI serves a cluster that accepts no credentials, as to one whose token has expired: unauthorizedapi
+// KUBECONFIG.
 func startUnauthorizedAPI(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: unauthorizedapi KUBECONFIG")

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// sealPod writes the objects of a cluster, which is a pod that the log with that key made in an epoch: sealpod LOG OBJECTS EPOCH; with
-// "forged" behind it, the seal is that of another command.
+// sealPod writes the objects of a cluster, which is a pod that the log with that key made in an epoch: sealpod LOG
+// OBJECTS EPOCH; with "forged" behind it, the seal is that of another command.
 func sealPod(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: sealpod LOG OBJECTS EPOCH [forged]")

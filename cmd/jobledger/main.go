@@ -37,8 +37,8 @@ func run(args []string) int {
 	return execute(ctx, (&cli.CLI{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, KubeNamespace: kubeNamespace}), asCompletion(args))
 }
 
-// asCompletion is the command line that is meant when kubectl asks for the completion of a plugin: it runs a program of another name,
-// which may be a link to this one, with what the user has typed.
+// asCompletion is the command line that is meant when kubectl asks for the completion of a plugin: it runs a program of
+// another name, which may be a link to this one, with what the user has typed.
 func asCompletion(args []string) []string {
 	if filepath.Base(args[0]) != "kubectl_complete-jobledger" {
 		return args

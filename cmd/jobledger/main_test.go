@@ -30,8 +30,9 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line as it is typed.
 func TestScripts(t *testing.T) { runScripts(t, ownState, "testdata/script") }
 
-// TestARacedController plays the script of a whole controller with the program that JOBLEDGER_RACED names, which make test builds under the
-// race detector: a race ends it with another code than the script wants. This test itself, and what only tests need, are built plain.
+// TestARacedController plays the script of a whole controller with the program that JOBLEDGER_RACED names, which make
+// test builds under the race detector: a race ends it with another code than the script wants. This test itself, and
+// what only tests need, are built plain.
 func TestARacedController(t *testing.T) {
 	program := os.Getenv("JOBLEDGER_RACED")
 	if program == "" {

@@ -22,9 +22,9 @@ import (
 
 const testLogID = "0123456789abcdef0123456789abcdef"
 
-// makelog writes a log: makelog DIR, or makelog DIR altered for one whose first decision is not the one that was made, or makelog
-// DIR split for one of several files; makelog DIR short has its first 40 records, and makelog DIR season tells of 24 Jobs in several
-// files (season). Otherwise it tells of one morning:
+// makelog writes a log: makelog DIR, or makelog DIR altered for one whose first decision is not the one that was made,
+// or makelog DIR split for one of several files; makelog DIR short has its first 40 records, and makelog DIR season
+// tells of 24 Jobs in several files (season). Otherwise it tells of one morning:
 //
 //	default/demo      two of two pods succeed after one failed with exit 3 and a rude message; then it is deleted
 //	batch/hopeless    its pod fails, and no failure is allowed
@@ -32,8 +32,8 @@ const testLogID = "0123456789abcdef0123456789abcdef"
 //	default/demo      again, another Job of the name: the server refuses its pod (quota), so it waits
 //	batch/asked       its first command is in flight
 //
-// makelog DIR teams writes another one: that of some Jobs with labels and with names that are like each other. makelog DIR night writes that of
-// one night (night).
+// makelog DIR teams writes another one: that of some Jobs with labels and with names that are like each other. makelog
+// DIR night writes that of one night (night).
 func makelog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: makelog DIR [altered|short|split|teams|night]")
@@ -172,7 +172,8 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // holdlog opens a log to write, as a controller does, until the script ends: holdlog DIR. It answers readers, and sets
-// SERVER_URL to where; with "holdlog DIR silent" it does not answer, and with "holdlog DIR lost" it left a wrong address.
+// SERVER_URL to where; with "holdlog DIR silent" it does not answer, and with "holdlog DIR lost" it left a wrong
+// address.
 func holdlog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: holdlog DIR [silent|lost]")

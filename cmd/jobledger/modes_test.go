@@ -17,8 +17,9 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// modes writes a log of three runs: one that observes the built-in controller (--manage=observe), one that runs delegated Jobs and observes
-// the others (--manage=delegated --observe=others), one in place of the built-in controller (--manage=all).
+// modes writes a log of three runs: one that observes the built-in controller (--manage=observe), one that runs
+// delegated Jobs and observes the others (--manage=delegated --observe=others), one in place of the built-in controller
+// (--manage=all).
 //
 //	old       fails in the first run, by the built-in controller; a user deletes its pod before
 //	crossing  fails once in each run; in the last we decide that it fails
@@ -31,8 +32,8 @@ type modes struct {
 	known map[string]*fakeJob // by name
 }
 
-// run does something as one run of a controller with settings, behind a pause. The lists of its start have all pods, and the Jobs that the
-// settings are about.
+// run does something as one run of a controller with settings, behind a pause. The lists of its start have all pods,
+// and the Jobs that the settings are about.
 func (m *modes) run(settings func(*events.Settings), do func()) {
 	m.t.Helper()
 	log, err := boltlog.Open(m.dir, smallFiles)
@@ -250,8 +251,9 @@ func TestALogThatChangesItsMode(t *testing.T) {
 	}
 }
 
-// TestAJobThatIsNoLongerLookedAt: an observer's log goes on with delegated Jobs alone. The built-in controller's Jobs are not watched from then
-// on, though their pods are, so no answer says how they are, and nothing is decided about them.
+// TestAJobThatIsNoLongerLookedAt: an observer's log goes on with delegated Jobs alone. The built-in controller's Jobs
+// are not watched from then on, though their pods are, so no answer says how they are, and nothing is decided about
+// them.
 func TestAJobThatIsNoLongerLookedAt(t *testing.T) {
 	m := &modes{t: t, dir: filepath.Join(t.TempDir(), "log"), known: map[string]*fakeJob{}}
 	m.run(func(s *events.Settings) { s.Mode = events.ModeObserve }, func() {

@@ -16,8 +16,8 @@ import (
 // crowdSpaces is how many namespaces have a Job etl.
 const crowdSpaces = 12
 
-// crowd writes the log of Jobs and CronJobs with names that are asked for, into a directory. It gives the names of two pods: that of the Job
-// solo, and that of a run of the CronJob nightly.
+// crowd writes the log of Jobs and CronJobs with names that are asked for, into a directory. It gives the names of two
+// pods: that of the Job solo, and that of a run of the CronJob nightly.
 //
 //	team-00 to team-11/etl  Jobs, oldest first: that of team-03 failed, that of team-05 is stuck, the others succeeded
 //	web/solo                a Job that failed
@@ -78,7 +78,8 @@ func crowd(t testing.TB, dir string) (solo, run string) {
 	return solo, run
 }
 
-// nameRow is a way to name an object. SOLO and RUN are pods. err is said on standard error; nothing is where it is empty.
+// nameRow is a way to name an object. SOLO and RUN are pods. err is said on standard error; nothing is where it is
+// empty.
 type nameRow struct {
 	sentence, typed string
 	code            int
@@ -159,7 +160,8 @@ var bothNames = []nameRow{
 	{"kind and namespace with name", "job web/solo", 0, ""},
 }
 
-// TestNames: every command that takes the name of an object takes it in the same ways. A wrong one is told with what to write instead.
+// TestNames: every command that takes the name of an object takes it in the same ways. A wrong one is told with what to
+// write instead.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	solo, run := crowd(t, dir)

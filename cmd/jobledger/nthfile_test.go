@@ -8,8 +8,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// nthFile tells a script of one file of a log: nthfile DIR N, from 0. It sets $FILE to its name, $FIRST and $LAST to the first and the
-// last record in it, $BEFORE to the record before it, and $NEXT to the first record of the file that follows.
+// nthFile tells a script of one file of a log: nthfile DIR N, from 0. It sets $FILE to its name, $FIRST and $LAST to
+// the first and the last record in it, $BEFORE to the record before it, and $NEXT to the first record of the file that
+// follows.
 func nthFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: nthfile DIR N")

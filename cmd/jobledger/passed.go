@@ -18,8 +18,8 @@ import (
 // mostPassed is how many times of passing over a listing names. It counts the others.
 const mostPassed = 3
 
-// tellPassed says in which of the times that were asked for not all was recorded, as a namespace was over its budget of log: from since on,
-// that of the first record shown. For programs it is a line of its own.
+// tellPassed says in which of the times that were asked for not all was recorded, as a namespace was over its budget of
+// log: from since on, that of the first record shown. For programs it is a line of its own.
 func tellPassed(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
 	passed, err := history.PassedSince(ctx, src, since)
 	if errors.Is(err, store.ErrPruned) || passed == nil {
@@ -62,7 +62,8 @@ func passedLine(c *cli.CLI, o *cli.OutputFlag, times []history.Passed) error {
 	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
-// notePassed says of a list which namespaces are over their budgets of log: objects may be missing in it, and what is shown be late.
+// notePassed says of a list which namespaces are over their budgets of log: objects may be missing in it, and what is
+// shown be late.
 func notePassed(c *cli.CLI, now []history.Passed, output *cli.OutputFlag) {
 	for i := range now {
 		if i == mostPassed && len(now) > mostPassed+1 {

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// flooded is the log of a morning, in which the namespace batch was over its budget from its beginning on. The controller was killed a
-// minute after it had said so last.
+// flooded is the log of a morning, in which the namespace batch was over its budget from its beginning on. The
+// controller was killed a minute after it had said so last.
 func flooded(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "log")
@@ -50,8 +50,8 @@ func flooded(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestWhatWasPassedOverIsSaid: each answer that may miss something, as a namespace was over its budget of log, says so, for people and for
-// programs. None claims to be complete. Answers about other namespaces do not speak of it.
+// TestWhatWasPassedOverIsSaid: each answer that may miss something, as a namespace was over its budget of log, says so,
+// for people and for programs. None claims to be complete. Answers about other namespaces do not speak of it.
 func TestWhatWasPassedOverIsSaid(t *testing.T) {
 	dir := flooded(t)
 	for _, row := range []struct{ ask, says, json string }{
@@ -100,9 +100,9 @@ func TestWhatWasPassedOverIsSaid(t *testing.T) {
 	}
 }
 
-// floodedCrons writes, by hand, the log of the CronJob batch/nightly, which another controller runs, and of the CronJob default/hourly.
-// Neither was started at 09:15, as far as was seen. The namespace batch was over its budget from 09:00 on, and of nightly 7 versions of then
-// have no record.
+// floodedCrons writes, by hand, the log of the CronJob batch/nightly, which another controller runs, and of the CronJob
+// default/hourly. Neither was started at 09:15, as far as was seen. The namespace batch was over its budget from 09:00
+// on, and of nightly 7 versions of then have no record.
 func floodedCrons(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "log")
@@ -143,7 +143,8 @@ func floodedCrons(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestWhatWasPassedOverOfCronJobsIsSaid: no answer about due times claims that nothing ran, where a Job may have come and gone without a record.
+// TestWhatWasPassedOverOfCronJobsIsSaid: no answer about due times claims that nothing ran, where a Job may have come
+// and gone without a record.
 func TestWhatWasPassedOverOfCronJobsIsSaid(t *testing.T) {
 	dir := floodedCrons(t)
 	for _, row := range []struct {

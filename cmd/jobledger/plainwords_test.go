@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// unclear are words that the code has or had for itself, each with those that a reader knows. No text of the program uses them.
+// unclear are words that the code has or had for itself, each with those that a reader knows. No text of the program
+// uses them.
 var unclear = []struct{ word, say string }{
 	{`lets? go of|let go\b`, "remove the finalizer; drop"},
 	{`(is|are|was|were|been|stays?) served`, "is over"},
@@ -26,7 +27,8 @@ var unclear = []struct{ word, say string }{
 	{`\d+/0 (done|refused|unknown|withdrawn)`, "command 1 of record N"},
 }
 
-// TestPlainWords: what users read says it in words that they know: each text of the program, and what its commands print.
+// TestPlainWords: what users read says it in words that they know: each text of the program, and what its commands
+// print.
 func TestPlainWords(t *testing.T) {
 	all := texts(t)
 	for text, place := range printed(t) {
@@ -45,7 +47,8 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// printed are the lines that users see: expected output in scripts, golden text, examples of a terminal in the documents. Each with its place.
+// printed are the lines that users see: expected output in scripts, golden text, examples of a terminal in the
+// documents. Each with its place.
 func printed(t *testing.T) map[string]string {
 	t.Helper()
 	lines := map[string]string{}

@@ -21,8 +21,8 @@ func addAllNamespaces(root *cobra.Command) {
 	}
 }
 
-// namespaceOf fills in the namespace that the command line leaves open, before the command begins: as a plugin, that of the
-// kubeconfig's current context.
+// namespaceOf fills in the namespace that the command line leaves open, before the command begins: as a plugin, that of
+// the kubeconfig's current context.
 func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	all := flags.Lookup("all-namespaces") != nil && flags.Changed("all-namespaces")

@@ -33,7 +33,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// running is a story of the command: lives of it on one log, beside one cluster, with what a disk and an API server saw of them.
+// running is a story of the command: lives of it on one log, beside one cluster, with what a disk and an API server saw
+// of them.
 type running struct {
 	trace   *powercut.Trace
 	written map[events.Sequence][][]byte // all records that there were under a number
@@ -44,7 +45,8 @@ type running struct {
 // runLogName is where the log is below the directory that is recorded.
 const runLogName = "state/log"
 
-// tell lets the command live five times: it is killed, goes on, is killed again, goes on and stops at once. New Jobs come in each life.
+// tell lets the command live five times: it is killed, goes on, is killed again, goes on and stops at once. New Jobs
+// come in each life.
 func tell(t *testing.T, r *rand.Rand) *running {
 	t.Helper()
 	w := world.New(world.Config{Seed: r.Uint64(), Kubelet: kubelet.Config{RunTime: kubelet.Range{Max: 40 * time.Millisecond}}})
@@ -156,8 +158,9 @@ func settled(w *world.World) bool {
 	return !slices.ContainsFunc(w.Server.AllPods(), func(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, events.TrackingFinalizer) })
 }
 
-// TestTheCommandUnderPowerCuts cuts the power of "jobledger run": it opens its log, works, turns files over, packs them, is killed, goes
-// on, and stops with a snapshot and lists of Jobs. What reached the API server is in the log that is left, and every command reads it.
+// TestTheCommandUnderPowerCuts cuts the power of "jobledger run": it opens its log, works, turns files over, packs
+// them, is killed, goes on, and stops with a snapshot and lists of Jobs. What reached the API server is in the log that
+// is left, and every command reads it.
 func TestTheCommandUnderPowerCuts(t *testing.T) {
 	r, states, calls, met := cutlog.Seed(t), 0, 0, map[string]bool{}
 	for range cutlog.Number("JOBLEDGER_STORIES", 1, 10) {
@@ -207,7 +210,8 @@ func (s *running) cut(t *testing.T, r *rand.Rand, tr *powercut.Trace, n int, fn 
 	}
 }
 
-// hear takes what was sent to the API server: the commands that asked for it are durable by then, and so is the key that seals pods.
+// hear takes what was sent to the API server: the commands that asked for it are durable by then, and so is the key
+// that seals pods.
 func (s *running) hear(h *cutlog.Heard, said []byte) error {
 	for lines := bufio.NewScanner(bytes.NewReader(said)); lines.Scan(); {
 		at, ok := s.decided[lines.Text()]
@@ -233,8 +237,8 @@ func (s *running) judge(t *testing.T, c cutlog.Cut, heard cutlog.Heard, thorough
 	return cutlog.Check(t.Context(), dir, heard, store.Options{RotateBytes: 32 << 10})
 }
 
-// readers asks the commands of an operator, who looks before anything is started again. What is beside the records, the lists of Jobs
-// and indexes, must not change what they say.
+// readers asks the commands of an operator, who looks before anything is started again. What is beside the records, the
+// lists of Jobs and indexes, must not change what they say.
 func readers(t *testing.T, c cutlog.Cut, dir string) error {
 	t.Helper()
 	bare := c

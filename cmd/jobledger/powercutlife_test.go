@@ -29,9 +29,9 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// smallFilesCommand is "jobledger run" on a log whose files turn over often and are packed at once: smallFilesCommand DIR SERVER. It
-// stops in good order when its standard input ends. What it writes to the API server it says before on its standard output, in the
-// words of commandKeys.
+// smallFilesCommand is "jobledger run" on a log whose files turn over often and are packed at once: smallFilesCommand
+// DIR SERVER. It stops in good order when its standard input ends. What it writes to the API server it says before on
+// its standard output, in the words of commandKeys.
 const smallFilesCommand = "jobledger-small-files"
 
 func smallFilesMain() {

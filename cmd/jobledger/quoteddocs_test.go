@@ -13,7 +13,8 @@ import (
 )
 
 var (
-	// quoted is what a page quotes of an answer in its text: *in italics*, or `STUCK for 15m: …`, whose first word is a verdict's.
+	// quoted is what a page quotes of an answer in its text: *in italics*, or `STUCK for 15m: …`, whose first word is a
+	// verdict's.
 	quoted = regexp.MustCompile("\\*([A-Za-z][^*|]{10,}?)\\*|`((?:STUCK|RUNNING|WAITING|FAILED|COMPLETE|UNKNOWN|HELD)[^`]{8,}?)`")
 	// fixed is a row of words in it that no name and no number can be part of.
 	fixed = regexp.MustCompile(`(?:^|[ (])((?:[a-z][a-z']*,? ){2,}[a-z']+)`)
@@ -24,8 +25,8 @@ var (
 	blank = regexp.MustCompile(`\s+`)
 )
 
-// TestQuotedWordsAreThePrograms: what the pages for those who read answers quote in their text is said by the program: each row of three words
-// or more without a number or a name stands in its source, or in an answer that is kept.
+// TestQuotedWordsAreThePrograms: what the pages for those who read answers quote in their text is said by the program:
+// each row of three words or more without a number or a name stands in its source, or in an answer that is kept.
 func TestQuotedWordsAreThePrograms(t *testing.T) {
 	says := programSays(t)
 	for page, least := range map[string]int{"postmortem.md": 12, "cronjobs.md": 12, "troubleshooting.md": 2} {

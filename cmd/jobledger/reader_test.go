@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 )
 
-// TestTheReaderAnswers builds the program as 'make reader' does. It answers as the whole program does, and says where the commands are
-// that it does not have.
+// TestTheReaderAnswers builds the program as 'make reader' does. It answers as the whole program does, and says where
+// the commands are that it does not have.
 func TestTheReaderAnswers(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "jobledger")
 	if out, err := exec.Command("go", "build", "-tags", "reader", "-o", program, ".").CombinedOutput(); err != nil {

@@ -72,7 +72,8 @@ func (f *replayFlags) one() (one which.Object, err error) {
 	return one, err
 }
 
-// playRecords decides again for each record. It gives the first divergence, and why the records cannot be read to their end.
+// playRecords decides again for each record. It gives the first divergence, and why the records cannot be read to their
+// end.
 func playRecords(player *replay.Replay, records iter.Seq2[events.Record, error], progress *cli.Progress) (first *replay.Divergence, ended, err error) {
 	for r, err := range records {
 		if errors.Is(err, store.ErrCorrupt) {
@@ -146,7 +147,8 @@ func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
 	return nil
 }
 
-// verifyFirst verifies the log as a whole, where that can be done, and hands the replay the snapshot. It says what is not checked.
+// verifyFirst verifies the log as a whole, where that can be done, and hands the replay the snapshot. It says what is
+// not checked.
 func verifyFirst(ctx context.Context, c *cli.CLI, f *replayFlags, src history.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
 	unchecked = []string{"the causes of records", "names, messages and sentences"}
 	if oneJob {

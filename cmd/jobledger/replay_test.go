@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestReplayOfOneJob: what is replayed of one Job are its decisions, all of them, and what is found is what a replay of the
-// whole log finds of it, also where the log was altered.
+// TestReplayOfOneJob: what is replayed of one Job are its decisions, all of them, and what is found is what a replay of
+// the whole log finds of it, also where the log was altered.
 func TestReplayOfOneJob(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
 	morning(t, log)
@@ -59,8 +59,8 @@ func TestReplayOfOneJob(t *testing.T) {
 	}
 }
 
-// altered changes the first decision at or after a record: its first create asks for another ordinal, or its first command
-// is gone.
+// altered changes the first decision at or after a record: its first create asks for another ordinal, or its first
+// command is gone.
 func altered(records []events.Record, from events.Sequence) []events.Record {
 	out := append([]events.Record(nil), records...)
 	for i := range out {
@@ -117,8 +117,8 @@ func (l forgedLog) ReadStream(ctx context.Context, s events.Stream, from events.
 	return l.forge(l.Reader.ReadStream(ctx, s, from, d))
 }
 
-// TestReplayOfOneJobOfAForgedLog: values that no controller writes, in each number of each record of a Job, end the replay of that Job with
-// an error that says which record it is; or they are values that it can be replayed with.
+// TestReplayOfOneJobOfAForgedLog: values that no controller writes, in each number of each record of a Job, end the
+// replay of that Job with an error that says which record it is; or they are values that it can be replayed with.
 func TestReplayOfOneJobOfAForgedLog(t *testing.T) {
 	refused := map[string]int{}
 	for _, l := range valuesLogs(t) {

@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// oneJob gives the part of each batch that one Job's decisions depend on: its own stream and the controller's. Specs that other Jobs'
-// streams store are made known to the replay beside that. The last record of a part bears the end mark of its batch.
+// oneJob gives the part of each batch that one Job's decisions depend on: its own stream and the controller's. Specs
+// that other Jobs' streams store are made known to the replay beside that. The last record of a part bears the end mark
+// of its batch.
 func oneJob(ctx context.Context, src history.Source, s events.Stream, player *replay.Replay) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		var held *events.Record // until it is known whether its batch goes on
@@ -37,7 +38,8 @@ func oneJob(ctx context.Context, src history.Source, s events.Stream, player *re
 	}
 }
 
-// endsBefore reports whether the batch of a record ends before a later one. All records of a batch bear one time; two batches may too.
+// endsBefore reports whether the batch of a record ends before a later one. All records of a batch bear one time; two
+// batches may too.
 func endsBefore(ctx context.Context, src history.Source, a, b *events.Record) (bool, error) {
 	switch {
 	case a.Last || a.Time != b.Time:

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestReplayStrict: a decision that these rules decide otherwise than other rules did is no failure, but with --strict. A decision that says
-// that it is by other rules than those with which its controller started is one.
+// TestReplayStrict: a decision that these rules decide otherwise than other rules did is no failure, but with --strict.
+// A decision that says that it is by other rules than those with which its controller started is one.
 func TestReplayStrict(t *testing.T) {
 	byOthers := func(records []events.Record, starts bool) []events.Record {
 		for i := range records {

@@ -26,8 +26,8 @@ const seasonJobs = 34
 // smallFiles make a log of several files of little work.
 var smallFiles = store.Options{LogID: testLogID, RotateBytes: 64 << 10}
 
-// season writes a log: that many Jobs of the namespace default, job-00 and so on, one after the other; of every fifth a pod fails
-// first. Every eighth is followed by a snapshot. Between, if not nil, is called behind each Job.
+// season writes a log: that many Jobs of the namespace default, job-00 and so on, one after the other; of every fifth a
+// pod fails first. Every eighth is followed by a snapshot. Between, if not nil, is called behind each Job.
 func season(t testing.TB, log store.Log, jobs int, between func(n int)) {
 	t.Helper()
 	c := newKeyedCluster(t, log, seasonKey.ID())
@@ -69,8 +69,8 @@ func (c *fakeCluster) snapshot() {
 	}
 }
 
-// eachDurable is a log that commits each batch by itself, so that its files are the same ones each time: how many batches share a commit
-// depends on how busy the machine is, and that decides which page of a file holds what.
+// eachDurable is a log that commits each batch by itself, so that its files are the same ones each time: how many
+// batches share a commit depends on how busy the machine is, and that decides which page of a file holds what.
 type eachDurable struct{ store.Log }
 
 func (l eachDurable) Append(b events.Batch, _ bool) store.Commit {
@@ -79,7 +79,8 @@ func (l eachDurable) Append(b events.Batch, _ bool) store.Commit {
 	return commit
 }
 
-// makeSeason writes a season's log to a directory, packs the older half of its files and stops in good order. Older, if not empty, gets a copy as it was halfway.
+// makeSeason writes a season's log to a directory, packs the older half of its files and stops in good order. Older, if
+// not empty, gets a copy as it was halfway.
 func makeSeason(t testing.TB, dir, older string, jobs int) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "KEY"), seasonKey[:], 0o600)); err != nil {

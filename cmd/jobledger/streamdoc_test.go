@@ -16,7 +16,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// TestStreamDocument runs the commands and the Go program of docs/stream.md, and compares what they print with what it says.
+// TestStreamDocument runs the commands and the Go program of docs/stream.md, and compares what they print with what it
+// says.
 func TestStreamDocument(t *testing.T) {
 	dir := t.TempDir()
 	var script strings.Builder

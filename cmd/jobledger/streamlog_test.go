@@ -26,10 +26,11 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// streamlog publishes a log on a NATS server of its own until the script ends, as a controller does, and returns when all of it
-// is in the stream: streamlog DIR. With "streamlog DIR without FROM TO", the stream lost these records; with "spoilt" their
-// data cannot be read, and a message of somebody else is before them. NATS_URL, NATS_USER and NATS_PASSWORD are set to
-// where the server answers, and to whom; the context reader.json says the same. RECORDS is set to how many records there are.
+// streamlog publishes a log on a NATS server of its own until the script ends, as a controller does, and returns when
+// all of it is in the stream: streamlog DIR. With "streamlog DIR without FROM TO", the stream lost these records; with
+// "spoilt" their data cannot be read, and a message of somebody else is before them. NATS_URL, NATS_USER and
+// NATS_PASSWORD are set to where the server answers, and to whom; the context reader.json says the same. RECORDS is set
+// to how many records there are.
 func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || (len(args) != 1 && len(args) != 4) {
 		ts.Fatalf("usage: streamlog DIR [without|spoilt FROM TO]")

@@ -28,9 +28,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// FuzzValues puts another value into one field of one record, as whoever writes a log again with the right checksums can. What cannot be is
-// refused in words that name record and field; all else is read, replayed and listed, without a panic and in no more time than a hundred
-// logs as they were.
+// FuzzValues puts another value into one field of one record, as whoever writes a log again with the right checksums
+// can. What cannot be is refused in words that name record and field; all else is read, replayed and listed, without a
+// panic and in no more time than a hundred logs as they were.
 func FuzzValues(f *testing.F) {
 	logs := valuesLogs(f)
 	for which, l := range logs {
@@ -118,8 +118,8 @@ func newValued(t testing.TB, log store.Log) *valued {
 	return &l
 }
 
-// someDues tells of three CronJobs in two nights. The run of the first night lasts beyond the second, so that the next one is held back. A
-// run is refused, another is asked for, and no controller watched for an hour.
+// someDues tells of three CronJobs in two nights. The run of the first night lasts beyond the second, so that the next
+// one is held back. A run is refused, another is asked for, and no controller watched for an hour.
 func someDues(t testing.TB, log store.Log) {
 	c := newCronCluster(t, log, events.At(march(27, "23:40:00")))
 	etl := c.addCron("prod", "etl", "30 1,2 * * *", "Europe/Berlin", func(s *events.CronJobSeen) { s.Policy = "Forbid" })

@@ -113,7 +113,8 @@ func runVerify(ctx context.Context, c *cli.CLI, dir string, has []store.Head) er
 	return nil
 }
 
-// tellVerified says what is to be known of a log beside whether it is whole, and how it is damaged: err is that of its verification.
+// tellVerified says what is to be known of a log beside whether it is whole, and how it is damaged: err is that of its
+// verification.
 func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error {
 	tellIdentity(c, report)
 	if err == nil && report.First > 1 && report.Records > 0 {
@@ -180,8 +181,8 @@ func tellIdentity(c *cli.CLI, r store.Report) {
 	fmt.Fprintf(c.Out, "log %s, epoch %d: records %d to %d in %s\n", words.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
 }
 
-// keyNote says what is wrong with the key with which the newest run hashed specs and templates; empty when nothing is. What is
-// verified does not depend on it.
+// keyNote says what is wrong with the key with which the newest run hashed specs and templates; empty when nothing is.
+// What is verified does not depend on it.
 func keyNote(ctx context.Context, dir string) (string, error) {
 	log, err := open.Archive(dir)
 	if errors.Is(err, store.ErrHeld) {

@@ -11,7 +11,8 @@ import (
 // MaxCommands bounds the commands that are remembered. Beyond it all are forgotten.
 const MaxCommands = 20_000
 
-// Commands says which command a record ends. It remembers the commands whose decisions it was shown, while they are in flight.
+// Commands says which command a record ends. It remembers the commands whose decisions it was shown, while they are in
+// flight.
 type Commands struct {
 	// Log is where others are looked up; nil when nothing can be.
 	Log store.Reader
@@ -26,8 +27,8 @@ type decision struct {
 	open     int
 }
 
-// End names the command whose end a record tells: by its outcome, or by a Job that shows what a status write stored. ok is false
-// for all other records.
+// End names the command whose end a record tells: by its outcome, or by a Job that shows what a status write stored. ok
+// is false for all other records.
 func End(r *events.Record) (name events.CommandID, ok bool) {
 	switch f := r.Facts.(type) {
 	case *events.CommandEnded:
@@ -57,8 +58,9 @@ func TypeOf(r *events.Record) events.CommandKind {
 	return 0
 }
 
-// Ended is the command whose end a record tells. It is nil when a record before told that already, when the record tells no end, and
-// when the log no longer holds the command. Its error is the log's. It is asked before the record is shown.
+// Ended is the command whose end a record tells. It is nil when a record before told that already, when the record
+// tells no end, and when the log no longer holds the command. Its error is the log's. It is asked before the record is
+// shown.
 func (c *Commands) Ended(ctx context.Context, r *events.Record) (events.Command, error) {
 	name, ok := End(r)
 	if !ok {

@@ -11,21 +11,22 @@ import (
 // Cursor is where one consumer is in a log. Log and Take are required.
 type Cursor struct {
 	Log store.Reader
-	// Next is the record that is taken next; 0 for the first that is kept. It moves on when Take has returned without an error.
+	// Next is the record that is taken next; 0 for the first that is kept. It moves on when Take has returned without an
+	// error.
 	Next events.Sequence
 	// Take takes a record, which is another one as soon as Take has returned; its facts stay.
 	Take func(context.Context, *events.Record) error
 	// Idle, if there is one, is called whenever all that is durable has been taken.
 	Idle func(context.Context) error
-	// Pruned, if there is one, is told that the log no longer keeps the records from Next on to the one before first, which is taken
-	// next. Without it that is an error.
+	// Pruned, if there is one, is told that the log no longer keeps the records from Next on to the one before first,
+	// which is taken next. Without it that is an error.
 	Pruned func(next, first events.Sequence)
 
 	record events.Record
 }
 
-// Run takes what is durable and what becomes so until ctx ends or the log closes, and then returns nil. Any other error is the log's,
-// Take's or Idle's.
+// Run takes what is durable and what becomes so until ctx ends or the log closes, and then returns nil. Any other error
+// is the log's, Take's or Idle's.
 func (c *Cursor) Run(ctx context.Context) error {
 	return Orderly(ctx, c.Follow(ctx))
 }

@@ -51,8 +51,8 @@ func rewritten(t *testing.T, records []events.Record) *memlog.Log {
 	return log
 }
 
-// TestWhichCommandEnded asks of each end in a log which command it was: with all records before it shown, with none, and with those
-// from some place on. The answer is that of the decisions.
+// TestWhichCommandEnded asks of each end in a log which command it was: with all records before it shown, with none,
+// and with those from some place on. The answer is that of the decisions.
 func TestWhichCommandEnded(t *testing.T) {
 	log := written(t, 1500)
 	records := all(t, log)

@@ -31,8 +31,8 @@ type Jobs struct {
 // names are Jobs by their streams; without a name when the log does not say it.
 type names map[events.Stream]events.JobRef
 
-// Of is the Job that the record is about; without a name when neither it, nor what came before it in its stream, nor its batch says
-// one. That of a stream that is no Job's or CronJob's is zero. Its error is the log's.
+// Of is the Job that the record is about; without a name when neither it, nor what came before it in its stream, nor
+// its batch says one. That of a stream that is no Job's or CronJob's is zero. Its error is the log's.
 func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) {
 	if r.Stream.Kind != events.StreamJob && r.Stream.Kind != events.StreamCronJob {
 		return events.JobRef{}, nil
@@ -56,7 +56,8 @@ func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) 
 	return ref, nil
 }
 
-// Shown remembers what later records may need, and nearly forgets whom a record ends. It is called with every record, in order, after Of.
+// Shown remembers what later records may need, and nearly forgets whom a record ends. It is called with every record,
+// in order, after Of.
 func (j *Jobs) Shown(r *events.Record) {
 	switch r.Facts.(type) {
 	case *events.JobSeen, *events.CronJobSeen:
@@ -89,7 +90,8 @@ func (j *Jobs) remembered(s events.Stream) (ref events.JobRef, ok bool) {
 	return ref, ok
 }
 
-// keep remembers a Job. One that has ended is not taken for one that goes on because a later record names it, such as its stored state.
+// keep remembers a Job. One that has ended is not taken for one that goes on because a later record names it, such as
+// its stored state.
 func (j *Jobs) keep(s events.Stream, ref events.JobRef, ended bool) {
 	if _, before := j.ended[s]; ended || before {
 		delete(j.known, s)
@@ -125,8 +127,9 @@ func Named(r *events.Record) (ref events.JobRef, ok bool) {
 	return ref, ref.Name != "" && ref.Namespace != ""
 }
 
-// lookUp reads the stream backward from the record, as far as it is kept, and then forward to the end of its batch: what a Job's
-// stream begins with, its spec, stands before the record that names the Job. ended reports that the Job was retired or gone before.
+// lookUp reads the stream backward from the record, as far as it is kept, and then forward to the end of its batch:
+// what a Job's stream begins with, its spec, stands before the record that names the Job. ended reports that the Job
+// was retired or gone before.
 func (j *Jobs) lookUp(ctx context.Context, r *events.Record) (ref events.JobRef, ended bool, err error) {
 	for _, dir := range []store.Direction{store.Backward, store.Forward} {
 		for other, err := range j.Log.ReadStream(ctx, r.Stream, r.Sequence, dir) {

@@ -20,8 +20,9 @@ const (
 	maxImage     = 128 // of an image behind it
 )
 
-// admittedLocked is in which fields a new pod differs from the pod template of its Job, if that is not what was told of the Job's pod
-// before: nil for nothing to tell, one empty name for no field. A pod that has a node already is not compared.
+// admittedLocked is in which fields a new pod differs from the pod template of its Job, if that is not what was told of
+// the Job's pod before: nil for nothing to tell, one empty name for no field. A pod that has a node already is not
+// compared.
 func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil || pod.Spec.NodeName != "" {
@@ -57,7 +58,8 @@ type comparison struct {
 	names []string
 }
 
-// compare names the fields in which a pod of that print differs from the template; ok is false when nothing can be said of it.
+// compare names the fields in which a pod of that print differs from the template; ok is false when nothing can be said
+// of it.
 func (s *specSeen) compare(pod *kubewire.PodSpec, print uint64) (names []string, ok bool) {
 	if s.admitted.print == print && print != 0 {
 		return s.admitted.names, true
@@ -70,8 +72,9 @@ func (s *specSeen) compare(pod *kubewire.PodSpec, print uint64) (names []string,
 	return s.admitted.names, true
 }
 
-// admitted names the fields in which a pod's spec differs from the template, but for what every API server and every Job controller
-// fills in. It gives no value but those of images: which one ran is often the cause, and templates keep theirs, too.
+// admitted names the fields in which a pod's spec differs from the template, but for what every API server and every
+// Job controller fills in. It gives no value but those of images: which one ran is often the cause, and templates keep
+// theirs, too.
 func admitted(template, pod *corev1.PodSpec) []string {
 	d := differences{}
 	d.structs("", reflect.ValueOf(usual(template, template)), reflect.ValueOf(usual(pod, template)))

@@ -28,8 +28,8 @@ func manyContainers(n int) *corev1.Pod {
 	})
 }
 
-// TestAPodOfManyContainersIsBounded: its record does not grow with them, and says how many it leaves out. What a failure policy can read of
-// their exit codes stays.
+// TestAPodOfManyContainersIsBounded: its record does not grow with them, and says how many it leaves out. What a
+// failure policy can read of their exit codes stays.
 func TestAPodOfManyContainersIsBounded(t *testing.T) {
 	read, err := kubewire.Pods.Of(manyContainers(3000))
 	if err != nil {

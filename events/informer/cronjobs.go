@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// cronJobs says what is seen of CronJobs: all are told. Those that this controller runs are kept, too, to make Jobs of them.
+// cronJobs says what is seen of CronJobs: all are told. Those that this controller runs are kept, too, to make Jobs of
+// them.
 type cronJobs struct {
 	resource[*kubewire.CronJob, *knownCronJob]
 	zones map[string]zones.Rules // that were asked for; of those that the database lacks, without a name
@@ -72,8 +73,8 @@ func (*cronJobs) access(client kubernetes.Interface, namespace string) access {
 	return reading(kubewire.CronJobs, client.BatchV1().RESTClient(), namespace, "cronjobs", whole)
 }
 
-// strip leaves of the managed fields who changed the spec, and, without its fields, who wrote the annotation of a trigger. All else of an
-// object is sent back with a status write.
+// strip leaves of the managed fields who changed the spec, and, without its fields, who wrote the annotation of a
+// trigger. All else of an object is sent back with a status write.
 func (r *cronJobs) strip(cronJob *kubewire.CronJob) {
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range cronJob.ManagedFields {

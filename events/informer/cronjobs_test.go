@@ -102,8 +102,8 @@ func followCronJobs(t *testing.T, client func(*cluster) kubernetes.Interface) {
 	}
 }
 
-// TestACronJobsWriteProvesARewind: the answer to a write of a CronJob counts as one of a Job's does: a list that is behind it proves a
-// rewind, and all resources are listed again.
+// TestACronJobsWriteProvesARewind: the answer to a write of a CronJob counts as one of a Job's does: a list that is
+// behind it proves a rewind, and all resources are listed again.
 func TestACronJobsWriteProvesARewind(t *testing.T) {
 	feed := NewFeed(Config{Mode: events.ModeAll, CronJobs: true, Identity: testIdentity, Key: testKey, Logger: slog.New(slog.DiscardHandler)})
 	listed := func() error {

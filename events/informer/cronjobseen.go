@@ -83,7 +83,8 @@ func number(version string) uint64 {
 	return n
 }
 
-// triggerOf is what the annotation asks for. A value that something else wrote was asked for at no time, so it is not carried out.
+// triggerOf is what the annotation asks for. A value that something else wrote was asked for at no time, so it is not
+// carried out.
 func triggerOf(cronJob *kubewire.CronJob) *events.RunTrigger {
 	value, ok := cronJob.Annotations[trigger.Annotation]
 	if !ok {
@@ -106,8 +107,8 @@ func triggerOf(cronJob *kubewire.CronJob) *events.RunTrigger {
 	return t
 }
 
-// CronTemplateHash names the content of a CronJob's jobTemplate by a hash with that key, as TemplateHash does of a Job's: Jobs are only
-// made from the one that was decided on.
+// CronTemplateHash names the content of a CronJob's jobTemplate by a hash with that key, as TemplateHash does of a
+// Job's: Jobs are only made from the one that was decided on.
 func CronTemplateHash(key events.Key) func(*kubewire.CronJob) (string, error) {
 	return func(cronJob *kubewire.CronJob) (string, error) { return cronTemplateHash(cronJob, key) }
 }

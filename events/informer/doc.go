@@ -13,14 +13,14 @@
 //     [Keeper], which needs the template to make pods.
 //
 // Shared informers would hide relists and keep every object. This package feeds client-go's Reflector into stores of
-// its own, which keep of a pod its UID, version and owner, and of one that may yet turn out to be ours its facts. All of
-// that is in [Feed], a step machine without client or goroutine, which the simulation drives by hand.
+// its own, which keep of a pod its UID, version and owner, and of one that may yet turn out to be ours its facts. All
+// of that is in [Feed], a step machine without client or goroutine, which the simulation drives by hand.
 //
 // # Concurrency
 //
-// One goroutine for each resource reads the watch; one more calls the sink, so a slow sink never slows the watch.
-// The resources share one feed under one lock. The list of Jobs is taken before that of Pods, so a pod nearly always finds its owner;
-// see listing.go.
+// One goroutine for each resource reads the watch; one more calls the sink, so a slow sink never slows the watch. The
+// resources share one feed under one lock. The list of Jobs is taken before that of Pods, so a pod nearly always finds
+// its owner; see listing.go.
 //
 // Read informer.go first, then feed.go, resource.go and route.go.
 package informer

@@ -11,19 +11,19 @@ import (
 
 // What lists and watches may say that is not believed.
 var (
-	// ErrOlder: a list is older than what was seen, or was asked for before a rewind. Ask for the newest state instead, which
-	// is believed whatever it says: if it is older, too, the cluster was restored from a backup.
+	// ErrOlder: a list is older than what was seen, or was asked for before a rewind. Ask for the newest state instead,
+	// which is believed whatever it says: if it is older, too, the cluster was restored from a backup.
 	ErrOlder = errors.New("the list is of the past")
 	// ErrUnusable: the API server breaks a promise that everything rests on. It ends Run.
 	ErrUnusable = errors.New("the API server cannot be relied on")
 )
 
-// Feed is the informer as a step machine, without a client and without goroutines: it is told what lists and watches say,
-// and gives observations. The simulation drives it step by step; [Informer] feeds it from an API server. It strips the
-// objects that it is given and may keep Jobs, so they are its own from then on.
+// Feed is the informer as a step machine, without a client and without goroutines: it is told what lists and watches
+// say, and gives observations. The simulation drives it step by step; [Informer] feeds it from an API server. It strips
+// the objects that it is given and may keep Jobs, so they are its own from then on.
 //
-// It remembers of a Job how to route its pods, of a pod its version, and its facts while a Job may yet come that makes it
-// ours. Its methods may be called from any goroutine; each returns at once.
+// It remembers of a Job how to route its pods, of a pod its version, and its facts while a Job may yet come that makes
+// it ours. Its methods may be called from any goroutine; each returns at once.
 type Feed struct {
 	mode     events.Mode
 	settings events.Settings // mode, and whether the Jobs of other controllers are told: whose Jobs are told

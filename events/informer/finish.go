@@ -27,8 +27,8 @@ func finishTime(pod *kubewire.Pod, sidecars []string) events.Time {
 	return events.At(pod.CreationTimestamp.Time)
 }
 
-// deletionAsked is when the deletion of a pod that is being deleted was asked for. The API server keeps the difference when a
-// later request shortens the grace period.
+// deletionAsked is when the deletion of a pod that is being deleted was asked for. The API server keeps the difference
+// when a later request shortens the grace period.
 func deletionAsked(pod *kubewire.Pod) events.Time {
 	asked := pod.DeletionTimestamp.Time
 	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
@@ -37,8 +37,8 @@ func deletionAsked(pod *kubewire.Pod) events.Time {
 	return events.At(asked)
 }
 
-// endedFirst reports whether all containers of a pod that is being deleted had ended before that was asked for. The times are
-// those of the node and of the API server, in whole seconds: of the same second nothing can be said.
+// endedFirst reports whether all containers of a pod that is being deleted had ended before that was asked for. The
+// times are those of the node and of the API server, in whole seconds: of the same second nothing can be said.
 func endedFirst(pod *kubewire.Pod, sidecars []string) bool {
 	if pod.DeletionTimestamp == nil {
 		return false

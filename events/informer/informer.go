@@ -43,10 +43,11 @@ type Config struct {
 	KeepLabels []string
 	Messages   *Messages    // how much is kept of what containers write; nil for all
 	Logger     *slog.Logger // nil for the default
-	// Foreign is told the managedBy of each Job that appears and that is not ours (J-204). It must return at once; may be nil.
+	// Foreign is told the managedBy of each Job that appears and that is not ours (J-204). It must return at once; may be
+	// nil.
 	Foreign func(managedBy string)
-	// Finished is told each version of a Job of ours that has finished and is not being deleted. It must return at once, and not keep
-	// the Job; may be nil.
+	// Finished is told each version of a Job of ours that has finished and is not being deleted. It must return at once,
+	// and not keep the Job; may be nil.
 	Finished func(*kubewire.Job)
 }
 
@@ -179,8 +180,8 @@ func (i *Informer) Relist(reason events.ListingReason) {
 	}
 }
 
-// Sure reports whether what was seen is certain to be of the cluster's past or present. It is not while a resource is not
-// watched: the cluster may be restored from a backup meanwhile, and then what was decided is not to be carried out.
+// Sure reports whether what was seen is certain to be of the cluster's past or present. It is not while a resource is
+// not watched: the cluster may be restored from a backup meanwhile, and then what was decided is not to be carried out.
 func (i *Informer) Sure() bool {
 	for _, f := range i.followers {
 		if !f.source.sure.Load() {
@@ -195,8 +196,9 @@ func (i *Informer) Wrote(life events.Identity, r events.Resource, uid types.UID,
 	i.feed.Wrote(life, r, uid, version, dropped)
 }
 
-// Behind takes the proof of a rewind that a live read gave, which was asked for in that life of the log. Everything is listed
-// again then. Of a server whose reads and lists contradict each other, which never agree, it takes one only so often.
+// Behind takes the proof of a rewind that a live read gave, which was asked for in that life of the log. Everything is
+// listed again then. Of a server whose reads and lists contradict each other, which never agree, it takes one only so
+// often.
 func (i *Informer) Behind(life events.Identity, proof events.Rewind) {
 	if i.proofs.take(time.Now()) {
 		i.feed.Behind(life, proof)

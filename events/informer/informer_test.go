@@ -250,7 +250,8 @@ func TestRestoredClusterIsBelieved(t *testing.T) {
 	})
 }
 
-// A watch from a version that the server has not reached yet is silent until it has, and then shows nothing of what was before.
+// A watch from a version that the server has not reached yet is silent until it has, and then shows nothing of what was
+// before.
 func TestRestoredClusterIsFoundWithoutAnExpiredWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		job := testJob("a")
@@ -334,8 +335,8 @@ func TestListThatAWriteOvertookIsNoRewind(t *testing.T) {
 	}
 }
 
-// The answer to the removal of the last finalizer of a pod that is being deleted carries the version that the pod had with it. A list
-// that shows this version again is of a cluster in which it was never removed.
+// The answer to the removal of the last finalizer of a pod that is being deleted carries the version that the pod had
+// with it. A list that shows this version again is of a cluster in which it was never removed.
 func TestRemovedPodThatIsThereAgainProvesARewind(t *testing.T) {
 	feed := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
 	job := testJob("a")
@@ -444,8 +445,8 @@ func TestRelistOnDemandTellsItsReason(t *testing.T) {
 }
 
 // O-050, O-058: which Jobs are run follows from the mode that was said and from their managedBy, and from nothing else.
-// O-053: a Job whose stored managedBy is not ours is not even told, nor are its pods, but where it is observed. Of such a Job nothing
-// is kept for commands.
+// O-053: a Job whose stored managedBy is not ours is not even told, nor are its pods, but where it is observed. Of such
+// a Job nothing is kept for commands.
 func TestUnmanagedJobsAndTheirPodsAreNotTold(t *testing.T) {
 	for _, tt := range []struct {
 		name, managedBy string

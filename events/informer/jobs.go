@@ -142,8 +142,8 @@ func (r *jobs) takeLocked(job *kubewire.Job, version uint64) error {
 	return nil
 }
 
-// routingOfLocked takes from a Job what decides about its pods. All of it is immutable, but for whether a Job has begun, which is
-// asked once.
+// routingOfLocked takes from a Job what decides about its pods. All of it is immutable, but for whether a Job has
+// begun, which is asked once.
 func (r *jobs) routingOfLocked(job *kubewire.Job) (*knownJob, error) {
 	known := &knownJob{
 		ref:     refOf(job),

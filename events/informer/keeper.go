@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Keeper keeps what making pods needs of a Job and the log does not hold: its metadata and its pod template; likewise of a CronJob, to make
-// Jobs. Its methods are called while the informer holds its lock: they return at once and do not call back.
+// Keeper keeps what making pods needs of a Job and the log does not hold: its metadata and its pod template; likewise
+// of a CronJob, to make Jobs. Its methods are called while the informer holds its lock: they return at once and do not
+// call back.
 type Keeper interface {
 	// KeepJob is told every managed, unfinished Job before its observation is delivered. The object is the keeper's
 	// to read for as long as it likes, and nobody's to change.
@@ -19,8 +20,8 @@ type Keeper interface {
 	KeepCronJob(cronJob *kubewire.CronJob)
 	// DropCronJob is told that the CronJob is gone.
 	DropCronJob(uid types.UID)
-	// Reset is told that the cluster went back, and in which life of the log it is read anew: all that the keeper has is of a
-	// past that the cluster does not have.
+	// Reset is told that the cluster went back, and in which life of the log it is read anew: all that the keeper has is
+	// of a past that the cluster does not have.
 	Reset(life events.Identity)
 }
 

@@ -40,13 +40,14 @@ func (l *listing) wait(stopped <-chan struct{}) bool {
 	}
 }
 
-// The first lists of all resources are asked for one after another, each as soon as the server has begun to answer the one before: by
-// then it has settled of which version that is. They are taken in this order, each when the one before was taken whole. So a pod finds
-// its Job known. And no pod is of an older state than its Job: a status that has counted a pod, beside that pod with its finalizer, would
-// count it again where no log knows better. A change that comes with the list before can still make it newer; then a list is refused.
+// The first lists of all resources are asked for one after another, each as soon as the server has begun to answer the
+// one before: by then it has settled of which version that is. They are taken in this order, each when the one before
+// was taken whole. So a pod finds its Job known. And no pod is of an older state than its Job: a status that has
+// counted a pod, beside that pod with its finalizer, would count it again where no log knows better. A change that
+// comes with the list before can still make it newer; then a list is refused.
 
-// beginLocked checks a list and puts down that it begins. A list that is not of the newest state is refused with ErrOlder
-// when it is behind what was seen; one that is proves by that that the cluster was rewound.
+// beginLocked checks a list and puts down that it begins. A list that is not of the newest state is refused with
+// ErrOlder when it is behind what was seen; one that is proves by that that the cluster was rewound.
 func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, objects iter.Seq[sighting]) error {
 	switch {
 	case l.anew && (l.asks <= l.since || !newest):

@@ -5,9 +5,9 @@ import "sync"
 // memoBytes bounds the texts that a memo holds, and by that what was made of them.
 const memoBytes = 1 << 20
 
-// memo holds what was made of a text. Most objects of a cluster have few different ones, as they were made by the same programs. A memo
-// that is full forgets everything, and a text that is larger than all of it is not held: what a tenant writes takes no more memory than
-// that. Its zero value is empty, and it is safe for concurrent use.
+// memo holds what was made of a text. Most objects of a cluster have few different ones, as they were made by the same
+// programs. A memo that is full forgets everything, and a text that is larger than all of it is not held: what a tenant
+// writes takes no more memory than that. Its zero value is empty, and it is safe for concurrent use.
 type memo[V any] struct {
 	mu    sync.Mutex
 	bytes int

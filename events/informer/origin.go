@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// UsualLabels are the labels of Jobs that are kept unless the operator says otherwise: by which people look for who owns what.
+// UsualLabels are the labels of Jobs that are kept unless the operator says otherwise: by which people look for who
+// owns what.
 var UsualLabels = []string{
 	"app", "app.kubernetes.io/name", "app.kubernetes.io/part-of", "kueue.x-k8s.io/queue-name", "team",
 }

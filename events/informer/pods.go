@@ -173,8 +173,8 @@ func (r *pods) resetLocked() {
 	clear(r.labelled)
 }
 
-// removedLocked reports whether the answer to the removal of a finalizer says that the pod was removed with it: the answer
-// carries the very version in which the pod still had the finalizer.
+// removedLocked reports whether the answer to the removal of a finalizer says that the pod was removed with it: the
+// answer carries the very version in which the pod still had the finalizer.
 func (r *pods) removedLocked(uid types.UID, version uint64) bool {
 	known := r.known[uid]
 	return known != nil && known.tracked && known.version == version

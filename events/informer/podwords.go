@@ -22,9 +22,9 @@ const (
 	initializing = "PodInitializing"
 )
 
-// waitingFor is why a pod that has not ended does not run, in a word: the scheduler's, else that of the first container that
-// says more than that it is being created or that those before it have not ended, else that of the last container. It is empty
-// when nothing says so.
+// waitingFor is why a pod that has not ended does not run, in a word: the scheduler's, else that of the first container
+// that says more than that it is being created or that those before it have not ended, else that of the last container.
+// It is empty when nothing says so.
 func waitingFor(pod *kubewire.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason != "" {
@@ -46,8 +46,8 @@ func waitingFor(pod *kubewire.Pod) string {
 	return word
 }
 
-// sandboxNotReady is the reason of the condition PodReadyToStartContainers of a pod without a sandbox that is ready: before it starts, and
-// when it has ended.
+// sandboxNotReady is the reason of the condition PodReadyToStartContainers of a pod without a sandbox that is ready:
+// before it starts, and when it has ended.
 const sandboxNotReady = "PodSandboxNotReady"
 
 func ofSandbox(c *corev1.PodCondition) bool {
@@ -104,8 +104,8 @@ const (
 	others        = "…"      // stands for the containers that are left out
 )
 
-// fewContainers are the ends of a pod's containers that are told: of very many those that failed come first. The last entry says how many
-// are left out. Longer messages than a kubelet takes are cut.
+// fewContainers are the ends of a pod's containers that are told: of very many those that failed come first. The last
+// entry says how many are left out. Longer messages than a kubelet takes are cut.
 func fewContainers(all []events.ContainerEnd) []events.ContainerEnd {
 	if len(all) > maxContainers {
 		few := make([]events.ContainerEnd, 0, maxContainers+1)
@@ -129,7 +129,8 @@ func fewContainers(all []events.ContainerEnd) []events.ContainerEnd {
 	return all
 }
 
-// addContainer tells how a container ended last, and why it waits, if it does and says more than that it is being created.
+// addContainer tells how a container ended last, and why it waits, if it does and says more than that it is being
+// created.
 func addContainer(e *events.Evidence, c *kubewire.ContainerStatus, kind events.ContainerKind) {
 	t, again := c.State.Terminated, false
 	if t == nil {
@@ -215,7 +216,8 @@ func conditionTexts(pod *kubewire.Pod) []events.ConditionText {
 	return texts
 }
 
-// othersFinalizers are those that keep an object which is being deleted, other than the ones that Jobs' controllers set.
+// othersFinalizers are those that keep an object which is being deleted, other than the ones that Jobs' controllers
+// set.
 func othersFinalizers(o metav1.Object) []string {
 	if o.GetDeletionTimestamp() == nil {
 		return nil

@@ -111,7 +111,8 @@ func TestWhyAPodDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestWhatAPodSaysIsBounded: a pod may have any number of conditions, containers and finalizers, with texts of any length.
+// TestWhatAPodSaysIsBounded: a pod may have any number of conditions, containers and finalizers, with texts of any
+// length.
 func TestWhatAPodSaysIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	pod := testPod("p", func(p *corev1.Pod) {

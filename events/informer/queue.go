@@ -77,8 +77,8 @@ func (q *queue) mark(o events.Observation) {
 	q.push(0, "", o)
 }
 
-// void drops the ends of listings that still wait when the resource is listed again. Sightings of the listing before may
-// give way to those of this one, so its end would be told without them, and they would be taken for missing.
+// void drops the ends of listings that still wait when the resource is listed again. Sightings of the listing before
+// may give way to those of this one, so its end would be told without them, and they would be taken for missing.
 func (q *queue) void(resources []events.Resource) {
 	for _, it := range q.items[q.head:] {
 		if end, ok := it.o.Facts.(*events.Synced); ok && slices.Contains(resources, end.Resources[0]) {

@@ -17,8 +17,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire/request"
 )
 
-// resource lists and watches the objects of one resource, each a pointer O, and keeps a K of each. It knows which version of an
-// object was seen, which objects were told, and which are missing from a list. Its kind says what is seen of an object.
+// resource lists and watches the objects of one resource, each a pointer O, and keeps a K of each. It knows which
+// version of an object was seen, which objects were told, and which are missing from a list. Its kind says what is seen
+// of an object.
 //
 // A further resource is a kind in a file of its own, and a line in NewFeed.
 type resource[O object, K kept] struct {
@@ -34,7 +35,8 @@ type object interface {
 	runtime.Object
 }
 
-// kind says what is seen of the objects of a resource. Methods whose names end in Locked expect the feed's lock to be held.
+// kind says what is seen of the objects of a resource. Methods whose names end in Locked expect the feed's lock to be
+// held.
 type kind[O object, K kept] interface {
 	// access is how an API server is asked for the objects of a namespace, or of all.
 	access(client kubernetes.Interface, namespace string) access
@@ -71,8 +73,8 @@ func accessTo[L runtime.Object](
 	}}
 }
 
-// reading is the access to a resource of which no whole objects are made. A client that makes no requests gives whole ones; they are read
-// when they have come.
+// reading is the access to a resource of which no whole objects are made. A client that makes no requests gives whole
+// ones; they are read when they have come.
 func reading[O kubewire.Object](r *kubewire.Resource[O], client rest.Interface, namespace, resource string, whole access) access {
 	if a, ok := request.To(r, client, namespace, resource); ok {
 		return accessTo(r.Empty(), a.List, a.Watch)
@@ -142,7 +144,8 @@ func (r *resource[O, K]) takeList(objects []O, version string) error {
 	return r.replace(objects, version, true)
 }
 
-// replace takes a list of stripped objects; unless it is of the newest state, an ErrOlder refuses it, and nothing has changed.
+// replace takes a list of stripped objects; unless it is of the newest state, an ErrOlder refuses it, and nothing has
+// changed.
 func (r *resource[O, K]) replace(objects []O, listVersion string, newest bool) error {
 	r.feed.mu.Lock()
 	defer r.feed.mu.Unlock()
@@ -226,8 +229,8 @@ func (r *resource[O, K]) bookmark(version string) error {
 	return nil
 }
 
-// sawLocked takes note of a version that the watch brought. It reports whether what came with it counts: not while the resource
-// has to be listed anew.
+// sawLocked takes note of a version that the watch brought. It reports whether what came with it counts: not while the
+// resource has to be listed anew.
 func (r *resource[O, K]) sawLocked(version uint64) bool {
 	l := &r.listing
 	l.heard = r.feed.now()

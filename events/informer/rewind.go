@@ -8,9 +8,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A cluster that was restored from a backup goes back: versions that were seen come again, with other contents, and objects
-// that were gone are there again. A quorum read proves that (design §5): one that was asked for when a version was known, and
-// is older. (The loop has another proof: a Job that had gone.) A list that a lagging API server answers from its cache is merely of the past.
+// A cluster that was restored from a backup goes back: versions that were seen come again, with other contents, and
+// objects that were gone are there again. A quorum read proves that (design §5): one that was asked for when a version
+// was known, and is older. (The loop has another proof: a Job that had gone.) A list that a lagging API server answers
+// from its cache is merely of the past.
 
 // sighting is an object on a list that is known.
 type sighting struct {
@@ -50,8 +51,8 @@ func (l *listing) rewound(version uint64, objects iter.Seq[sighting]) (events.Re
 	return events.Rewind{}, false
 }
 
-// rewindLocked forgets everything: what was seen is of a past that the cluster does not have. Another life of the log begins,
-// and all resources are listed anew, but the one whose list is at hand.
+// rewindLocked forgets everything: what was seen is of a past that the cluster does not have. Another life of the log
+// begins, and all resources are listed anew, but the one whose list is at hand.
 func (feed *Feed) rewindLocked(proof events.Rewind, listed *listing) {
 	feed.log.Warn("the cluster went back: it was restored from a backup. Everything is listed again",
 		"resource", proof.Resource.String(), "known", proof.Known, "found", proof.Found, "object", string(proof.Object))
@@ -90,8 +91,9 @@ func (feed *Feed) watchedAs(r events.Resource) watched {
 	return nil
 }
 
-// Wrote takes note of the version that the answer to a request of ours brought, which was decided in that life of the log. When
-// a finalizer was dropped, and the answer carries the very version in which the pod still had it, the pod was removed with it.
+// Wrote takes note of the version that the answer to a request of ours brought, which was decided in that life of the
+// log. When a finalizer was dropped, and the answer carries the very version in which the pod still had it, the pod was
+// removed with it.
 func (feed *Feed) Wrote(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool) {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
@@ -106,8 +108,8 @@ func (feed *Feed) Wrote(life events.Identity, r events.Resource, uid types.UID, 
 	}
 }
 
-// Behind takes the proof of a rewind that a live read gave, which was asked for in that life of the log. It reports whether it
-// is news: all resources have to be listed anew then.
+// Behind takes the proof of a rewind that a live read gave, which was asked for in that life of the log. It reports
+// whether it is news: all resources have to be listed anew then.
 func (feed *Feed) Behind(life events.Identity, proof events.Rewind) bool {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()

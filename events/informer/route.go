@@ -78,8 +78,9 @@ func (j *knownJob) tracks(f *podFacts) bool {
 	return f.builtin
 }
 
-// candidates is the sorted UIDs of the managed Jobs in the pod's namespace whose selectors match it, and that still adopt
-// pods. Nearly every Job has the generated selector: it is looked up by the label's value. The others are few, and asked.
+// candidates is the sorted UIDs of the managed Jobs in the pod's namespace whose selectors match it, and that still
+// adopt pods. Nearly every Job has the generated selector: it is looked up by the label's value. The others are few,
+// and asked.
 func (feed *Feed) candidates(f *podFacts) []types.UID {
 	var uids []types.UID
 	namespace := f.evidence.Namespace
@@ -111,8 +112,8 @@ var progress = []string{
 // maxConditionType is the length of the longest type that a policy may name, by the API's validation: a qualified name.
 const maxConditionType = 317
 
-// telling is the conditions that a decision may read: all but those of progress that no rule of the owner names. Of others there is
-// a bound: whoever may write a pod's status can make as many as fit into an object.
+// telling is the conditions that a decision may read: all but those of progress that no rule of the owner names. Of
+// others there is a bound: whoever may write a pod's status can make as many as fit into an object.
 func telling(all []events.PodCondition, policy []string) []events.PodCondition {
 	var some []events.PodCondition
 	for _, c := range all {
@@ -127,8 +128,9 @@ func telling(all []events.PodCondition, policy []string) []events.PodCondition {
 // maxExits is how many containers of a pod that failed are told, without those that a policy names.
 const maxExits = 64
 
-// deciding is the exits of containers that a decision may read. A rule reads those of a container that it names, or whether any container
-// ended with a code. So of very many the first with each code are told, and those that a rule of the owner names.
+// deciding is the exits of containers that a decision may read. A rule reads those of a container that it names, or
+// whether any container ended with a code. So of very many the first with each code are told, and those that a rule of
+// the owner names.
 func deciding(all []events.ContainerExit, named []string) []events.ContainerExit {
 	if len(all) <= maxExits {
 		return all

@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// J-016: a pod is of the Job whose kind, API group and UID its controller reference names; of anything else it is foreign.
+// J-016: a pod is of the Job whose kind, API group and UID its controller reference names; of anything else it is
+// foreign.
 // J-172: a pod that another object controls is not reported.
 //
 // TestRouting goes through the table in route.go: one Job that is managed, one that is not, and a pod.

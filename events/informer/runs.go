@@ -12,14 +12,14 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// A run is a Job of a CronJob. What concerns the CronJob of it goes with the observation of the Job; of a Job that is not told itself,
-// because another controller runs it, it goes alone.
+// A run is a Job of a CronJob. What concerns the CronJob of it goes with the observation of the Job; of a Job that is
+// not told itself, because another controller runs it, it goes alone.
 
 // manualValue is what kubectl writes on a Job that it creates from a CronJob (C-223).
 const manualValue = "manual"
 
-// cronJobOf is the UID of the CronJob that controls the Job, by its owner reference (C-096); empty for none, and where CronJobs are not
-// watched.
+// cronJobOf is the UID of the CronJob that controls the Job, by its owner reference (C-096); empty for none, and where
+// CronJobs are not watched.
 func (feed *Feed) cronJobOf(job *kubewire.Job) types.UID {
 	owner := metav1.GetControllerOfNoCopy(job)
 	if feed.cronJobs == nil || owner == nil || owner.Kind != "CronJob" {
@@ -62,8 +62,8 @@ func (feed *Feed) observeRun(job *kubewire.Job, version uint64, cronJob types.UI
 	}
 }
 
-// tellRunLocked tells of a Job that is not told itself what its CronJob is to know. When it has another owner by now, or none, it is the
-// CronJob's no longer.
+// tellRunLocked tells of a Job that is not told itself what its CronJob is to know. When it has another owner by now,
+// or none, it is the CronJob's no longer.
 func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64) {
 	now := r.feed.cronJobOf(job)
 	if before := known.cronJob; before != "" && before != now {

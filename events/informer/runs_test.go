@@ -22,8 +22,9 @@ func ofCronJob(uid types.UID, kind string) func(*batchv1.Job) {
 	}
 }
 
-// C-096, C-097, C-101, C-230: a Job says whose it is, by the kind and the UID of its controller; of one that another controller runs only the
-// CronJob is told, also that it is gone or has left. One that changes its owner is told to both. Without CronJobs nothing of it is told.
+// C-096, C-097, C-101, C-230: a Job says whose it is, by the kind and the UID of its controller; of one that another
+// controller runs only the CronJob is told, also that it is gone or has left. One that changes its owner is told to
+// both. Without CronJobs nothing of it is told.
 func TestRunsAreTold(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		_, r := start(withCronJobs(), func(c *Config) { c.Mode = events.ModeAll })
@@ -68,7 +69,8 @@ func TestRunsThatWereMissed(t *testing.T) {
 	})
 }
 
-// C-102, C-231: the result of a Job is that of the first condition that says that the Job finished, and it succeeded if any says Complete.
+// C-102, C-231: the result of a Job is that of the first condition that says that the Job finished, and it succeeded if
+// any says Complete.
 func TestTheResultOfARun(t *testing.T) {
 	yes, no := corev1.ConditionTrue, corev1.ConditionFalse
 	for _, row := range []struct {

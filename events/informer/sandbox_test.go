@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// TestWhatAKubeletSaysOfASandbox: of a pod that waits for its containers it is a code, and words only where the message is a new one. Of one
-// that has ended it is nothing.
+// TestWhatAKubeletSaysOfASandbox: of a pod that waits for its containers it is a code, and words only where the message
+// is a new one. Of one that has ended it is nothing.
 func TestWhatAKubeletSaysOfASandbox(t *testing.T) {
 	notReady := func(message string) corev1.PodCondition {
 		return corev1.PodCondition{

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// TestSharedSpecsAreTheirOwn: what a feed that has seen another Job makes of a spec is what one makes that has seen nothing. The Jobs of a
-// pair differ in one field of the spec, the template or its pod spec.
+// TestSharedSpecsAreTheirOwn: what a feed that has seen another Job makes of a spec is what one makes that has seen
+// nothing. The Jobs of a pair differ in one field of the spec, the template or its pod spec.
 func TestSharedSpecsAreTheirOwn(t *testing.T) {
 	shared, pairs := 0, 0
 	for seed := range int64(20) {
@@ -76,7 +76,8 @@ func variants(fill *randfill.Filler) (all []func(*batchv1.Job)) {
 	return all
 }
 
-// TestWhoSharesASpec: Jobs that differ in what the API server generated share what is made of their specs, and no others do.
+// TestWhoSharesASpec: Jobs that differ in what the API server generated share what is made of their specs, and no
+// others do.
 func TestWhoSharesASpec(t *testing.T) {
 	elsewhere := testJob("a")
 	elsewhere.Namespace = "elsewhere"

@@ -22,9 +22,9 @@ import (
 // age: a first list would be asked for with resourceVersion 0, which a lagging server answers with the past. A
 // reflector that has a version asks for a state not older than it; see insist.
 //
-// A cluster that was restored from a backup has not reached that version yet, or reaches it with other contents. A watch from
-// it would be silent, or begin in the middle. So before each watch the server is asked how far it is, and after an outage, in
-// which a cluster may be restored, everything is listed.
+// A cluster that was restored from a backup has not reached that version yet, or reaches it with other contents. A
+// watch from it would be silent, or begin in the middle. So before each watch the server is asked how far it is, and
+// after an outage, in which a cluster may be restored, everything is listed.
 type source struct {
 	list      func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch     func(context.Context, metav1.ListOptions) (watch.Interface, error)
@@ -38,8 +38,8 @@ type source struct {
 	sure       atomic.Bool // what was seen is of the server's past or present: it was asked since a watch ended
 }
 
-// newSource is the source that asks by that access, and strips each object of a list, page by page, so that a big list is never
-// whole in memory.
+// newSource is the source that asks by that access, and strips each object of a list, page by page, so that a big list
+// is never whole in memory.
 func newSource[O object](client kubernetes.Interface, a access, strip func(O)) *source {
 	s := &source{asking: func() {}, began: make(chan struct{}), streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client), watch: a.watch}
 	s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -97,7 +97,8 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 // errListAgain: the server may have gone back, so everything is listed before it is watched again.
 var errListAgain = errors.New("the API server was away or is behind what was seen: list again")
 
-// reaches asks the server whether it has reached a version from which it is to be watched. It takes one object of a quorum read.
+// reaches asks the server whether it has reached a version from which it is to be watched. It takes one object of a
+// quorum read.
 func (s *source) reaches(ctx context.Context, version string) error {
 	if version == "" || version == "0" {
 		return nil

@@ -120,7 +120,8 @@ type specSeen struct {
 	*specContent
 }
 
-// specContent is what is made of a spec. Jobs of one namespace whose specs differ only in what the API server generated share it.
+// specContent is what is made of a spec. Jobs of one namespace whose specs differ only in what the API server generated
+// share it.
 type specContent struct {
 	recorded *events.JobSpec
 	template []byte // redacted, as far as it is stored
@@ -174,8 +175,8 @@ func wholeJob(job *kubewire.Job) (*batchv1.Job, error) {
 	return &batchv1.Job{ObjectMeta: job.ObjectMeta, Spec: *spec}, nil
 }
 
-// textHash names texts of a namespace that stand in the log as they are, so it needs no key, and stays the same with another one.
-// None of the texts holds a zero byte, nor does a namespace.
+// textHash names texts of a namespace that stand in the log as they are, so it needs no key, and stays the same with
+// another one. None of the texts holds a zero byte, nor does a namespace.
 func textHash(namespace string, texts ...string) string {
 	size := len(namespace) + 1
 	for _, text := range texts {
@@ -189,8 +190,9 @@ func textHash(namespace string, texts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// TemplateHash names the content of a Job's pod template by a hash with that key, generated labels left out: 32 hexadecimal
-// digits. It is of the template as it is, not of the redacted one, so that pods are only made from the template that was decided on.
+// TemplateHash names the content of a Job's pod template by a hash with that key, generated labels left out: 32
+// hexadecimal digits. It is of the template as it is, not of the redacted one, so that pods are only made from the
+// template that was decided on.
 func TemplateHash(key events.Key) func(*kubewire.Job) (string, error) {
 	return func(job *kubewire.Job) (string, error) {
 		whole, err := wholeJob(job)
@@ -201,8 +203,9 @@ func TemplateHash(key events.Key) func(*kubewire.Job) (string, error) {
 	}
 }
 
-// templateHash is of what pods take over of the template's metadata, and of its spec as the server sent it, which pods are made of. So it is
-// of fields, too, that this program does not know, and stays the same when a later one knows them.
+// templateHash is of what pods take over of the template's metadata, and of its spec as the server sent it, which pods
+// are made of. So it is of fields, too, that this program does not know, and stays the same when a later one knows
+// them.
 func templateHash(job *batchv1.Job, read *kubewire.Job, key events.Key) (string, error) {
 	t := normalised(job)
 	content, err := json.Marshal(metadataTaken{t.Labels, t.Annotations, t.Finalizers})

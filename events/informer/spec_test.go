@@ -138,8 +138,8 @@ func gang(minCount *int32) *batchv1.JobSchedulingConfiguration {
 	}}
 }
 
-// TestSchedulingIsInTheSpec: spec.scheduling tells specs apart, its minCount by a field of its own and the rest by a hash, which is of fields
-// that this program does not know, too. A Job without it has the hash that it always had.
+// TestSchedulingIsInTheSpec: spec.scheduling tells specs apart, its minCount by a field of its own and the rest by a
+// hash, which is of fields that this program does not know, too. A Job without it has the hash that it always had.
 func TestSchedulingIsInTheSpec(t *testing.T) {
 	seen := func(scheduling *batchv1.JobSchedulingConfiguration, unknown string) *events.JobSpec {
 		job := wireJob(testJob("a", func(j *batchv1.Job) { j.Spec.Scheduling = scheduling }))
@@ -179,8 +179,8 @@ func TestSchedulingIsInTheSpec(t *testing.T) {
 	}
 }
 
-// TestTheHashOfATemplateIsOfWhatTheServerSent: of its spec as it was sent, whether this program knows all of it or not. So a later program that
-// knows a field which this one does not gives the same template the same name.
+// TestTheHashOfATemplateIsOfWhatTheServerSent: of its spec as it was sent, whether this program knows all of it or not.
+// So a later program that knows a field which this one does not gives the same template the same name.
 func TestTheHashOfATemplateIsOfWhatTheServerSent(t *testing.T) {
 	job := testJob("a")
 	hash := func(value string) string {

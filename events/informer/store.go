@@ -10,8 +10,8 @@ import (
 
 var errStopped = errors.New("the informer ends")
 
-// store is what the reflector of a resource writes to. It keeps nothing: each call goes on to the resource. The reflector would
-// swallow an error of the watch's, so those that end everything go to fail as well.
+// store is what the reflector of a resource writes to. It keeps nothing: each call goes on to the resource. The
+// reflector would swallow an error of the watch's, so those that end everything go to fail as well.
 type store[O object, K kept] struct {
 	resource *resource[O, K]
 	source   *source
@@ -40,8 +40,8 @@ func (s store[O, K]) Replace(objs []any, version string) error {
 // Bookmark implements cache.ReflectorBookmarkStore.
 func (s store[O, K]) Bookmark(version string) error { return s.checked(s.resource.bookmark(version)) }
 
-// Transformer implements cache.TransformingStore. The transform is that of the reflector's temporary store, which holds a list
-// that is streamed.
+// Transformer implements cache.TransformingStore. The transform is that of the reflector's temporary store, which holds
+// a list that is streamed.
 func (s store[O, K]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		if o, ok := obj.(O); ok {

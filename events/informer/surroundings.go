@@ -34,16 +34,17 @@ type SurroundingsConfig struct {
 	Off       bool   // nothing is watched; the sink is told that
 	Sink      Sink
 	Messages  *Messages // told what the annotations of namespaces say; may be nil
-	// Nodes and Namespaces are what the log has last: nodes out of order, namespaces being deleted. What of them went while nobody
-	// watched is told once the first list has shown it.
+	// Nodes and Namespaces are what the log has last: nodes out of order, namespaces being deleted. What of them went
+	// while nobody watched is told once the first list has shown it.
 	Nodes      []*events.NodeSeen
 	Namespaces []*events.NamespaceSeen
 	Logger     *slog.Logger // nil for the default
 }
 
-// Surroundings watches nodes and namespaces, for people: nothing is decided by what it tells, and nothing waits for it. Of a node it
-// tells what is out of order, and when that ends; a heartbeat changes nothing of that. Of a namespace it tells that it goes. Where
-// there is no right to watch it says so once, and asks again each minute. Run once; its methods may be called from any goroutine.
+// Surroundings watches nodes and namespaces, for people: nothing is decided by what it tells, and nothing waits for it.
+// Of a node it tells what is out of order, and when that ends; a heartbeat changes nothing of that. Of a namespace it
+// tells that it goes. Where there is no right to watch it says so once, and asks again each minute. Run once; its
+// methods may be called from any goroutine.
 type Surroundings struct {
 	config SurroundingsConfig
 	now    func() time.Time
@@ -195,7 +196,8 @@ func (s *Surroundings) access(which int) access {
 	return accessTo(&corev1.Namespace{}, namespaces.List, namespaces.Watch)
 }
 
-// watch lists and watches a resource until ctx ends, or until there is no right to: then it returns what the server says.
+// watch lists and watches a resource until ctx ends, or until there is no right to: then it returns what the server
+// says.
 func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -16,7 +16,8 @@ const (
 	maxUID         = 128
 )
 
-// boundedUID is the UID in a reference that users write. The API server makes UIDs of 36 bytes and takes any: a longer one names nothing.
+// boundedUID is the UID in a reference that users write. The API server makes UIDs of 36 bytes and takes any: a longer
+// one names nothing.
 func boundedUID(uid types.UID) types.UID { return types.UID(bounded(string(uid), maxUID)) }
 
 // bounded is s as valid UTF-8 of at most limit bytes; what was cut off is marked.

@@ -75,8 +75,8 @@ func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// TestEventsReachAServer: an Event is sent in protobuf, once more when the server asks for that; one that happens again is counted by a
-// patch, and made anew when it has expired.
+// TestEventsReachAServer: an Event is sent in protobuf, once more when the server asks for that; one that happens again
+// is counted by a patch, and made anew when it has expired.
 func TestEventsReachAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &httpServer{}

@@ -8,8 +8,9 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// Events are combined, counted and slowed down as client-go's EventCorrelator does it for every Kubernetes controller, with its numbers.
-// That one makes an object and a patch of each Event before it finds that most of them are not to be sent; this one makes neither.
+// Events are combined, counted and slowed down as client-go's EventCorrelator does it for every Kubernetes controller,
+// with its numbers. That one makes an object and a patch of each Event before it finds that most of them are not to be
+// sent; this one makes neither.
 const (
 	mostLines      = 4096             // of each memory, as client-go keeps
 	mostTexts      = 10               // Events of a Job and reason with different messages that are not combined
@@ -53,8 +54,8 @@ type toSend struct {
 	combined bool // with others, so that it tells of no record
 }
 
-// correlator combines similar Events and slows floods down. What is counted is the object and the reason, so that a Job with many pods does
-// not use up its Events before it completes. It belongs to one goroutine.
+// correlator combines similar Events and slows floods down. What is counted is the object and the reason, so that a Job
+// with many pods does not use up its Events before it completes. It belongs to one goroutine.
 type correlator struct {
 	lines *lru.Cache // lineOf → *line
 	all   *lru.Cache // saidOf → *said

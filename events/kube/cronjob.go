@@ -9,8 +9,8 @@ import (
 // FailedGet is the reason of the Event that a Job could not be read that was to be replaced (C-200).
 const FailedGet = "FailedGet"
 
-// cronTellings is how Events tell of the ends of commands for a CronJob. The name of the Job follows what is done, the API server's words
-// what is not.
+// cronTellings is how Events tell of the ends of commands for a CronJob. The name of the Job follows what is done, the
+// API server's words what is not.
 var cronTellings = [events.MaxCommandKind + 1]telling{
 	events.CommandCreateJob: {done: SuccessfulCreate, doneText: "Created job ", failed: FailedCreate, failedText: "Error creating job: "},
 	events.CommandDeleteRun: {done: SuccessfulDelete, doneText: "Deleted job ", failed: FailedDelete, failedText: "Deleted job: "}, // it really begins so
@@ -46,8 +46,8 @@ func (m *maker) cronEnd(ended *events.CommandEnded) {
 	}
 }
 
-// silent are refusals of which users do not hear: that the namespace is being deleted (C-162), that another object has the name, which is
-// looked at (C-160), and that we changed our mind because the jobTemplate did.
+// silent are refusals of which users do not hear: that the namespace is being deleted (C-162), that another object has
+// the name, which is looked at (C-160), and that we changed our mind because the jobTemplate did.
 var silent = map[events.RefusalClass]bool{
 	events.RefusedNamespaceTerminating: true, events.RefusedNameTaken: true, events.RefusedTemplate: true,
 }

@@ -1,8 +1,8 @@
 // Package kube publishes the Kubernetes Events that users expect from a Job controller (contract J-194), out of the
 // durable log.
 //
-// [Of] says which Events a record gives rise to, and is pure. [Publisher] is the consumer "kube-events" of a log: it reads
-// durable records, makes their Events, and notes how far it has got. Invariants:
+// [Of] says which Events a record gives rise to, and is pure. [Publisher] is the consumer "kube-events" of a log: it
+// reads durable records, makes their Events, and notes how far it has got. Invariants:
 //
 //   - An Event is published for what happened and is durable, never for what was only decided. A refusal that goes on is
 //     told as often as the log notes it (docs/design/0002-refusals.md): at least once while an Event of it lives. One
@@ -16,7 +16,8 @@
 //
 // # Concurrency
 //
-// A Publisher is one goroutine, apart from the loop: a slow API server makes it lag behind the log, and the loop does not wait for it.
+// A Publisher is one goroutine, apart from the loop: a slow API server makes it lag behind the log, and the loop does
+// not wait for it.
 //
 // Read event.go first, then publisher.go and gather.go, then room.go.
 package kube

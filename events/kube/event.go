@@ -23,9 +23,11 @@ const (
 
 	// FailedWorkloadCompilation: what spec.scheduling says cannot be put into a Workload.
 	FailedWorkloadCompilation = "FailedWorkloadCompilation"
-	// NoPodGroupTemplate: the owner of a Job has a PodGroup made for it, and no Workload with the template that the Job names.
+	// NoPodGroupTemplate: the owner of a Job has a PodGroup made for it, and no Workload with the template that the Job
+	// names.
 	NoPodGroupTemplate = "NoPodGroupTemplate"
-	// GangSchedulingOff: a Job has a spec.scheduling, and no Workloads are made. The built-in controller says nothing then.
+	// GangSchedulingOff: a Job has a spec.scheduling, and no Workloads are made. The built-in controller says nothing
+	// then.
 	GangSchedulingOff = "GangSchedulingOff"
 
 	UnknownCompletionMode = "UnknownCompletionMode"
@@ -141,8 +143,8 @@ func (m *maker) add(kind, reason, message string) {
 
 func (m *maker) last() *Event { return &m.made[len(m.made)-1] }
 
-// end tells how a command ended. A time-out is a failure to users, whatever comes of it. A call that we gave up ourselves has no
-// words of anybody else, and is none.
+// end tells how a command ended. A time-out is a failure to users, whatever comes of it. A call that we gave up
+// ourselves has no words of anybody else, and is none.
 func (m *maker) end(ended *events.CommandEnded, t *telling) {
 	words := m.rec.Evidence.Message
 	if words == "" && ended.Ending == events.Refused {
@@ -173,8 +175,8 @@ func (m *maker) failure(ended *events.CommandEnded, t *telling, words string) {
 }
 
 // told reports whether a failure is one that users hear of: not that the namespace is being deleted (J-059), not that
-// what is to be deleted is gone (a conflict says that another pod has its name), and not that we changed our mind because the
-// template did.
+// what is to be deleted is gone (a conflict says that another pod has its name), and not that we changed our mind
+// because the template did.
 func told(ended *events.CommandEnded, deletion bool) bool {
 	switch ended.Class {
 	case events.RefusedNamespaceTerminating, events.RefusedNotFound, events.RefusedTemplate:

@@ -148,8 +148,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestWhatWeGaveUpIsNotTold: a create that ended unknown because this controller stopped, or lost the Lease, has a sentence of
-// ours and no words of the server. A refusal that never reached the server is told in our words.
+// TestWhatWeGaveUpIsNotTold: a create that ended unknown because this controller stopped, or lost the Lease, has a
+// sentence of ours and no words of the server. A refusal that never reached the server is told in our words.
 func TestWhatWeGaveUpIsNotTold(t *testing.T) {
 	said := events.Evidence{Namespace: "default", Name: "demo-x", Sentence: "given up: the controller stops"}
 	for _, command := range []events.Command{&events.CreatePod{}, &events.DeletePod{}} {

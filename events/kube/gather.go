@@ -7,12 +7,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// gatherFor is how long the count of an Event that happened again may be told late. A Job that makes a hundred pods raises the count
-// of one Event some ninety times; the API server is asked once for all that come within that time, and what it keeps in the end is the
-// same.
+// gatherFor is how long the count of an Event that happened again may be told late. A Job that makes a hundred pods
+// raises the count of one Event some ninety times; the API server is asked once for all that come within that time, and
+// what it keeps in the end is the same.
 const gatherFor = 3 * time.Second
 
-// recounts are the Events whose counts are yet to be told, each as it is by now, in the order in which they began to wait.
+// recounts are the Events whose counts are yet to be told, each as it is by now, in the order in which they began to
+// wait.
 type recounts []*recounted
 
 // recounted is an Event that happened again.
@@ -68,8 +69,8 @@ func (r recounts) due() (at time.Time, ok bool) {
 	return r[0].since.Add(gatherFor), true
 }
 
-// tell writes one Event, the nth of its record, as write does; but one that only raises a count waits for others that raise it further.
-// It is told before anything else is told of its object.
+// tell writes one Event, the nth of its record, as write does; but one that only raises a count waits for others that
+// raise it further. It is told before anything else is told of its object.
 func (w *writer) tell(ctx context.Context, e Event, n int) error {
 	id := w.idOf(&e)
 	t, ok := w.correlator.take(&e, func() string { return nameOf(&e, id, n) })

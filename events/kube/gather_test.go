@@ -63,8 +63,9 @@ func running(t *testing.T, p *Publisher) (stop func()) {
 	}
 }
 
-// TestCountsAreGathered: that an Event happened again is told once for all that comes within three seconds, and what the API server keeps
-// of it is what each for itself would have come to. Until then the offset stays before the first of them, so that a crash loses none.
+// TestCountsAreGathered: that an Event happened again is told once for all that comes within three seconds, and what
+// the API server keeps of it is what each for itself would have come to. Until then the offset stays before the first
+// of them, so that a crash loses none.
 func TestCountsAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()

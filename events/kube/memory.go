@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// maxJobs bounds of how many Jobs and specs something is remembered. Beyond it all is forgotten, and read from the log again when it
-// is needed.
+// maxJobs bounds of how many Jobs and specs something is remembered. Beyond it all is forgotten, and read from the log
+// again when it is needed.
 const maxJobs = 20_000
 
 // memory is what records that were read say of specs.
@@ -116,7 +116,8 @@ func stores(r *events.Record) (name events.CommandID, ok bool) {
 	return name, ok && (!outcome || f.Ending == events.Done)
 }
 
-// verdict is what the decision says of the Job, in one line, whose command the record ends; empty when the log does not hold it.
+// verdict is what the decision says of the Job, in one line, whose command the record ends; empty when the log does not
+// hold it.
 func (m *memory) verdict(ctx context.Context, rec *events.Record) (string, error) {
 	name, ok := follow.End(rec)
 	if !ok {
@@ -139,8 +140,8 @@ func (m *memory) completions(ctx context.Context, rec *events.Record) (*int32, e
 	return s.completions, err
 }
 
-// specAt is the record with the content of the spec that the Job had when it was last seen, or is seen by the record to have; 0 when
-// that is not known.
+// specAt is the record with the content of the spec that the Job had when it was last seen, or is seen by the record to
+// have; 0 when that is not known.
 func (m *memory) specAt(ctx context.Context, rec *events.Record) (events.Sequence, error) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
 		return f.SpecAt, nil

@@ -78,7 +78,8 @@ func New(c Config) (*Publisher, error) {
 	return p, nil
 }
 
-// Run publishes what becomes durable until ctx ends or the log closes, and then returns nil. Any other error is the log's.
+// Run publishes what becomes durable until ctx ends or the log closes, and then returns nil. Any other error is the
+// log's.
 func (p *Publisher) Run(ctx context.Context) error {
 	if p.mode == events.ModeObserve {
 		<-ctx.Done()
@@ -87,7 +88,8 @@ func (p *Publisher) Run(ctx context.Context) error {
 	return follow.Orderly(ctx, p.follow(ctx, p.goOn))
 }
 
-// CatchUp publishes what is durable now and was not published, and notes how far it got. It ends early with ctx's error.
+// CatchUp publishes what is durable now and was not published, and notes how far it got. It ends early with ctx's
+// error.
 func (p *Publisher) CatchUp(ctx context.Context) error {
 	if p.mode == events.ModeObserve {
 		return nil
@@ -277,8 +279,8 @@ func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, e
 	return c, err
 }
 
-// command is the command whose end the record tells; nil when no Event tells of it, or did already. Only of a status write an Event
-// tells more than its type.
+// command is the command whose end the record tells; nil when no Event tells of it, or did already. Only of a status
+// write an Event tells more than its type.
 func (p *Publisher) command(ctx context.Context, rec *events.Record) (events.Command, error) {
 	switch asked := follow.TypeOf(rec); {
 	case asked == 0 || asked == events.CommandWriteStatus: // 0: the record tells no end

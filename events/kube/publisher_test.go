@@ -235,8 +235,8 @@ func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 
 // O-084: the Event of an end bears the verdict.
 //
-// TestTheEventOfAnEndHasTheVerdict: that of the decision which ended the Job, also after a restart of the publisher in between. Other
-// Events have none, and so has an end without a verdict.
+// TestTheEventOfAnEndHasTheVerdict: that of the decision which ended the Job, also after a restart of the publisher in
+// between. Other Events have none, and so has an end without a verdict.
 func TestTheEventOfAnEndHasTheVerdict(t *testing.T) {
 	const verdict = "COMPLETE after 3 s: 1 pod succeeded"
 	for _, row := range []struct {

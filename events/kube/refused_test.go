@@ -16,7 +16,8 @@ func (a *appender) refused(decided events.Sequence, class events.RefusalClass, w
 	}, events.Evidence{Namespace: "default", Name: "demo-x", Message: words})
 }
 
-// TestARefusalThatGoesOnIsToldAgain: each record of it is an Event, of a new process too, and so is its end (J-194, J-058).
+// TestARefusalThatGoesOnIsToldAgain: each record of it is an Event, of a new process too, and so is its end (J-194,
+// J-058).
 func TestARefusalThatGoesOnIsToldAgain(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -45,8 +46,8 @@ func TestARefusalThatGoesOnIsToldAgain(t *testing.T) {
 	}
 }
 
-// TestAnUnknownCompletionModeIsTold: at each look at such a Job there would be (J-010), also when its spec was stored before
-// this process began to read.
+// TestAnUnknownCompletionModeIsTold: at each look at such a Job there would be (J-010), also when its spec was stored
+// before this process began to read.
 func TestAnUnknownCompletionModeIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()

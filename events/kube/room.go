@@ -25,8 +25,8 @@ const (
 )
 
 // Alarm tells users that their Jobs wait for room on the log's disk. No record can say so, because there is no room for
-// one, so this is the only Event that is made from none: it bears the log's newest record, and is told once for a Job within an
-// hour, for some hundred Jobs at most. Its methods may be called from any goroutine.
+// one, so this is the only Event that is made from none: it bears the log's newest record, and is told once for a Job
+// within an hour, for some hundred Jobs at most. Its methods may be called from any goroutine.
 type Alarm struct {
 	log     store.Reader
 	writer  *writer

@@ -63,8 +63,8 @@ func TestJobsHearThatTheDiskIsFull(t *testing.T) {
 	})
 }
 
-// TestARestartTellsNobodyTwice: the Event's name follows from the Job and from where the log ends, which does not change while there
-// is no room.
+// TestARestartTellsNobodyTwice: the Event's name follows from the Job and from where the log ends, which does not
+// change while there is no room.
 func TestARestartTellsNobodyTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := newServer(), newAppender(t).log

@@ -52,8 +52,8 @@ func newWriter(client kubernetes.Interface, identity events.Identity, logger *sl
 	return &writer{api: apiOf(client), identity: identity, logger: logger, correlator: newCorrelator(time.Now)}
 }
 
-// write writes one Event, the nth of its record. What the API server refuses is logged and given up; what it did not answer
-// is tried six times within half a minute. The error is ctx's.
+// write writes one Event, the nth of its record. What the API server refuses is logged and given up; what it did not
+// answer is tried six times within half a minute. The error is ctx's.
 func (w *writer) write(ctx context.Context, e Event, n int) error {
 	id := w.idOf(&e)
 	t, ok := w.correlator.take(&e, func() string { return nameOf(&e, id, n) })
@@ -122,7 +122,8 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && code != 408 && code != 429
 }
 
-// nameOf is the name of an Event, the nth of the record of that ID. It meets itself when it is published again after a crash.
+// nameOf is the name of an Event, the nth of the record of that ID. It meets itself when it is published again after a
+// crash.
 func nameOf(e *Event, id string, n int) string {
 	sum := sha256.Sum256([]byte(id + "/" + strconv.Itoa(n)))
 	return e.Job.Name + "." + hex.EncodeToString(sum[:8])

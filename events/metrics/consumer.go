@@ -27,13 +27,13 @@ type Consumer struct {
 	batch    []events.Stream // that have records in the batch being read
 	// deletions of expired Jobs that are in flight, by the Job: at most one.
 	deletions map[events.Stream]deletion
-	// held is, of the batch being read, how often an ended pod began (+1) or ceased (-1) to hold the finalizer: a pod that only
-	// moves from one stream to another does neither.
+	// held is, of the batch being read, how often an ended pod began (+1) or ceased (-1) to hold the finalizer: a pod that
+	// only moves from one stream to another does neither.
 	held map[types.UID]int
 }
 
-// Follow returns a consumer of what the log says after world, which is what it says so far. The world is only read, before
-// Follow returns.
+// Follow returns a consumer of what the log says after world, which is what it says so far. The world is only read,
+// before Follow returns.
 func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	c := &Consumer{
 		log: log, metrics: m, starting: true, settings: world.Settings,
@@ -149,8 +149,8 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// open begins to remember a Job with its first record, or with a pod that makes a retired one one that is to be seen again. Whatever else
-// is told of a Job that is not remembered is about one that is over.
+// open begins to remember a Job with its first record, or with a pod that makes a retired one one that is to be seen
+// again. Whatever else is told of a Job that is not remembered is about one that is over.
 func (c *Consumer) open(rec *events.Record) *job {
 	switch rec.Kind {
 	case events.KindJobAdded, events.KindPodAdded:

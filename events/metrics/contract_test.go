@@ -18,8 +18,8 @@ var (
 	description = regexp.MustCompile(`fqName: "(\w+)".* variableLabels: {([^}]*)}`)
 )
 
-// O-075: names, types and labels of the built-in Job, TTL and CronJob controllers' metrics are as the contract has them, and no other has their
-// prefix.
+// O-075: names, types and labels of the built-in Job, TTL and CronJob controllers' metrics are as the contract has
+// them, and no other has their prefix.
 func TestMetricsAreThoseOfTheContract(t *testing.T) {
 	text, err := os.ReadFile("../../docs/contract/operations.md")
 	if err != nil {

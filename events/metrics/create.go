@@ -48,8 +48,8 @@ func (j *job) creation() string {
 	return createNew
 }
 
-// createEnded counts pods that were created, and creations that were refused (J-203). What was never sent is neither. The
-// first of a Job's creates that is refused stands for all, and is not over; any other frees its slot.
+// createEnded counts pods that were created, and creations that were refused (J-203). What was never sent is neither.
+// The first of a Job's creates that is refused stands for all, and is not over; any other frees its slot.
 func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.CommandEnded) bool {
 	ordinal, _ := events.OrdinalOf(known.command)
 	made, uncertain := j.creates[ordinal]
@@ -85,8 +85,8 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 	return true
 }
 
-// settled takes that the pod of an ordinal is certain: created by an answer, or seen. The second to come is no news. A create that
-// stood refused is not asked for again, so no answer is to come.
+// settled takes that the pod of an ordinal is certain: created by an answer, or seen. The second to come is no news. A
+// create that stood refused is not asked for again, so no answer is to come.
 func (c *Consumer) settled(j *job, ordinal uint64) {
 	known, ok := j.creates[ordinal]
 	if !ok {

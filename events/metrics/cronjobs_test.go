@@ -11,7 +11,8 @@ import (
 
 const skews = "cronjob_controller_job_creation_skew_duration_seconds"
 
-// C-210: how late a Job was created is observed once for each create that is done, by the times of the due instant and of the object.
+// C-210: how late a Job was created is observed once for each create that is done, by the times of the due instant and
+// of the object.
 func TestSkewOfCronJobs(t *testing.T) {
 	nightly := events.CronJobStream("uid-nightly")
 	for sentence, row := range map[string]struct {

@@ -10,7 +10,8 @@ type deletion struct {
 	expired events.Time
 }
 
-// expiry follows the deletions of expired Jobs (T-062). A retired Job is not remembered for it, but a deletion in flight is.
+// expiry follows the deletions of expired Jobs (T-062). A retired Job is not remembered for it, but a deletion in
+// flight is.
 func (c *Consumer) expiry(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.Decision:

@@ -76,7 +76,8 @@ func TestBucketsOfDeletions(t *testing.T) {
 	t.Errorf("there is no %s", deletions)
 }
 
-// TestARetiredJobIsNotRememberedAgain: what is told of a retired Job until its object is gone costs no memory, and counts as no sync.
+// TestARetiredJobIsNotRememberedAgain: what is told of a retired Job until its object is gone costs no memory, and
+// counts as no sync.
 func TestARetiredJobIsNotRememberedAgain(t *testing.T) {
 	s := newScript(t, plain())
 	s.retire()

@@ -230,7 +230,8 @@ func (c *Consumer) specAt(ctx context.Context, f *events.JobSeen) (*spec, error)
 	return c.specs.add(&events.JobSpec{Hash: f.Spec}), nil // it was erased
 }
 
-// specStored takes a spec that a record stores, with its policies, which one of the record's causes has. Its error is the log's.
+// specStored takes a spec that a record stores, with its policies, which one of the record's causes has. Its error is
+// the log's.
 func (c *Consumer) specStored(ctx context.Context, rec *events.Record, f *events.JobSpec) error {
 	if f.Policies == "" || c.specs[f.Hash] != nil {
 		c.specs.add(f)

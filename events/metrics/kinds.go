@@ -10,11 +10,11 @@ import (
 type kind struct {
 	// launched notes what is to be known of a command in flight.
 	launched func(j *job, command events.Command, name events.CommandID)
-	// ended takes how a command ended, or a try of it, and reports whether the command is over. uid is the Job's. Without it every
-	// end is the last.
+	// ended takes how a command ended, or a try of it, and reports whether the command is over. uid is the Job's. Without
+	// it every end is the last.
 	ended func(c *Consumer, j *job, known *flight, uid types.UID, f *events.CommandEnded) bool
-	// action is what a decision with the command did about pods (J-196); empty for nothing. ends says that the Job ends; the
-	// command may add to that.
+	// action is what a decision with the command did about pods (J-196); empty for nothing. ends says that the Job ends;
+	// the command may add to that.
 	action func(command events.Command, ends bool) (action string, endsNow bool)
 }
 

@@ -107,16 +107,16 @@ func (m *Metrics) counter(name, help string, labels ...string) *prometheus.Count
 	return c
 }
 
-// Foreign counts a Job that appeared and that the controller of that name runs (J-204); an empty name is of none. Whoever
-// creates Jobs chooses these names, so only the first few are told apart.
+// Foreign counts a Job that appeared and that the controller of that name runs (J-204); an empty name is of none.
+// Whoever creates Jobs chooses these names, so only the first few are told apart.
 func (m *Metrics) Foreign(managedBy string) {
 	if managedBy != "" && managedBy != events.BuiltinManagedBy {
 		m.externalJobs.WithLabelValues(m.controllers.of(managedBy)).Inc()
 	}
 }
 
-// names are values of a label that others choose: of more than mostNames the later ones count as otherNames. It is safe for
-// concurrent use.
+// names are values of a label that others choose: of more than mostNames the later ones count as otherNames. It is safe
+// for concurrent use.
 type names struct {
 	mu    stdsync.Mutex
 	known map[string]bool

@@ -468,7 +468,8 @@ func TestForeignAndStale(t *testing.T) {
 	s.expect("stale", `stale_sync_skips_total{group="",resource="pods"} 0`, `stale_sync_skips_total{group="batch",resource="jobs"} 0`)
 }
 
-// TestNamesOfTenantsAreBounded: who creates Jobs with ever new names of controllers does not fill the memory of whoever scrapes.
+// TestNamesOfTenantsAreBounded: who creates Jobs with ever new names of controllers does not fill the memory of whoever
+// scrapes.
 func TestNamesOfTenantsAreBounded(t *testing.T) {
 	m := New()
 	for i := range 1000 {

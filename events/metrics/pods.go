@@ -70,8 +70,8 @@ func toInt(b bool) int {
 	return 0
 }
 
-// finalizerRemoved takes that a pod is seen without the finalizer, or its object is gone. If that is our doing, the answer may only come
-// later; of a removal that stood refused none is to come.
+// finalizerRemoved takes that a pod is seen without the finalizer, or its object is gone. If that is our doing, the
+// answer may only come later; of a removal that stood refused none is to come.
 func (c *Consumer) finalizerRemoved(j *job, uid types.UID) {
 	name, ours := j.drops[uid]
 	if !ours {

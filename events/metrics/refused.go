@@ -6,8 +6,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// retrying is the creates in backoff, with the reason that they are counted by. They are asked for again and again, and the
-// log has a record of that now and then only, while a dashboard wants to see each creation that is refused when it is.
+// retrying is the creates in backoff, with the reason that they are counted by. They are asked for again and again, and
+// the log has a record of that now and then only, while a dashboard wants to see each creation that is refused when it
+// is.
 type retrying struct {
 	mu      lock.Mutex
 	reasons map[events.CommandID]string

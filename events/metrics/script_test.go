@@ -173,8 +173,8 @@ func condition(kind, reason string) events.JobCondition {
 	return events.JobCondition{Type: kind, Status: "True", Reason: reason}
 }
 
-// expect compares the metrics whose names begin so with lines such as `jobs_finished_total{reason="x"} 1`; of a histogram
-// the count and the sum.
+// expect compares the metrics whose names begin so with lines such as `jobs_finished_total{reason="x"} 1`; of a
+// histogram the count and the sum.
 func (s *script) expect(prefix string, want ...string) {
 	s.t.Helper()
 	if got := lines(s.t, s.metrics, prefix); !slices.Equal(got, want) {

@@ -25,8 +25,8 @@ func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 	c.concluded(j, change.Conditions)
 }
 
-// statusSeen takes a status that is not known to be of our writing: of a write whose end we were not told, or of somebody
-// else's. When it is only found, it is where counting begins.
+// statusSeen takes a status that is not known to be of our writing: of a write whose end we were not told, or of
+// somebody else's. When it is only found, it is where counting begins.
 func (c *Consumer) statusSeen(j *job, s *events.JobStatus, found bool) {
 	seen := j.published
 	seen.succeeded, seen.failed, seen.failedIndexes = s.Succeeded, s.Failed, 0

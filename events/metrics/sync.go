@@ -17,10 +17,10 @@ type sync struct {
 	failed bool
 }
 
-// flight is a command that has not ended. It is kept here, not by package follow, because it leads to its decision, whose duration
-// is counted when the last of its commands is answered, and because metrics begin with a projection: commands that were decided
-// before it must be known without reading the log. One that was refused may stand, and be asked again: its decision was over with the
-// first answer.
+// flight is a command that has not ended. It is kept here, not by package follow, because it leads to its decision,
+// whose duration is counted when the last of its commands is answered, and because metrics begin with a projection:
+// commands that were decided before it must be known without reading the log. One that was refused may stand, and be
+// asked again: its decision was over with the first answer.
 type flight struct {
 	command events.Command
 	of      *sync // nil once there was an answer, and when it was decided before this process started
@@ -124,8 +124,8 @@ func (c *Consumer) synced(j *job, s *sync, now events.Time) {
 	c.metrics.syncSeconds.WithLabelValues(j.mode(), result, s.action).Observe(took.Seconds())
 }
 
-// isError reports whether an ending makes a sync one of result error: not that what is to be removed is gone already, nor
-// that the namespace is, nor that we changed our mind because the template did.
+// isError reports whether an ending makes a sync one of result error: not that what is to be removed is gone already,
+// nor that the namespace is, nor that we changed our mind because the template did.
 func isError(f *events.CommandEnded) bool {
 	switch f.Ending {
 	case events.OutcomeUnknown:

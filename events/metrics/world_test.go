@@ -37,8 +37,9 @@ func seeds() uint64 {
 	return 16
 }
 
-// TestCountsAreWhatTheServerStored lets the controller work in simulated worlds, with requests that fail in all ways and
-// users who edit, delete and strip, and compares the counters with the API server's own list of writes (J-198, J-199, J-202,
+// TestCountsAreWhatTheServerStored lets the controller work in simulated worlds, with requests that fail in all ways
+// and users who edit, delete and strip, and compares the counters with the API server's own list of writes (J-198,
+// J-199, J-202,
 // J-203); and J-201, whose two counters differ by the pods that hold the finalizer.
 func TestCountsAreWhatTheServerStored(t *testing.T) {
 	counted := map[string]float64{}
@@ -69,8 +70,8 @@ func TestCountsAreWhatTheServerStored(t *testing.T) {
 	}
 }
 
-// TestCountingGoesOnAfterAStart: the counters of the processes before and after a crash that left nothing in flight add up to
-// those of a reader of the whole log.
+// TestCountingGoesOnAfterAStart: the counters of the processes before and after a crash that left nothing in flight add
+// up to those of a reader of the whole log.
 func TestCountingGoesOnAfterAStart(t *testing.T) {
 	started := 0
 	for seed := range seeds() {
@@ -269,8 +270,8 @@ func jobs(seed uint64) []*batchv1.Job {
 	return out
 }
 
-// held is the number of ended pods that hold the finalizer: one of an index that waits for its replacement may be left, when
-// its Job is suspended.
+// held is the number of ended pods that hold the finalizer: one of an index that waits for its replacement may be left,
+// when its Job is suspended.
 func held(pods []*corev1.Pod) (n float64) {
 	for _, p := range pods {
 		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
@@ -281,8 +282,8 @@ func held(pods []*corev1.Pod) (n float64) {
 	return n
 }
 
-// known are the pods that the log ever heard of: one that was created without an answer, and removed before anybody saw it,
-// nobody can count.
+// known are the pods that the log ever heard of: one that was created without an answer, and removed before anybody saw
+// it, nobody can count.
 func known(t *testing.T, log store.Reader) map[types.UID]bool {
 	t.Helper()
 	pods := map[types.UID]bool{}

@@ -25,8 +25,9 @@ type Event struct {
 	link *events.Link // nil when the message does not hold all that the chain takes in
 }
 
-// ChainAfter is the chain value after the event's record, given the one after the record before it. It is not known when the message
-// is of a publisher that did not send what it takes, or, as JSON, of one that sent more than is known here.
+// ChainAfter is the chain value after the event's record, given the one after the record before it. It is not known
+// when the message is of a publisher that did not send what it takes, or, as JSON, of one that sent more than is known
+// here.
 func (e *Event) ChainAfter(before events.Hash) (after events.Hash, known bool) {
 	if e.link == nil {
 		return events.Hash{}, false
@@ -34,8 +35,8 @@ func (e *Event) ChainAfter(before events.Hash) (after events.Hash, known bool) {
 	return before.After(*e.link), true
 }
 
-// The fields of PublishedRecord, by their numbers in stream.proto. That of the facts is the record's kind plus a hundred,
-// so a kind of tomorrow is read, as bytes, by a program of today.
+// The fields of PublishedRecord, by their numbers in stream.proto. That of the facts is the record's kind plus a
+// hundred, so a kind of tomorrow is read, as bytes, by a program of today.
 const (
 	fieldHeader          protowire.Number = 1
 	fieldEvidence        protowire.Number = 2
@@ -84,7 +85,8 @@ func appendData(b []byte, p *events.Parts, link *events.Link, kind events.Kind, 
 	return appendProof(b, fieldEvidenceSalt, p.EvidenceSalt, fieldEvidenceDigest, link.Evidence, left.evidence || len(p.EvidenceDigest) > 0)
 }
 
-// appendProof appends the salt of a part that is there, or the digest of one that is not. A salt would help to guess that.
+// appendProof appends the salt of a part that is there, or the digest of one that is not. A salt would help to guess
+// that.
 func appendProof(b []byte, salted protowire.Number, salt []byte, digested protowire.Number, digest events.Hash, absent bool) []byte {
 	switch {
 	case absent:

@@ -1,5 +1,5 @@
-// Package nats says what a record looks like on NATS: its subject, its headers and its data. It is what a publisher and its
-// subscribers agree on, so it knows neither the NATS client nor a log, and a program can import it without either.
+// Package nats says what a record looks like on NATS: its subject, its headers and its data. It is what a publisher and
+// its subscribers agree on, so it knows neither the NATS client nor a log, and a program can import it without either.
 //
 // A record becomes one message:
 //

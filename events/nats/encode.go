@@ -26,8 +26,8 @@ type Encoder struct {
 	// MaxBytes is the most that a message may have, headers and data; 0 for no bound. From a larger one first the evidence
 	// and then also the facts are left out.
 	MaxBytes int
-	// Chain is the log's chain value before the next record; Encode moves it behind that record, and says it in the header. Without it
-	// messages say none.
+	// Chain is the log's chain value before the next record; Encode moves it behind that record, and says it in the
+	// header. Without it messages say none.
 	Chain *events.Hash
 
 	headers map[string][]string // its values are those below, and what seldom changes
@@ -39,8 +39,9 @@ type Encoder struct {
 	data   []byte
 }
 
-// Encode makes the message of r, a record of the life log, about that Job or CronJob (for other streams job is zero). Each
-// record from floor on was published before it. The header and the data belong to the caller until the next Encode.
+// Encode makes the message of r, a record of the life log, about that Job or CronJob (for other streams job is zero).
+// Each record from floor on was published before it. The header and the data belong to the caller until the next
+// Encode.
 func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRef, floor events.Sequence) (Message, error) {
 	parts, stored, err := events.EncodeParts(e.stored, r)
 	if err != nil {
@@ -81,7 +82,8 @@ func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRe
 	return Message{}, fmt.Errorf("encode record %d: a bound of %d bytes is too small for its headers", r.Sequence, e.MaxBytes)
 }
 
-// header makes the headers. Map and values are used again for each message: to make them anew took longer than all else.
+// header makes the headers. Map and values are used again for each message: to make them anew took longer than all
+// else.
 func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floor events.Sequence) map[string][]string {
 	if e.headers == nil {
 		e.headers = map[string][]string{

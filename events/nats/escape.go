@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// escape writes the value of a CloudEvents attribute as a header: what is not printable ASCII, and space, quote and percent
-// sign, as '%' and the two digits of each byte (section 3.1.3.2 of the NATS binding).
+// escape writes the value of a CloudEvents attribute as a header: what is not printable ASCII, and space, quote and
+// percent sign, as '%' and the two digits of each byte (section 3.1.3.2 of the NATS binding).
 func escape(value string) string {
 	for i := range len(value) {
 		if mustEscape(value[i]) {
@@ -35,8 +35,8 @@ func escapeFrom(value string, i int) string {
 
 var errEscape = errors.New("it is not percent-encoded UTF-8")
 
-// unescape is the inverse of escape. It also takes what others may write: quotes around the value, and more escaped than
-// must be.
+// unescape is the inverse of escape. It also takes what others may write: quotes around the value, and more escaped
+// than must be.
 func unescape(header string) (string, error) {
 	if strings.HasPrefix(header, `"`) && strings.HasSuffix(header, `"`) && len(header) > 1 {
 		header = unquote(header[1 : len(header)-1])

@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The headers of a message. Those with the prefix "ce-" are the attributes of CloudEvents 1.0 in the binary mode of its NATS
-// binding; from ce-sequence on they are extensions of ours, but that ce-sequence is the documented extension "sequence".
+// The headers of a message. Those with the prefix "ce-" are the attributes of CloudEvents 1.0 in the binary mode of its
+// NATS binding; from ce-sequence on they are extensions of ours, but that ce-sequence is the documented extension
+// "sequence".
 const (
 	HeaderMsgID       = "Nats-Msg-Id" // what JetStream knows duplicates by; the same as ce-id
 	HeaderSpecVersion = "ce-specversion"
@@ -48,11 +49,11 @@ const (
 // Head is what the subject and the headers of a message say.
 //
 // A subscriber to everything of a cluster has missed nothing when each ID.Sequence is the one before it plus one. A
-// subscriber to one Job (all its events) has missed nothing when each Previous is the sequence of the message before it, or 0 in
-// the first. What is older than Floor may never have been published, because the log no longer kept it then; nothing from
-// Floor on is ever left out. A message with the ID of an earlier one is that one again. After an ID with a
-// higher epoch (the log was restored, or the cluster was) sequences go on from the first of that epoch, and records of the
-// epoch before with that or a higher sequence did not happen in the life that goes on.
+// subscriber to one Job (all its events) has missed nothing when each Previous is the sequence of the message before
+// it, or 0 in the first. What is older than Floor may never have been published, because the log no longer kept it
+// then; nothing from Floor on is ever left out. A message with the ID of an earlier one is that one again. After an ID
+// with a higher epoch (the log was restored, or the cluster was) sequences go on from the first of that epoch, and
+// records of the epoch before with that or a higher sequence did not happen in the life that goes on.
 type Head struct {
 	ID          ID
 	Subject     Subject
@@ -67,7 +68,8 @@ type Head struct {
 	ContentType string // Protobuf or JSON
 }
 
-// ParseHead reads the subject and the headers of a message, and not its data. Header names are matched as they stand above.
+// ParseHead reads the subject and the headers of a message, and not its data. Header names are matched as they stand
+// above.
 func ParseHead(m *Message) (Head, error) {
 	p := headParser{header: m.Header}
 	h := Head{
@@ -109,8 +111,8 @@ func ParseHead(m *Message) (Head, error) {
 	return h, err
 }
 
-// RecordID is the ID of the record that a message with these headers is of, also when nothing else of it can be read. Without
-// one it is of no log: whoever publishes one gives it to every message.
+// RecordID is the ID of the record that a message with these headers is of, also when nothing else of it can be read.
+// Without one it is of no log: whoever publishes one gives it to every message.
 func RecordID(header map[string][]string) (id ID, ok bool) {
 	p := headParser{header: header}
 	id = p.id()

@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ID names a record of one life of one log, for ever and everywhere. It is the ce-id and the Nats-Msg-Id of its message: a
-// message that is published again has the same, and the records of a restored log, which begins another epoch, never do.
+// ID names a record of one life of one log, for ever and everywhere. It is the ce-id and the Nats-Msg-Id of its
+// message: a message that is published again has the same, and the records of a restored log, which begins another
+// epoch, never do.
 type ID struct {
 	Log      events.Identity // the epoch is the one in which the record was written
 	Sequence events.Sequence
@@ -28,8 +29,8 @@ func (id ID) Compare(other ID) int {
 	return cmp.Or(cmp.Compare(id.Log.Epoch, other.Log.Epoch), cmp.Compare(id.Sequence, other.Sequence))
 }
 
-// ParseID is the inverse of String. The ID of a log is made of letters, digits and '-', so an ID can stand on a terminal and in
-// an environment whoever wrote it.
+// ParseID is the inverse of String. The ID of a log is made of letters, digits and '-', so an ID can stand on a
+// terminal and in an environment whoever wrote it.
 func ParseID(text string) (ID, error) {
 	parts := strings.Split(text, ".")
 	if len(parts) == 3 && plain(parts[0]) {

@@ -143,7 +143,8 @@ func TestAMessageIsReadBackExactly(t *testing.T) {
 	}
 }
 
-// TestAnyProtobufLibraryReadsTheData takes the data apart with the generated code: what a subscriber in another language has.
+// TestAnyProtobufLibraryReadsTheData takes the data apart with the generated code: what a subscriber in another
+// language has.
 func TestAnyProtobufLibraryReadsTheData(t *testing.T) {
 	binary, text := nats.Encoder{Cluster: "c"}, nats.Encoder{Cluster: "c", ContentType: nats.JSON}
 	for _, r := range append(samples(), busy(t)...) {
@@ -306,8 +307,8 @@ func TestARestoredLogHasOtherIDs(t *testing.T) {
 	}
 }
 
-// TestAMessageHoldsAllThatTheChainTakesIn: each record can be written again as it is in the log, and what one message says of the chain can be
-// computed from what the one before says.
+// TestAMessageHoldsAllThatTheChainTakesIn: each record can be written again as it is in the log, and what one message
+// says of the chain can be computed from what the one before says.
 func TestAMessageHoldsAllThatTheChainTakesIn(t *testing.T) {
 	all := append(samples(), busy(t)...)
 	digest := events.Hash{9}
@@ -415,7 +416,8 @@ func TestMessagesOfBeforeAreRefused(t *testing.T) {
 	}
 }
 
-// TestARecordOfAPublisherToComeIsNotCalledForged: its JSON says more than is known here, so nothing is said of the chain.
+// TestARecordOfAPublisherToComeIsNotCalledForged: its JSON says more than is known here, so nothing is said of the
+// chain.
 func TestARecordOfAPublisherToComeIsNotCalledForged(t *testing.T) {
 	e := nats.Encoder{Cluster: "c", ContentType: nats.JSON}
 	r := samples()[3]

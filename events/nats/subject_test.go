@@ -38,7 +38,8 @@ func FuzzASubjectIsReadBackExactly(f *testing.F) {
 	} {
 		f.Add(name, name, name, "JobAdded")
 	}
-	// What NATS says of a token: no white space, no dot, no wildcard; and of all that is recommended only these characters.
+	// What NATS says of a token: no white space, no dot, no wildcard; and of all that is recommended only these
+	// characters.
 	legal := regexp.MustCompile(`^jobledger\.v1(\.[-_=a-zA-Z0-9]+){5}$`)
 	f.Fuzz(func(t *testing.T, cluster, namespace, name, event string) {
 		want := nats.Subject{Cluster: cluster, Namespace: namespace, Kind: nats.KindJob, Name: name, Event: event}
@@ -53,7 +54,8 @@ func FuzzASubjectIsReadBackExactly(f *testing.F) {
 	})
 }
 
-// FuzzATokenHasOneSpelling: two subjects never mean the same, so what a filter selects is never there under another name.
+// FuzzATokenHasOneSpelling: two subjects never mean the same, so what a filter selects is never there under another
+// name.
 func FuzzATokenHasOneSpelling(f *testing.F) {
 	for _, token := range []string{"-", "a", "_", "=2D", "=41", "=2d", "=", "=4", "==", "a=", "--", ""} {
 		f.Add(token)

@@ -25,8 +25,8 @@ type Call struct {
 	name     string // of the object that the command is about
 }
 
-// Do makes the requests of the task, one after the other, and says how it ended. It returns when ctx ends, at the latest:
-// then what was sent is unknown. It neither waits nor tries again.
+// Do makes the requests of the task, one after the other, and says how it ended. It returns when ctx ends, at the
+// latest: then what was sent is unknown. It neither waits nor tries again.
 func (c *Call) Do(ctx context.Context) events.TaskResult {
 	w := &work{Config: &c.executor.config, Task: &c.Task, name: c.name}
 	w.result.Stream, w.result.Again = c.Task.Stream, c.Task.Again
@@ -211,8 +211,8 @@ func (w *work) named(uid types.UID) bool {
 	return true
 }
 
-// done ends the task as confirmed: so the object is afterwards. Its resource is 0 for one that is not watched, and when nothing is
-// known of a new version.
+// done ends the task as confirmed: so the object is afterwards. Its resource is 0 for one that is not watched, and when
+// nothing is known of a new version.
 func (w *work) done(of events.Resource, o kubewire.Stored) {
 	e := &w.result.Ended
 	e.Ending, e.Class, e.RetryAfter, e.Sent = events.Done, 0, 0, true
@@ -248,8 +248,9 @@ func (w *work) failed(err error) {
 	w.result.Evidence.Reason, w.result.Evidence.Message = v.reason, v.message
 }
 
-// cancelled is called when we ended the call ourselves: for a stop, or because the Lease may be another's now. What the client
-// then says of the connection is no failure that users should hear of. A call that ended by an answer stays as it is.
+// cancelled is called when we ended the call ourselves: for a stop, or because the Lease may be another's now. What the
+// client then says of the connection is no failure that users should hear of. A call that ended by an answer stays as
+// it is.
 func (w *work) cancelled(why error) {
 	e, said := &w.result.Ended, &w.result.Evidence
 	switch {

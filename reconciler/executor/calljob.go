@@ -72,8 +72,8 @@ func (w *work) deleteJob(ctx context.Context, c *events.DeleteJob) {
 	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
-// readPod looks for the pod of a create by its name. Done without a UID means that there is none: also when another's pod
-// has the name, because then ours was never made.
+// readPod looks for the pod of a create by its name. Done without a UID means that there is none: also when another's
+// pod has the name, because then ours was never made.
 func (w *work) readPod(ctx context.Context, c *events.ReadPod) {
 	w.result.Evidence.Name = podNameOf(w.Life, w.Job, c.Ordinal, c.Index)
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)

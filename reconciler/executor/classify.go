@@ -37,8 +37,8 @@ type verdict struct {
 	message    string
 }
 
-// verdictOf classifies the error of a request. Refused means that nothing happened, for certain; all that leaves room for
-// doubt is unknown.
+// verdictOf classifies the error of a request. Refused means that nothing happened, for certain; all that leaves room
+// for doubt is unknown.
 //
 //	answer                                            verdict
 //	------------------------------------------------  ------------------------------------------------

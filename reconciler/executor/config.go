@@ -41,8 +41,9 @@ type Config struct {
 	ObserveCronJob func(*kubewire.CronJob) events.Observation
 	ObserveRun     func(*kubewire.Job) events.Observation // of a Job of a CronJob
 
-	// Wrote is told the version of each Job, CronJob and Pod that an answer brings, and the life of the log in which it was asked for,
-	// before the command is reported as done; dropped, when the answer is that a finalizer is gone. Nil for nobody.
+	// Wrote is told the version of each Job, CronJob and Pod that an answer brings, and the life of the log in which it
+	// was asked for, before the command is reported as done; dropped, when the answer is that a finalizer is gone. Nil for
+	// nobody.
 	Wrote func(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool)
 	// Behind is told that a live read found an object older than it was known to be when the read was asked for, in that
 	// life of the log: the cluster was rewound. Nil for nobody.
@@ -51,8 +52,8 @@ type Config struct {
 	// May is asked before each call whether anything may be sent: not, when another process may carry out commands by now.
 	// Tasks wait then. Nil for always.
 	May func() bool
-	// Within bounds all that a call sends by how long that is so: the context that it makes of the call's ends then, and the
-	// call ends unknown. Nil for no bound.
+	// Within bounds all that a call sends by how long that is so: the context that it makes of the call's ends then, and
+	// the call ends unknown. Nil for no bound.
 	Within func(context.Context) (context.Context, context.CancelFunc)
 
 	// MaxConcurrent is how many calls may be in flight at most; 64 when 0. It starts with 8.

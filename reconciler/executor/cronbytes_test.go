@@ -129,7 +129,8 @@ var runs = map[string]events.Command{
 	"of a trigger":  &events.CreateJob{Name: "nightly-1", Template: cronTemplate, Trigger: "now"},
 }
 
-// C-156: what a server of a later version has anywhere in a jobTemplate's spec is in the Jobs that are made of it, and in their pods.
+// C-156: what a server of a later version has anywhere in a jobTemplate's spec is in the Jobs that are made of it, and
+// in their pods.
 func TestFieldsOfALaterServerReachTheJobOfACronJob(t *testing.T) {
 	count := 0
 	encoded := encodedOf(t, deepCronJob())

@@ -13,14 +13,15 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// What kubectl writes on a Job that it creates from a CronJob. One that was asked for by a trigger bears it, too: it has no due time.
+// What kubectl writes on a Job that it creates from a CronJob. One that was asked for by a trigger bears it, too: it
+// has no due time.
 const (
 	manualAnnotation = "cronjob.kubernetes.io/instantiate"
 	manualValue      = "manual"
 )
 
-// createJob makes a Job of the CronJob, of the template that was decided on. Whose Job it is that has the name already, a read says that
-// is asked for then (C-160).
+// createJob makes a Job of the CronJob, of the template that was decided on. Whose Job it is that has the name already,
+// a read says that is asked for then (C-160).
 func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 	w.result.Evidence.Name = c.Name
 	cronJob, ok := w.Objects.cronWithTemplate(w.Job.UID, c.Template)
@@ -43,7 +44,8 @@ func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 	w.result.Ended.Written = events.At(created.CreationTimestamp.Time) // by the server's clock
 }
 
-// newRun is a Job of a CronJob (C-150 to C-156). All of the jobTemplate's spec is in it, also what this program does not know.
+// newRun is a Job of a CronJob (C-150 to C-156). All of the jobTemplate's spec is in it, also what this program does
+// not know.
 func newRun(cronJob *kubewire.CronJob, c *events.CreateJob) (kubewire.Body, error) {
 	t, err := cronJob.JobTemplate()
 	if err != nil {
@@ -76,7 +78,8 @@ func (w *work) deleteRun(ctx context.Context, c *events.DeleteRun) {
 	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
-// writeCronStatus stores the status of the CronJob over exactly the version that it was computed from (C-171); see writeStatus.
+// writeCronStatus stores the status of the CronJob over exactly the version that it was computed from (C-171); see
+// writeStatus.
 func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 	w.result.Evidence.Name = w.Job.Name
 	cronJob, version, ok := w.Objects.cronAt(w.Life, w.Job.UID, c.Base)
@@ -99,7 +102,8 @@ func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 	w.stored(events.CronJobs, kubewire.StoredOf(after))
 }
 
-// newCronStatus is the status that is written over that of the CronJob (C-175). Entries that it has stay as they are (C-111).
+// newCronStatus is the status that is written over that of the CronJob (C-175). Entries that it has stay as they are
+// (C-111).
 func newCronStatus(cronJob *kubewire.CronJob, c *events.WriteCronStatus) *batchv1.CronJobStatus {
 	stored := map[types.UID]corev1.ObjectReference{}
 	for _, ref := range cronJob.Status.Active {
@@ -141,8 +145,8 @@ func (w *work) readCronJob(ctx context.Context) {
 	w.done(events.CronJobs, kubewire.StoredOf(cronJob))
 }
 
-// readRun reads a Job live by its name, in the namespace of the CronJob (C-161). When it is another's Job, its UID says so, and nothing is
-// observed of it.
+// readRun reads a Job live by its name, in the namespace of the CronJob (C-161). When it is another's Job, its UID says
+// so, and nothing is observed of it.
 func (w *work) readRun(ctx context.Context, c *events.ReadRun) {
 	w.result.Evidence.Name = c.Name
 	job, err := w.Crons.GetRun(ctx, w.Job.Namespace, c.Name)

@@ -132,8 +132,8 @@ func seen(r events.TaskResult) (texts []string) {
 	return texts
 }
 
-// C-150, C-151, C-153 to C-157: one request, in the CronJob's namespace and under the name that was decided, for a Job made of the template. It
-// says no creation time: the skew counts by the server's.
+// C-150, C-151, C-153 to C-157: one request, in the CronJob's namespace and under the name that was decided, for a Job
+// made of the template. It says no creation time: the skew counts by the server's.
 func TestTheJobOfACronJob(t *testing.T) {
 	s := &cronServer{}
 	r := cronWorld(t, s, &events.CreateJob{Name: "nightly-29540715", Due: events.At(epoch), Template: cronTemplate, Stamp: "2026-01-02T03:04:05Z"})
@@ -159,7 +159,8 @@ func TestTheJobOfACronJob(t *testing.T) {
 	}
 }
 
-// TestTheJobOfATrigger: a run that was asked for has no due time, and bears what kubectl writes on a Job that was made by hand.
+// TestTheJobOfATrigger: a run that was asked for has no due time, and bears what kubectl writes on a Job that was made
+// by hand.
 func TestTheJobOfATrigger(t *testing.T) {
 	s := &cronServer{}
 	cronWorld(t, s, &events.CreateJob{Name: "nightly-x", Template: cronTemplate, Trigger: "now"})
@@ -252,7 +253,8 @@ func TestWithoutCronJobsNothingIsAsked(t *testing.T) {
 	}
 }
 
-// TestCronJobsThatAreKept: an older version is passed over, a template is kept by its generation, and after a rewind nothing is left.
+// TestCronJobsThatAreKept: an older version is passed over, a template is kept by its generation, and after a rewind
+// nothing is left.
 func TestCronJobsThatAreKept(t *testing.T) {
 	hashed := 0
 	c := testCronJob()

@@ -29,10 +29,10 @@
 //  6. what the next steps of a Job wait for (also its finalizers while many pods carry one), then its other pods and finalizers by turns
 //  7. status writes that only show progress
 //
-// See [events.Priority]. Each kind has calls that no more urgent one can take, and an eighth of the calls is for what has waited for a
-// second, the oldest first (ages in queue.go). So nothing waits longer than two seconds while the server takes what comes. A task becomes more
-// urgent while it waits when the Job ends, or something is deleted ([Executor.Hasten]). How many calls are in flight adapts to what the
-// API server bears: see concurrency.go.
+// See [events.Priority]. Each kind has calls that no more urgent one can take, and an eighth of the calls is for what
+// has waited for a second, the oldest first (ages in queue.go). So nothing waits longer than two seconds while the
+// server takes what comes. A task becomes more urgent while it waits when the Job ends, or something is deleted
+// ([Executor.Hasten]). How many calls are in flight adapts to what the API server bears: see concurrency.go.
 //
 // # Concurrency
 //

@@ -42,8 +42,8 @@ func New(config Config) (*Executor, error) {
 	}, nil
 }
 
-// Submit takes tasks whose records are durable. It does not wait. A task that is being worked on already is passed over;
-// after Stop they are given back.
+// Submit takes tasks whose records are durable. It does not wait. A task that is being worked on already is passed
+// over; after Stop they are given back.
 func (e *Executor) Submit(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -77,8 +77,8 @@ func priorityOf(t *events.Task) events.Priority {
 	return events.PriorityOf(t.Command)
 }
 
-// Hasten makes tasks that have not begun as urgent as they say, if that is more urgent than they were. It begins none that was not
-// submitted.
+// Hasten makes tasks that have not begun as urgent as they say, if that is more urgent than they were. It begins none
+// that was not submitted.
 func (e *Executor) Hasten(tasks ...events.Task) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,8 +106,8 @@ func keyOf(t *events.Task) key {
 }
 
 // TakeBack has tasks given back that have not begun, or that were never submitted: Next hands them out, and they end
-// withdrawn. One that has begun is left alone, and ends as it does. So whoever takes a task back is told how it ended, and
-// nothing of it is sent from here on that was not before.
+// withdrawn. One that has begun is left alone, and ends as it does. So whoever takes a task back is told how it ended,
+// and nothing of it is sent from here on that was not before.
 func (e *Executor) TakeBack(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -226,8 +226,8 @@ func (e *Executor) Stats() Stats {
 	return Stats{Waiting: len(e.waiting), InFlight: e.inFlight, Limit: int(max(1, e.limit.size)), Paused: e.limit.paused}
 }
 
-// Busy reports whether more creates of a stream wait for their turn than twice as many calls as may be in flight: for so long the API
-// server has enough to do, and more of them may come later.
+// Busy reports whether more creates of a stream wait for their turn than twice as many calls as may be in flight: for
+// so long the API server has enough to do, and more of them may come later.
 func (e *Executor) Busy(s events.Stream) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -189,8 +189,8 @@ func TestWhatADeletionWaitsForGoesFirstOfAll(t *testing.T) {
 	s.wants(s.drain(), "d/finalizer, c/finish, b/finalizer, a/create")
 }
 
-// TestDeletionsWithoutEndLeaveRoomForWork: a user deletes the pods of many Jobs. The finalizers go first of all, and others' pods are made
-// all the same.
+// TestDeletionsWithoutEndLeaveRoomForWork: a user deletes the pods of many Jobs. The finalizers go first of all, and
+// others' pods are made all the same.
 func TestDeletionsWithoutEndLeaveRoomForWork(t *testing.T) {
 	s := newScript(t)
 	for i := range 200 {

@@ -17,7 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// findGroup looks for the Workload of the Job, by what it says it is for, and for the PodGroup that was made of it (J-242,
+// findGroup looks for the Workload of the Job, by what it says it is for, and for the PodGroup that was made of it
+// (J-242,
 // J-244). It lists the namespace: of Workloads nothing is watched, and a Job is looked for once. A server without these
 // objects, or one that does not let us see them, has none for the Job. So it is by the rules of Kubernetes 1.36.
 func (w *work) findGroup(ctx context.Context) {
@@ -53,8 +54,8 @@ func (w *work) findGroup(ctx context.Context) {
 	w.found(found)
 }
 
-// cannotSee reports whether the search ends with an error: unknown or refused, or with the finding that there is nothing to
-// be found.
+// cannotSee reports whether the search ends with an error: unknown or refused, or with the finding that there is
+// nothing to be found.
 func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 	if err == nil {
 		return false

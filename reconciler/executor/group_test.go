@@ -21,7 +21,8 @@ func newGangWorld(t *testing.T) *world {
 	return w
 }
 
-// TestGroupOfAJob: the Workload and the PodGroup are what the contract asks for (J-243, J-244, J-246), and are found again.
+// TestGroupOfAJob: the Workload and the PodGroup are what the contract asks for (J-243, J-244, J-246), and are found
+// again.
 func TestGroupOfAJob(t *testing.T) {
 	w := newGangWorld(t)
 	w.wants(w.do(w.task(&events.CreateWorkload{MinCount: 3})), events.Done, 0, true)

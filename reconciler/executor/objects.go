@@ -16,8 +16,8 @@ import (
 // TemplateHash names the content of a Job's pod template, as the log does.
 type TemplateHash func(*kubewire.Job) (string, error)
 
-// Objects keeps of every unfinished Job what the log does not hold and a write needs: its metadata, spec and conditions at
-// the newest version that was seen; of a CronJob all. It is the informer's Keeper.
+// Objects keeps of every unfinished Job what the log does not hold and a write needs: its metadata, spec and conditions
+// at the newest version that was seen; of a CronJob all. It is the informer's Keeper.
 type Objects struct {
 	hash     TemplateHash
 	cronHash CronTemplateHash
@@ -55,8 +55,8 @@ func (o *Objects) DropJob(uid types.UID) {
 	delete(o.jobs, uid)
 }
 
-// Reset forgets everything: the cluster was proven to be behind what was seen of it, and KeepJob would pass over its versions
-// for ever. The log's life is another from here on: commands of those before are not carried out any more.
+// Reset forgets everything: the cluster was proven to be behind what was seen of it, and KeepJob would pass over its
+// versions for ever. The log's life is another from here on: commands of those before are not carried out any more.
 func (o *Objects) Reset(life events.Identity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,16 +97,17 @@ func (o *Objects) keepLocked(job *kubewire.Job) {
 			Metadata: job.Metadata, Spec: job.Spec,
 		},
 	}
-	// Not the generation says whether the spec is the same: of two API servers of different versions one may not know a field of it.
+	// Not the generation says whether the spec is the same: of two API servers of different versions one may not know a
+	// field of it.
 	if known != nil && bytes.Equal(known.job.Spec, job.Spec) {
 		next.job.Spec, next.template = known.job.Spec, known.template
 	}
 	o.jobs[job.UID] = next
 }
 
-// at is the Job exactly at that version; when it is kept at another, or not at all, ok is false and version says which (0
-// for none). After a rewind versions come again: what was decided before it finds nothing. The object is shared: it must not
-// be changed.
+// at is the Job exactly at that version; when it is kept at another, or not at all, ok is false and version says which
+// (0 for none). After a rewind versions come again: what was decided before it finds nothing. The object is shared: it
+// must not be changed.
 func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *kubewire.Job, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -19,8 +19,8 @@ type load struct {
 	drops    bool
 }
 
-// serve runs loads for half a minute against a server that answers each call after 50 ms, ten at a time: 200 calls a second. It returns
-// how long the tasks of each load waited until they were sent.
+// serve runs loads for half a minute against a server that answers each call after 50 ms, ten at a time: 200 calls a
+// second. It returns how long the tasks of each load waited until they were sent.
 func serve(t *testing.T, loads []load) map[string][]time.Duration {
 	t.Helper()
 	const slots, takes, step = 10, 50 * time.Millisecond, 5 * time.Millisecond
@@ -65,7 +65,8 @@ func serve(t *testing.T, loads []load) map[string][]time.Duration {
 	return waits
 }
 
-// TestNothingWaitsLongerThanTwoSeconds: while the server takes what comes, however much of it is more urgent, and whoever's it is.
+// TestNothingWaitsLongerThanTwoSeconds: while the server takes what comes, however much of it is more urgent, and
+// whoever's it is.
 func TestNothingWaitsLongerThanTwoSeconds(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -94,7 +95,8 @@ func TestNothingWaitsLongerThanTwoSeconds(t *testing.T) {
 	}
 }
 
-// TestWhatGoesFirstInAFullWindow: more is submitted than the server takes, so somebody waits. It is not a pod whose time has come.
+// TestWhatGoesFirstInAFullWindow: more is submitted than the server takes, so somebody waits. It is not a pod whose
+// time has come.
 func TestWhatGoesFirstInAFullWindow(t *testing.T) {
 	waits := serve(t, []load{
 		{"verdict", events.PriorityFinish, 20, 100, false}, {"due", events.PriorityDue, 40, 100, false},
@@ -118,7 +120,8 @@ func TestWhatGoesFirstInAFullWindow(t *testing.T) {
 	}
 }
 
-// TestCreatesAndFinalizersOfAJobTakeTurns: a pod does not wait for the finalizers of all that ended before, nor these for it.
+// TestCreatesAndFinalizersOfAJobTakeTurns: a pod does not wait for the finalizers of all that ended before, nor these
+// for it.
 func TestCreatesAndFinalizersOfAJobTakeTurns(t *testing.T) {
 	s := newScript(t)
 	for i := range 3 {

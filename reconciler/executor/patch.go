@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// podPatch is a strategic merge patch of a pod's metadata. The UID in it is a precondition: for a pod with another one the
-// patch is invalid, with the cause metadata.uid. So is the version: for a pod with another one the patch is a conflict.
+// podPatch is a strategic merge patch of a pod's metadata. The UID in it is a precondition: for a pod with another one
+// the patch is invalid, with the cause metadata.uid. So is the version: for a pod with another one the patch is a
+// conflict.
 type podPatch struct {
 	Metadata struct {
 		UID              types.UID         `json:"uid"`
@@ -63,9 +64,9 @@ func dropPatch(c *events.DropFinalizer, finalizers []string) *podPatch {
 	return p
 }
 
-// adoptPatch makes an ownerless pod the Job's (J-175). The other tracking finalizer goes: nobody else would remove it. A pod
-// that is not to be counted again keeps none. The annotation tells, when the pod is let go and comes back, that it was the
-// Job's before, to whoever has another log.
+// adoptPatch makes an ownerless pod the Job's (J-175). The other tracking finalizer goes: nobody else would remove it.
+// A pod that is not to be counted again keeps none. The annotation tells, when the pod is let go and comes back, that
+// it was the Job's before, to whoever has another log.
 func adoptPatch(c *events.AdoptPod, id events.Identity, job events.JobRef, managedBy string) *podPatch {
 	p := patchOf(c.Pod, c.Version)
 	if c.Mark {
@@ -94,8 +95,8 @@ func releasePatch(c *events.ReleasePod, job events.JobRef, finalizers []string) 
 	return p
 }
 
-// trackingFinalizers are those that keep a pod of a Job with that managedBy. In delegated mode it can only be ours. Else
-// an empty managedBy may also mean that the pod's Job was never seen: then it can be either.
+// trackingFinalizers are those that keep a pod of a Job with that managedBy. In delegated mode it can only be ours.
+// Else an empty managedBy may also mean that the pod's Job was never seen: then it can be either.
 func trackingFinalizers(mode events.Mode, managedBy string) []string {
 	switch {
 	case mode == events.ModeDelegated, managedBy == events.ManagedBy:

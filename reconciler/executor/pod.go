@@ -89,7 +89,8 @@ func podNamePrefix(job string, index int32) string {
 	return job
 }
 
-// plain reports whether a name is one that a dash may follow for certain: of letters, digits and dashes, and not too long.
+// plain reports whether a name is one that a dash may follow for certain: of letters, digits and dashes, and not too
+// long.
 func plain(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0) {

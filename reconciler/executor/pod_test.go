@@ -23,7 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata; say in the commit why it is right")
 
-// J-061: labels, annotations, spec and finalizers are the template's, ours comes on top once, owners are not taken over.
+// J-061: labels, annotations, spec and finalizers are the template's, ours comes on top once, owners are not taken
+// over.
 // J-062: the Job is the one owner, as blocking controller.
 // J-064: generateName and name are as the contract says, and no fixed name is taken over.
 // J-065: an Indexed pod has its index as annotation, label and hostname; another has no hostname of ours.

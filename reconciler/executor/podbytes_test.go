@@ -18,7 +18,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// TestPodsAreMadeAsOfTheWholeTemplate: the pod that is made of the bytes of a random Job is the one that is made of the whole Job.
+// TestPodsAreMadeAsOfTheWholeTemplate: the pod that is made of the bytes of a random Job is the one that is made of the
+// whole Job.
 func TestPodsAreMadeAsOfTheWholeTemplate(t *testing.T) {
 	for seed := range int64(300) {
 		job := &batchv1.Job{}
@@ -114,8 +115,8 @@ func decodedJob(t *testing.T, job *batchv1.Job) *batchv1.Job {
 	return got
 }
 
-// TestFieldsOfALaterServerReachThePod: what a server of a later version has in a pod template, and this program does not know, is in the
-// pods that are made of it; and what it has in the metadata of a Job is in its status writes.
+// TestFieldsOfALaterServerReachThePod: what a server of a later version has in a pod template, and this program does
+// not know, is in the pods that are made of it; and what it has in the metadata of a Job is in its status writes.
 func TestFieldsOfALaterServerReachThePod(t *testing.T) {
 	const number, text = 999, "of a later version"
 	add := func(b []byte) []byte {

@@ -41,9 +41,10 @@ const (
 	oldest = tiers // no tier: the task that has waited longest, if it is aged
 )
 
-// round is after how many calls the order of the tiers begins anew. Most calls are of the most urgent tier that waits. An eighth is for
-// tasks that have waited too long, and a tier has some that no more urgent one can take, so none starves. What a tier in which
-// nothing waits does not need is for work. So a user who deletes pods without end leaves 7 calls in 16 to the pods that others make.
+// round is after how many calls the order of the tiers begins anew. Most calls are of the most urgent tier that waits.
+// An eighth is for tasks that have waited too long, and a tier has some that no more urgent one can take, so none
+// starves. What a tier in which nothing waits does not need is for work. So a user who deletes pods without end leaves
+// 7 calls in 16 to the pods that others make.
 const round = 16
 
 // reserved are the calls of a round that a tier has if anything in it waits, and else work.
@@ -158,7 +159,8 @@ func (q *queue) hasten(it *item, p events.Priority) {
 	}
 }
 
-// creates is how many creates of the bulk of a stream's work wait for their turn. Those that were withdrawn meanwhile are counted.
+// creates is how many creates of the bulk of a stream's work wait for their turn. Those that were withdrawn meanwhile
+// are counted.
 func (q *queue) creates(s events.Stream) int {
 	if u := q.tiers[tierWork].turns[s]; u != nil {
 		return u.creates.len()
@@ -166,12 +168,12 @@ func (q *queue) creates(s events.Stream) int {
 	return 0
 }
 
-// agedAfter is how long a task waits for a slot until it is aged. An eighth of the calls is for aged tasks, the oldest first, whatever
-// their tier. So while the server takes what comes, no task waits for twice as long.
+// agedAfter is how long a task waits for a slot until it is aged. An eighth of the calls is for aged tasks, the oldest
+// first, whatever their tier. So while the server takes what comes, no task waits for twice as long.
 const agedAfter = time.Second
 
-// ages finds the task that has waited longest. Tasks that have begun or were withdrawn are forgotten when they are met. It is not safe for
-// concurrent use.
+// ages finds the task that has waited longest. Tasks that have begun or were withdrawn are forgotten when they are met.
+// It is not safe for concurrent use.
 type ages struct {
 	fresh []*item // whose wait has begun since the newest stamp
 	lines map[events.Stream]*waiters
@@ -276,8 +278,8 @@ type tier struct {
 	turns  map[events.Stream]*turn
 }
 
-// turn is the tasks of one stream: first what is urgent, then creates and finalizers by turns, so neither waits for all of the other.
-// Finalizers of a Job of which many pods carry one are urgent (projector.ManyHeld).
+// turn is the tasks of one stream: first what is urgent, then creates and finalizers by turns, so neither waits for all
+// of the other. Finalizers of a Job of which many pods carry one are urgent (projector.ManyHeld).
 type turn struct {
 	stream                 events.Stream
 	urgent, creates, drops fifo[*item]

@@ -14,9 +14,9 @@ type ended struct {
 	result events.TaskResult
 }
 
-// Run makes the calls, each in a goroutine of its own, and gives every result to out, from one goroutine. It returns nil
-// once Stop was called, or ctx has ended, and every task has ended. After ctx has ended it waits for calls in flight, for
-// StopTimeout at most; then it gives them up, and they end unknown. It may be called once.
+// Run makes the calls, each in a goroutine of its own, and gives every result to out, from one goroutine. It returns
+// nil once Stop was called, or ctx has ended, and every task has ended. After ctx has ended it waits for calls in
+// flight, for StopTimeout at most; then it gives them up, and they end unknown. It may be called once.
 func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // a stop lets them finish
 	cancelAll := func() { cancel(errStopped) }

@@ -390,7 +390,8 @@ func TestTasksThatComeAfterTheStopAreGivenBack(t *testing.T) {
 	})
 }
 
-// TestNothingIsSentWhileItMayNotBe: tasks wait while the Lease is not held, and go on when it was renewed after all (O-023).
+// TestNothingIsSentWhileItMayNotBe: tasks wait while the Lease is not held, and go on when it was renewed after all
+// (O-023).
 func TestNothingIsSentWhileItMayNotBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &slowAPI{takes: time.Second}
@@ -422,8 +423,8 @@ func TestNothingIsSentWhileItMayNotBe(t *testing.T) {
 	})
 }
 
-// TestACallEndsWithWhatItMayBeSentWithin: a call that was sent while the Lease was held is not waited for, and sends nothing more,
-// when it is no longer held: it ends unknown, long before the request would time out (O-023).
+// TestACallEndsWithWhatItMayBeSentWithin: a call that was sent while the Lease was held is not waited for, and sends
+// nothing more, when it is no longer held: it ends unknown, long before the request would time out (O-023).
 func TestACallEndsWithWhatItMayBeSentWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &slowAPI{takes: 20 * time.Second}

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// apiStatus is a status as the API has it. stored are the conditions that the Job has: one that is to stay as it is goes
-// back with all of its message, of which the log may hold only the beginning, or nothing once it was erased.
+// apiStatus is a status as the API has it. stored are the conditions that the Job has: one that is to stay as it is
+// goes back with all of its message, of which the log may hold only the beginning, or nothing once it was erased.
 func apiStatus(s *events.JobStatus, stored []batchv1.JobCondition) batchv1.JobStatus {
 	out := batchv1.JobStatus{
 		Active: s.Active, Succeeded: s.Succeeded, Failed: s.Failed,

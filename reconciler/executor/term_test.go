@@ -22,8 +22,9 @@ func (w *world) inTerm(term uint64) {
 	}
 }
 
-// TestACreateMeetsItselfInALaterTerm: a process sends a create, and ends before the answer comes. The next process, in the next term,
-// sends it again under the same name. The pod of the earlier term is the Job's own; it stays as it is, and there is no second one.
+// TestACreateMeetsItselfInALaterTerm: a process sends a create, and ends before the answer comes. The next process, in
+// the next term, sends it again under the same name. The pod of the earlier term is the Job's own; it stays as it is,
+// and there is no second one.
 func TestACreateMeetsItselfInALaterTerm(t *testing.T) {
 	w := newWorld(t)
 	w.inTerm(3)
@@ -49,8 +50,8 @@ func TestACreateMeetsItselfInALaterTerm(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsCreatedBearsTheTerm: pods, Workloads and PodGroups do, whatever the Job's template says. The users' own objects, a Job
-// and a pod that is adopted, do not.
+// TestOnlyWhatIsCreatedBearsTheTerm: pods, Workloads and PodGroups do, whatever the Job's template says. The users' own
+// objects, a Job and a pod that is adopted, do not.
 func TestOnlyWhatIsCreatedBearsTheTerm(t *testing.T) {
 	w := newGangWorld(t)
 	w.inTerm(12)

@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// distant is a simulated API server: it works on a few calls at once, each takes half of a time and on average as much again (which is
-// exponential), the others wait in their order, and a round trip lies before all of them. Our window is always full.
+// distant is a simulated API server: it works on a few calls at once, each takes half of a time and on average as much
+// again (which is exponential), the others wait in their order, and a round trip lies before all of them. Our window is
+// always full.
 type distant struct {
 	seats   int
 	service time.Duration
@@ -78,8 +79,9 @@ func (d distant) run(limit int, long time.Duration) outcome {
 
 func medianOf[T int | time.Duration](all []T) T { return slices.Sorted(slices.Values(all))[len(all)/2] }
 
-// TestWindowAtServers: docs/design/0025-window.md has the table. A server with 32 cores that is 20 ms away is asked at full width within a
-// second, though its smallest latency says nothing of its load; a small one is kept busy, and no more than that.
+// TestWindowAtServers: docs/design/0025-window.md has the table. A server with 32 cores that is 20 ms away is asked at
+// full width within a second, though its smallest latency says nothing of its load; a small one is kept busy, and no
+// more than that.
 func TestWindowAtServers(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

@@ -21,8 +21,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// The Workload and the PodGroup of a Job by the rules of Kubernetes 1.37. Both have the names that the built-in controller gives them, so
-// that one read by name finds what is there, whoever made it: of a Job without an owner nothing is listed.
+// The Workload and the PodGroup of a Job by the rules of Kubernetes 1.37. Both have the names that the built-in
+// controller gives them, so that one read by name finds what is there, whoever made it: of a Job without an owner
+// nothing is listed.
 
 // delegation is who owns the Job and has a PodGroup made for it; the zero one for nobody.
 type delegation struct {
@@ -30,7 +31,8 @@ type delegation struct {
 	template string // of the owner's Workload
 }
 
-// grouped is the Job as it is kept, and who delegates its PodGroup. ok is false where the task has ended, as the Job is not known.
+// grouped is the Job as it is kept, and who delegates its PodGroup. ok is false where the task has ended, as the Job is
+// not known.
 func (w *work) grouped() (job *kubewire.Job, by delegation, ok bool) {
 	w.result.Evidence.Name = w.Job.Name
 	if job, _, _ = w.Objects.at(w.Life, w.Job.UID, 0); job == nil {
@@ -76,8 +78,8 @@ func (w *work) findBetaGroup(ctx context.Context) {
 	w.found(found)
 }
 
-// workload is the Workload of the Job, or of its owner, and the template of the Job's PodGroup; nil for none. found says what is there
-// instead. ok is false where the task has ended.
+// workload is the Workload of the Job, or of its owner, and the template of the Job's PodGroup; nil for none. found
+// says what is there instead. ok is false where the task has ended.
 func (w *work) workload(
 	ctx context.Context, by delegation, found *events.GroupSeen,
 ) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
@@ -212,8 +214,8 @@ func (w *work) groupObject(name string) *kubewire.NewGroupObject {
 	return o
 }
 
-// resizeGroup changes the minCount of the Workload and the PodGroup. Where the Workload is of the Job's owner, the PodGroup gets what its
-// template says by now. A patch that finds nothing to change is none for the API server.
+// resizeGroup changes the minCount of the Workload and the PodGroup. Where the Workload is of the Job's owner, the
+// PodGroup gets what its template says by now. A patch that finds nothing to change is none for the API server.
 func (w *work) resizeGroup(ctx context.Context, c *events.ResizeGroup) {
 	_, by, ok := w.grouped()
 	if !ok {
@@ -246,7 +248,8 @@ func (w *work) resizeGroup(ctx context.Context, c *events.ResizeGroup) {
 	w.done(0, stored)
 }
 
-// resized is a patch of an object that the Job controls. On one of that name which it does not control, the patch fails.
+// resized is a patch of an object that the Job controls. On one of that name which it does not control, the patch
+// fails.
 func (w *work) resized(path string, count int32) []byte {
 	type step struct {
 		Op    string `json:"op"`
@@ -308,8 +311,8 @@ func betaPodGroupName(workload, template string) string {
 	return workload + "-" + template + "-" + hash
 }
 
-// legalCut is at most the first n bytes of a name. A dash follows, so no dot may be at its end: the built-in controller leaves it there, and
-// its object is refused.
+// legalCut is at most the first n bytes of a name. A dash follows, so no dot may be at its end: the built-in controller
+// leaves it there, and its object is refused.
 func legalCut(name string, n int) string { return strings.TrimRight(name[:min(len(name), n)], ".") }
 
 // builtinHash is the hash of a text as the built-in Job controller puts it into names.
@@ -319,5 +322,6 @@ func builtinHash(text string) string {
 	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
 }
 
-// dumped is a UID as the built-in controller hashes it: as k8s.io/utils/dump prints it. A quote or a backslash is in no UID.
+// dumped is a UID as the built-in controller hashes it: as k8s.io/utils/dump prints it. A quote or a backslash is in no
+// UID.
 func dumped(uid string) string { return `(types.UID)` + uid }

@@ -21,7 +21,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// betaWorld is a world whose groups are those of Kubernetes 1.37. told counts how often the executor told that they are not served.
+// betaWorld is a world whose groups are those of Kubernetes 1.37. told counts how often the executor told that they are
+// not served.
 type betaWorld struct {
 	*world
 	told int
@@ -62,7 +63,8 @@ func delegatedTo(template string) func(*batchv1.Job) {
 	}
 }
 
-// setsWorkload is the Workload of that owner, with a template of three pods and one of pods that are scheduled one by one.
+// setsWorkload is the Workload of that owner, with a template of three pods and one of pods that are scheduled one by
+// one.
 func setsWorkload(name string) *schedulingv1beta1.Workload {
 	return &schedulingv1beta1.Workload{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -129,8 +131,8 @@ func (b *betaWorld) makeGroup(count int32) (workload, group string) {
 	return r.Evidence.Name, made.Evidence.Name
 }
 
-// TestGroupOfAJobOf137: both objects are what the built-in controller makes (J-243, J-244), by two writes and one read, and none is listed; a
-// search finds them by two reads.
+// TestGroupOfAJobOf137: both objects are what the built-in controller makes (J-243, J-244), by two writes and one read,
+// and none is listed; a search finds them by two reads.
 func TestGroupOfAJobOf137(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	workload, group := b.makeGroup(3)
@@ -247,7 +249,8 @@ func TestSearchForAGroupOf137(t *testing.T) {
 	}
 }
 
-// TestAWorkloadOfAnotherShapeIsRefused: a Workload of the Job without exactly one template is no reason for plain pods (J-242).
+// TestAWorkloadOfAnotherShapeIsRefused: a Workload of the Job without exactly one template is no reason for plain pods
+// (J-242).
 func TestAWorkloadOfAnotherShapeIsRefused(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	w := setsWorkload(betaWorkloadName(b.ref()))
@@ -260,7 +263,8 @@ func TestAWorkloadOfAnotherShapeIsRefused(t *testing.T) {
 	}
 }
 
-// TestDelegatedGroup: the PodGroup is of the template that the Job names, in the Workload of the Job's owner, and not owned by that (J-242, J-244).
+// TestDelegatedGroup: the PodGroup is of the template that the Job names, in the Workload of the Job's owner, and not
+// owned by that (J-242, J-244).
 func TestDelegatedGroup(t *testing.T) {
 	for _, row := range []struct {
 		template string
@@ -323,7 +327,8 @@ func TestANameThatIsTaken(t *testing.T) {
 	b.wants(b.do(create), events.Refused, events.RefusedNotFound, false) // the Workload is not the Job's
 }
 
-// TestResizeOfAGroup: both objects get the minCount; on objects that the Job does not control nothing is changed (J-247).
+// TestResizeOfAGroup: both objects get the minCount; on objects that the Job does not control nothing is changed
+// (J-247).
 func TestResizeOfAGroup(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	workload, group := b.makeGroup(3)
@@ -370,8 +375,8 @@ func TestResizeOfADelegatedGroup(t *testing.T) {
 	}
 }
 
-// TestGroupsThatAreNotServed: each command is refused as one that is not ours to give, and it is told that the API is not served; an object
-// that is not there is something else.
+// TestGroupsThatAreNotServed: each command is refused as one that is not ours to give, and it is told that the API is
+// not served; an object that is not there is something else.
 func TestGroupsThatAreNotServed(t *testing.T) {
 	create, resize := &events.CreatePodGroup{}, &events.ResizeGroup{MinCount: 1}
 	for _, c := range []events.Command{&events.FindGroup{}, &events.CreateWorkload{MinCount: 1}, create, resize} {
@@ -396,7 +401,8 @@ func TestGroupsThatAreNotServed(t *testing.T) {
 	}
 }
 
-// TestAGroupOfUnknownEnd: an answer that does not come leaves open what is there, and a second try meets the first (J-245).
+// TestAGroupOfUnknownEnd: an answer that does not come leaves open what is there, and a second try meets the first
+// (J-245).
 func TestAGroupOfUnknownEnd(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	b.client.FailNext(apiserver.Fault{Kind: apiserver.TimeoutAfter})
@@ -410,8 +416,8 @@ func TestAGroupOfUnknownEnd(t *testing.T) {
 	}
 }
 
-// TestNamesAreThoseOfTheBuiltin: they are computed as upstream's job_scheduling_manager.go of v1.37.2 does, are legal, and differ between Jobs
-// of one name.
+// TestNamesAreThoseOfTheBuiltin: they are computed as upstream's job_scheduling_manager.go of v1.37.2 does, are legal,
+// and differ between Jobs of one name.
 func TestNamesAreThoseOfTheBuiltin(t *testing.T) {
 	for _, name := range []string{"a", "demo", strings.Repeat("x", 63), "with.dots." + strings.Repeat("y", 200), strings.Repeat("z", 253)} {
 		job := events.JobRef{Namespace: "default", Name: name, UID: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"}

@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// BenchmarkLive measures all that the loop does for a record while a busy cluster runs: intake, fold, decision, encoding and
-// chaining, the cluster's own part included; beside the fold and the encoding alone.
+// BenchmarkLive measures all that the loop does for a record while a busy cluster runs: intake, fold, decision,
+// encoding and chaining, the cluster's own part included; beside the fold and the encoding alone.
 func BenchmarkLive(b *testing.B) {
 	cfg := joblog.Busy(50_000)
 	if testing.Short() {
@@ -52,7 +52,8 @@ func BenchmarkLive(b *testing.B) {
 }
 
 // BenchmarkSnapshot encodes and stores the state of 1,000 Jobs that run (200 with -short), and loads it again; beside a
-// file that is written and synced, one that is read and whose messages protobuf decodes, and recovering without a snapshot.
+// file that is written and synced, one that is read and whose messages protobuf decodes, and recovering without a
+// snapshot.
 func BenchmarkSnapshot(b *testing.B) {
 	cfg := joblog.Config{Seed: 1, Records: 200_000, Running: 1000, Finished: 200}
 	if testing.Short() {

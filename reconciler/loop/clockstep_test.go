@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// checkClock sets the clock after every record of a script, once an hour forward and once a day back. Each Job must then be decided
-// as it would be without the change, at any later time: a part of a wait that has passed stays passed (design §4).
+// checkClock sets the clock after every record of a script, once an hour forward and once a day back. Each Job must
+// then be decided as it would be without the change, at any later time: a part of a wait that has passed stays passed
+// (design §4).
 func (m *machine) checkClock() {
 	m.t.Helper()
 	w := projector.NewWorld()
@@ -64,8 +65,9 @@ func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Durat
 	}
 }
 
-// checkCronStep sets the clock for a CronJob. Its due times are times of the clock, so at each time that the clock shows then it must be
-// decided as it would be if the clock had come to that time by itself. A backoff goes on instead: the part of it that has passed stays passed.
+// checkCronStep sets the clock for a CronJob. Its due times are times of the clock, so at each time that the clock
+// shows then it must be decided as it would be if the clock had come to that time by itself. A backoff goes on instead:
+// the part of it that has passed stays passed.
 func (m *machine) checkCronStep(kept, set *projector.CronJob, now events.Time, step time.Duration, at events.Sequence) {
 	m.t.Helper()
 	until := kept.Retry().Until
@@ -118,8 +120,9 @@ func (m *machine) copyOf(w *projector.World, s events.Stream) projector.Subject 
 	return other.Subject(s)
 }
 
-// decidedAt is the decision at the time t, on a clock that was moved by step, and the wait until the next look at the Job. It leaves
-// out the times in commands: an older command carries its time as published, a new one carries the time of the moved clock.
+// decidedAt is the decision at the time t, on a clock that was moved by step, and the wait until the next look at the
+// Job. It leaves out the times in commands: an older command carries its time as published, a new one carries the time
+// of the moved clock.
 func decidedAt(j projector.Subject, t events.Time, step time.Duration) string {
 	d := reconciler.DecideAt(j, t.Add(step))
 	var b strings.Builder

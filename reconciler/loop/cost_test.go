@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns: a Job was deleted without its pods, and another one with its
-// selector is made. The new Job adopts all the pods (J-175). The test counts allocations, which do not depend on the machine (design
-// §3).
+// TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns: a Job was deleted without its pods, and another one
+// with its selector is made. The new Job adopts all the pods (J-175). The test counts allocations, which do not depend
+// on the machine (design §3).
 func TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns(t *testing.T) {
 	const ends = 100
 	cost := func(pods int) float64 {

@@ -27,8 +27,8 @@ func contractEvents(t *testing.T) map[string]*regexp.Regexp {
 	return all
 }
 
-// C-200: all Events of the scripts are of the sixteen reasons, and have their texts; and each reason is there, but for MissSchedule, which
-// cannot be (C-142).
+// C-200: all Events of the scripts are of the sixteen reasons, and have their texts; and each reason is there, but for
+// MissSchedule, which cannot be (C-142).
 func TestEventsOfCronJobsAreThoseOfTheContract(t *testing.T) {
 	contract := contractEvents(t)
 	if len(contract) != 16 {

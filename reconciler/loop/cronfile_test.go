@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestACronJobIsStatedWhole: the state of a CronJob with more Jobs than a turn may add states for is stored whole before its first record in
-// a file, and in a turn of its own when nothing happens to it. The file stands alone in the end.
+// TestACronJobIsStatedWhole: the state of a CronJob with more Jobs than a turn may add states for is stored whole
+// before its first record in a file, and in a turn of its own when nothing happens to it. The file stands alone in the
+// end.
 func TestACronJobIsStatedWhole(t *testing.T) {
 	m := newMachine(t)
 	m.restateBytes = 1 << 10

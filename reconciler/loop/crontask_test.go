@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// C-171: a task of a CronJob says in which version the CronJob is known: a live read that finds an older one proves that the cluster went back.
+// C-171: a task of a CronJob says in which version the CronJob is known: a live read that finds an older one proves
+// that the cluster went back.
 func TestATaskOfACronJobSaysItsVersion(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"at 2026-03-02T08:10", "start cronjobs", "run demo-1 started", "cronjob demo", "synced"} {

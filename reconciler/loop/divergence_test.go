@@ -65,7 +65,8 @@ func without(records []events.Record, i int) []events.Record {
 	return slices.Delete(records, i, i+1)
 }
 
-// unshown are the records up to the first that woke the Job, which was to show its progress, and one of the controller so long after it.
+// unshown are the records up to the first that woke the Job, which was to show its progress, and one of the controller
+// so long after it.
 func unshown(r []events.Record, after time.Duration) []events.Record {
 	i := find(r, events.KindTimerFired, 1)
 	late := r[i]

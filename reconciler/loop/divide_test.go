@@ -47,8 +47,8 @@ func inParts(t *testing.T, restate int) *memlog.Log {
 	return log
 }
 
-// TestStatesInParts: the states of large Jobs stand in a file in several parts, none of which is larger than a turn may add. The whole
-// log replays, and so does what begins with a file; that says what it could not decide again.
+// TestStatesInParts: the states of large Jobs stand in a file in several parts, none of which is larger than a turn may
+// add. The whole log replays, and so does what begins with a file; that says what it could not decide again.
 func TestStatesInParts(t *testing.T) {
 	log := inParts(t, 2<<10)
 	whole, tail := replay.New(), (*replay.Replay)(nil)
@@ -97,8 +97,8 @@ func TestStatesInParts(t *testing.T) {
 	compareWorlds(t, whole.World().Head, whole.World(), tail.World())
 }
 
-// TestAKillBetweenParts: the log is cut behind every batch in which a file is stated in parts. The start comes to the state of the whole
-// log, and a process that goes on begins with the first part again.
+// TestAKillBetweenParts: the log is cut behind every batch in which a file is stated in parts. The start comes to the
+// state of the whole log, and a process that goes on begins with the first part again.
 func TestAKillBetweenParts(t *testing.T) {
 	log := inParts(t, 2<<10)
 	whole, batches, compared := projector.NewWorld(), 0, 0
@@ -170,7 +170,8 @@ func goesOn(t *testing.T, log *memlog.Log, w *projector.World) {
 	compareWorlds(t, w.Head, w, file.World())
 }
 
-// TestASnapshotInParts: a snapshot of large Jobs is made in parts while they go on, and a start from it gives the same world.
+// TestASnapshotInParts: a snapshot of large Jobs is made in parts while they go on, and a start from it gives the same
+// world.
 func TestASnapshotInParts(t *testing.T) {
 	sample, err := joblog.Write(memlog.New(events.Identity{LogID: "l", Epoch: 1}), joblog.Config{Seed: 1, Records: 2_000, Running: 20, Finished: 5})
 	if err != nil {

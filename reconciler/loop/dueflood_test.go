@@ -36,8 +36,8 @@ var dueFloods = []dueFlood{
 // dueCrowd is how many CronJobs the namespace has.
 const dueCrowd = 20
 
-// run lets the CronJobs be due for a while. It returns the bytes of the log, how many records of each kind there are, and when each Job
-// was made, by its name.
+// run lets the CronJobs be due for a while. It returns the bytes of the log, how many records of each kind there are,
+// and when each Job was made, by its name.
 func (f *dueFlood) run(t *testing.T, settings func(*events.Settings), d time.Duration) (m *machine, size int64, kinds map[events.Kind]int, made []string) {
 	t.Helper()
 	m = newMachine(t)
@@ -156,22 +156,22 @@ func (s *dueServer) observation(job *dueJob, facts events.Facts) *events.Observa
 	}
 }
 
-// mostDue is the formula of docs/design/0009-log-budgets.md for CronJobs that are due each second: each leads to the records of two looks in
-// a minute, and to what a Job that is made brings.
+// mostDue is the formula of docs/design/0009-log-budgets.md for CronJobs that are due each second: each leads to the
+// records of two looks in a minute, and to what a Job that is made brings.
 func mostDue(jobs int, d time.Duration) int64 {
 	looks := int64(2*dueCrowd) * int64(d/time.Minute+1)
 	return looks*dueLook + int64(jobs)*dueRun + dueCrowd*floodVersion
 }
 
-// dueLook is the most that a look leads to at which nothing starts: its timer and the decision. dueRun is the most that a Job leads to: the
-// commands with their ends, and what is seen of it.
+// dueLook is the most that a look leads to at which nothing starts: its timer and the decision. dueRun is the most that
+// a Job leads to: the commands with their ends, and what is seen of it.
 const (
 	dueLook = 512
 	dueRun  = 2 << 10
 )
 
-// C-085: TestDueFloods: CronJobs that are due each second, and start nothing, fill the log by what a formula allows. They make the same Jobs at the
-// same times as without a pace, and each due time has its fate.
+// C-085: TestDueFloods: CronJobs that are due each second, and start nothing, fill the log by what a formula allows.
+// They make the same Jobs at the same times as without a pace, and each due time has its fate.
 func TestDueFloods(t *testing.T) {
 	t.Parallel()
 	const long = 4 * time.Minute

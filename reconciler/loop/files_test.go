@@ -82,8 +82,8 @@ func filesIn(t *testing.T, log store.Reader) (files []*file) {
 	return files
 }
 
-// TestAFileHoldsTenTimesItsStates: each file that was ended says that it stands alone, and its states are a tenth of it at most. A file
-// is not much longer than that asks for. No turn adds more states than it may.
+// TestAFileHoldsTenTimesItsStates: each file that was ended says that it stands alone, and its states are a tenth of it
+// at most. A file is not much longer than that asks for. No turn adds more states than it may.
 func TestAFileHoldsTenTimesItsStates(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.FileBytes(fileBytes))
 	if _, err := joblog.Write(log, restating(25_000)); err != nil {
@@ -110,8 +110,8 @@ func TestAFileHoldsTenTimesItsStates(t *testing.T) {
 	}
 }
 
-// TestAStartAfterAKillAtEachMoment: the log is cut behind every few batches, also within a restatement. The start folds from the newest
-// file that stands alone by then, and comes to the same states as a fold of the whole log.
+// TestAStartAfterAKillAtEachMoment: the log is cut behind every few batches, also within a restatement. The start folds
+// from the newest file that stands alone by then, and comes to the same states as a fold of the whole log.
 func TestAStartAfterAKillAtEachMoment(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.FileBytes(fileBytes))
 	if _, err := joblog.Write(log, restating(9_000)); err != nil {

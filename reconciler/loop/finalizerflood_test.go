@@ -12,14 +12,16 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// stuck is pods without an owner that a user makes with our finalizer and deletes: each stays until the finalizer is taken off.
+// stuck is pods without an owner that a user makes with our finalizer and deletes: each stays until the finalizer is
+// taken off.
 type stuck struct {
 	*machine
 	made, freed int
 	results     []loop.Input
 }
 
-// turn makes so many more pods, and a turn of the loop. Each command is done at once, and a pod without finalizer is gone.
+// turn makes so many more pods, and a turn of the loop. Each command is done at once, and a pod without finalizer is
+// gone.
 func (s *stuck) turn(more int) {
 	inputs := s.results
 	for range more {
@@ -43,8 +45,8 @@ func (s *stuck) turn(more int) {
 	}
 }
 
-// TestPodsThatCannotGoDoNotFillTheLog: pods that carry our finalizer do not go while they wait to be recorded. Those of a flood are let in at
-// the pace of the budget, and when it is over all of them lose the finalizer.
+// TestPodsThatCannotGoDoNotFillTheLog: pods that carry our finalizer do not go while they wait to be recorded. Those of
+// a flood are let in at the pace of the budget, and when it is over all of them lose the finalizer.
 func TestPodsThatCannotGoDoNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	const rate, long = 20, 10 * time.Minute

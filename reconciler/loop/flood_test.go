@@ -24,8 +24,8 @@ const (
 	floodRate   = 500 // requests in a second
 	floodTick   = 100 * time.Millisecond
 	floodBudget = 1 << 20
-	// floodVersion is the most that one version of an object leads to in these floods: its record, and the decision, the commands and
-	// the ends of commands that follow.
+	// floodVersion is the most that one version of an object leads to in these floods: its record, and the decision, the
+	// commands and the ends of commands that follow.
 	floodVersion = 1 << 10
 )
 
@@ -206,8 +206,8 @@ func (m *machine) runCopy(name string, change func(*events.RunSeen)) *events.Obs
 	return like(m.runs["r"], name, &seen)
 }
 
-// run floods a log for a while, with every command done at once. It returns the bytes of the log and how many records of each kind
-// there are.
+// run floods a log for a while, with every command done at once. It returns the bytes of the log and how many records
+// of each kind there are.
 func (f *flood) run(t *testing.T, budget int64, d time.Duration) (m *machine, size int64, kinds map[events.Kind]int, passed uint64) {
 	t.Helper()
 	m = newMachine(t)
@@ -259,9 +259,9 @@ func (f *flood) pour(m *machine, budget int64, d time.Duration, look func()) {
 	}
 }
 
-// TestFloods: whatever a user floods the log with, its namespace fills it by its budget and by what a formula allows. The log says how
-// much it passed over, and replays alike. A kind of record that an observation of an object makes, or that is stored with one, has a
-// flood here.
+// TestFloods: whatever a user floods the log with, its namespace fills it by its budget and by what a formula allows.
+// The log says how much it passed over, and replays alike. A kind of record that an observation of an object makes, or
+// that is stored with one, has a flood here.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	const long, glance = 10 * time.Minute, 5 * time.Second

@@ -7,17 +7,18 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Nobody tells us that a quota has room again or that a policy is gone: the rights of a Job controller do not allow to watch
-// them. But the log hears of what makes it likely, and then one create in backoff in that namespace is asked before
-// its time. And while creates of a namespace are in backoff, one of them is asked every few seconds in any case: a probe. When
-// one that stood is done, the next two are asked, so what waits in a namespace is freed within a few round trips.
+// Nobody tells us that a quota has room again or that a policy is gone: the rights of a Job controller do not allow to
+// watch them. But the log hears of what makes it likely, and then one create in backoff in that namespace is asked
+// before its time. And while creates of a namespace are in backoff, one of them is asked every few seconds in any case:
+// a probe. When one that stood is done, the next two are asked, so what waits in a namespace is freed within a few
+// round trips.
 
-// probeEvery is after how long without a try in a namespace one of its creates is asked: what was refused in it goes on within 5
-// seconds after the cause is gone, with the time that the requests take.
+// probeEvery is after how long without a try in a namespace one of its creates is asked: what was refused in it goes on
+// within 5 seconds after the cause is gone, with the time that the requests take.
 const probeEvery = 4 * time.Second
 
-// hint is that creates in a namespace may be accepted: how many, and how often each is asked before its time, at once or a first
-// backoff later.
+// hint is that creates in a namespace may be accepted: how many, and how often each is asked before its time, at once
+// or a first backoff later.
 type hint struct {
 	namespace string
 	later     bool
@@ -103,8 +104,8 @@ func (l *Loop) heed(b *batch) {
 	}
 }
 
-// sound asks one create in each namespace in which creates are in backoff and none was asked for a while. The turn goes round the
-// Jobs, so where they are refused for different reasons each of those is probed, and less often.
+// sound asks one create in each namespace in which creates are in backoff and none was asked for a while. The turn goes
+// round the Jobs, so where they are refused for different reasons each of those is probed, and less often.
 func (l *Loop) sound(now events.Time) {
 	s := &l.retrying
 	for {
@@ -119,8 +120,8 @@ func (l *Loop) sound(now events.Time) {
 	}
 }
 
-// hasten has the command asked soon, but not sooner after its newest try than a first refusal would be, nor before the time
-// that the API server has asked for.
+// hasten has the command asked soon, but not sooner after its newest try than a first refusal would be, nor before the
+// time that the API server has asked for.
 func (l *Loop) hasten(name events.CommandID, now events.Time, h hint) {
 	s := &l.retrying
 	k, backoff := s.known[name], l.world.Settings.APIBackoff

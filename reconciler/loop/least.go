@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// leastProgram is the first release that reads what this program writes. It follows when one of the numbers in Least is raised.
+// leastProgram is the first release that reads what this program writes. It follows when one of the numbers in Least is
+// raised.
 const leastProgram = "v0.1.0"
 
 // Least is what a reader of this program's records needs at least. Every start, every file and every snapshot says it.
@@ -23,7 +24,8 @@ func Reader(program string) events.ReaderVersion {
 	}
 }
 
-// readable says so when the loop cannot go on with a log that has this record: its fold or its decisions could be wrong.
+// readable says so when the loop cannot go on with a log that has this record: its fold or its decisions could be
+// wrong.
 func readable(rec *events.Record) error {
 	if f, ok := rec.Facts.(*events.ControllerStarted); ok {
 		if own := Reader(""); !own.Reads(f.Least) {

@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config is what a Loop works with. ZoneData and the settings of snapshots may be left out, the other fields are required.
+// Config is what a Loop works with. ZoneData and the settings of snapshots may be left out, the other fields are
+// required.
 type Config struct {
 	Log           store.Log
 	World         *projector.World // what the log says up to its head; the Loop owns it from here on
@@ -27,12 +28,12 @@ type Config struct {
 	Patience      time.Duration   // with observed Jobs, how long another controller may take; observe.DefaultPatience when 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 when 0
 	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 when 0
-	// FloodPace is the time between two versions of an object whose namespace is over two budgets: a minute when 0, and no other pace than
-	// before when negative.
+	// FloodPace is the time between two versions of an object whose namespace is over two budgets: a minute when 0, and no
+	// other pace than before when negative.
 	FloodPace    time.Duration
 	RestateBytes int // of states that one turn adds to a new file at most; 64 KiB when 0
-	// Clock says how long the process has run: a turn works on states for 5 ms at most. Nil where time is made up: a turn is bounded by
-	// bytes alone then.
+	// Clock says how long the process has run: a turn works on states for 5 ms at most. Nil where time is made up: a turn
+	// is bounded by bytes alone then.
 	Clock func() time.Duration
 	// Busy reports whether the hands have so many commands of a Job before them that further creates need not be
 	// durable at once: the Job loses nothing when they are so 100 ms later. Nil for never.
@@ -122,8 +123,8 @@ func New(c Config) *Loop {
 // World is the state that the loop has folded. The caller may read it between turns.
 func (l *Loop) World() *projector.World { return l.world }
 
-// Recover folds the log from its newest snapshot on, or from the newest file that stands alone, whichever is later. A record of a
-// critical kind that this program does not know ends it: its fold could change a decision.
+// Recover folds the log from its newest snapshot on, or from the newest file that stands alone, whichever is later. A
+// record of a critical kind that this program does not know ends it: its fold could change a decision.
 func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
 	world, from, err := restored(ctx, log)
 	if err != nil {
@@ -161,8 +162,9 @@ func restored(ctx context.Context, log store.Reader) (*projector.World, events.S
 	return world, from, nil
 }
 
-// wholeFile is the first record of the newest file that stands alone; 0 when there is none that begins after that record. The
-// controller's records of the newest file say it, or the state with which that file begins: no older file is read.
+// wholeFile is the first record of the newest file that stands alone; 0 when there is none that begins after that
+// record. The controller's records of the newest file say it, or the state with which that file begins: no older file
+// is read.
 func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (events.Sequence, error) {
 	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -219,8 +221,8 @@ func fromSnapshot(ctx context.Context, log store.Reader) (*projector.World, even
 	return projector.NewWorld(), 0, nil // a snapshot is a convenience: fold from the first record instead
 }
 
-// Start appends what every start appends: the log's creation when it is empty, a step of the clock when it runs behind the
-// log, the settings in force, and the opening of the first listing. now is the wall clock.
+// Start appends what every start appends: the log's creation when it is empty, a step of the clock when it runs behind
+// the log, the settings in force, and the opening of the first listing. now is the wall clock.
 func (l *Loop) Start(now events.Time) error {
 	if err := l.log.Room(turnRoom); err != nil {
 		return fmt.Errorf("start: %w", err)
@@ -320,9 +322,10 @@ func (l *Loop) Lose(now events.Time) {
 	l.commit(b, false)
 }
 
-// Stop appends the record of a stop in good order: nothing is decided from here on, and no command leaves any more. Those
-// that still wait for their record to be durable are given back: they were never sent. It returns those that are to be taken
-// back from the executor: that sends nothing, so it need not be durable. Outcomes of commands in flight may still come in.
+// Stop appends the record of a stop in good order: nothing is decided from here on, and no command leaves any more.
+// Those that still wait for their record to be durable are given back: they were never sent. It returns those that are
+// to be taken back from the executor: that sends nothing, so it need not be durable. Outcomes of commands in flight may
+// still come in.
 func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	b := l.begin(now)
 	l.tellAllWent(b, true)
@@ -332,8 +335,8 @@ func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	return back
 }
 
-// giveBackWaiting ends the commands that wait for their record to be durable, and returns those that are to be withdrawn from
-// the executor.
+// giveBackWaiting ends the commands that wait for their record to be durable, and returns those that are to be
+// withdrawn from the executor.
 func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 	for _, p := range l.waiting {
 		for i := range p.tasks {
@@ -354,8 +357,8 @@ func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
 	return projector.Draft{Stream: events.Controller, Kind: kind, Facts: facts}
 }
 
-// Durable takes notice that records through seq are durable. It returns the commands that may be carried out from here on,
-// and those that are to be withdrawn; none of them is among the others.
+// Durable takes notice that records through seq are durable. It returns the commands that may be carried out from here
+// on, and those that are to be withdrawn; none of them is among the others.
 func (l *Loop) Durable(seq events.Sequence) (tasks, back []events.Task) {
 	l.durable = max(l.durable, seq)
 	l.urgency.durable(l.durable)
@@ -389,8 +392,8 @@ func without(tasks, back []events.Task) []events.Task {
 	return slices.DeleteFunc(tasks, func(t events.Task) bool { return taken[t.Name] })
 }
 
-// Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none but for what was held
-// back before it.
+// Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none but for what
+// was held back before it.
 func (l *Loop) Wake() events.Time {
 	if l.back != nil {
 		return 0

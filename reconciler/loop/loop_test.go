@@ -61,7 +61,8 @@ func TestACriticalKindOfANewerProgramIsRefused(t *testing.T) {
 	}
 }
 
-// TestCommandsWaitForTheirRecord is design §2, invariant 1: no command leaves before the record that decided it is durable.
+// TestCommandsWaitForTheirRecord is design §2, invariant 1: no command leaves before the record that decided it is
+// durable.
 func TestCommandsWaitForTheirRecord(t *testing.T) {
 	m := newMachine(t)
 	m.log = memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.Manual())
@@ -78,8 +79,8 @@ func TestCommandsWaitForTheirRecord(t *testing.T) {
 	}
 }
 
-// TestAStopGivesBackWhatWasNotSent: when the controller stops, a command whose record is not yet durable is never sent, and the log
-// says so. A command that was already sent is awaited.
+// TestAStopGivesBackWhatWasNotSent: when the controller stops, a command whose record is not yet durable is never sent,
+// and the log says so. A command that was already sent is awaited.
 func TestAStopGivesBackWhatWasNotSent(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")
@@ -105,8 +106,8 @@ func TestAStopGivesBackWhatWasNotSent(t *testing.T) {
 	m.check()
 }
 
-// TestATryIsAwaitedThroughAStop: a create is cancelled while one of its tries may still be on its way. A stop then says neither that
-// the create was never sent nor that it will be sent; the executor gives it back (docs/design/0002).
+// TestATryIsAwaitedThroughAStop: a create is cancelled while one of its tries may still be on its way. A stop then says
+// neither that the create was never sent nor that it will be sent; the executor gives it back (docs/design/0002).
 func TestATryIsAwaitedThroughAStop(t *testing.T) {
 	m := newMachine(t)
 	m.log = memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.Manual())
@@ -134,8 +135,9 @@ func TestATryIsAwaitedThroughAStop(t *testing.T) {
 	}
 }
 
-// TestWhatIsReadLateBringsNothingBack: the controller looks for a pod by its name. Before the answer comes, the watch reports the pod
-// and its end. The late answer changes nothing. Nor does the late answer to a read of a Job that is gone.
+// TestWhatIsReadLateBringsNothingBack: the controller looks for a pod by its name. Before the answer comes, the watch
+// reports the pod and its end. The late answer changes nothing. Nor does the late answer to a read of a Job that is
+// gone.
 func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")
@@ -174,7 +176,8 @@ func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	m.check()
 }
 
-// TestLeadershipIsRecorded: the holder of the Lease is recorded at the start, and the loss of the Lease before the controller stops.
+// TestLeadershipIsRecorded: the holder of the Lease is recorded at the start, and the loss of the Lease before the
+// controller stops.
 func TestLeadershipIsRecorded(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
 	l := loop.New(loop.Config{

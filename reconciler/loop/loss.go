@@ -11,14 +11,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// LossError ends the Loop: it learnt that the log had records that it does not have any more. That stands in the log by then.
+// LossError ends the Loop: it learnt that the log had records that it does not have any more. That stands in the log by
+// then.
 type LossError struct{ Loss events.Loss }
 
 // Error says how that is known.
 func (e *LossError) Error() string { return "records of the log are lost: " + e.Loss.String() }
 
-// loses reports whether an observation proves that records are lost: the stream has later ones, or a pod was made by a create that the
-// log does not know. What is of an epoch that has ended proves nothing.
+// loses reports whether an observation proves that records are lost: the stream has later ones, or a pod was made by a
+// create that the log does not know. What is of an epoch that has ended proves nothing.
 func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 	switch f := o.Facts.(type) {
 	case *events.LossFound:
@@ -33,7 +34,8 @@ func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 	return events.Loss{}, false
 }
 
-// decided reports whether the log knows the create that a pod of this epoch claims, or cannot know any more: its Job is over.
+// decided reports whether the log knows the create that a pod of this epoch claims, or cannot know any more: its Job is
+// over.
 func (l *Loop) decided(c events.Claim) bool {
 	s := events.JobStream(c.Job)
 	known := false
@@ -46,8 +48,8 @@ func (l *Loop) decided(c events.Claim) bool {
 	return known || l.broken != nil || l.pruned()
 }
 
-// decidedBefore reports whether the Job's stream says that a create was decided, or that the Job has gone. It may have gone without a
-// record of that: a read did not find it.
+// decidedBefore reports whether the Job's stream says that a create was decided, or that the Job has gone. It may have
+// gone without a record of that: a read did not find it.
 func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
 	for rec := range l.backward(s) {
 		switch f := rec.Facts.(type) {
@@ -78,8 +80,9 @@ func (l *Loop) lose(b *batch, loss events.Loss) error {
 	return &LossError{loss}
 }
 
-// BeginEpoch begins another life of the log, after a loss that an operator has accepted, and returns when that is durable. The world is
-// what the log says; it forgets the cluster, which knows more than the log now. Nothing else may append meanwhile.
+// BeginEpoch begins another life of the log, after a loss that an operator has accepted, and returns when that is
+// durable. The world is what the log says; it forgets the cluster, which knows more than the log now. Nothing else may
+// append meanwhile.
 func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now events.Time, salt func() events.Salt, epoch uint64, lost events.Loss) error {
 	if err := log.Room(turnRoom); err != nil {
 		return fmt.Errorf("begin epoch %d: %w", epoch, err)
@@ -95,8 +98,8 @@ func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now 
 	return nil
 }
 
-// backward is the stream's records of this life of the log, the newest first, as far as the log keeps them. What cannot be read ends
-// it, and the turn.
+// backward is the stream's records of this life of the log, the newest first, as far as the log keeps them. What cannot
+// be read ends it, and the turn.
 func (l *Loop) backward(s events.Stream) iter.Seq[*events.Record] {
 	return func(yield func(*events.Record) bool) {
 		for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {

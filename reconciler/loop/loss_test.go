@@ -18,8 +18,8 @@ func claiming(job types.UID, epoch, ordinal uint64) loop.Input {
 	}}
 }
 
-// TestAPodThatTheLogDidNotMakeProvesALoss: the loss is found before the first decision, and also when such a pod is seen later. A pod
-// that the log knows proves nothing, nor does a pod of an epoch that has ended.
+// TestAPodThatTheLogDidNotMakeProvesALoss: the loss is found before the first decision, and also when such a pod is
+// seen later. A pod that the log knows proves nothing, nor does a pod of an epoch that has ended.
 func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 	// A read has not found the Job, and its end was never seen. An old version of its first pod comes late.
 	unfound := []string{
@@ -83,8 +83,8 @@ func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 	}
 }
 
-// TestBeginEpoch: after a loss the log goes on in a new epoch. The new epoch says which records were lost, and begins without any
-// knowledge of the cluster. The term starts with it, and not once more with the controller.
+// TestBeginEpoch: after a loss the log goes on in a new epoch. The new epoch says which records were lost, and begins
+// without any knowledge of the cluster. The term starts with it, and not once more with the controller.
 func TestBeginEpoch(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo"} {

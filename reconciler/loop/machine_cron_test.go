@@ -38,7 +38,8 @@ func (m *machine) cron(name string) *projector.CronJob {
 	return m.loop.World().CronJob(events.CronJobStream(m.crons[name].Job.UID))
 }
 
-// cronJob observes a CronJob. A field that the line does not give keeps its value, and the status is the one that is published.
+// cronJob observes a CronJob. A field that the line does not give keeps its value, and the status is the one that is
+// published.
 func (m *machine) cronJob(name string, args map[string]string) {
 	m.version++
 	m.observe(m.cronVersion(name, args))
@@ -115,7 +116,8 @@ func cmpOr(a, b string) string {
 	return a
 }
 
-// run observes a Job of a CronJob that another controller runs: what its CronJob is told goes alone. Whose it is says of=demo, or its name.
+// run observes a Job of a CronJob that another controller runs: what its CronJob is told goes alone. Whose it is says
+// of=demo, or its name.
 func (m *machine) run(name string, args map[string]string) {
 	m.version++
 	if args["of"] == "none" {
@@ -207,7 +209,8 @@ func (m *machine) asRun(o *events.Observation, seen *events.JobSeen, of string) 
 	o.Run = facts
 }
 
-// cronGone says that a CronJob, or a Job of one that another controller runs, is gone; ok is false when there is none of that name.
+// cronGone says that a CronJob, or a Job of one that another controller runs, is gone; ok is false when there is none
+// of that name.
 func (m *machine) cronGone(name string) (ok bool) {
 	if o := m.runs[name]; o != nil {
 		m.over[name] = true
@@ -226,8 +229,8 @@ func (m *machine) cronGone(name string) (ok bool) {
 	return false
 }
 
-// cronEnded is how a command for a CronJob ended, as the executor says it: what it made, or read, comes along. What the line says beside the
-// ending is said of the object that is read.
+// cronEnded is how a command for a CronJob ended, as the executor says it: what it made, or read, comes along. What the
+// line says beside the ending is said of the object that is read.
 func (m *machine) cronEnded(result *events.TaskResult, args map[string]string) {
 	c := m.commandOf(result)
 	task, ended := events.Task{Name: result.Ended.Command, Command: c}, &result.Ended

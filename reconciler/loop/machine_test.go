@@ -21,8 +21,8 @@ import (
 // epoch is when every script begins.
 const epoch = events.Time(1_700_000_000 * int64(time.Second))
 
-// machine is the whole controller without its informer and executor: a script gives the observations and the results of commands,
-// and reads the records.
+// machine is the whole controller without its informer and executor: a script gives the observations and the results of
+// commands, and reads the records.
 type machine struct {
 	t        *testing.T
 	log      *memlog.Log
@@ -355,8 +355,8 @@ func (m *machine) setPod(seen *events.PodSeen, key, value string) {
 	}
 }
 
-// group gives the result of a search: group demo workload=w podgroup=g. The word foreign says that the Workload belongs to another
-// owner, foreignPodGroup that the PodGroup does.
+// group gives the result of a search: group demo workload=w podgroup=g. The word foreign says that the Workload belongs
+// to another owner, foreignPodGroup that the PodGroup does.
 func (m *machine) group(name string, args map[string]string) {
 	f := &events.GroupSeen{Workload: args["workload"], PodGroup: args["podgroup"]}
 	_, foreign := args["foreign"]
@@ -388,7 +388,8 @@ func (m *machine) gone(name string, args map[string]string) {
 	m.observe(&o)
 }
 
-// ended says how a command ended, of record 12 or of the newest decision of demo: ended 12/0 done uid=… | refused=Quota | unknown | withdrawn [again].
+// ended says how a command ended, of record 12 or of the newest decision of demo: ended 12/0 done uid=… | refused=Quota
+// | unknown | withdrawn [again].
 func (m *machine) ended(name string, args map[string]string) {
 	at, place, _ := strings.Cut(name, "/")
 	seq, err := strconv.ParseUint(at, 10, 64)
@@ -469,8 +470,8 @@ func asks(d *events.Decision) bool {
 	return false
 }
 
-// news is the records since the script looked last, the commands that are tried again or taken back, and the time of the loop's
-// next wake.
+// news is the records since the script looked last, the commands that are tried again or taken back, and the time of
+// the loop's next wake.
 func (m *machine) news() string {
 	var b strings.Builder
 	for rec, err := range m.log.Read(m.t.Context(), m.shown+1) {

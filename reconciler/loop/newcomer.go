@@ -10,15 +10,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The first sighting of a Job is stored with its selector and its policies, which may be as large as an object; that of a CronJob with
-// the rules of its zone. So whoever creates and deletes them could fill the log whatever its namespace's budget is. Of a namespace that
-// is over its budget one new Job or CronJob in a second is let in, the oldest; and after a large one the next waits for as long as the
-// budget takes to leak what that one wrote. The others wait at the door of their namespace. Who is deleted there is counted (passBy).
+// The first sighting of a Job is stored with its selector and its policies, which may be as large as an object; that of
+// a CronJob with the rules of its zone. So whoever creates and deletes them could fill the log whatever its namespace's
+// budget is. Of a namespace that is over its budget one new Job or CronJob in a second is let in, the oldest; and after
+// a large one the next waits for as long as the budget takes to leak what that one wrote. The others wait at the door
+// of their namespace. Who is deleted there is counted (passBy).
 
-// doorWait is how long a new Job waits behind another one at most: also a budget that is small beside one Job lets all in.
+// doorWait is how long a new Job waits behind another one at most: also a budget that is small beside one Job lets all
+// in.
 const doorWait = time.Minute
 
-// followUps is how many times as much as its first sighting a pod leads to, about: the decision, the end of the command, its own end.
+// followUps is how many times as much as its first sighting a pod leads to, about: the decision, the end of the
+// command, its own end.
 const followUps = 4
 
 // newcomers are objects whose first sightings are held back.
@@ -28,8 +31,8 @@ type newcomers struct {
 	held  map[types.UID]*newcomer
 }
 
-// doorway is where newcomers of a namespace wait: Jobs and CronJobs at one, and other objects, of which there may be many more, at
-// another.
+// doorway is where newcomers of a namespace wait: Jobs and CronJobs at one, and other objects, of which there may be
+// many more, at another.
 type doorway struct {
 	namespace string
 	others    bool
@@ -45,7 +48,8 @@ func byDoorway(a, b doorway) int {
 	return 1
 }
 
-// door is who waits in a namespace, oldest first. Of those that have left, fewer are kept than of those that wait, and a few.
+// door is who waits in a namespace, oldest first. Of those that have left, fewer are kept than of those that wait, and
+// a few.
 type door struct {
 	opens   events.Time // when the next may come
 	waiting []*newcomer
@@ -78,7 +82,8 @@ func (l *Loop) doored(o *events.Observation) bool {
 	return l.intake.First(o)
 }
 
-// arrive takes the first sighting of a Job, or a newer version of an object that waits, and lets it in or keeps it at the door.
+// arrive takes the first sighting of a Job, or a newer version of an object that waits, and lets it in or keeps it at
+// the door.
 func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 	p := &l.pace
 	n := p.new.held[o.Object().UID]
@@ -116,9 +121,9 @@ func (l *Loop) wait(b *batch, way doorway, o *events.Observation) *newcomer {
 	return n
 }
 
-// comeIn takes the first sighting of an object that is no Job or CronJob, when the minute is over for which it waits. In a namespace that
-// is still beyond two budgets it is let in at the pace of the budget: an object that cannot go before, as it carries our finalizer, would
-// fill the log else.
+// comeIn takes the first sighting of an object that is no Job or CronJob, when the minute is over for which it waits.
+// In a namespace that is still beyond two budgets it is let in at the pace of the budget: an object that cannot go
+// before, as it carries our finalizer, would fill the log else.
 func (l *Loop) comeIn(b *batch, x *paced) (size int) {
 	o := l.pace.take(x)
 	way := doorway{namespace: x.namespace, others: true}
@@ -132,8 +137,8 @@ func (l *Loop) comeIn(b *batch, x *paced) (size int) {
 	return heldCost
 }
 
-// turnAway keeps a Job at the door that was read because pods name it: else a pod with each Job would let it in. The answer counts as
-// none, so the read is asked again after its backoff.
+// turnAway keeps a Job at the door that was read because pods name it: else a pod with each Job would let it in. The
+// answer counts as none, so the read is asked again after its backoff.
 func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 	for i := range r.Observations { // a read brings one Job
 		o := &r.Observations[i]
@@ -152,7 +157,8 @@ func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 	return r
 }
 
-// withoutText leaves out the text of the template, which is not recorded of a namespace that is over its budget. It may be large.
+// withoutText leaves out the text of the template, which is not recorded of a namespace that is over its budget. It may
+// be large.
 func withoutText(o *events.Observation) *events.Observation {
 	cut := *o
 	cut.Template = nil

@@ -12,13 +12,14 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Whoever may write objects can make records without end, and a log that is full stops the Jobs of all. So a namespace has a budget
-// of log in an hour (events.Settings.NamespaceBudget), whatever its objects are. Beyond it, first the texts of pod templates are left
-// out; then of each of its objects one version in a second is recorded, the newest; beyond two budgets, one in a minute. A version
-// that comes too early is held back: it is no input yet, as if the watch were slower. So nothing is folded that is not recorded, and a
-// replay knows nothing of budgets. What cannot wait (projector.Intake.Awaited) and what a listing shows is never held back. New Jobs
-// and CronJobs wait for each other (arrive). Beyond two budgets other new objects wait for a minute, too; those that go before are one
-// record with their number (passBy), and the others come in at the pace of the budget (comeIn). Nodes and namespaces, which are in no
+// Whoever may write objects can make records without end, and a log that is full stops the Jobs of all. So a namespace
+// has a budget of log in an hour (events.Settings.NamespaceBudget), whatever its objects are. Beyond it, first the
+// texts of pod templates are left out; then of each of its objects one version in a second is recorded, the newest;
+// beyond two budgets, one in a minute. A version that comes too early is held back: it is no input yet, as if the watch
+// were slower. So nothing is folded that is not recorded, and a replay knows nothing of budgets. What cannot wait
+// (projector.Intake.Awaited) and what a listing shows is never held back. New Jobs and CronJobs wait for each other
+// (arrive). Beyond two budgets other new objects wait for a minute, too; those that go before are one record with their
+// number (passBy), and the others come in at the pace of the budget (comeIn). Nodes and namespaces, which are in no
 // namespace, share a budget of the same size.
 
 const (
@@ -29,9 +30,9 @@ const (
 // floodPace is that of a namespace beyond two budgets.
 const floodPace = time.Minute
 
-// pace is what is held back, and what was recorded lately of objects whose namespaces are over their budgets.
-// It is lost in a crash, like inputs that wait: the listing of the next start shows the newest version of every object. An open record
-// (pass) says that counts may be missing then.
+// pace is what is held back, and what was recorded lately of objects whose namespaces are over their budgets. It is
+// lost in a crash, like inputs that wait: the listing of the next start shows the newest version of every object. An
+// open record (pass) says that counts may be missing then.
 type pace struct {
 	objects map[types.UID]*paced
 	dues    delayingQueue[types.UID] // when the next version of each may be recorded
@@ -169,8 +170,8 @@ func (l *Loop) holdBack(b *batch, o *events.Observation, object events.Object) b
 	return true
 }
 
-// overtaken drops what is held back of an object that is admitted in the same version or a newer one. It returns how many
-// versions were passed over since the object's newest record.
+// overtaken drops what is held back of an object that is admitted in the same version or a newer one. It returns how
+// many versions were passed over since the object's newest record.
 func (p *pace) overtaken(uid types.UID, version uint64) uint64 {
 	if n := p.new.held[uid]; n != nil {
 		held := n.seen.Object().Version
@@ -236,8 +237,8 @@ func (p *pace) recorded(uid types.UID, namespace string, next events.Time) {
 	p.dues.set(uid, next)
 }
 
-// deliver admits what was held back and whose wait is over: all of it while the cluster is listed, and when a listing begins. It
-// leaves half of the turn to other inputs.
+// deliver admits what was held back and whose wait is over: all of it while the cluster is listed, and when a listing
+// begins. It leaves half of the turn to other inputs.
 func (l *Loop) deliver(b *batch) (size int) {
 	all := l.world.Listing || l.pace.flush
 	until, most := b.time, turnInputs/2

@@ -11,9 +11,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A stream that the world holds nothing of may still have a past in the log: its Job was over long ago, or the pod that names it is
-// the first thing that is seen. The next record must say which one it follows. The log may have to read files to know that, so
-// it is asked on the goroutine of whoever brings the observation, before it waits for its turn, and not on the loop's.
+// A stream that the world holds nothing of may still have a past in the log: its Job was over long ago, or the pod that
+// names it is the first thing that is seen. The next record must say which one it follows. The log may have to read
+// files to know that, so it is asked on the goroutine of whoever brings the observation, before it waits for its turn,
+// and not on the loop's.
 
 // past is where the stream of a Job ended, when the log was durable through that record.
 type past struct {
@@ -29,8 +30,8 @@ type memory struct {
 	known map[types.UID]struct{}
 }
 
-// Remember lets the queue ask the log for the past of Jobs that the world does not know yet. It is called before anything
-// comes in. Without it the loop asks.
+// Remember lets the queue ask the log for the past of Jobs that the world does not know yet. It is called before
+// anything comes in. Without it the loop asks.
 func (q *Queue) Remember(log store.Reader, world *projector.World) {
 	m := &memory{log: log, known: map[types.UID]struct{}{}}
 	for _, s := range world.Streams() {
@@ -41,8 +42,8 @@ func (q *Queue) Remember(log store.Reader, world *projector.World) {
 	q.memory = m
 }
 
-// of is the past of the Job that an observation is about; nil where it need not be known. An error is left to the loop, which meets
-// the same.
+// of is the past of the Job that an observation is about; nil where it need not be known. An error is left to the loop,
+// which meets the same.
 func (m *memory) of(o *events.Observation) *past {
 	uid := o.Job.UID
 	if m == nil || uid == "" {

@@ -55,8 +55,9 @@ func (a *asked) run(t *testing.T, remember bool) (q *loop.Queue, stop func()) {
 	}
 }
 
-// TestTheLoopAsksForNoPast: a Job that is new to the process may have older records in the log, and its next record must follow them.
-// The goroutine that brings the observation asks the log for them; the loop does not wait for an answer.
+// TestTheLoopAsksForNoPast: a Job that is new to the process may have older records in the log, and its next record
+// must follow them. The goroutine that brings the observation asks the log for them; the loop does not wait for an
+// answer.
 func TestTheLoopAsksForNoPast(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

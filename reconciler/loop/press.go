@@ -7,9 +7,10 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// How urgent a command is depends on what waits for it by now. A finalizer that may go is one of many while its Job goes on. When the Job
-// ends it stands between the Job and its terminal condition, and after that nobody waits for it. When the pod or the Job is deleted, whoever
-// did that waits for it. This is no fact of the log: no decision and no replay depends on it.
+// How urgent a command is depends on what waits for it by now. A finalizer that may go is one of many while its Job
+// goes on. When the Job ends it stands between the Job and its terminal condition, and after that nobody waits for it.
+// When the pod or the Job is deleted, whoever did that waits for it. This is no fact of the log: no decision and no
+// replay depends on it.
 
 func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.Priority {
 	p := projector.PodOf(s, pod)
@@ -33,8 +34,8 @@ func (l *Loop) refresh(tasks []events.Task) {
 	}
 }
 
-// press takes notice that what a record says may make finalizers more urgent that are on their way: the Job is deleted, or ends, or the
-// pod is deleted. before is how urgent those of the Job were.
+// press takes notice that what a record says may make finalizers more urgent that are on their way: the Job is deleted,
+// or ends, or the pod is deleted. before is how urgent those of the Job were.
 func (l *Loop) press(s events.Stream, before events.Priority, facts events.Facts) {
 	subject := l.world.Subject(s)
 	if seen, ok := facts.(*events.PodSeen); ok && seen.Deleted != 0 && subject != nil {

@@ -33,8 +33,8 @@ func TestFinalizersPassCreatesWhileManyPodsCarryOne(t *testing.T) {
 	}
 }
 
-// TestPodsWhoseTimeHasCome: the first pods of a Job, and those that come when a backoff is over, go before the bulk of the work. A pod in the
-// place of one that succeeded is bulk while another runs.
+// TestPodsWhoseTimeHasCome: the first pods of a Job, and those that come when a backoff is over, go before the bulk of
+// the work. A pod in the place of one that succeeded is bulk while another runs.
 func TestPodsWhoseTimeHasCome(t *testing.T) {
 	ended := "phase=Failed"
 	for _, c := range []struct {

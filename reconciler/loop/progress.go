@@ -7,17 +7,19 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// A status write that only shows progress is worth less than one that something waits for, and where many Jobs run, most of these are
-// overtaken by the next. So they are spread: a Job whose progress is due has it written at once while few others have theirs to show, and
-// else later, together with what has come meanwhile, but never by more than reconciler.ProgressSpread. Of a Job more pods of which wait
-// to be made than the API server takes, a status is old before it is read: its progress waits until they are made, and no longer than that.
+// A status write that only shows progress is worth less than one that something waits for, and where many Jobs run,
+// most of these are overtaken by the next. So they are spread: a Job whose progress is due has it written at once while
+// few others have theirs to show, and else later, together with what has come meanwhile, but never by more than
+// reconciler.ProgressSpread. Of a Job more pods of which wait to be made than the API server takes, a status is old
+// before it is read: its progress waits until they are made, and no longer than that.
 const (
 	progressEvery = 50 * time.Millisecond  // between two Jobs whose progress is written
 	progressAhead = time.Second            // by which some may come early: twenty Jobs write at once
 	progressBeat  = 250 * time.Millisecond // those that are put off write in step, so that a commit serves five
 )
 
-// progress is when the progress of each Job is written that is behind. It is derived and may be lost: each gets another time then.
+// progress is when the progress of each Job is written that is behind. It is derived and may be lost: each gets another
+// time then.
 type progress struct {
 	at   map[events.Stream]events.Time
 	free events.Time // the first time that is no Job's
@@ -46,7 +48,8 @@ func (p *progress) turn(s events.Stream, due events.Time) events.Time {
 	return at
 }
 
-// due reports whether the turn of a Job has come. One whose pods wait to be made is busy, and gets a later turn. busy is nil for never.
+// due reports whether the turn of a Job has come. One whose pods wait to be made is busy, and gets a later turn. busy
+// is nil for never.
 func (p *progress) due(s events.Stream, due, now events.Time, busy func(events.Stream) bool) bool {
 	at := p.turn(s, due)
 	if at == 0 || at > now {

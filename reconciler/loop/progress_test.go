@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// Progress of twenty Jobs is written when it is due, and that of more at twenty a second, five at a time. No Job waits longer than that by
-// ProgressSpread.
+// Progress of twenty Jobs is written when it is due, and that of more at twenty a second, five at a time. No Job waits
+// longer than that by ProgressSpread.
 func TestProgressIsSpread(t *testing.T) {
 	stream := func(n int) events.Stream { return events.JobStream(types.UID(fmt.Sprintf("uid-%d", n))) }
 	p := newProgress()

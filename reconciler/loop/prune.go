@@ -21,8 +21,8 @@ type pruned struct {
 	at events.Sequence
 }
 
-// Prune records that the files before some record go. It needs no room of its own: what it asks for makes room. Nothing in memory
-// changes by it: a file only goes when a later one has all that is known.
+// Prune records that the files before some record go. It needs no room of its own: what it asks for makes room. Nothing
+// in memory changes by it: a file only goes when a later one has all that is known.
 func (l *Loop) Prune(now events.Time, facts *events.Pruned) events.Sequence {
 	b := l.begin(now)
 	at := l.put(b, controllerDraft(events.KindPruned, facts))
@@ -30,8 +30,8 @@ func (l *Loop) Prune(now events.Time, facts *events.Pruned) events.Sequence {
 	return at
 }
 
-// prune records that records go, unless the file that they make way for does not stand alone by what is folded: then nobody is told to
-// delete anything.
+// prune records that records go, unless the file that they make way for does not stand alone by what is folded: then
+// nobody is told to delete anything.
 func (r *Runner) prune(p Pruning) {
 	if _, whole := r.Loop.world.Restated(); p.Facts.First > whole {
 		close(p.Recorded)
@@ -48,8 +48,8 @@ func (r *Runner) prunedThrough(seq events.Sequence) {
 	}
 }
 
-// Prune records that records go from a log that no controller has, and deletes their files. The world is what the log says; files is the
-// log as one that lets files go.
+// Prune records that records go from a log that no controller has, and deletes their files. The world is what the log
+// says; files is the log as one that lets files go.
 func Prune(
 	ctx context.Context, log store.Log, files store.Pruner, world *projector.World, now events.Time, salt func() events.Salt, facts *events.Pruned,
 ) error {
@@ -65,7 +65,8 @@ func Prune(
 	return err
 }
 
-// StatesBytes is how large the states are that each file of the log has, in stored form: those of what is unfinished, or not deleted yet.
+// StatesBytes is how large the states are that each file of the log has, in stored form: those of what is unfinished,
+// or not deleted yet.
 func StatesBytes(w *projector.World) (bytes int64) {
 	for _, s := range w.Stating() {
 		if d, ok := stateOf(w, s); ok {

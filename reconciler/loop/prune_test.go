@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestARunnerRecordsWhatGoes: who asks hears of it once the record is durable, and never for records that no later file states.
+// TestARunnerRecordsWhatGoes: who asks hears of it once the record is durable, and never for records that no later file
+// states.
 func TestARunnerRecordsWhatGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := memlog.New(events.Identity{LogID: "0f", Epoch: 1}, memlog.ShortFiles(32<<10))

@@ -13,9 +13,9 @@ const (
 	restatePause = 20 * time.Millisecond // from one turn that adds states to the next
 )
 
-// restater states again, in the newest file, all that is known and has no record in it. Then the file stands alone: a log that begins
-// with it needs neither an older file nor a snapshot. What is left to state is seen from the world, so a restart goes on. The state of a
-// large Job is stored in parts (docs/design/0018).
+// restater states again, in the newest file, all that is known and has no record in it. Then the file stands alone: a
+// log that begins with it needs neither an older file nor a snapshot. What is left to state is seen from the world, so
+// a restart goes on. The state of a large Job is stored in parts (docs/design/0018).
 type restater struct {
 	file    events.Sequence        // that the counts are of; 0 before the first
 	last    events.Time            // of the last turn that added states
@@ -30,9 +30,9 @@ func (l *Loop) restating() bool {
 	return newest != whole && newest == l.log.NextFile()
 }
 
-// restate adds a share of the states to a turn, before its inputs: a replay, too, has folded all before it and nothing else then. After
-// the last of them it adds the record that says so. A turn with inputs leaves a quarter of its bytes for the states of the streams that these
-// touch.
+// restate adds a share of the states to a turn, before its inputs: a replay, too, has folded all before it and nothing
+// else then. After the last of them it adds the record that says so. A turn with inputs leaves a quarter of its bytes
+// for the states of the streams that these touch.
 func (l *Loop) restate(b *batch, inputs bool) {
 	if !l.restating() || b.time < l.restateDue() {
 		return
@@ -72,8 +72,9 @@ func (l *Loop) restaterOf() *restater {
 	return &l.restater
 }
 
-// state stores the state of a stream, or the next part of it when it is larger than what a turn may add. With less left it does nothing
-// if the state, or what may be the last part of it, fits into a turn of its own. What cannot be divided has a turn of its own if need be.
+// state stores the state of a stream, or the next part of it when it is larger than what a turn may add. With less left
+// it does nothing if the state, or what may be the last part of it, fits into a turn of its own. What cannot be divided
+// has a turn of its own if need be.
 func (l *Loop) state(b *batch, s events.Stream, left, most int) bool {
 	size, whole := l.world.StateBytes(s), !l.world.Divides(s)
 	if size > left && (size <= most || left < most/4 || whole && left < most) {
@@ -109,8 +110,8 @@ func (l *Loop) statePart(b *batch, s events.Stream, left int) bool {
 	return true
 }
 
-// preface stores the state of a stream that has a record in this turn, before that record. What the turn has no room for follows in later
-// turns: here is a part without pods, which names the Job.
+// preface stores the state of a stream that has a record in this turn, before that record. What the turn has no room
+// for follows in later turns: here is a part without pods, which names the Job.
 func (l *Loop) preface(b *batch, s events.Stream) {
 	left := l.restateBytes - b.states
 	if size := l.world.StateBytes(s); size <= left || !l.world.Divides(s) {

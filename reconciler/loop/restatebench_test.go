@@ -26,16 +26,17 @@ import (
 // activePods are those of a Job with more that run; the others have ended and are counted.
 const activePods = 10_000
 
-// BenchmarkRestate measures the turns in which a new file is stated: encoding and chaining included, the commit not. The world has 10,000
-// Jobs that run, 100,000 that are retired, and one Job with so many pods, of which 10,000 are active, or not that one. In each turn 20 of
-// these pods change, so a turn that is long delays decisions.
+// BenchmarkRestate measures the turns in which a new file is stated: encoding and chaining included, the commit not.
+// The world has 10,000 Jobs that run, 100,000 that are retired, and one Job with so many pods, of which 10,000 are
+// active, or not that one. In each turn 20 of these pods change, so a turn that is long delays decisions.
 func BenchmarkRestate(b *testing.B) {
 	for _, pods := range []int{0, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("jobs=10000/retired=100000/pods=%d", pods), func(b *testing.B) { restate(b, multitude(b, 10_000, 100_000, pods)) })
 	}
 }
 
-// restate states all again, and reports for how long the loop's thread computes in a turn, and how many bytes the turn adds.
+// restate states all again, and reports for how long the loop's thread computes in a turn, and how many bytes the turn
+// adds.
 func restate(b *testing.B, streams []projector.StreamAt) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -103,7 +104,8 @@ func changes(pods []*projector.Pod, turn int) (inputs []loop.Input) {
 	return inputs
 }
 
-// multitude are the states of so many Jobs that run and that are retired, and of one with so many active pods unless there are none.
+// multitude are the states of so many Jobs that run and that are retired, and of one with so many active pods unless
+// there are none.
 func multitude(b *testing.B, jobs, retired, pods int) (at []projector.StreamAt) {
 	sample, err := joblog.Write(memlog.New(events.Identity{LogID: "l", Epoch: 1}), joblog.Config{Seed: 1, Records: 5_000, Running: 100, Finished: 10})
 	if err != nil {
@@ -193,8 +195,8 @@ func (l *sink) Append(batch events.Batch, _ bool) store.Commit {
 	return nil
 }
 
-// BenchmarkStart measures a start without a snapshot from the newest file that stands alone, beside one from the first record on, of a
-// log of 1,000,000 records (100,000 with -short) in ten files. It reports how many records each folds.
+// BenchmarkStart measures a start without a snapshot from the newest file that stands alone, beside one from the first
+// record on, of a log of 1,000,000 records (100,000 with -short) in ten files. It reports how many records each folds.
 func BenchmarkStart(b *testing.B) {
 	records := 1_000_000
 	if testing.Short() {

@@ -155,8 +155,8 @@ func (l *Loop) followCreate(s projector.Subject, now events.Time) {
 	}
 }
 
-// stands is the command of that name and its backoff, when it is in backoff and is still wanted; else nil. Commands about a CronJob, or a
-// retired Job, are not asked again as they are.
+// stands is the command of that name and its backoff, when it is in backoff and is still wanted; else nil. Commands
+// about a CronJob, or a retired Job, are not asked again as they are.
 func stands(s projector.Subject, name events.CommandID) (*commands.Flight, *commands.Retry) {
 	if j := projector.HolderOf(s); j != nil {
 		return j.Retrying(name)
@@ -164,8 +164,9 @@ func stands(s projector.Subject, name events.CommandID) (*commands.Flight, *comm
 	return nil, nil
 }
 
-// repeated reports whether the end of a try says no more than the log does: the same refusal, which moves no wait and is not
-// to be noted again yet. It is noted when the number of tries has reached a power of two, and after half an hour.
+// repeated reports whether the end of a try says no more than the log does: the same refusal, which moves no wait and
+// is not to be noted again yet. It is noted when the number of tries has reached a power of two, and after half an
+// hour.
 func (l *Loop) repeated(s projector.Subject, f *events.CommandEnded, now events.Time) bool {
 	k := l.retrying.known[f.Command]
 	if k != nil {
@@ -186,8 +187,8 @@ func (l *Loop) repeated(s projector.Subject, f *events.CommandEnded, now events.
 // doubles reports whether a count that went from a to b reached a power of two.
 func doubles(a, b uint32) bool { return bits.Len32(a) != bits.Len32(b) }
 
-// ask makes the tasks of commands in backoff that are due to be asked again, of each one at a time. Nothing is written down: what is asked
-// for has been decided and is durable.
+// ask makes the tasks of commands in backoff that are due to be asked again, of each one at a time. Nothing is written
+// down: what is asked for has been decided and is durable.
 func (l *Loop) ask(now events.Time) {
 	s := &l.retrying
 	for {
@@ -232,8 +233,8 @@ func (l *Loop) ask(now events.Time) {
 	}
 }
 
-// takeBack asks the executor how the newest try of a command ended that is cancelled: whoever has it says so; when nobody
-// has, it is given back at once.
+// takeBack asks the executor how the newest try of a command ended that is cancelled: whoever has it says so; when
+// nobody has, it is given back at once.
 func (l *Loop) takeBack(j projector.Subject, name events.CommandID, now events.Time) {
 	s := &l.retrying
 	s.back = append(s.back, l.task(j, name, j.InFlight(name)))

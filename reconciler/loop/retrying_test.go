@@ -84,8 +84,8 @@ func (r *refusing) records() (refusals, all int) {
 	return refusals, all
 }
 
-// TestADayOfRefusalsIsAHandfulOfRecords: refusals of one class are tried 1 s, 2 s, 4 s … 60 s after one another (J-017), and
-// recorded when their number has doubled and every half hour (design §5).
+// TestADayOfRefusalsIsAHandfulOfRecords: refusals of one class are tried 1 s, 2 s, 4 s … 60 s after one another
+// (J-017), and recorded when their number has doubled and every half hour (design §5).
 func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 	r := newRefusing(t)
 	r.tries(epoch.Add(24*time.Hour), events.RefusedQuota)
@@ -115,9 +115,9 @@ func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 	r.check()
 }
 
-// TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain: the times of the tries follow from the records alone, so crashes at any
-// time do not change them (J-017, wants: timers that survive restarts). Two kinds of tries come on top: probes, and a try that
-// came due while no controller ran.
+// TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain: the times of the tries follow from the records alone, so
+// crashes at any time do not change them (J-017, wants: timers that survive restarts). Two kinds of tries come on top:
+// probes, and a try that came due while no controller ran.
 func TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain(t *testing.T) {
 	classes := []events.RefusalClass{events.RefusedQuota, events.RefusedQuota, events.RefusedForbidden, events.RefusedNamespaceTerminating, events.RefusedQuota}
 	for seed := range uint64(50) {
@@ -231,8 +231,9 @@ func isCreate(task events.Task) bool {
 	return is
 }
 
-// TestOneCreateOfANamespaceProbes: while the creates of a namespace are refused, one of them is tried every four seconds. The first
-// that succeeds frees the others, within five seconds after the cause is gone. Probes are not recorded, and move no wait.
+// TestOneCreateOfANamespaceProbes: while the creates of a namespace are refused, one of them is tried every four
+// seconds. The first that succeeds frees the others, within five seconds after the cause is gone. Probes are not
+// recorded, and move no wait.
 func TestOneCreateOfANamespaceProbes(t *testing.T) {
 	const n = 3
 	c := newCrowd(t, n)
@@ -248,8 +249,8 @@ func TestOneCreateOfANamespaceProbes(t *testing.T) {
 	c.check()
 }
 
-// TestWhatIsRefusedInANamespaceIsFreedTogether: the creates of a hundred Jobs are refused for a quarter of an hour. When a cause
-// is gone, the Jobs that it held up go on together.
+// TestWhatIsRefusedInANamespaceIsFreedTogether: the creates of a hundred Jobs are refused for a quarter of an hour.
+// When a cause is gone, the Jobs that it held up go on together.
 func TestWhatIsRefusedInANamespaceIsFreedTogether(t *testing.T) {
 	for _, tt := range []struct {
 		sentence string

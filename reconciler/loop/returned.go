@@ -4,9 +4,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A Job that had gone and is there again proves that the cluster went back: the UID of an object is never given out twice. This
-// finds a restored cluster that has passed every version which was known of the old one (docs/design/0007). From there on nothing
-// is taken in and nothing is decided until the informer, which has to be told, says that another life of the log begins.
+// A Job that had gone and is there again proves that the cluster went back: the UID of an object is never given out
+// twice. This finds a restored cluster that has passed every version which was known of the old one (docs/design/0007).
+// From there on nothing is taken in and nothing is decided until the informer, which has to be told, says that another
+// life of the log begins.
 
 // returned reports whether the watch or a list shows a Job that had gone in this life of the log.
 func (l *Loop) returned(o *events.Observation) bool {
@@ -30,7 +31,8 @@ func (l *Loop) returned(o *events.Observation) bool {
 	return ok
 }
 
-// passOver is how many inputs are of the past that the cluster does not have, as far as a Job that had gone has proven it.
+// passOver is how many inputs are of the past that the cluster does not have, as far as a Job that had gone has proven
+// it.
 func (l *Loop) passOver(inputs []Input) (n int) {
 	if l.back == nil {
 		return 0
@@ -60,8 +62,8 @@ func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
 	return 0, false
 }
 
-// Returned is the proof that the cluster went back, which a Job that had gone gives, and the life of the log in which that was
-// found; ok is false when there is none.
+// Returned is the proof that the cluster went back, which a Job that had gone gives, and the life of the log in which
+// that was found; ok is false when there is none.
 func (l *Loop) Returned() (life events.Identity, proof events.Rewind, ok bool) {
 	if l.back == nil {
 		return events.Identity{}, events.Rewind{}, false

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// TestWhatCannotBeReadProvesNothing: when the log cannot tell whether a Job had gone, the turn ends with that error. It is taken neither
-// for a rewind nor for a loss of records.
+// TestWhatCannotBeReadProvesNothing: when the log cannot tell whether a Job had gone, the turn ends with that error. It
+// is taken neither for a rewind nor for a loss of records.
 func TestWhatCannotBeReadProvesNothing(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo", "ended demo/0 done uid=uid-demo#1", "pod demo#1 phase=Running"} {
@@ -32,9 +32,9 @@ func TestWhatCannotBeReadProvesNothing(t *testing.T) {
 	}
 }
 
-// TestAJobThatHadGoneProvesARewind: a cluster is restored from a backup, and has passed every version that the log knows. It shows a
-// Job that the log saw go, with pods that the log made. The controller reports no loss, and decides nothing until the next epoch
-// begins. Then the Job is like any other.
+// TestAJobThatHadGoneProvesARewind: a cluster is restored from a backup, and has passed every version that the log
+// knows. It shows a Job that the log saw go, with pods that the log made. The controller reports no loss, and decides
+// nothing until the next epoch begins. Then the Job is like any other.
 func TestAJobThatHadGoneProvesARewind(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

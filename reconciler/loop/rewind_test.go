@@ -19,8 +19,8 @@ func (m *machine) rewound(args map[string]string) {
 		&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: m.listed(nil)}})
 }
 
-// TestRewindBeginsAnotherEpoch: the record of the rewind begins a new identity, which names pods, and the next process keeps it. A
-// snapshot of the epoch before is not used. A new snapshot is made as soon as the cluster is listed.
+// TestRewindBeginsAnotherEpoch: the record of the rewind begins a new identity, which names pods, and the next process
+// keeps it. A snapshot of the epoch before is not used. A new snapshot is made as soon as the cluster is listed.
 func TestRewindBeginsAnotherEpoch(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo", "ended demo/0 done uid=uid-demo#1", "pod demo#1"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// meetRival says so when another controller is found at work on our Jobs, and from then on nothing leaves any more; a later
-// run says so when it has seen nothing of it for long enough (projector.Rival).
+// meetRival says so when another controller is found at work on our Jobs, and from then on nothing leaves any more; a
+// later run says so when it has seen nothing of it for long enough (projector.Rival).
 func (l *Loop) meetRival(b *batch) {
 	if over := l.world.RivalOver(); over != 0 && b.time >= over {
 		l.put(b, controllerDraft(events.KindRivalGone, &events.RivalGone{}))

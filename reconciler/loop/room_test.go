@@ -30,7 +30,8 @@ func newRoomRunner(full func(bool)) (*memlog.Log, *loop.Runner) {
 	}
 }
 
-// TestAStartWithoutRoomWaits: a start on a full disk says repeatedly that it waits for room, and goes on once there is room.
+// TestAStartWithoutRoomWaits: a start on a full disk says repeatedly that it waits for room, and goes on once there is
+// room.
 func TestAStartWithoutRoomWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []bool

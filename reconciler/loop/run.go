@@ -30,21 +30,21 @@ type Runner struct {
 	Executor Executor
 	Clock    *Clock
 	Log      *slog.Logger
-	// Full is told, at least once a second while it is so, that the log has no room for a turn or for the start (nothing is
-	// done then), and when it has again. It may read the Loop.
+	// Full is told, at least once a second while it is so, that the log has no room for a turn or for the start (nothing
+	// is done then), and when it has again. It may read the Loop.
 	Full func(full bool)
 	// Relist makes the informer list everything again, for the reason of a gap: what happened while the log had no room
 	// was seen only in part.
 	Relist func()
-	// Behind tells the informer that the cluster went back, and in which life of the log that was found. It is told again until
-	// the next life begins.
+	// Behind tells the informer that the cluster went back, and in which life of the log that was found. It is told again
+	// until the next life begins.
 	Behind func(life events.Identity, proof events.Rewind)
 	// ServerTime is the API server's clock; ok is false when it cannot be had.
 	ServerTime func(context.Context) (t time.Time, ok bool)
 	// Drain bounds how long a stop waits for commands in flight.
 	Drain time.Duration
-	// Lost is closed when the Lease is lost, before a stop or during it: from then on no command in flight is waited for. Nil
-	// when there is no Lease.
+	// Lost is closed when the Lease is lost, before a stop or during it: from then on no command in flight is waited for.
+	// Nil when there is no Lease.
 	Lost <-chan struct{}
 	// Show is called between turns, for readers of the state.
 	Show func(*Loop)
@@ -134,8 +134,8 @@ func logFailed(err error) error {
 	return fmt.Errorf("the log failed: %w", err)
 }
 
-// halt stops the executor once another controller was found. The goroutine ends when all that was begun has ended. It is not ended by
-// ctx, which would give up what is in flight: a stop waits for that (Drain).
+// halt stops the executor once another controller was found. The goroutine ends when all that was begun has ended. It
+// is not ended by ctx, which would give up what is in flight: a stop waits for that (Drain).
 func (r *Runner) halt(ctx context.Context) {
 	if !r.halted && r.Loop.Halted() {
 		r.halted = true
@@ -143,9 +143,9 @@ func (r *Runner) halt(ctx context.Context) {
 	}
 }
 
-// start writes what every start writes. Without room it waits as a turn does; when ctx ends first, it has not started and there is
-// no error. Nothing needs to be listed again then: what the informer lists meanwhile waits behind the record that opens the
-// listing, and that record bounds what was missed.
+// start writes what every start writes. Without room it waits as a turn does; when ctx ends first, it has not started
+// and there is no error. Nothing needs to be listed again then: what the informer lists meanwhile waits behind the
+// record that opens the listing, and that record bounds what was missed.
 func (r *Runner) start(ctx context.Context) (started bool, err error) {
 	for {
 		err := r.Loop.Start(r.Clock.Now())
@@ -283,8 +283,8 @@ func (r *Runner) followClock(ctx context.Context) {
 	r.Loop.Step(r.Clock.Now(), step)
 }
 
-// storeWithin is how much longer than the drain a stop may wait until its last records are durable: a disk that others keep busy may take
-// seconds for one write.
+// storeWithin is how much longer than the drain a stop may wait until its last records are durable: a disk that others
+// keep busy may take seconds for one write.
 const storeWithin = 5 * time.Second
 
 // stop ends in good order, within the bounds.

@@ -25,8 +25,8 @@ func (*hanging) TakeBack(...events.Task)    {}
 func (*hanging) Hasten(...events.Task)      {}
 func (h *hanging) Stop(ctx context.Context) { <-ctx.Done(); h.gaveUp = time.Now() }
 
-// TestAStopWaitsWhileTheLeaseIsHeld: a stop waits for the calls in flight. When the Lease is lost, before the stop or during the wait,
-// the wait ends at once, and the log says so (O-023).
+// TestAStopWaitsWhileTheLeaseIsHeld: a stop waits for the calls in flight. When the Lease is lost, before the stop or
+// during the wait, the wait ends at once, and the log says so (O-023).
 func TestAStopWaitsWhileTheLeaseIsHeld(t *testing.T) {
 	const drain = 20 * time.Second
 	for _, row := range []struct {
@@ -120,8 +120,8 @@ func demo() []events.Observation {
 	}
 }
 
-// TestAFencedLogEndsTheRun: another writer took the log over while a decision was on its way to the disk. The run ends at once and
-// says why, and the command of that decision is never sent.
+// TestAFencedLogEndsTheRun: another writer took the log over while a decision was on its way to the disk. The run ends
+// at once and says why, and the command of that decision is never sent.
 func TestAFencedLogEndsTheRun(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

@@ -10,8 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output of the scripts; say in the commit why it is right")
 
-// TestScripts runs the scripts in testdata; each file has one subject. A script has blocks: commands, a line of dashes, their result,
-// an empty line. Lines that begin with # are for the reader.
+// TestScripts runs the scripts in testdata; each file has one subject. A script has blocks: commands, a line of dashes,
+// their result, an empty line. Lines that begin with # are for the reader.
 func TestScripts(t *testing.T) {
 	eachScript(t, func(t *testing.T, file, text string) {
 		m, got := runScript(t, text)

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestScriptsDivided divides the state of each stream of every script, a few pods after each record. The parts together must be the
-// state as of the last one. Parts that are given up, where another division begins, leave no trace.
+// TestScriptsDivided divides the state of each stream of every script, a few pods after each record. The parts together
+// must be the state as of the last one. Parts that are given up, where another division begins, leave no trace.
 func TestScriptsDivided(t *testing.T) {
 	parts, divisions := 0, 0
 	eachScript(t, func(t *testing.T, _, text string) {

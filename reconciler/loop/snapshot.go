@@ -72,9 +72,9 @@ func (l *Loop) beginSnapshot() {
 	l.saver = saver{saved: l.saver.saved, todo: l.world.Stating(), active: true, outdated: l.saver.outdated}
 }
 
-// giveUp drops a snapshot that is being made when a new file of the log begins; another begins at once. The controller's state
-// comes last, and no longer has the specs that only the file before stores and that no Job has. A record that follows the first
-// stream's state may refer to one.
+// giveUp drops a snapshot that is being made when a new file of the log begins; another begins at once. The
+// controller's state comes last, and no longer has the specs that only the file before stores and that no Job has. A
+// record that follows the first stream's state may refer to one.
 func (s *saver) giveUp() {
 	if s.active {
 		*s = saver{saved: s.saved, outdated: s.outdated}

@@ -13,8 +13,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// TestASnapshotOverTheEndOfAFile: a snapshot is made, stream by stream. Meanwhile a Job comes, with a spec that an earlier Job stored,
-// and goes again, and a new file begins. After a restart the controller still knows the spec to which the Job's first record refers.
+// TestASnapshotOverTheEndOfAFile: a snapshot is made, stream by stream. Meanwhile a Job comes, with a spec that an
+// earlier Job stored, and goes again, and a new file begins. After a restart the controller still knows the spec to
+// which the Job's first record refers.
 func TestASnapshotOverTheEndOfAFile(t *testing.T) {
 	m := newMachine(t)
 	m.snapshotEvery, m.snapshotStep = 29, 1
@@ -43,8 +44,8 @@ func TestASnapshotOverTheEndOfAFile(t *testing.T) {
 	}
 }
 
-// TestASnapshotOutOfRange: a number in a snapshot is none that a controller writes. The snapshot is not taken: the log is folded from its
-// first record on, and nothing of the number is in the world.
+// TestASnapshotOutOfRange: a number in a snapshot is none that a controller writes. The snapshot is not taken: the log
+// is folded from its first record on, and nothing of the number is in the world.
 func TestASnapshotOutOfRange(t *testing.T) {
 	m := newMachine(t)
 	m.snapshotEvery, m.snapshotStep = 8, 64

@@ -18,10 +18,10 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// checkState encodes and decodes the whole state of a world after every record of a script, and goes on with the decoded one. It must
-// equal the world that stayed in memory, lead to the same decisions, and know where each pod is (design §2, invariant 5). Then
-// checkState begins a snapshot at every record, whose streams are each as of one record, as the loop makes them. A recovery from it
-// must give the same world.
+// checkState encodes and decodes the whole state of a world after every record of a script, and goes on with the
+// decoded one. It must equal the world that stayed in memory, lead to the same decisions, and know where each pod is
+// (design §2, invariant 5). Then checkState begins a snapshot at every record, whose streams are each as of one record,
+// as the loop makes them. A recovery from it must give the same world.
 func (m *machine) checkState() {
 	m.t.Helper()
 	var log []events.Record
@@ -46,8 +46,8 @@ func (m *machine) checkState() {
 	}
 }
 
-// checkFiles reads the log from the first record of each file on, as if the files before were pruned. The controller's state, and the
-// state of each stream with a record there, must be the same as from the whole log (design §4).
+// checkFiles reads the log from the first record of each file on, as if the files before were pruned. The controller's
+// state, and the state of each stream with a record there, must be the same as from the whole log (design §4).
 func (m *machine) checkFiles() {
 	m.t.Helper()
 	var log []events.Record
@@ -102,8 +102,8 @@ func snapshotOf(w *projector.World) []projector.StreamAt {
 	return all
 }
 
-// staggered is a snapshot as the loop makes it: one stream after each record that follows, of the streams that there were at the
-// beginning, and the controller's stream last.
+// staggered is a snapshot as the loop makes it: one stream after each record that follows, of the streams that there
+// were at the beginning, and the controller's stream last.
 func staggered(log []events.Record, begun int) (all []projector.StreamAt) {
 	w := projector.NewWorld()
 	for i := range log[:begun+1] {
@@ -191,7 +191,8 @@ func (m *machine) sameStream(what string, s events.Stream, want, got *projector.
 	return true
 }
 
-// sameCron reports whether two CronJobs are the same in all that is public, have the same commands in flight, and lead to the same decisions.
+// sameCron reports whether two CronJobs are the same in all that is public, have the same commands in flight, and lead
+// to the same decisions.
 func (m *machine) sameCron(what string, s events.Stream, want, got *projector.CronJob) bool {
 	m.t.Helper()
 	d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(projector.CronJob{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(projector.CronJob{}, "Settings"))
@@ -245,8 +246,8 @@ func heldBy(s projector.Subject) *projector.Job {
 	return nil
 }
 
-// derived is everything that is computed from a state and not stored in it: counts, queues, commands in flight, the homes of pods,
-// and the decisions now and later.
+// derived is everything that is computed from a state and not stored in it: counts, queues, commands in flight, the
+// homes of pods, and the decisions now and later.
 func derived(w *projector.World, s events.Stream) string {
 	subject := w.Subject(s)
 	j := heldBy(subject)

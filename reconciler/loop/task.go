@@ -74,9 +74,10 @@ func priority(s projector.Subject, c events.Command) events.Priority {
 	return 0
 }
 
-// isDue reports whether the time of a new pod has come: the Job has no pod yet, or the pod comes in the place of one that failed, and the
-// backoff is over. The first pods of a Job are at most as many as slow start allows (J-057). That none of its pods is active says less: where
-// pods end at once it is nearly always so, and all pods would go before the finalizers that the end of the Job waits for.
+// isDue reports whether the time of a new pod has come: the Job has no pod yet, or the pod comes in the place of one
+// that failed, and the backoff is over. The first pods of a Job are at most as many as slow start allows (J-057). That
+// none of its pods is active says less: where pods end at once it is nearly always so, and all pods would go before the
+// finalizers that the end of the Job waits for.
 func isDue(j *projector.Job, c *events.CreatePod) bool {
 	if j.PerIndex {
 		return c.IndexFailures+c.IndexIgnoredFailures > 0 || j.PodCount() == 0

@@ -25,8 +25,8 @@ func (m *machine) terms() (all []events.TermStarted, found []events.Sequence) {
 	return all, found
 }
 
-// TestEachProcessStartsATerm: with the log as it found it, in whatever order else its first batch has: a log that is new, a clock that
-// was set back, a file that begins, a process before it that appended nothing.
+// TestEachProcessStartsATerm: with the log as it found it, in whatever order else its first batch has: a log that is
+// new, a clock that was set back, a file that begins, a process before it that appended nothing.
 func TestEachProcessStartsATerm(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")

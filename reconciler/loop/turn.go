@@ -35,9 +35,9 @@ func (l *Loop) begin(now events.Time) *batch {
 	return &batch{time: max(now, l.world.Now), inputs: map[events.Stream][]events.Sequence{}, records: l.room[:0]}
 }
 
-// Turn makes one turn at time now: it drains inputs from the front, folds them, decides, and appends. It returns how many
-// inputs it took. An error that is store.ErrNoRoom means that it took none: the log has no room. Any other is the end of
-// the Loop: what it holds is no longer what the log says.
+// Turn makes one turn at time now: it drains inputs from the front, folds them, decides, and appends. It returns how
+// many inputs it took. An error that is store.ErrNoRoom means that it took none: the log has no room. Any other is the
+// end of the Loop: what it holds is no longer what the log says.
 func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if n := l.passOver(inputs); n > 0 || l.back != nil {
 		return n, nil
@@ -152,8 +152,8 @@ func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	return next
 }
 
-// late reports whether an object was read for a command that is over by now: what ended it was seen of the object, or is later
-// still, and the object may be gone since. It would come back, and stay until the next listing.
+// late reports whether an object was read for a command that is over by now: what ended it was seen of the object, or
+// is later still, and the object may be gone since. It would come back, and stay until the next listing.
 func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 	switch o.Facts.(type) {
 	case *events.PodSeen, *events.JobSeen, *events.RunSeen:
@@ -224,8 +224,8 @@ func (l *Loop) input(b *batch, d projector.Draft) {
 	b.inputs[d.Stream] = append(b.inputs[d.Stream], at)
 }
 
-// resume makes every subject due that may want something: after a listing each is looked at, and those for which something is to be
-// done are touched by a record. A retired Job says by itself when it is due.
+// resume makes every subject due that may want something: after a listing each is looked at, and those for which
+// something is to be done are touched by a record. A retired Job says by itself when it is due.
 func (l *Loop) resume(b *batch) {
 	for _, s := range l.world.Subjects() {
 		l.resumeOne(b, s)

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// Unfinished names the Jobs that want something done, most at most: those that the log knows, oldest first, and then those of which
-// it has not taken the first sighting from the queue yet. Like World it is to be called between turns.
+// Unfinished names the Jobs that want something done, most at most: those that the log knows, oldest first, and then
+// those of which it has not taken the first sighting from the queue yet. Like World it is to be called between turns.
 func (l *Loop) Unfinished(q *Queue, most int) []events.JobRef {
 	var out []events.JobRef
 	for _, j := range l.world.Jobs() {

@@ -7,8 +7,8 @@ import (
 // urgency says which commands need not be durable at once. A commit costs two flushes of the disk, and while one runs,
 // all other commands wait for it. So creates of a Job of which the executor has plenty before it ride with the next
 // commit that is waited for, as records do that are not waited for (store.Log.Append), and a commit serves some twenty
-// pods of a large Job in the place of seven. As soon as the executor runs short they are asked for. When a record becomes
-// durable is no fact of the log, so no decision and no replay depends on any of this.
+// pods of a large Job in the place of seven. As soon as the executor runs short they are asked for. When a record
+// becomes durable is no fact of the log, so no decision and no replay depends on any of this.
 type urgency struct {
 	busy  func(events.Stream) bool          // nil for never
 	waits map[events.Stream]events.Sequence // with commands that wait for a commit that was not asked for, through that record

@@ -23,8 +23,8 @@ func (l *hurried) Append(b events.Batch, soon bool) store.Commit {
 	return l.Log.Append(b, soon)
 }
 
-// TestCommandsThatWouldOnlyQueueUpWaitForTheNextCommit has a busy executor, which is one that has plenty of big's creates
-// before it.
+// TestCommandsThatWouldOnlyQueueUpWaitForTheNextCommit has a busy executor, which is one that has plenty of big's
+// creates before it.
 func TestCommandsThatWouldOnlyQueueUpWaitForTheNextCommit(t *testing.T) {
 	m := newMachine(t)
 	m.settings.SlowStart = 10

@@ -18,8 +18,8 @@ func retirement(j *projector.Job) projector.Draft {
 	return d
 }
 
-// verdictOf is the verdict on a Job that a decision ends: the Kubernetes Event of its end bears it, and is told before the Job retires.
-// It is empty for any other decision.
+// verdictOf is the verdict on a Job that a decision ends: the Kubernetes Event of its end bears it, and is told before
+// the Job retires. It is empty for any other decision.
 func verdictOf(s projector.Subject, d *events.Decision) string {
 	j, ok := s.(*projector.Job)
 	if !ok {

@@ -19,7 +19,8 @@ type due[K comparable] struct {
 	key K
 }
 
-// newWakes is when each stream is to be decided again. It is derived: decisions of the same state ask for the same times.
+// newWakes is when each stream is to be decided again. It is derived: decisions of the same state ask for the same
+// times.
 func newWakes() delayingQueue[events.Stream] {
 	return newDelayingQueue(func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// TestMoreWaitsAreOverThanOneTurnWakes: while the log has no room, the waits of many Jobs end. One turn wakes as many of them as it may, and
-// the turn after it the others. A replay takes none of these for a Job that was forgotten. It still finds one that was.
+// TestMoreWaitsAreOverThanOneTurnWakes: while the log has no room, the waits of many Jobs end. One turn wakes as many
+// of them as it may, and the turn after it the others. A replay takes none of these for a Job that was forgotten. It
+// still finds one that was.
 func TestMoreWaitsAreOverThanOneTurnWakes(t *testing.T) {
 	const more = 100
 	m := newMachine(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Objects that come and go are too many to be recorded each, in a namespace that is over two budgets: a user makes bare pods that name a
-// suspended Job, and each would be seen, deleted and gone in five records. So a new object of such a namespace waits for a minute. One
-// that goes before has no record, and is counted.
+// Objects that come and go are too many to be recorded each, in a namespace that is over two budgets: a user makes bare
+// pods that name a suspended Job, and each would be seen, deleted and gone in five records. So a new object of such a
+// namespace waits for a minute. One that goes before has no record, and is counted.
 //
 // The counts are recorded by namespace (events.PassedOver):
 //
@@ -21,9 +21,11 @@ import (
 //	12:02:00  open    2977 pods went
 //	12:02:40          the controller is killed: what was passed over since 12:02:00 is counted nowhere, and the open record says so
 //
-// A killed controller forgets its counts. So nothing is passed over, or held back, unless the newest record of the namespace is open.
+// A killed controller forgets its counts. So nothing is passed over, or held back, unless the newest record of the
+// namespace is open.
 
-// wents are the namespaces of which versions are held back or passed over, each with what its newest record does not count yet.
+// wents are the namespaces of which versions are held back or passed over, each with what its newest record does not
+// count yet.
 type wents struct {
 	of   map[string]*went
 	dues delayingQueue[string]
@@ -63,7 +65,8 @@ func (p *pace) release(namespace string) {
 	p.holding--
 }
 
-// passBy counts an object that went without a record, and the versions of it that were seen and not counted yet as passed over.
+// passBy counts an object that went without a record, and the versions of it that were seen and not counted yet as
+// passed over.
 func (l *Loop) passBy(b *batch, o *events.Observation, object events.Object, versions uint64) {
 	w := l.pass(b, o.Namespace())
 	l.pace.passed++
@@ -71,7 +74,8 @@ func (l *Loop) passBy(b *batch, o *events.Observation, object events.Object, ver
 	w.versions += versions
 }
 
-// tellWent records the counts of namespaces whose minute is over. Once nothing is held back any more, the record is the last.
+// tellWent records the counts of namespaces whose minute is over. Once nothing is held back any more, the record is the
+// last.
 func (l *Loop) tellWent(b *batch) {
 	for {
 		namespace, ok := l.pace.went.dues.due(b.time)
@@ -86,8 +90,9 @@ func (l *Loop) tellWent(b *batch) {
 	}
 }
 
-// tellAllWent records all counts. The process stops: a record stays open where versions are held back, as none of those has a record, nor
-// a count, before the next start. Or the cluster went back, and what is held back is passed over for good.
+// tellAllWent records all counts. The process stops: a record stays open where versions are held back, as none of those
+// has a record, nor a count, before the next start. Or the cluster went back, and what is held back is passed over for
+// good.
 func (l *Loop) tellAllWent(b *batch, stops bool) {
 	for _, namespace := range slices.Sorted(maps.Keys(l.pace.went.of)) {
 		w := l.pace.went.of[namespace]
@@ -96,7 +101,8 @@ func (l *Loop) tellAllWent(b *batch, stops bool) {
 	}
 }
 
-// recordWent records what was counted of a namespace. Behind an open record it counts anew, and the next record is due in a minute.
+// recordWent records what was counted of a namespace. Behind an open record it counts anew, and the next record is due
+// in a minute.
 func (l *Loop) recordWent(b *batch, namespace string, w *went, open bool) {
 	facts := &events.PassedOver{Since: w.since, Versions: w.versions, Open: open}
 	for _, r := range slices.Sorted(maps.Keys(w.objects)) {
@@ -115,8 +121,8 @@ func (l *Loop) recordWent(b *batch, namespace string, w *went, open bool) {
 	l.pace.went.dues.set(namespace, b.time.Add(floodPace))
 }
 
-// untold takes the counts of versions that were passed over and that no record of their object tells yet, of one namespace: the namespace's
-// record tells them. With held, the versions that are held back are among them.
+// untold takes the counts of versions that were passed over and that no record of their object tells yet, of one
+// namespace: the namespace's record tells them. With held, the versions that are held back are among them.
 func (p *pace) untold(namespace string, held bool) (versions uint64) {
 	for uid, x := range p.objects {
 		if x.passed == 0 && x.held == nil || x.namespace != namespace {

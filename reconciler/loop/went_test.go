@@ -10,9 +10,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestAKillLosesNoCountInSilence floods the log in every way, for 25 s (for 75 with JOBLEDGER_LONG), and looks at it after each
-// turn as if the controller were killed there. What it passed over is counted by the log, or the newest record of its namespace is
-// open. After a stop all is counted.
+// TestAKillLosesNoCountInSilence floods the log in every way, for 25 s (for 75 with JOBLEDGER_LONG), and looks at it
+// after each turn as if the controller were killed there. What it passed over is counted by the log, or the newest
+// record of its namespace is open. After a stop all is counted.
 func TestAKillLosesNoCountInSilence(t *testing.T) {
 	t.Parallel()
 	lasting := 25 * time.Second

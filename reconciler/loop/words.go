@@ -9,16 +9,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A pod that is well waits for its image and its network for a moment; that is not worth a record. So a sighting that has no news but
-// words (projector.Intake.Words) is held back: it is recorded when they still hold after a while, or with the record that comes
-// anyway. Of one pod only so many are recorded by themselves; those behind are counted (events.Evidence.PassedOver).
+// A pod that is well waits for its image and its network for a moment; that is not worth a record. So a sighting that
+// has no news but words (projector.Intake.Words) is held back: it is recorded when they still hold after a while, or
+// with the record that comes anyway. Of one pod only so many are recorded by themselves; those behind are counted
+// (events.Evidence.PassedOver).
 const (
 	wordsHold = 5 * time.Second
 	wordsMost = 16 // of one pod, in one run
 )
 
-// words are those that are held back, and how many were recorded. They are lost in a crash: the listing of the next start shows the newest.
-// The count of those before it is lost too: the next start tells of the gap in which no controller ran, and until then nothing does.
+// words are those that are held back, and how many were recorded. They are lost in a crash: the listing of the next
+// start shows the newest. The count of those before it is lost too: the next start tells of the gap in which no
+// controller ran, and until then nothing does.
 type words struct {
 	pods map[types.UID]*podWords
 	dues delayingQueue[types.UID]
@@ -34,8 +36,8 @@ func newWords() words {
 	return words{pods: map[types.UID]*podWords{}, dues: newDelayingQueue(cmp.Compare[types.UID])}
 }
 
-// hear takes notice of an observation that was admitted: whether it gave a record, or has words alone. It returns how many words were
-// passed over, for a record to say.
+// hear takes notice of an observation that was admitted: whether it gave a record, or has words alone. It returns how
+// many words were passed over, for a record to say.
 func (w *words) hear(o *events.Observation, recorded, only bool, now events.Time) (passed uint64) {
 	object := o.Object()
 	uid, gone := object.UID, types.UID("")

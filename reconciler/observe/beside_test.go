@@ -13,10 +13,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 )
 
-// TestOthersAreObservedBesideOurs shows the Jobs that another controller ran to one that runs the delegated Jobs and observes the
-// others. It is killed and started again all the time. It records every Job, asks for no command, finds no difference, and the log
-// replays. In every third seed the other controller is one whose rules nobody knows: its Jobs are recorded, and not judged, even
-// though it leaves all of them half done.
+// TestOthersAreObservedBesideOurs shows the Jobs that another controller ran to one that runs the delegated Jobs and
+// observes the others. It is killed and started again all the time. It records every Job, asks for no command, finds no
+// difference, and the log replays. In every third seed the other controller is one whose rules nobody knows: its Jobs
+// are recorded, and not judged, even though it leaves all of them half done.
 func TestOthersAreObservedBesideOurs(t *testing.T) {
 	jobsSeen := 0
 	for seed := range uint64(60) {
@@ -43,7 +43,8 @@ func TestOthersAreObservedBesideOurs(t *testing.T) {
 	}
 }
 
-// TestDifferencesAreFoundBesideOurs: a Job for which nobody makes pods is found. One of another controller is not judged.
+// TestDifferencesAreFoundBesideOurs: a Job for which nobody makes pods is found. One of another controller is not
+// judged.
 func TestDifferencesAreFoundBesideOurs(t *testing.T) {
 	theirs, foreign := job("theirs", func(*batchv1.JobSpec) {}), job("foreign", func(*batchv1.JobSpec) {})
 	theirs.Spec.ManagedBy, foreign.Spec.ManagedBy = nil, new("example.com/other")

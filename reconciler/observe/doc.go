@@ -1,7 +1,7 @@
 // Package observe compares what would have been decided with what another controller then does (--manage=observe).
 //
-// A [Watcher] is shown every decision about every Job, as it would have been made on what was observed, and none of them is
-// carried out: another controller runs the Jobs. What it finds are differences:
+// A [Watcher] is shown every decision about every Job, as it would have been made on what was observed, and none of
+// them is carried out: another controller runs the Jobs. What it finds are differences:
 //
 //   - Something was asked for by every decision for as long as the patience lasts, and no controller did it: a pod that is missing or
 //     one too many, a finalizer that stays, a condition or a count that is not written.

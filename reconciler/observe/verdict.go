@@ -57,12 +57,12 @@ func (x *watched) expect(d *reconciler.Decision) {
 	}
 }
 
-// slack is how far the other controller's clock, which is cut to seconds, and the start that it counts from may differ from
-// what we saw.
+// slack is how far the other controller's clock, which is cut to seconds, and the start that it counts from may differ
+// from what we saw.
 const slack = 2 * time.Second
 
-// judge looks whether the verdict that the status shows is one that we would have come to. It says so in a step once it has
-// stayed unexplained for the patience; at is when that will be.
+// judge looks whether the verdict that the status shows is one that we would have come to. It says so in a step once it
+// has stayed unexplained for the patience; at is when that will be.
 func (w *Watcher) judge(x *watched, j *projector.Job, now events.Time) (step *events.Step, at events.Time) {
 	v, since := shown(j)
 	switch {

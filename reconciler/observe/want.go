@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// want is something that a decision asks for. Equal wants of decisions one after the other are the same thing, still not
-// done. Mark moves when something was done of that sort, though not all: another pod was made, the status was written.
+// want is something that a decision asks for. Equal wants of decisions one after the other are the same thing, still
+// not done. Mark moves when something was done of that sort, though not all: another pod was made, the status was
+// written.
 type want struct {
 	kind      events.CommandKind
 	pod       types.UID

@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// DefaultPatience is twice as long as the built-in controller waits at most after the API server refused it something (J-017).
+// DefaultPatience is twice as long as the built-in controller waits at most after the API server refused it something
+// (J-017).
 const DefaultPatience = 2 * time.Minute
 
 // Watcher is shown decisions and finds differences.
@@ -37,9 +38,9 @@ func New(patience time.Duration) *Watcher {
 	return &Watcher{patience: patience, jobs: map[events.Stream]*watched{}}
 }
 
-// Look is shown a decision about a Job that was made at time now. It returns the differences that are found, as the part of
-// the decision that no controller has carried out, or nil; and when it is to be shown one again, though nothing happens before, 0
-// for never.
+// Look is shown a decision about a Job that was made at time now. It returns the differences that are found, as the
+// part of the decision that no controller has carried out, or nil; and when it is to be shown one again, though nothing
+// happens before, 0 for never.
 func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time) (would *events.Decision, again events.Time) {
 	x := w.jobs[j.Stream]
 	if x == nil {
@@ -81,8 +82,8 @@ func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time
 	return would, again
 }
 
-// overdue carries the wants of one command over to those of this decision, and reports whether one of them has waited for
-// longer than the patience, and is told now.
+// overdue carries the wants of one command over to those of this decision, and reports whether one of them has waited
+// for longer than the patience, and is told now.
 func (w *Watcher) overdue(x *watched, into map[want]*wish, wants []want, now events.Time, soonest func(events.Time)) bool {
 	overdue := false
 	for _, k := range wants {

@@ -28,9 +28,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestNoDifferenceFromAControllerThatDecidesAlike lets a controller work in simulated worlds, where its requests fail in all ways
-// and users edit and delete, and shows all that was stored to one that observes, with the two watches out of step: it finds
-// nothing.
+// TestNoDifferenceFromAControllerThatDecidesAlike lets a controller work in simulated worlds, where its requests fail
+// in all ways and users edit and delete, and shows all that was stored to one that observes, with the two watches out
+// of step: it finds nothing.
 func TestNoDifferenceFromAControllerThatDecidesAlike(t *testing.T) {
 	seen := 0
 	for seed := range uint64(60) {
@@ -169,7 +169,8 @@ type event struct {
 	at time.Time
 }
 
-// worked lets a controller work in the world of a seed until nothing happens any more, and returns what watches of it show.
+// worked lets a controller work in the world of a seed until nothing happens any more, and returns what watches of it
+// show.
 func worked(t *testing.T, seed uint64, jobs []*batchv1.Job, change ...func(*drive.Config)) []event {
 	t.Helper()
 	upTo := func(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(seconds) * time.Second} }
@@ -309,8 +310,8 @@ func (o *observer) pass(to events.Time) {
 	o.now = max(o.now, to)
 }
 
-// show delivers events in their order, but those of pods and those of Jobs out of step by up to a second, and lets ten minutes
-// pass after the last.
+// show delivers events in their order, but those of pods and those of Jobs out of step by up to a second, and lets ten
+// minutes pass after the last.
 func (o *observer) show(all []event, rng *rand.Rand) {
 	o.t.Helper()
 	var queues [2][]event

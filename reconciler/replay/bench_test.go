@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// BenchmarkDecide folds the log of a busy cluster and decides after each batch for the Jobs that it touched; beside the fold
-// alone, beside the replay, which also compares, and beside what the protobuf library takes to decode the same records.
+// BenchmarkDecide folds the log of a busy cluster and decides after each batch for the Jobs that it touched; beside the
+// fold alone, beside the replay, which also compares, and beside what the protobuf library takes to decode the same
+// records.
 func BenchmarkDecide(b *testing.B) {
 	l := benchLog(b)
 	m := l.Messages(b)
@@ -69,7 +70,8 @@ func replayAll(t testing.TB, l *joblog.Log) {
 	}
 }
 
-// BenchmarkWaiting replays a log during which many Jobs wait for their time: beside few, per record. It must not matter.
+// BenchmarkWaiting replays a log during which many Jobs wait for their time: beside few, per record. It must not
+// matter.
 func BenchmarkWaiting(b *testing.B) {
 	many, few := waitingLog(b, 2000), waitingLog(b, 20)
 	sidebyside.Compare(b, "record",

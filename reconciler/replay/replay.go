@@ -71,7 +71,8 @@ func (r *Replay) World() *projector.World { return r.world }
 // ErrErased: facts were erased, and decisions cannot be made again from what is left.
 var ErrErased = errors.New("facts of a record were erased: it cannot be replayed")
 
-// ErrUnfounded: a record refers to what no record before it says. No controller writes such a log, and none can be decided on.
+// ErrUnfounded: a record refers to what no record before it says. No controller writes such a log, and none can be
+// decided on.
 var ErrUnfounded = errors.New("the log is not one that a controller wrote")
 
 // Record takes the log's next record. Differences show when its batch is complete.
@@ -254,7 +255,8 @@ func (b *turn) decide(s events.Stream) error {
 	return nil
 }
 
-// early passes over a decision, nil for none, about a Job of which the log that is replayed has not the whole state yet.
+// early passes over a decision, nil for none, about a Job of which the log that is replayed has not the whole state
+// yet.
 func (b *turn) early(rec *events.Record) {
 	if rec != nil {
 		b.replay.count.Decisions++
@@ -272,8 +274,8 @@ func (r *Replay) retired(rec *events.Record) {
 	r.wake(rec.Stream, due)
 }
 
-// lookedAt is when a subject is to be decided again after the look that the loop takes at each when all is listed. A CronJob is looked at as
-// of then: what has passed of one that is suspended is told by a look, and none is waited for.
+// lookedAt is when a subject is to be decided again after the look that the loop takes at each when all is listed. A
+// CronJob is looked at as of then: what has passed of one that is suspended is told by a look, and none is waited for.
 func lookedAt(s projector.Subject, now events.Time) events.Time {
 	if c, ok := s.(*projector.CronJob); ok {
 		if d := reconciler.DecideAt(c, now); !d.Commands() {
@@ -307,8 +309,8 @@ func latest(d *reconciler.Decision) events.Time {
 	return min(d.Wake, shown)
 }
 
-// overdue makes the probes that should have been made: a Job wanted to be decided again, its time has passed, and nothing
-// touched it. A turn that woke as many as it may has left the others to the turns that follow.
+// overdue makes the probes that should have been made: a Job wanted to be decided again, its time has passed, and
+// nothing touched it. A turn that woke as many as it may has left the others to the turns that follow.
 func (b *turn) overdue() {
 	if b.woken >= reconciler.MostWoken {
 		return
@@ -347,8 +349,8 @@ func (b *turn) overdue() {
 	}
 }
 
-// look is the look at a subject whose wait is over: as of now, but at a CronJob as of the end of each wait. What passes of one that is
-// suspended is told by a look, and the loop has looked then.
+// look is the look at a subject whose wait is over: as of now, but at a CronJob as of the end of each wait. What passes
+// of one that is suspended is told by a look, and the loop has looked then.
 func (b *turn) look(s projector.Subject) reconciler.Decision {
 	c, ok := s.(*projector.CronJob)
 	if !ok {

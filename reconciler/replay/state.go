@@ -7,16 +7,16 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Expect takes the streams of a snapshot of this log. Each is compared when the replay comes to the record that it is as of. A replay
-// takes one before its first record.
+// Expect takes the streams of a snapshot of this log. Each is compared when the replay comes to the record that it is
+// as of. A replay takes one before its first record.
 func (r *Replay) Expect(streams []projector.StreamAt) {
 	for _, s := range streams {
 		r.expected[s.AsOf] = append(r.expected[s.AsOf], s)
 	}
 }
 
-// Partly tells the replay that it is not handed all records: stored states are not compared then, because some of what they are made of
-// is missing.
+// Partly tells the replay that it is not handed all records: stored states are not compared then, because some of what
+// they are made of is missing.
 func (r *Replay) Partly() { r.partly = true }
 
 // state compares a stored state with what the records before it give.
@@ -41,8 +41,8 @@ func (b *turn) state(rec *events.Record) {
 	}
 }
 
-// retire compares what the record by which a Job retires says of its end with what the records before it give. What the verdict says in
-// words is evidence.
+// retire compares what the record by which a Job retires says of its end with what the records before it give. What the
+// verdict says in words is evidence.
 func (b *turn) retire(rec *events.Record) {
 	recorded, ok := rec.Facts.(*events.JobRetired)
 	j := b.replay.world.Job(rec.Stream)

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// readBytes is how much of a file is copied at a time for one reader: the largest commit group twice. The first time it is less: many
-// want one record.
+// readBytes is how much of a file is copied at a time for one reader: the largest commit group twice. The first time it
+// is less: many want one record.
 const (
 	readBytes  = 1 << 20
 	firstBytes = 32 << 10
@@ -64,7 +64,8 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 	}
 }
 
-// ahead reads the stretch behind another one while the records of that one are given. It returns nil when there is none.
+// ahead reads the stretch behind another one while the records of that one are given. It returns nil when there is
+// none.
 func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 	if p.failed != nil || p.after > r.view.durable.Sequence {
 		return nil

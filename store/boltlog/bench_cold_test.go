@@ -14,8 +14,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// BenchmarkCold scans a file that is not in memory: as it is read when the log is opened, after reading ahead; as it would be
-// through bbolt's mapping, which the kernel does not read ahead of; and as sealed files are read, page by page.
+// BenchmarkCold scans a file that is not in memory: as it is read when the log is opened, after reading ahead; as it
+// would be through bbolt's mapping, which the kernel does not read ahead of; and as sealed files are read, page by
+// page.
 func BenchmarkCold(b *testing.B) {
 	records := 300_000
 	if testing.Short() {

@@ -14,8 +14,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// wal is the least that a durable log can do: a file that was written ahead, and per group one write, of length, checksum
-// and bytes of each record and the chain value after them, and one fdatasync. It begins again where the file ends.
+// wal is the least that a durable log can do: a file that was written ahead, and per group one write, of length,
+// checksum and bytes of each record and the chain value after them, and one fdatasync. It begins again where the file
+// ends.
 type wal struct {
 	file   *os.File
 	offset int64

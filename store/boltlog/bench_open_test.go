@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// BenchmarkOpen opens a log to write that was closed in good order: with the index of its newest file, and without, when all headers are
-// decoded to make it; beside reading that file.
+// BenchmarkOpen opens a log to write that was closed in good order: with the index of its newest file, and without,
+// when all headers are decoded to make it; beside reading that file.
 func BenchmarkOpen(b *testing.B) {
 	records := 300_000
 	if testing.Short() {

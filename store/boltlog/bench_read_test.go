@@ -50,8 +50,8 @@ func jobStream(n int) events.Stream {
 	return events.JobStream(types.UID(fmt.Sprintf("%08x-1234-4678-8abc-0123456789ab", uint32(n)*2654435761)))
 }
 
-// BenchmarkMillion reads a log of 1,000,000 records in some files (200,000 with -short): one Job's 200 beside all of them,
-// and all of them beside a raw file that holds the same.
+// BenchmarkMillion reads a log of 1,000,000 records in some files (200,000 with -short): one Job's 200 beside all of
+// them, and all of them beside a raw file that holds the same.
 func BenchmarkMillion(b *testing.B) {
 	records := 1_000_000
 	if testing.Short() {

@@ -18,8 +18,8 @@ import (
 )
 
 // BenchmarkAppend lets that many goroutines append one record of about 174 bytes each and wait until it is durable: on
-// this log, on bbolt's own batching with its defaults, and on a bare write-ahead log, a file written ahead with one write
-// and one fdatasync per group. All encode the record; the log and the bare one also chain it.
+// this log, on bbolt's own batching with its defaults, and on a bare write-ahead log, a file written ahead with one
+// write and one fdatasync per group. All encode the record; the log and the bare one also chain it.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{1, 16, 256, 4096} {
 		b.Run(fmt.Sprintf("appenders=%d", n), func(b *testing.B) {
@@ -92,8 +92,9 @@ func batchAppender(b *testing.B) func() error {
 // oneRecord is a record like those of sized.
 func oneRecord() *events.Record { return recordOf(sized("job-a", 1), 1000) }
 
-// BenchmarkCommit appends batches of that many records, one after the other, each when the one before is durable: beside
-// the bare write-ahead log, and beside 4 KiB appended to a growing file, which is what the disk takes for anything.
+// BenchmarkCommit appends batches of that many records, one after the other, each when the one before is durable:
+// beside the bare write-ahead log, and beside 4 KiB appended to a growing file, which is what the disk takes for
+// anything.
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprintf("batch=%d", n), func(b *testing.B) {

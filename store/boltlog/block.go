@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A block is a chunk of a packed file: the records of many plain chunks, compressed. It ends between two batches, with the chain value
-// there; only of a batch that is very large it may hold a part.
+// A block is a chunk of a packed file: the records of many plain chunks, compressed. It ends between two batches, with
+// the chain value there; only of a batch that is very large it may hold a part.
 //
 //	key:    8 bytes  sequence of the first record, big endian
 //	value:  1 byte   version 4; with the high bit set when a chain value is in it
@@ -53,7 +53,8 @@ func (w *blockWriter) add(s events.Sequence, stored []byte) {
 	w.records = append(binary.AppendUvarint(w.records, uint64(len(stored))), stored...)
 }
 
-// end gives the block of the records that were added; with the chain value after them, if not nil. It is valid until the next end.
+// end gives the block of the records that were added; with the chain value after them, if not nil. It is valid until
+// the next end.
 func (w *blockWriter) end(hash *events.Hash) chunk {
 	v := append(w.value[:0], blockVersion)
 	if hash != nil {
@@ -79,8 +80,8 @@ const maxBlockRecords = 2 * maxRecordBytes // what a block may claim to hold; mo
 
 var errBlock = errors.New("a block of records is malformed")
 
-// unpacked is a copy of the chunk in the form in which its reader takes it apart: the records of a block are not compressed there, and
-// their checksum held.
+// unpacked is a copy of the chunk in the form in which its reader takes it apart: the records of a block are not
+// compressed there, and their checksum held.
 func (c chunk) unpacked() (chunk, error) {
 	if len(c.value) == 0 || c.value[0]&^chunkEndsGroup != blockVersion {
 		return chunk{first: c.first, value: bytes.Clone(c.value)}, nil

@@ -6,16 +6,16 @@ import (
 	"io"
 )
 
-// boltFile writes a whole bbolt file from front to back, in the format that pages.go reads: full pages, none of them free, no list of
-// free ones. bbolt itself would write parts of it again and again, or hold all of it in memory.
+// boltFile writes a whole bbolt file from front to back, in the format that pages.go reads: full pages, none of them
+// free, no list of free ones. bbolt itself would write parts of it again and again, or hold all of it in memory.
 type boltFile struct {
 	out      io.WriterAt
 	pageSize int
 	next     uint64 // page
 }
 
-// leafBytes is how much a leaf of more than one page holds at least: the less its last page is filled, the less that matters. A reader
-// of one element reads all of it.
+// leafBytes is how much a leaf of more than one page holds at least: the less its last page is filled, the less that
+// matters. A reader of one element reads all of it.
 const leafBytes = 64 << 10
 
 func newBoltFile(out io.WriterAt, pageSize int) *boltFile {
@@ -135,7 +135,8 @@ func (t *boltBucket) end() ([]byte, error) {
 	return header, nil
 }
 
-// end writes the page of all buckets, whose names ascend, and the two meta pages. They say that this is that transaction.
+// end writes the page of all buckets, whose names ascend, and the two meta pages. They say that this is that
+// transaction.
 func (b *boltFile) end(buckets []item, transaction uint64) error {
 	root, err := b.write(leafPage, bucketElement, buckets)
 	if err != nil {

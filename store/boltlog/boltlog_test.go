@@ -11,7 +11,8 @@ import (
 // small makes files turn over often.
 var small = store.Options{RotateBytes: 64 << 10}
 
-// TestContract: sequences are dense, there is one writer, and a reader sees a durable prefix without a gap (design §2, invariant 2).
+// TestContract: sequences are dense, there is one writer, and a reader sees a durable prefix without a gap (design
+// §2, invariant 2).
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) (store.Log, func() store.Log) {
 		dir := t.TempDir()

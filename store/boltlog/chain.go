@@ -6,16 +6,17 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// chainCheck follows the chain for a reader who reads on and on. A record that was rewritten with a right checksum is found before it
-// is given to anybody, when the reader came from an earlier commit group or from the beginning of the file.
+// chainCheck follows the chain for a reader who reads on and on. A record that was rewritten with a right checksum is
+// found before it is given to anybody, when the reader came from an earlier commit group or from the beginning of the
+// file.
 type chainCheck struct {
 	file *logFile
 	next events.Sequence // after which record the chain value is known; 0 when it is not
 	hash events.Hash
 }
 
-// whole says how many of the chunks are of groups that end among them. The first chunk holds the record next. The chain values of
-// these agree; otherwise there is an error, and the count is of the groups before.
+// whole says how many of the chunks are of groups that end among them. The first chunk holds the record next. The chain
+// values of these agree; otherwise there is an error, and the count is of the groups before.
 func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (whole int, err error) {
 	if k.file != f || k.next != next {
 		k.file, k.next = f, 0

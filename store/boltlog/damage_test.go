@@ -199,7 +199,8 @@ func files(t *testing.T, dir, suffix string) []string {
 	return paths
 }
 
-// TestFlippedByteIsFoundOrHarmless: the first bad record is named, and what is before it is read (design §2, invariant 10).
+// TestFlippedByteIsFoundOrHarmless: the first bad record is named, and what is before it is read (design
+// §2, invariant 10).
 func TestFlippedByteIsFoundOrHarmless(t *testing.T) {
 	dir, all := written(t, 400)
 	random := rand.New(rand.NewPCG(1, 2))

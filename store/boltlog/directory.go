@@ -17,8 +17,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// syncAbove makes the names of a directory and of those above it durable, as far up as its file system goes and this process may look:
-// whoever made them, a power cut must not take a new log away with its directory.
+// syncAbove makes the names of a directory and of those above it durable, as far up as its file system goes and this
+// process may look: whoever made them, a power cut must not take a new log away with its directory.
 func syncAbove(dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err == nil {

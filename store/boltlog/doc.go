@@ -28,8 +28,8 @@
 //
 // # Concurrency
 //
-// As package store says. One goroutine commits, from Open to Close; one more per sealed file writes its index. Who reads on and on has one
-// at a time that fetches and checks what comes next (ahead.go); it ends by itself, soon.
+// As package store says. One goroutine commits, from Open to Close; one more per sealed file writes its index. Who
+// reads on and on has one at a time that fetches and checks what comes next (ahead.go); it ends by itself, soon.
 //
 // Read log.go, then committer.go, chunk.go for the layout, pages.go for damage, pack.go for sealed files.
 package boltlog

@@ -32,8 +32,8 @@ func fileName(first events.Sequence, suffix string) string {
 	return fmt.Sprintf("%020d%s", uint64(first), suffix)
 }
 
-// logFile is one file of the log, for readers: the tail, read through bbolt beside its writer, or a sealed file, read by
-// pages. It is safe for concurrent use.
+// logFile is one file of the log, for readers: the tail, read through bbolt beside its writer, or a sealed file, read
+// by pages. It is safe for concurrent use.
 type logFile struct {
 	path  string
 	first events.Sequence
@@ -43,7 +43,8 @@ type logFile struct {
 	file   *os.File     // otherwise
 	sealed *pages
 	ended  error // why it can be read no more
-	// The file is packed since it was opened. A reader who goes on may then find a chunk that begins before the record it wants.
+	// The file is packed since it was opened. A reader who goes on may then find a chunk that begins before the record it
+	// wants.
 	replaced atomic.Bool
 	// condemned: a Pruned record is about to name the file, which is not packed any more then. Under mu.
 	condemned bool
@@ -196,8 +197,9 @@ func (c *boltCursor) next() (k, v []byte, err error) {
 	return k, v, nil
 }
 
-// chunks copies the chunks that hold the records [from, through], unpacked, as many as fit in size bytes and at least one. after is the
-// record with which the next one begins, or that behind through. On an error it gives those before it too.
+// chunks copies the chunks that hold the records [from, through], unpacked, as many as fit in size bytes and at least
+// one. after is the record with which the next one begins, or that behind through. On an error it gives those before it
+// too.
 func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, after events.Sequence, err error) {
 	after = through + 1
 	err = f.walk(func(c chunkCursor) error {
@@ -223,7 +225,8 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 	return out, after, err
 }
 
-// corrupt is the error for a record of the file that cannot be trusted. Each file stands alone, so the one behind it may be whole.
+// corrupt is the error for a record of the file that cannot be trusted. Each file stands alone, so the one behind it
+// may be whole.
 func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	err := corruptAt(f.path, at, cause)
 	next := events.Sequence(f.follows.Load())
@@ -251,7 +254,8 @@ func corruptAt(path string, at events.Sequence, cause error) error {
 	return &store.CorruptError{Path: path, At: at, Cause: cause, Hint: hint}
 }
 
-// damaged reports whether err is about content: it is, unless reading itself failed or was ended, or another program reads it.
+// damaged reports whether err is about content: it is, unless reading itself failed or was ended, or another program
+// reads it.
 func damaged(err error) bool {
 	var path *fs.PathError
 	var errno syscall.Errno

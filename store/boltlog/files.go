@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Files are those of the log, oldest first. All but the last are sealed: nothing is added to them. One whose end cannot be read has
-// none.
+// Files are those of the log, oldest first. All but the last are sealed: nothing is added to them. One whose end cannot
+// be read has none.
 func (l *logReader) Files() ([]store.File, error) {
 	s, err := l.view()
 	if err != nil {

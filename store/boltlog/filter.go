@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// filter says of a hash that it was not added, for certain, or that it may have been: a Bloom filter. Of 300 that were not
-// added one may have been.
+// filter says of a hash that it was not added, for certain, or that it may have been: a Bloom filter. Of 300 that were
+// not added one may have been.
 type filter []byte
 
 const (
@@ -48,8 +48,8 @@ func hashOf(prefix []byte, text string) uint64 {
 	return spread(h.Sum64())
 }
 
-// spread makes each bit of the result depend on every bit of x: the last step of MurmurHash3. FNV leaves the high bits of short texts
-// alike.
+// spread makes each bit of the result depend on every bit of x: the last step of MurmurHash3. FNV leaves the high bits
+// of short texts alike.
 func spread(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd

@@ -2,9 +2,9 @@ package boltlog
 
 import "fmt"
 
-// A meta page may name a page with the list of the free ones. Files of ours name none: bbolt finds out what is free when it opens them
-// (noFreelist). But it believes a list that is named, and writes over pages that are in use if the list says so. So one that is
-// named is held against the pages in use before bbolt opens the file.
+// A meta page may name a page with the list of the free ones. Files of ours name none: bbolt finds out what is free
+// when it opens them (noFreelist). But it believes a list that is named, and writes over pages that are in use if the
+// list says so. So one that is named is held against the pages in use before bbolt opens the file.
 //
 //	page    as in pages.go, kind 16; count 65535: the first 8 bytes are the count
 //	        8 bytes id of each free page, ascending

@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestAListOfFreePagesIsHeldAgainstThoseInUse: bbolt believes the list that a meta page names, and writes over pages that it says are free.
+// TestAListOfFreePagesIsHeldAgainstThoseInUse: bbolt believes the list that a meta page names, and writes over pages
+// that it says are free.
 func TestAListOfFreePagesIsHeldAgainstThoseInUse(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

@@ -16,9 +16,9 @@ import (
 // visit is called for a record of a file, in order, with its label.
 type visit func(l events.Label, stored []byte) error
 
-// scan walks the stored records [first of the file, last] and checks what can be checked one by one: checksums, density, labels, the
-// end mark of the last one. After the last record of a commit group it calls group, if not nil, with the chain value that is stored
-// there. Errors name the first bad record.
+// scan walks the stored records [first of the file, last] and checks what can be checked one by one: checksums,
+// density, labels, the end mark of the last one. After the last record of a commit group it calls group, if not nil,
+// with the chain value that is stored there. Errors name the first bad record.
 func (f *logFile) scan(last events.Sequence, fn visit, group func(events.Hash) error) error {
 	return f.scanFrom(f.first, last, fn, group)
 }
@@ -59,7 +59,8 @@ type chunkEnd struct {
 	group *events.Hash
 }
 
-// scan walks the records of a chunk and moves *next behind each. The first record must be *next; with within it may be before that.
+// scan walks the records of a chunk and moves *next behind each. The first record must be *next; with within it may be
+// before that.
 func (c chunk) scan(next *events.Sequence, within bool, fn visit) (chunkEnd, error) {
 	reader, err := c.reader()
 	if err != nil {
@@ -94,8 +95,8 @@ func (c chunk) scan(next *events.Sequence, within bool, fn visit) (chunkEnd, err
 	}
 }
 
-// buildIndex makes the index of the file's records through last; with an error, of those before it. It goes on from the index that is
-// stored, if that is of fewer records.
+// buildIndex makes the index of the file's records through last; with an error, of those before it. It goes on from the
+// index that is stored, if that is of fewer records.
 func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 	x, from := f.indexed(last)
 	return x, f.scanFrom(from, last, func(l events.Label, stored []byte) error { return indexRecord(x, l, stored) }, nil)
@@ -145,8 +146,8 @@ func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []
 	return all, err
 }
 
-// ask asks one of the two forms of the index. A stored one that is missing, damaged or another file's is replaced by one made
-// from the records.
+// ask asks one of the two forms of the index. A stored one that is missing, damaged or another file's is replaced by
+// one made from the records.
 func (f *logFile) ask(memory func(*index.Index), stored func(*storedIndex) error) error {
 	for {
 		inMemory, onDisk, err := f.lookup()
@@ -191,15 +192,16 @@ func (f *logFile) lookup() (*index.Index, *storedIndex, error) {
 	return f.memory, nil, nil
 }
 
-// hole says from where on the index lacks what the file may hold, because it was made from a file that is damaged; nil when it
-// lacks nothing.
+// hole says from where on the index lacks what the file may hold, because it was made from a file that is damaged; nil
+// when it lacks nothing.
 func (f *logFile) hole() error {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	return f.holed
 }
 
-// Holes says what is wrong with sealed files that are known to be damaged, because no index can be made of all their records.
+// Holes says what is wrong with sealed files that are known to be damaged, because no index can be made of all their
+// records.
 func (l *logReader) Holes() (all []error) {
 	s, err := l.view()
 	if err != nil {
@@ -241,8 +243,8 @@ func (f *logFile) indexPath() string {
 	return filepath.Join(filepath.Dir(f.path), fileName(f.first, indexSuffix))
 }
 
-// hasStoredIndex reports whether the index of a sealed file is there, and is of this file. Whether its blocks are good shows when
-// they are read.
+// hasStoredIndex reports whether the index of a sealed file is there, and is of this file. Whether its blocks are good
+// shows when they are read.
 func (f *logFile) hasStoredIndex() bool {
 	end, err := f.sealedHead()
 	if err != nil {
@@ -258,8 +260,8 @@ func (f *logFile) hasStoredIndex() bool {
 	return f.stored != nil
 }
 
-// storeIndex writes the index of a sealed file beside it, and frees the one in memory. Before is the file before it; nil when there is
-// none.
+// storeIndex writes the index of a sealed file beside it, and frees the one in memory. Before is the file before it;
+// nil when there is none.
 func (f *logFile) storeIndex(before *logFile) error {
 	memory, _, err := f.lookup()
 	if err == nil {
@@ -297,8 +299,8 @@ func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFil
 	return nil
 }
 
-// indexTail stores the index of the tail at a stop, for readers of a log that no process writes. One of the same file with more records
-// replaces it later.
+// indexTail stores the index of the tail at a stop, for readers of a log that no process writes. One of the same file
+// with more records replaces it later.
 func (l *Log) indexTail() error {
 	var before *logFile
 	n := len(l.files)
@@ -315,8 +317,8 @@ func (l *Log) indexTail() error {
 // anyAge stands for what is not known: an object of any age may be in the file.
 const anyAge = events.Time(math.MaxInt64)
 
-// youngestThrough is when the youngest object was created that a sealed file or any before it has seen, also those that were pruned;
-// anyAge when that is not known.
+// youngestThrough is when the youngest object was created that a sealed file or any before it has seen, also those that
+// were pruned; anyAge when that is not known.
 func (f *logFile) youngestThrough() events.Time {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -326,8 +328,8 @@ func (f *logFile) youngestThrough() events.Time {
 	return f.stored.youngest
 }
 
-// writeFile puts a whole file in place, durably: after a crash there is the old one, the new one or, if there was no old
-// one, none.
+// writeFile puts a whole file in place, durably: after a crash there is the old one, the new one or, if there was no
+// old one, none.
 func writeFile(path string, content []byte) error {
 	temp := path + tempSuffix
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -354,7 +356,8 @@ func (l *Log) indexSealed(f, before *logFile) {
 	}
 }
 
-// indexAll stores the indexes that sealed files lack, in their order: each says how young its objects are and those before it.
+// indexAll stores the indexes that sealed files lack, in their order: each says how young its objects are and those
+// before it.
 func (l *Log) indexAll(files []*logFile) {
 	l.indexing.Lock()
 	defer l.indexing.Unlock()

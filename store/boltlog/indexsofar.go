@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// indexEvery is after how many records the index of the tail is stored as it is then: after a crash, readers look at so many headers
-// at most to complete it.
+// indexEvery is after how many records the index of the tail is stored as it is then: after a crash, readers look at so
+// many headers at most to complete it.
 const indexEvery = 256 << 10
 
 // indexSoFar stores the index of the tail as of the durable head.
@@ -26,8 +26,8 @@ func (l *Log) indexSoFar() {
 	}
 }
 
-// indexed is the index that was stored of the file when it had fewer records, and the first record that it lacks; an empty one when
-// there is none, or it cannot be believed.
+// indexed is the index that was stored of the file when it had fewer records, and the first record that it lacks; an
+// empty one when there is none, or it cannot be believed.
 func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) {
 	none := index.New(f.first)
 	had := indexEnd(f.indexPath())

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// keyName is the file with the log's key: 32 random bytes. A copy of the log without it can be read, verified and replayed; a
-// controller that runs on one makes a new key.
+// keyName is the file with the log's key: 32 random bytes. A copy of the log without it can be read, verified and
+// replayed; a controller that runs on one makes a new key.
 const keyName = "KEY"
 
 // Key is the log's key. One that is missing is made, and is durable when Key returns: made says so.
@@ -28,8 +28,8 @@ func (l *Log) Key() (key events.Key, made bool, err error) {
 	return key, true, nil
 }
 
-// ReadKey is the key of the log in that directory; the error is fs.ErrNotExist when it has none. One that anybody may read is
-// refused: a kubelet may open it to the group of the pod's volumes, but to no other user.
+// ReadKey is the key of the log in that directory; the error is fs.ErrNotExist when it has none. One that anybody may
+// read is refused: a kubelet may open it to the group of the pod's volumes, but to no other user.
 func ReadKey(dir string) (key events.Key, err error) {
 	path := filepath.Join(dir, keyName)
 	f, err := regular.Open(path)

@@ -197,8 +197,8 @@ func writtenBytes(t *testing.T) int64 {
 	return written
 }
 
-// sized is a pod's change of 159 to 189 bytes, 174 in the mean, in stored form: the size for which the limits are. It is
-// made so long, whatever the encoding is.
+// sized is a pod's change of 159 to 189 bytes, 174 in the mean, in stored form: the size for which the limits are. It
+// is made so long, whatever the encoding is.
 func sized(job string, n int) storetest.Item {
 	item := storetest.Pod("job-a", n)
 	item.Evidence.Name = fmt.Sprintf("%s-%07d", job, n)

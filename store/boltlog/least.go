@@ -4,8 +4,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// readable says so when a file needs a newer program than this one. What its form is was said when it was opened; this is about what
-// stands in it.
+// readable says so when a file needs a newer program than this one. What its form is was said when it was opened; this
+// is about what stands in it.
 func (l *Log) readable() error {
 	needs, err := l.needs()
 	if err != nil {
@@ -32,8 +32,8 @@ func (l *logReader) needs() (least, error) {
 	return all, nil
 }
 
-// Readable says so when a program of that version cannot read the log: the error is ErrNewer. Only the numbers that are given are
-// compared. Whoever folds records asks before it does.
+// Readable says so when a program of that version cannot read the log: the error is ErrNewer. Only the numbers that are
+// given are compared. Whoever folds records asks before it does.
 func (l *ReadOnly) Readable(own events.ReaderVersion) error {
 	needs, err := l.needs()
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// newerWrote makes a log with a file of a newer program. The file needs a newer format, so the rest of it may have any form.
+// newerWrote makes a log with a file of a newer program. The file needs a newer format, so the rest of it may have any
+// form.
 func newerWrote(t *testing.T, dir string, version byte) {
 	t.Helper()
 	log := openLog(t, dir, small)
@@ -94,8 +95,8 @@ func TestWhoFoldsNeedsTheFold(t *testing.T) {
 	}
 }
 
-// TestALogIsRaisedBeforeItIsWritten: a newer program goes on with the file of an older one; the older one is kept out from then on,
-// and what the older one may write again lowers nothing.
+// TestALogIsRaisedBeforeItIsWritten: a newer program goes on with the file of an older one; the older one is kept out
+// from then on, and what the older one may write again lowers nothing.
 func TestALogIsRaisedBeforeItIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)
@@ -147,7 +148,8 @@ func TestASnapshotSaysWhatItNeeds(t *testing.T) {
 	}
 }
 
-// TestAnUnknownCriticalKindIsFoundBehindASnapshot: a controller folds from the snapshot on, and does not see the record.
+// TestAnUnknownCriticalKindIsFoundBehindASnapshot: a controller folds from the snapshot on, and does not see the
+// record.
 func TestAnUnknownCriticalKindIsFoundBehindASnapshot(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)

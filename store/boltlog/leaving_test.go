@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestAStartBesideAFileThatCannotBeRemoved: what was pruned stays pruned at the next starts, however many files were begun since, and its
-// bytes are the log's no longer: nothing is pruned in its place, and no Pruned record lists it again. It goes when that can be done.
+// TestAStartBesideAFileThatCannotBeRemoved: what was pruned stays pruned at the next starts, however many files were
+// begun since, and its bytes are the log's no longer: nothing is pruned in its place, and no Pruned record lists it
+// again. It goes when that can be done.
 func TestAStartBesideAFileThatCannotBeRemoved(t *testing.T) {
 	options := store.Options{RotateBytes: 64 << 10}
 	dir, stuck, left := t.TempDir(), "", int64(0)

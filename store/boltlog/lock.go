@@ -20,8 +20,8 @@ import (
 // command line.
 const lockName = "LOCK"
 
-// lock takes the lock of a directory, to write there. The error is ErrHeld when another process has it. One that only looks whether
-// it is held has it for an instant, so it is tried for a while.
+// lock takes the lock of a directory, to write there. The error is ErrHeld when another process has it. One that only
+// looks whether it is held has it for an instant, so it is tried for a while.
 func lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -98,8 +98,8 @@ func unlock(f *os.File) error {
 	return errors.Join(f.Truncate(0), release(f))
 }
 
-// release gives a lock back before it closes the file: a child that this process is just starting has the file, too, until it executes
-// its program, and would keep the lock so long.
+// release gives a lock back before it closes the file: a child that this process is just starting has the file, too,
+// until it executes its program, and would keep the lock so long.
 func release(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }

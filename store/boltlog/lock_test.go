@@ -58,8 +58,8 @@ func TestReadersKeepNobodyOut(t *testing.T) {
 		readers = append(readers, r)
 		readAll(t, "reader", r, all)
 	}
-	// A controller starts beside the readers and writes over pages that they may still need: what they read is right, or they are
-	// told why there is no more. It is never damage.
+	// A controller starts beside the readers and writes over pages that they may still need: what they read is right, or
+	// they are told why there is no more. It is never damage.
 	log := openLog(t, dir, small)
 	w := storetest.NewWriter(t, log)
 	for n := range 60 {

@@ -24,9 +24,9 @@ var (
 
 const metaVersion = 1 // 0 is invalid
 
-// beginVersion is that of the beginning of a file and of a snapshot. These begin with the least reader, in a form that is for ever: so a
-// program that does not know the rest still says what is needed. Versions 1 and 2 are of programs of before the first release, whose
-// least readers count otherwise.
+// beginVersion is that of the beginning of a file and of a snapshot. These begin with the least reader, in a form that
+// is for ever: so a program that does not know the rest still says what is needed. Versions 1 and 2 are of programs of
+// before the first release, whose least readers count otherwise.
 //
 //	1 byte  version, then uvarint length and that many bytes:
 //	        uvarint format, rules, fold; text program, text writer; what follows is of newer programs
@@ -146,8 +146,8 @@ func unseal(sealed []byte) (d *fields, version byte, err error) {
 	return &fields{rest: sealed[1:n]}, sealed[0], nil
 }
 
-// newBeginning reads the least reader of a file or of a snapshot. The error is ErrNewer when this program's format is not enough,
-// whatever the version of the rest, and ErrBefore when the least reader is one of before the first release.
+// newBeginning reads the least reader of a file or of a snapshot. The error is ErrNewer when this program's format is
+// not enough, whatever the version of the rest, and ErrBefore when the least reader is one of before the first release.
 func newBeginning(sealed []byte) (*fields, least, error) {
 	d, version, err := unseal(sealed)
 	if err != nil {

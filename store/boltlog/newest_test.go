@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// aging is a log whose Jobs are created ten minutes apart. What comes of the first goes on for ever, so it is in every file.
+// aging is a log whose Jobs are created ten minutes apart. What comes of the first goes on for ever, so it is in every
+// file.
 type aging struct {
 	*testing.T
 	log  *Log
@@ -105,8 +106,9 @@ func (a *aging) check() int {
 	return len(s.since(a.born(a.jobs).Add(apart)).files)
 }
 
-// TestNewestAsksNoFileThatIsTooOld: the last record of a Job's stream is found in whichever file it is, and for a Job that is younger than
-// all that a file has seen, that file is not asked: also after a start, after its index was lost, and after others were pruned.
+// TestNewestAsksNoFileThatIsTooOld: the last record of a Job's stream is found in whichever file it is, and for a Job
+// that is younger than all that a file has seen, that file is not asked: also after a start, after its index was lost,
+// and after others were pruned.
 func TestNewestAsksNoFileThatIsTooOld(t *testing.T) {
 	log, err := Open(t.TempDir(), store.Options{RotateBytes: 64 << 10})
 	if err != nil {

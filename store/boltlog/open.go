@@ -19,8 +19,8 @@ import (
 )
 
 // Open opens the log in that directory to write to it, and makes both if they do not exist. The error is ErrHeld when
-// another process has it open, ErrForeign when it is not the log asked for, ErrCorrupt when it is damaged, ErrNoRoom when the
-// disk is so full that it cannot be opened; then it can be asked again later.
+// another process has it open, ErrForeign when it is not the log asked for, ErrCorrupt when it is damaged, ErrNoRoom
+// when the disk is so full that it cannot be opened; then it can be asked again later.
 func Open(dir string, options store.Options) (*Log, error) {
 	log, err := open(dir, options, system)
 	if noSpace(err) && !errors.Is(err, store.ErrNoRoom) {
@@ -83,8 +83,8 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 	return l, nil
 }
 
-// restoringName is a file that stands in a directory from the beginning of a restore to its end. What stands beside it may look like a
-// whole log that ends early, so nothing opens it.
+// restoringName is a file that stands in a directory from the beginning of a restore to its end. What stands beside it
+// may look like a whole log that ends early, so nothing opens it.
 const restoringName = "RESTORING"
 
 // ErrRestoring: a restore into the directory has not ended.
@@ -158,7 +158,8 @@ func (l *Log) openAll() (end head, err error) {
 	return end, l.identify(end)
 }
 
-// lookBack finds out whether records are lost, by what lies beside the files, and removes what of that belongs to no record.
+// lookBack finds out whether records are lost, by what lies beside the files, and removes what of that belongs to no
+// record.
 func (l *Log) lookBack(end head) error {
 	tail := l.files[len(l.files)-1]
 	offsets, err := tail.offsets()
@@ -188,8 +189,8 @@ func (l *Log) goFrom(end head) error {
 	return nil
 }
 
-// forgetTail makes sure that the tail is read from the disk and not from what the process before left in memory, unless that one
-// closed the log: a write of it may have failed.
+// forgetTail makes sure that the tail is read from the disk and not from what the process before left in memory, unless
+// that one closed the log: a write of it may have failed.
 func (l *Log) forgetTail(first events.Sequence) error {
 	if _, err := os.Lstat(filepath.Join(l.dir, closedName)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -201,7 +202,8 @@ func (l *Log) forgetTail(first events.Sequence) error {
 	return errors.Join(forget(f), f.Close())
 }
 
-// lostRecords finds out whether the log had records that it does not have. It refuses to go on then, unless that is accepted.
+// lostRecords finds out whether the log had records that it does not have. It refuses to go on then, unless that is
+// accepted.
 func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[string]events.Sequence) error {
 	all, err := wentBack(l.dir, l.identity, tail, end, offsets)
 	if err != nil {

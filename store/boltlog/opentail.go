@@ -71,8 +71,8 @@ func (l *Log) openTail(end head) error {
 	return syncDir(l.dir)
 }
 
-// check reads every page, chunk and record label of a file that ends with that head, checks their checksums, and makes its index, which
-// goes on from the one that is stored.
+// check reads every page, chunk and record label of a file that ends with that head, checks their checksums, and makes
+// its index, which goes on from the one that is stored.
 func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err error) {
 	if err := f.sealed.checkBuckets(); err != nil {
 		return nil, says, f.explain(f.first, err)
@@ -151,7 +151,8 @@ func (f *logFile) checkEnd(end store.Head) error {
 	return nil
 }
 
-// readAhead reads the part of a file that is in use once from end to end, so that what follows, page by page, finds it in memory.
+// readAhead reads the part of a file that is in use once from end to end, so that what follows, page by page, finds it
+// in memory.
 func readAhead(f *os.File, used int64) error {
 	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, used)}, make([]byte, 1<<20))
 	return err

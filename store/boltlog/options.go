@@ -15,8 +15,9 @@ const (
 	maxRotateBytes     = 4 << 30
 )
 
-// Of a log that may not grow beyond some size, a file has this share, or up to that one where it has many states. A snapshot has at
-// most snapshotShare, and what a turn may need is held ahead only up to aheadShare: twice, as the next file may be there already.
+// Of a log that may not grow beyond some size, a file has this share, or up to that one where it has many states. A
+// snapshot has at most snapshotShare, and what a turn may need is held ahead only up to aheadShare: twice, as the next
+// file may be there already.
 const (
 	fileShare     = 32
 	roofShare     = 8

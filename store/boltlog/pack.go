@@ -10,14 +10,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A sealed file is written once more, packed: its records in compressed blocks, on pages that are full. Records, sequences and chain
-// values are the same, bit for bit; its begin says what its reader must know. The packed file gets its name when it is on the disk and was read back
-// from there, so at any time there is one whole file under that name. Readers who have the plain one open go on in it.
+// A sealed file is written once more, packed: its records in compressed blocks, on pages that are full. Records,
+// sequences and chain values are the same, bit for bit; its begin says what its reader must know. The packed file gets
+// its name when it is on the disk and was read back from there, so at any time there is one whole file under that name.
+// Readers who have the plain one open go on in it.
 
-// Pack packs one sealed file that is plain, the oldest, and returns its first record; 0 when there is none. It works a fifth of the time
-// and rests the others. It ends early, with nothing changed, when ctx ends or the log is closed. The error is ErrCorrupt when the file is
-// damaged: such a file stays as it is, and later calls pass over it. With ErrNoRoom there is no space for the packed file beside the plain
-// one. Any goroutine may call it, and it blocks no other call; one at a time packs.
+// Pack packs one sealed file that is plain, the oldest, and returns its first record; 0 when there is none. It works a
+// fifth of the time and rests the others. It ends early, with nothing changed, when ctx ends or the log is closed. The
+// error is ErrCorrupt when the file is damaged: such a file stays as it is, and later calls pass over it. With
+// ErrNoRoom there is no space for the packed file beside the plain one. Any goroutine may call it, and it blocks no
+// other call; one at a time packs.
 func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 	ctx, done, err := l.beside(ctx)
 	if err != nil {
@@ -97,7 +99,8 @@ func (l *Log) pack(ctx context.Context, f *logFile) error {
 	return syncDir(l.dir)
 }
 
-// roomToPack makes sure that the packed file leaves some room to the tail. It is seldom larger than half of the plain one.
+// roomToPack makes sure that the packed file leaves some room to the tail. It is seldom larger than half of the plain
+// one.
 func (l *Log) roomToPack(f *logFile) error {
 	free, err := freeBytes(l.dir)
 	if err != nil {

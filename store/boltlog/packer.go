@@ -35,8 +35,8 @@ type packer struct {
 	hurried bool      // it does not rest
 }
 
-// writePacked writes what a sealed file holds to another file, packed, and reads that back from the disk. The file has a name that the
-// next Open removes.
+// writePacked writes what a sealed file holds to another file, packed, and reads that back from the disk. The file has
+// a name that the next Open removes.
 func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
 	p := &packer{ctx: ctx, resumed: time.Now()}
 	return p.pack(f, f.path+tempSuffix)
@@ -237,9 +237,9 @@ func (p *packer) compare(packed *logFile, end head, want events.Hash) error {
 	return err
 }
 
-// recordSum hashes the records of a file as they are stored, with the chain value before the first and behind the last. A plain file
-// and its packed form have the same sum, and so have two disks with other pages. The chain alone would not do: it does not run over
-// every byte of a record.
+// recordSum hashes the records of a file as they are stored, with the chain value before the first and behind the last.
+// A plain file and its packed form have the same sum, and so have two disks with other pages. The chain alone would not
+// do: it does not run over every byte of a record.
 //
 //	SHA-256( chain before ‖ 8 bytes length, big endian ‖ record ‖ … ‖ chain behind )
 type recordSum struct{ hash.Hash }
@@ -262,8 +262,8 @@ func (s recordSum) end(behind events.Hash) (sum events.Hash) {
 	return sum
 }
 
-// recordsHash reads a sealed file through, with its chain, and gives the sum of its records. The error is ErrCorrupt when the file is
-// damaged.
+// recordsHash reads a sealed file through, with its chain, and gives the sum of its records. The error is ErrCorrupt
+// when the file is damaged.
 func (f *logFile) recordsHash(ctx context.Context) (events.Hash, error) {
 	before, err := f.hashBefore()
 	if err != nil {
@@ -284,7 +284,8 @@ func (f *logFile) recordsHash(ctx context.Context) (events.Hash, error) {
 	return sum.end(end.Hash), nil
 }
 
-// chained walks the records of a sealed file with the chain value after each, which must be that of the file where the file has one.
+// chained walks the records of a sealed file with the chain value after each, which must be that of the file where the
+// file has one.
 func (f *logFile) chained(end store.Head, fn func(l events.Label, stored []byte, after events.Hash) error) error {
 	hash, err := f.hashBefore()
 	if err != nil {

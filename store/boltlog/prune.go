@@ -16,12 +16,14 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Files are deleted oldest first, one at a time, and only after a record of that is durable (Pruned). So a crash at any moment leaves a
-// log that begins with a whole file and that admits what is missing. Deletions that a crash interrupted are finished by the next open. A file
-// that cannot be removed is the log's no longer: no later one goes in its place. It is tried again, before any other, with each prune. The
-// file PRUNING names the Pruned record meanwhile, so that it is not the log's again after a start.
+// Files are deleted oldest first, one at a time, and only after a record of that is durable (Pruned). So a crash at any
+// moment leaves a log that begins with a whole file and that admits what is missing. Deletions that a crash interrupted
+// are finished by the next open. A file that cannot be removed is the log's no longer: no later one goes in its place.
+// It is tried again, before any other, with each prune. The file PRUNING names the Pruned record meanwhile, so that it
+// is not the log's again after a start.
 
-// pruningName is a file beside the log while pruned files cannot be removed: the sequence of the newest Pruned record, sealed.
+// pruningName is a file beside the log while pruned files cannot be removed: the sequence of the newest Pruned record,
+// sealed.
 const pruningName = "PRUNING"
 
 // Prunable is the first sequence that Prune(before) would keep: the beginning of the file that holds before, or of the
@@ -165,7 +167,8 @@ func (l *Log) learnCut(at events.Sequence, p *events.Pruned) {
 	}
 }
 
-// condemned takes the files before that record off the view, behind those that could not be removed before. Their readers get ErrPruned.
+// condemned takes the files before that record off the view, behind those that could not be removed before. Their
+// readers get ErrPruned.
 func (l *Log) condemned(keep events.Sequence) error {
 	l.mu.Lock()
 	n := 0
@@ -214,8 +217,8 @@ func (l *Log) deleteDerived(first events.Sequence) error {
 	return err
 }
 
-// derivedFrom reports whether a file beside the log belongs to the file that begins with that record, and to it alone. The name of a
-// snapshot is the record that it is as of.
+// derivedFrom reports whether a file beside the log belongs to the file that begins with that record, and to it alone.
+// The name of a snapshot is the record that it is as of.
 func derivedFrom(name string, first events.Sequence) bool {
 	digits := strings.TrimSuffix(fileName(first, fileSuffix), fileSuffix)
 	suffix, ok := strings.CutPrefix(name, digits)
@@ -237,9 +240,9 @@ func (l *Log) deleteSnapshots() error {
 	return errors.Join(errs...)
 }
 
-// finishPruning deletes the files that a durable Pruned record says are no longer kept: a crash came between, or they could not be deleted.
-// The record is in one of the two newest files, or the note names it; of an older one nothing is known here, and the files stay until they
-// are pruned again.
+// finishPruning deletes the files that a durable Pruned record says are no longer kept: a crash came between, or they
+// could not be deleted. The record is in one of the two newest files, or the note names it; of an older one nothing is
+// known here, and the files stay until they are pruned again.
 func (l *Log) finishPruning() error {
 	s := l.mustView()
 	for i := len(s.files) - 1; l.cut <= s.files[0].first && i >= 0 && i >= len(s.files)-2; i-- {
@@ -307,8 +310,8 @@ func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Prun
 	return p, nil
 }
 
-// condemn is what a Pruned record says of the file. A file that is damaged has no hash there, as its records cannot all be read: it goes
-// all the same. From here on the file is not packed, so its size stays the one that the record names.
+// condemn is what a Pruned record says of the file. A file that is damaged has no hash there, as its records cannot all
+// be read: it goes all the same. From here on the file is not packed, so its size stays the one that the record names.
 func (f *logFile) condemn(ctx context.Context) (events.PrunedFile, error) {
 	f.mu.Lock()
 	f.condemned = true

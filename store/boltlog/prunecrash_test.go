@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestAnOpenFinishesWhatWasPruned: a process is killed at each step between the record that says what goes and the last deletion. The next
-// open deletes the rest, and nothing else.
+// TestAnOpenFinishesWhatWasPruned: a process is killed at each step between the record that says what goes and the last
+// deletion. The next open deletes the rest, and nothing else.
 func TestAnOpenFinishesWhatWasPruned(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -152,7 +152,8 @@ func recordsHash(t *testing.T, log store.Reader, first, last events.Sequence) ev
 	return sha256.Sum256(append(all, behind[:]...))
 }
 
-// TestTheHashOfAFileIsThatOfItsRecords: a file has the same hash before and after it is packed. One that is damaged has none, and goes.
+// TestTheHashOfAFileIsThatOfItsRecords: a file has the same hash before and after it is packed. One that is damaged has
+// none, and goes.
 func TestTheHashOfAFileIsThatOfItsRecords(t *testing.T) {
 	dir, _ := written(t, 600)
 	plain, packed := copyDir(t, dir), copyDir(t, dir)
@@ -187,7 +188,8 @@ func TestTheHashOfAFileIsThatOfItsRecords(t *testing.T) {
 	}
 }
 
-// TestVerifyComparesWhatWasPruned: a log whose oldest file goes on from another chain value than its Pruned record says is damaged.
+// TestVerifyComparesWhatWasPruned: a log whose oldest file goes on from another chain value than its Pruned record says
+// is damaged.
 func TestVerifyComparesWhatWasPruned(t *testing.T) {
 	dir, _ := written(t, 300)
 	log := openLog(t, dir, small)
@@ -251,8 +253,9 @@ func TestReadersBesideAPrune(t *testing.T) {
 	}
 }
 
-// asKilled copies the directory of a log that goes on, as a kill would leave it. The index of a sealed file is written beside the log's
-// own work: what is renamed between the listing and the copy is what a kill would not have left either.
+// asKilled copies the directory of a log that goes on, as a kill would leave it. The index of a sealed file is written
+// beside the log's own work: what is renamed between the listing and the copy is what a kill would not have left
+// either.
 func asKilled(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "log")

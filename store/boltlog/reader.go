@@ -294,7 +294,8 @@ func (l *Log) landed(group []*pending, err error) {
 	}
 }
 
-// record gives the next record in stored form, as a slice of the chunk; ok is false at the end. Its checksum held, or that of its block.
+// record gives the next record in stored form, as a slice of the chunk; ok is false at the end. Its checksum held, or
+// that of its block.
 func (r *chunkReader) record() (stored []byte, ok bool, err error) {
 	if len(r.rest) == 0 {
 		return nil, false, nil

@@ -17,12 +17,12 @@ type ReadOnly struct {
 	damage []error
 }
 
-// OpenReadOnly opens the log in that directory to read it; it changes nothing there and holds no lock, so a controller may start
-// beside it. The error is ErrHeld when one writes the log already, and says to ask it with --server. A controller that starts later
-// writes over pages of the tail: who reads on there may get an error that says so.
+// OpenReadOnly opens the log in that directory to read it; it changes nothing there and holds no lock, so a controller
+// may start beside it. The error is ErrHeld when one writes the log already, and says to ask it with --server. A
+// controller that starts later writes over pages of the tail: who reads on there may get an error that says so.
 //
-// Damage hides no more than it must. Damage says what is known of it from the start; the rest shows when it is met. A read ends
-// where it comes to something that is damaged or missing, and one that begins behind it gives what is there.
+// Damage hides no more than it must. Damage says what is known of it from the start; the rest shows when it is met. A
+// read ends where it comes to something that is damaged or missing, and one that begins behind it gives what is there.
 func OpenReadOnly(dir string) (*ReadOnly, error) {
 	l, err := openReadOnly(dir)
 	if err != nil {

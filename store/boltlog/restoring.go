@@ -10,7 +10,8 @@ import (
 // mostRestoring is more bytes than the file has.
 const mostRestoring = 4 << 10
 
-// BeginRestore marks a directory as one that is being filled. Nothing opens the log in it until EndRestore. The note says from what.
+// BeginRestore marks a directory as one that is being filled. Nothing opens the log in it until EndRestore. The note
+// says from what.
 func BeginRestore(dir, note string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -10,9 +10,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Scrub verifies one sealed file of a log that is open, as it is on the disk: the first that begins behind a record, or, when there
-// is none, the oldest. It returns the file's first record, with which the next call goes on; 0 when no file is sealed yet. The error
-// is ErrCorrupt when the file is damaged; notes are about its index. Any goroutine may call it at any time, and it blocks no other call.
+// Scrub verifies one sealed file of a log that is open, as it is on the disk: the first that begins behind a record,
+// or, when there is none, the oldest. It returns the file's first record, with which the next call goes on; 0 when no
+// file is sealed yet. The error is ErrCorrupt when the file is damaged; notes are about its index. Any goroutine may
+// call it at any time, and it blocks no other call.
 func (l *Log) Scrub(ctx context.Context, after events.Sequence) (first events.Sequence, notes []string, err error) {
 	s, err := l.view()
 	if err != nil {

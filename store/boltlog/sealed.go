@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Sealed is one file of a log by itself, for who copies it: a file that no process writes. It goes on giving what it was opened with when
-// the file is packed or pruned meanwhile. It belongs to one goroutine. Make it with OpenSealed.
+// Sealed is one file of a log by itself, for who copies it: a file that no process writes. It goes on giving what it
+// was opened with when the file is packed or pruned meanwhile. It belongs to one goroutine. Make it with OpenSealed.
 type Sealed struct {
 	// Begin is what the file says of its beginning, as it is stored.
 	Begin []byte
@@ -43,8 +43,8 @@ func Derived(first events.Sequence) []string {
 	return []string{fileName(first, indexSuffix), fileName(first, listSuffix)}
 }
 
-// IsDerived reports whether what stands at that path is derived from the whole of a file that ends so: an index of it, or a list of Jobs
-// by its name.
+// IsDerived reports whether what stands at that path is derived from the whole of a file that ends so: an index of it,
+// or a list of Jobs by its name.
 func IsDerived(path, logID string, end store.Head) bool {
 	if strings.HasSuffix(path, listSuffix) {
 		id, head := listEnd(path)
@@ -53,8 +53,9 @@ func IsDerived(path, logID string, end store.Head) bool {
 	return indexEnd(path) == end
 }
 
-// OpenSealed opens the file at that path that begins with that record; its name does not matter. The error is ErrCorrupt when the file
-// does not say what it is. Of a file that a process writes it gives what it says at that moment, or an error.
+// OpenSealed opens the file at that path that begins with that record; its name does not matter. The error is
+// ErrCorrupt when the file does not say what it is. Of a file that a process writes it gives what it says at that
+// moment, or an error.
 func OpenSealed(path string, first events.Sequence) (*Sealed, error) {
 	f := &logFile{path: path, first: first}
 	if err := f.openPages(); err != nil {
@@ -106,7 +107,8 @@ func (s *Sealed) Content() (io.ReaderAt, int64) { return s.file.file, s.file.sea
 // IsPacked reports whether its records are in compressed blocks.
 func (s *Sealed) IsPacked() (bool, error) { return s.file.isPacked() }
 
-// Packed writes what the file holds to another path, packed, and opens that. Whoever asked for it closes it and removes what is there.
+// Packed writes what the file holds to another path, packed, and opens that. Whoever asked for it closes it and removes
+// what is there.
 func (s *Sealed) Packed(ctx context.Context, path string) (*Sealed, error) {
 	p := &packer{ctx: ctx, resumed: time.Now(), hurried: true}
 	packed, err := p.pack(s.file, path)
@@ -119,8 +121,8 @@ func (s *Sealed) Packed(ctx context.Context, path string) (*Sealed, error) {
 	return OpenSealed(path, s.file.first)
 }
 
-// Walk gives each record as it is stored, with the chain value after it. It checks what can be checked of the file alone: pages,
-// checksums, dense sequences, the end mark of the last batch, the chain from beginning to end.
+// Walk gives each record as it is stored, with the chain value after it. It checks what can be checked of the file
+// alone: pages, checksums, dense sequences, the end mark of the last batch, the chain from beginning to end.
 func (s *Sealed) Walk(ctx context.Context, fn func(l events.Label, stored []byte, after events.Hash) error) error {
 	if err := s.file.sealed.checkBuckets(); err != nil {
 		return s.file.explain(s.file.first, err)
@@ -137,7 +139,8 @@ func (s *Sealed) Walk(ctx context.Context, fn func(l events.Label, stored []byte
 	return err
 }
 
-// Records is the hash of its records (docs/format.md). It checks what Walk checks, and calls also for each record; nil for no call.
+// Records is the hash of its records (docs/format.md). It checks what Walk checks, and calls also for each record; nil
+// for no call.
 func (s *Sealed) Records(ctx context.Context, also func(l events.Label, after events.Hash) error) (events.Hash, error) {
 	sum := newRecordSum(s.Before.Hash)
 	err := s.Walk(ctx, func(l events.Label, stored []byte, after events.Hash) error {
@@ -153,7 +156,8 @@ func (s *Sealed) Records(ctx context.Context, also func(l events.Label, after ev
 // Close releases the file.
 func (s *Sealed) Close() error { return s.file.end(store.ErrClosed) }
 
-// RecordsHash is the hash of records as that of a file: of those that are given, with the chain value before them and behind them.
+// RecordsHash is the hash of records as that of a file: of those that are given, with the chain value before them and
+// behind them.
 func RecordsHash(before events.Hash, stored [][]byte, behind events.Hash) events.Hash {
 	sum := newRecordSum(before)
 	for _, one := range stored {
@@ -162,11 +166,13 @@ func RecordsHash(before events.Hash, stored [][]byte, behind events.Hash) events
 	return sum.end(behind)
 }
 
-// writtenTries is how often the beginning of a file is read that a process writes: a page may be written again meanwhile.
+// writtenTries is how often the beginning of a file is read that a process writes: a page may be written again
+// meanwhile.
 const writtenTries = 100
 
-// OpenWritten is OpenSealed of the tail of a log that a process writes. What of the file does not change in the life of that process can be
-// relied on: where it begins, and the term. Its offsets are those of a moment. Its records are not to be read there.
+// OpenWritten is OpenSealed of the tail of a log that a process writes. What of the file does not change in the life of
+// that process can be relied on: where it begins, and the term. Its offsets are those of a moment. Its records are not
+// to be read there.
 func OpenWritten(dir string, first events.Sequence) (s *Sealed, offsets map[string]events.Sequence, err error) {
 	for range writtenTries {
 		if s, err = OpenSealed(filepath.Join(dir, FileName(first)), first); err == nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A log that is opened to write must be whole at its seams. Readers take what there is: a file that cannot be read, one that is
-// missing and one that does not belong there are damage between two files that are readable, and they end there with an error.
+// A log that is opened to write must be whole at its seams. Readers take what there is: a file that cannot be read, one
+// that is missing and one that does not belong there are damage between two files that are readable, and they end there
+// with an error.
 
 // found is what one file in the directory says of itself, as far as it can be read.
 type found struct {
@@ -50,7 +51,8 @@ type readable struct {
 	damage []error // all that is wrong, in the order of the log
 }
 
-// openReadable opens the files of a log for readers. There is at least one. It fails when no file of the log can be read.
+// openReadable opens the files of a log for readers. There is at least one. It fails when no file of the log can be
+// read.
 func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	var all []found
 	for _, first := range firsts {
@@ -100,8 +102,8 @@ func commonID(all []found) (id string) {
 	return id
 }
 
-// stray reports whether a file that cannot be believed is beside the log: the records that its name claims are in the file before
-// it, or before all.
+// stray reports whether a file that cannot be believed is beside the log: the records that its name claims are in the
+// file before it, or before all.
 func stray(before, f *found, after []found) bool {
 	if before != nil && before.failed == nil && before.noHead == nil {
 		return before.head.Sequence >= f.file.first
@@ -217,7 +219,8 @@ func (f *logFile) offsetsIfWhole() (map[string]events.Sequence, error) {
 	return f.offsets()
 }
 
-// checkFirst says what is wrong with the first record that there is. When it is not record 1, the log must admit what is missing.
+// checkFirst says what is wrong with the first record that there is. When it is not record 1, the log must admit what
+// is missing.
 func (l *ReadOnly) checkFirst(ctx context.Context) error {
 	first := l.files[0]
 	readable := first.ended == nil // else it is said already

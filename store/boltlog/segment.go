@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// EncodeSegment lays records out as one block of a packed file: whole batches, as they are stored, and the chain value after the last.
+// EncodeSegment lays records out as one block of a packed file: whole batches, as they are stored, and the chain value
+// after the last.
 func EncodeSegment(first events.Sequence, stored [][]byte, after events.Hash) ([]byte, error) {
 	w, err := newBlockWriter()
 	if err != nil {
@@ -18,8 +19,9 @@ func EncodeSegment(first events.Sequence, stored [][]byte, after events.Hash) ([
 	return w.end(&after).value, w.encoder.Close()
 }
 
-// DecodeSegment takes a block of whole batches apart. It checks its checksum, that each record is the one behind that before it, that the
-// last ends a batch, and the chain from the value before the first record to the one that the block ends with.
+// DecodeSegment takes a block of whole batches apart. It checks its checksum, that each record is the one behind that
+// before it, that the last ends a batch, and the chain from the value before the first record to the one that the block
+// ends with.
 func DecodeSegment(first events.Sequence, before events.Hash, value []byte) (stored [][]byte, after events.Hash, err error) {
 	if len(value) == 0 || value[0] != blockVersion|chunkEndsGroup {
 		return nil, after, errBlock

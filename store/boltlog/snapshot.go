@@ -16,8 +16,9 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// A snapshot is a file of its own: 1 byte version and the least reader (as in the beginning of a file), identity, head, count of streams, then each stream, as-of sequence,
-// state and names; CRC-32C. Texts are uvarint length and bytes, numbers are uvarints.
+// A snapshot is a file of its own: 1 byte version and the least reader (as in the beginning of a file), identity, head,
+// count of streams, then each stream, as-of sequence, state and names; CRC-32C. Texts are uvarint length and bytes,
+// numbers are uvarints.
 
 const snapshotsKept = 2 // the newest, and the one before it should the newest be damaged
 
@@ -146,8 +147,8 @@ func readSnapshot(path string, own events.ReaderVersion) (store.Snapshot, error)
 	return decodeSnapshot(content, own)
 }
 
-// mostSnapshot is more bytes than a snapshot of the log in that directory has. The newest file that stands alone has all states too, packed
-// at most: a log of 10 MB has no snapshot of more than 384 MB.
+// mostSnapshot is more bytes than a snapshot of the log in that directory has. The newest file that stands alone has
+// all states too, packed at most: a log of 10 MB has no snapshot of more than 384 MB.
 func mostSnapshot(dir string) (int64, error) {
 	const packed, least = 32, 64 << 20
 	firsts, err := listFiles(dir, fileSuffix)
@@ -191,8 +192,8 @@ func (l *logReader) Chain(at events.Sequence) (events.Hash, error) {
 	return s.hash(at)
 }
 
-// hash is the chain value after a record: stored when a group ends there, else computed from the group's beginning. Of the last record
-// that was pruned the oldest file says it.
+// hash is the chain value after a record: stored when a group ends there, else computed from the group's beginning. Of
+// the last record that was pruned the oldest file says it.
 func (s view) hash(at events.Sequence) (events.Hash, error) {
 	if at == 0 || at > s.durable.Sequence {
 		return events.Hash{}, fmt.Errorf("record %d is not in the durable log", at)

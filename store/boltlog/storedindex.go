@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// storedIndex is the index of a sealed file as it is stored. A question reads one block of it, or none: the filter, which is
-// held in memory, knows nearly all streams that are not there. It is safe for concurrent use.
+// storedIndex is the index of a sealed file as it is stored. A question reads one block of it, or none: the filter,
+// which is held in memory, knows nearly all streams that are not there. It is safe for concurrent use.
 //
 //	blocks    of streams, then of names: entries, CRC-32C
 //	footer    1 byte version, uvarint first, head of the file    which file this is the index of
@@ -33,7 +33,8 @@ import (
 //	stream    1 byte kind, id, count, the sequences less first: the first one, then differences
 //	name      namespace, name, count, then of each bearer: 1 byte kind, id, first mention less first
 //
-// A block holds the entries whose hashes are in its part of all hashes. Texts are uvarint length and bytes, numbers are uvarints.
+// A block holds the entries whose hashes are in its part of all hashes. Texts are uvarint length and bytes, numbers are
+// uvarints.
 type storedIndex struct {
 	file     *os.File
 	first    events.Sequence
@@ -147,7 +148,8 @@ func appendStream(v []byte, s events.Stream) []byte {
 
 var errOtherFile = errors.New("it is the index of another file")
 
-// openStoredIndex opens the index of the file that begins with first and ends with that head. Blocks are checked when they are read.
+// openStoredIndex opens the index of the file that begins with first and ends with that head. Blocks are checked when
+// they are read.
 func openStoredIndex(path string, first events.Sequence, end store.Head) (*storedIndex, error) {
 	file, err := regular.Open(path)
 	if err != nil {

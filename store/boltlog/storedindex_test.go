@@ -36,8 +36,8 @@ func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.
 	return x, path, end, stored
 }
 
-// TestAJobThatIsNotThereCostsNoRead: of a sealed file that a Job is not in, two bytes for each stream are held, and hardly ever anything
-// is read.
+// TestAJobThatIsNotThereCostsNoRead: of a sealed file that a Job is not in, two bytes for each stream are held, and
+// hardly ever anything is read.
 func TestAJobThatIsNotThereCostsNoRead(t *testing.T) {
 	const jobs, asked = 20_000, 50_000
 	_, _, _, stored := storedJobs(t, jobs)
@@ -67,7 +67,8 @@ func TestAJobThatIsNotThereCostsNoRead(t *testing.T) {
 	}
 }
 
-// TestADamagedIndexIsNeverBelieved: whichever byte of it is another, what it says is right, or it says that it is damaged.
+// TestADamagedIndexIsNeverBelieved: whichever byte of it is another, what it says is right, or it says that it is
+// damaged.
 func TestADamagedIndexIsNeverBelieved(t *testing.T) {
 	const jobs = 60
 	x, path, end, _ := storedJobs(t, jobs)

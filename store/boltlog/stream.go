@@ -145,7 +145,8 @@ func (e *holeError) Unwrap() error { return e.error }
 // apart is how far the clocks of two API servers of one cluster may be apart.
 const apart = time.Hour
 
-// since is the view without the files that have seen no object that young. What a file has seen counts for those before it too.
+// since is the view without the files that have seen no object that young. What a file has seen counts for those before
+// it too.
 func (s view) since(born events.Time) view {
 	if born == 0 {
 		return s

@@ -124,7 +124,8 @@ func (t *tail) claim(was head, needs least) error {
 	return t.commit(nil, head{Head: was.Head, term: was.term + 1, epoch: was.epoch}, nil)
 }
 
-// raise makes the file say, before anything more is written to it, that its reader needs that at least, unless it needs more already.
+// raise makes the file say, before anything more is written to it, that its reader needs that at least, unless it needs
+// more already.
 func (t *tail) raise(needs least) error {
 	return t.update(func(tx *bbolt.Tx) error {
 		meta := tx.Bucket(metaBucket)

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestAStopStoresTheIndexOfTheTail: who reads a log that was closed in good order reads no record to find a stream. After a crash the
-// index is of fewer records, and is not used.
+// TestAStopStoresTheIndexOfTheTail: who reads a log that was closed in good order reads no record to find a stream.
+// After a crash the index is of fewer records, and is not used.
 func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 	log, w := openTest(t, store.Options{}, system)
 	for range 20 {
@@ -72,7 +72,8 @@ func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 	readable(21)
 }
 
-// TestAfterACrashLittleIsIndexed: the index of the tail is stored now and then, and a reader of what a killed process left completes it.
+// TestAfterACrashLittleIsIndexed: the index of the tail is stored now and then, and a reader of what a killed process
+// left completes it.
 func TestAfterACrashLittleIsIndexed(t *testing.T) {
 	log, w := openTest(t, store.Options{}, system)
 	items := make([]storetest.Item, 4096)
@@ -119,8 +120,8 @@ func TestAfterACrashLittleIsIndexed(t *testing.T) {
 	}
 }
 
-// TestTheIndexOfTheTailIsThatOfItsRecords, whatever of it was stored when the log is opened to write: all, a part, nothing that can be
-// believed.
+// TestTheIndexOfTheTailIsThatOfItsRecords, whatever of it was stored when the log is opened to write: all, a part,
+// nothing that can be believed.
 func TestTheIndexOfTheTailIsThatOfItsRecords(t *testing.T) {
 	log, w := openTest(t, store.Options{}, system)
 	path := filepath.Join(log.dir, fileName(1, indexSuffix))

@@ -36,8 +36,8 @@ func (p *pages) bucket(name []byte) (tree, error) {
 	return tree{pages: p, inline: &inline}, nil
 }
 
-// checkBuckets checks that the file has our buckets and no others, because bbolt follows any that it finds, and believes a list of free
-// pages.
+// checkBuckets checks that the file has our buckets and no others, because bbolt follows any that it finds, and
+// believes a list of free pages.
 func (p *pages) checkBuckets() error {
 	c := cursor{tree: tree{pages: p, root: p.root, isRoot: true}}
 	n := 0

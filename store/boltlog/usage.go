@@ -10,8 +10,8 @@ import (
 // Ahead is described by store.Opened.
 func (l *Log) Ahead() int64 { return 3 * l.states.Load() } // more is held ahead than is written: see tail.cost
 
-// Usage is the bytes of the log's files, with what is held ahead of the writes in them, and the bytes that are free on their
-// file system. A pruned file that could not be removed is the log's no longer.
+// Usage is the bytes of the log's files, with what is held ahead of the writes in them, and the bytes that are free on
+// their file system. A pruned file that could not be removed is the log's no longer.
 func (l *logReader) Usage() (bytes, free int64, err error) {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {

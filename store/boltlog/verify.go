@@ -18,18 +18,18 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Verify reads a whole log and checks all that must hold: dense sequences, checksums, the chain from record to record and at the
-// end of each commit group, batch marks and one time per batch, previous pointers, record 1, epochs, terms, the continuation from file to
-// file, that a Pruned record admits what is missing, and that nothing beside the log tells of records that it does not have. It goes
-// on behind damage, with the next file.
+// Verify reads a whole log and checks all that must hold: dense sequences, checksums, the chain from record to record
+// and at the end of each commit group, batch marks and one time per batch, previous pointers, record 1, epochs, terms,
+// the continuation from file to file, that a Pruned record admits what is missing, and that nothing beside the log
+// tells of records that it does not have. It goes on behind damage, with the next file.
 //
-// It does not keep a controller from writing. Of a log that is being written it verifies the files that are sealed. Memory is that for the index of
-// one file, and 4 bytes for each stream of the files before it.
+// It does not keep a controller from writing. Of a log that is being written it verifies the files that are sealed.
+// Memory is that for the index of one file, and 4 bytes for each stream of the files before it.
 //
 // The heads in has were noted elsewhere: a log that went another way, or ends before them, is damaged.
 //
-// Its error is ErrCorrupt with the first bad sequence, or one of reading. Progress is called now and then, if not nil, with the bytes
-// that are done and those there are.
+// Its error is ErrCorrupt with the first bad sequence, or one of reading. Progress is called now and then, if not nil,
+// with the bytes that are done and those there are.
 func Verify(ctx context.Context, dir string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
 	if err := restored(dir); err != nil {
 		return store.Report{}, fmt.Errorf("verify log: %w", err)
@@ -138,8 +138,8 @@ func (v *verifier) log() error {
 	return v.conclude()
 }
 
-// oldest is the error of a log beside which stands what this program does not read: that of the log's own first file, if it is of before
-// the first release, too.
+// oldest is the error of a log beside which stands what this program does not read: that of the log's own first file,
+// if it is of before the first release, too.
 func (v *verifier) oldest(first events.Sequence, beside error) error {
 	if !errors.Is(beside, events.ErrBefore) {
 		return beside
@@ -157,9 +157,9 @@ func (v *verifier) oldest(first events.Sequence, beside error) error {
 // mostTries is how often a tail is read that processes write meanwhile, each for a moment.
 const mostTries = 3
 
-// unwritten verifies the tail of a log that no process writes. When a process begins to write it meanwhile, what was read of the tail is no
-// damage, and the report goes back to what stood before it: the tail counts as written while the process is there, and is read again
-// when it has gone.
+// unwritten verifies the tail of a log that no process writes. When a process begins to write it meanwhile, what was
+// read of the tail is no damage, and the report goes back to what stood before it: the tail counts as written while the
+// process is there, and is read again when it has gone.
 func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 	before := *v
 	for range mostTries {
@@ -214,7 +214,8 @@ func (v *verifier) harm(err error) {
 	v.damage = append(v.damage, err)
 }
 
-// writtenTail checks the seam to a tail that a process writes. It checks as far as the tail can be read; that part is right.
+// writtenTail checks the seam to a tail that a process writes. It checks as far as the tail can be read; that part is
+// right.
 func (v *verifier) writtenTail() {
 	f, err := openSealed(v.dir, v.report.Written)
 	if err != nil {
@@ -301,7 +302,8 @@ func (v *verifier) snapshots() {
 	v.report.Snapshot = compared
 }
 
-// odd looks at what has the name of a file beside the log, and is none: nothing is read there, and a controller does not always start.
+// odd looks at what has the name of a file beside the log, and is none: nothing is read there, and a controller does
+// not always start.
 func (v *verifier) odd() {
 	for _, name := range []string{lockName, keyName} {
 		if err := regular.Check(filepath.Join(v.dir, name)); errors.Is(err, regular.ErrOdd) {
@@ -350,7 +352,8 @@ func (v *verifier) tell(within int64) {
 	}
 }
 
-// isIndexOf reports whether a stored index is what is made of the records. The youngest object may be one of an earlier file.
+// isIndexOf reports whether a stored index is what is made of the records. The youngest object may be one of an earlier
+// file.
 func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
 	stored, err := openStoredIndex(f.indexPath(), f.first, end)
 	if err != nil || stored.close() != nil || stored.youngest < x.Youngest() {

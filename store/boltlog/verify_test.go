@@ -95,7 +95,8 @@ func TestVerifyNamesADamagedSnapshot(t *testing.T) {
 	}
 }
 
-// behind reads each of the other files from its first record on, as --from does, and says how many of their records can be read.
+// behind reads each of the other files from its first record on, as --from does, and says how many of their records can
+// be read.
 func behind(t *testing.T, dir string, all []events.Record, without string) (read, want int) {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(dir)
@@ -135,7 +136,8 @@ func behind(t *testing.T, dir string, all []events.Record, without string) (read
 	return read, want
 }
 
-// TestOneBadFileHidesNoOther damages each file of a log in turn as badly as can be, takes it away, and puts strays beside it.
+// TestOneBadFileHidesNoOther damages each file of a log in turn as badly as can be, takes it away, and puts strays
+// beside it.
 func TestOneBadFileHidesNoOther(t *testing.T) {
 	dir, all := written(t, 400)
 	paths := files(t, dir, ".db")

@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestVerifyBesideAControllerThatStarts: a process begins to write the log at one moment of its verification, and goes on, or stops at once.
-// Nothing is wrong with the log, whenever that is: what was read of the tail until then is right, read again, or not told.
+// TestVerifyBesideAControllerThatStarts: a process begins to write the log at one moment of its verification, and goes
+// on, or stops at once. Nothing is wrong with the log, whenever that is: what was read of the tail until then is right,
+// read again, or not told.
 func TestVerifyBesideAControllerThatStarts(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		for _, stays := range []bool{false, true} {

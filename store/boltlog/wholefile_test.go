@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestATailThatDoesNotStandAloneIsNotEnded whatever its size, also after a crash in between. When it does, it is ended once it has ten
-// times the bytes of its states, which a later process counts again.
+// TestATailThatDoesNotStandAloneIsNotEnded whatever its size, also after a crash in between. When it does, it is ended
+// once it has ten times the bytes of its states, which a later process counts again.
 func TestATailThatDoesNotStandAloneIsNotEnded(t *testing.T) {
 	dir := t.TempDir()
 	l := openLog(t, dir, small)

@@ -19,24 +19,25 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// A log that lost its end looks like one that never had it. What stands beside it tells: the head that is noted there every few
-// seconds, the head at the last Close, a snapshot or an index of records that are not there, a consumer that had got further. Each of
-// these was durable only after the records were. So a log that has less went back, and is not gone on with: its next records would have
-// the numbers of those that are lost.
+// A log that lost its end looks like one that never had it. What stands beside it tells: the head that is noted there
+// every few seconds, the head at the last Close, a snapshot or an index of records that are not there, a consumer that
+// had got further. Each of these was durable only after the records were. So a log that has less went back, and is not
+// gone on with: its next records would have the numbers of those that are lost.
 
 const (
 	headName  = "HEAD" // the newest head, as it was a few seconds ago at the latest
 	headEvery = 5 * time.Second
 )
 
-// witnessVersion is that of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. 1 and 2 were used before the first release.
+// witnessVersion is that of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. 1 and 2 were used before the first
+// release.
 const witnessVersion = 3
 
 // mostWitness is more bytes than any witness has, whatever the log's ID.
 const mostWitness = 4 << 10
 
-// noteHeads notes the durable head beside the log, now and then, until the log accepts nothing more. While it is known that records are
-// lost, what tells of them stays as it is.
+// noteHeads notes the durable head beside the log, now and then, until the log accepts nothing more. While it is known
+// that records are lost, what tells of them stays as it is.
 func (l *Log) noteHeads() {
 	tick := time.NewTicker(headEvery)
 	defer tick.Stop()
@@ -67,8 +68,8 @@ func (l *Log) noteHead(noted store.Head) (store.Head, error) {
 	return now, writeWitness(filepath.Join(l.dir, headName), id, now)
 }
 
-// Durable is the durable head with the identity that the log had there. Whoever tells others of the head says this one: that of an
-// EpochChanged which is not durable yet could be proof, after a crash, of a loss that never was.
+// Durable is the durable head with the identity that the log had there. Whoever tells others of the head says this one:
+// that of an EpochChanged which is not durable yet could be proof, after a crash, of a loss that never was.
 func (l *Log) Durable() (events.Identity, store.Head) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,8 +81,9 @@ func writeWitness(path string, id events.Identity, head store.Head) error {
 	return writeFile(path, seal(appendHead(v, head)))
 }
 
-// readWitness is what a witness says of a log; the zero Loss when there is none, it cannot be read or is another log's: it says nothing
-// then. One of before the first release is an error: whoever put it there believes that it belongs to the log.
+// readWitness is what a witness says of a log; the zero Loss when there is none, it cannot be read or is another log's:
+// it says nothing then. One of before the first release is an error: whoever put it there believes that it belongs to
+// the log.
 func readWitness(path string, id events.Identity) (events.Loss, error) {
 	w, err := openWitness(path)
 	return w.of(id), err
@@ -129,8 +131,9 @@ func witnessed(epoch uint64, head store.Head) events.Loss {
 	return events.Loss{Witness: events.WitnessFiles, Epoch: epoch, Sequence: head.Sequence, Hash: head.Hash}
 }
 
-// wentBack says how it shows that the log, whose last file begins with that record, had records after its end; none when it does not.
-// What tells of an epoch before the log's own proves nothing: the log went on without those records, and says so.
+// wentBack says how it shows that the log, whose last file begins with that record, had records after its end; none
+// when it does not. What tells of an epoch before the log's own proves nothing: the log went on without those records,
+// and says so.
 func wentBack(dir string, id events.Identity, tail events.Sequence, end store.Head, offsets map[string]events.Sequence) ([]error, error) {
 	b, err := seenBeside(dir, tail)
 	if err != nil {
@@ -246,16 +249,16 @@ func lossOf(err error) (l events.Loss) {
 	return l
 }
 
-// Losses are the records that the log is known to have had and does not have, as far as what stands beside it tells. There are none
-// unless Options.AcceptLoss let it be opened, and none after GoOn.
+// Losses are the records that the log is known to have had and does not have, as far as what stands beside it tells.
+// There are none unless Options.AcceptLoss let it be opened, and none after GoOn.
 func (l *Log) Losses() []events.Loss {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.losses
 }
 
-// GoOn is called once the EpochChanged is durable with which the log goes on after a loss. What tells of the records that are lost is
-// replaced or removed: they are of an epoch that has ended.
+// GoOn is called once the EpochChanged is durable with which the log goes on after a loss. What tells of the records
+// that are lost is replaced or removed: they are of an epoch that has ended.
 func (l *Log) GoOn() error {
 	l.noting.Lock()
 	defer l.noting.Unlock()
@@ -324,8 +327,8 @@ func indexEnd(path string) store.Head {
 	return store.Head{}
 }
 
-// listEnd is the log that a list of Jobs is of, and the head as of which it was made; none when it cannot be read. The footers of all
-// versions begin with these.
+// listEnd is the log that a list of Jobs is of, and the head as of which it was made; none when it cannot be read. The
+// footers of all versions begin with these.
 func listEnd(path string) (logID string, end store.Head) {
 	file, err := regular.Open(path)
 	if err != nil {

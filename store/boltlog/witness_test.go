@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// refused checks that a log is not opened to write, that verify says why, and that readers are told and read what there is.
+// refused checks that a log is not opened to write, that verify says why, and that readers are told and read what there
+// is.
 func refused(t *testing.T, what, dir, words string, records int) {
 	t.Helper()
 	_, err := boltlog.Open(dir, small)
@@ -146,8 +147,8 @@ func TestAFork(t *testing.T) {
 	refused(t, "a fork", fork, "the chain value behind record 3 is", 0)
 }
 
-// TestGoingOnAfterALoss: a log whose end is lost is opened when that is accepted. What tells of the loss stays until another epoch has
-// begun, whenever the process ends, and proves nothing from then on.
+// TestGoingOnAfterALoss: a log whose end is lost is opened when that is accepted. What tells of the loss stays until
+// another epoch has begun, whenever the process ends, and proves nothing from then on.
 func TestGoingOnAfterALoss(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)

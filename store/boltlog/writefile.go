@@ -26,9 +26,9 @@ const (
 	groupRecords = 4096
 )
 
-// WriteFile makes a file of a log in that directory from whole batches, as they are stored, and returns where it ends. The directory is
-// one that a restore fills ([BeginRestore]): until the file is whole it stands there under its name. The file is durable when WriteFile
-// returns. An offset behind the last record becomes that record.
+// WriteFile makes a file of a log in that directory from whole batches, as they are stored, and returns where it ends.
+// The directory is one that a restore fills ([BeginRestore]): until the file is whole it stands there under its name.
+// The file is durable when WriteFile returns. An offset behind the last record becomes that record.
 func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[[]byte, error]) (end store.Head, id events.Identity, err error) {
 	b, err := decodeBegin(spec.Begin)
 	if err != nil {

@@ -26,8 +26,8 @@ func storedOf(t *testing.T, s *boltlog.Sealed) (all [][]byte) {
 	return all
 }
 
-// TestALogIsWrittenAgainFromItsRecords: each file of a log is read by itself and written again in another directory. The log there is the
-// same, its files have the same hashes, and it goes on. Before all is there, nothing opens it.
+// TestALogIsWrittenAgainFromItsRecords: each file of a log is read by itself and written again in another directory.
+// The log there is the same, its files have the same hashes, and it goes on. Before all is there, nothing opens it.
 func TestALogIsWrittenAgainFromItsRecords(t *testing.T) {
 	dir, all := written(t, 300)
 	log := openLog(t, dir, small)
@@ -150,8 +150,8 @@ func TestASegment(t *testing.T) {
 	}
 }
 
-// TestASealedFileIsReadBesideItsWriter: it goes on giving what it was opened with when it is packed and pruned, and the tail says where it
-// begins while it is written.
+// TestASealedFileIsReadBesideItsWriter: it goes on giving what it was opened with when it is packed and pruned, and the
+// tail says where it begins while it is written.
 func TestASealedFileIsReadBesideItsWriter(t *testing.T) {
 	dir, _ := written(t, 300)
 	log := openLog(t, dir, small)

@@ -1,4 +1,5 @@
-// Package copylog is the layout of a copy of a log: a [Manifest], the names of the objects beside it, and the [Place] that has them.
+// Package copylog is the layout of a copy of a log: a [Manifest], the names of the objects beside it, and the [Place]
+// that has them.
 //
 //	MANIFEST                          names all other objects; the only one that is ever overwritten
 //	files/00000000000000000001-1.db   a sealed file, by its first record and the epoch of its last; .idx and .jobs beside it
@@ -7,8 +8,8 @@
 //	manifests/00000000000000041999-1  the manifest of a day, under its head
 //	KEY                               the key of the log, if that was asked for
 //
-// The same bytes stand in a directory (package indir) and in a bucket (package ins3), so whatever copies one to the other makes a copy of
-// the log. Invariants:
+// The same bytes stand in a directory (package indir) and in a bucket (package ins3), so whatever copies one to the
+// other makes a copy of the log. Invariants:
 //
 //   - What a manifest names was put before it. So a copy has what its manifest says, whenever the process that makes it ends.
 //   - No object is overwritten but MANIFEST, and that only by who has read the one that it replaces.

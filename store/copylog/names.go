@@ -15,7 +15,8 @@ const (
 	FileSuffix = ".db"
 )
 
-// FileName is the name of a sealed file, or with another suffix of what is derived from it. The epoch is that of its last record.
+// FileName is the name of a sealed file, or with another suffix of what is derived from it. The epoch is that of its
+// last record.
 func FileName(first events.Sequence, epoch uint64, suffix string) string {
 	return fmt.Sprintf("files/%020d-%d%s", uint64(first), epoch, suffix)
 }
@@ -25,8 +26,8 @@ func SegmentName(first events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("tail/%020d-%d.seg", uint64(first), epoch)
 }
 
-// SpanName is the other name of a segment, by both its ends: of one that was made of several, and of one whose first name an object has that
-// no manifest names.
+// SpanName is the other name of a segment, by both its ends: of one that was made of several, and of one whose first
+// name an object has that no manifest names.
 func SpanName(first, last events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("tail/%020d-%020d-%d.seg", uint64(first), uint64(last), epoch)
 }

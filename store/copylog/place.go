@@ -22,8 +22,8 @@ var (
 	ErrLarge = errors.New("it is larger than an object of its kind")
 )
 
-// Place has the objects of one copy. Names are relative to it, with slashes. What a call has put is durable when it returns. Any goroutine
-// may call any method.
+// Place has the objects of one copy. Names are relative to it, with slashes. What a call has put is durable when it
+// returns. Any goroutine may call any method.
 type Place interface {
 	// Get opens an object.
 	Get(ctx context.Context, name string) (Opened, error)
@@ -37,8 +37,8 @@ type Place interface {
 	// Put makes an object. The error is ErrExists when there is one of that name: it stays as it is.
 	Put(ctx context.Context, name string, content io.ReaderAt, size int64) error
 
-	// Replace writes an object in the place of the one that has that tag; "" is for none. It returns the new tag. The error is ErrChanged
-	// when there is another one.
+	// Replace writes an object in the place of the one that has that tag; "" is for none. It returns the new tag. The
+	// error is ErrChanged when there is another one.
 	Replace(ctx context.Context, name string, content []byte, tag string) (string, error)
 
 	// Delete removes an object. One that is not there is no error.

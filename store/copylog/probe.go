@@ -12,7 +12,8 @@ import (
 
 // Probe is what a place can do, as it was tried with an object of its own.
 type Probe struct {
-	// Fenced: it puts no object in the place of another, and replaces only the one that is named. Else two writers are not told apart.
+	// Fenced: it puts no object in the place of another, and replaces only the one that is named. Else two writers are not
+	// told apart.
 	Fenced bool
 	// Ranges: it reads parts of objects.
 	Ranges bool
@@ -27,7 +28,8 @@ type Dated interface {
 
 const probed = "probe"
 
-// Try puts an object at a place, reads it, tries to overwrite it, and deletes it. The error is that of a request that must not fail.
+// Try puts an object at a place, reads it, tries to overwrite it, and deletes it. The error is that of a request that
+// must not fail.
 func Try(ctx context.Context, p Place) (found Probe, err error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails

@@ -9,8 +9,8 @@ import (
 	"io/fs"
 )
 
-// Unfenced is a place that knows no conditional writes: it is looked at before something is written there. Two writers at the same moment
-// are not told apart so.
+// Unfenced is a place that knows no conditional writes: it is looked at before something is written there. Two writers
+// at the same moment are not told apart so.
 type Unfenced struct{ Place }
 
 // Put is described by Place.

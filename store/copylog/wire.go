@@ -60,9 +60,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli)), nil
 }
 
-// Decode reads a manifest, and checks what it says: that its files and segments follow each other but for its holes, that the last of them
-// is its head, and that each object has the name that it must have. The error is ErrDamaged, or events.ErrNewer when a newer program wrote
-// it in another form.
+// Decode reads a manifest, and checks what it says: that its files and segments follow each other but for its holes,
+// that the last of them is its head, and that each object has the name that it must have. The error is ErrDamaged, or
+// events.ErrNewer when a newer program wrote it in another form.
 func Decode(content []byte) (*Manifest, error) {
 	n := len(content) - crc32.Size
 	if n < 1 || crc32.Checksum(content[:n], castagnoli) != binary.LittleEndian.Uint32(content[n:]) {

@@ -61,8 +61,8 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	return commit
 }
 
-// weigh is about how much memory a batch takes: that of the records themselves, and twice their stored form for what they
-// point to (Go's strings and pointers beside the bytes).
+// weigh is about how much memory a batch takes: that of the records themselves, and twice their stored form for what
+// they point to (Go's strings and pointers beside the bytes).
 func weigh(b events.Batch, stored int) int {
 	return len(b.Records)*int(unsafe.Sizeof(events.Record{})) + 2*stored
 }

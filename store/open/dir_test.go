@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestALogInNoDirectory: who would leave a file beside it is told that there is no such place, and gets no address for a path.
+// TestALogInNoDirectory: who would leave a file beside it is told that there is no such place, and gets no address for
+// a path.
 func TestALogInNoDirectory(t *testing.T) {
 	backends["elsewhere"] = backend{}
 	t.Cleanup(func() { delete(backends, "elsewhere") })

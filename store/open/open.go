@@ -76,8 +76,8 @@ func Check(address string) error {
 // ErrNoDirectory is of an address whose log is in no directory.
 var ErrNoDirectory = errors.New("it is in no directory")
 
-// Dir is the directory of the log, in which those who work with it leave files of their own. The error is ErrNoDirectory when the log
-// has none.
+// Dir is the directory of the log, in which those who work with it leave files of their own. The error is
+// ErrNoDirectory when the log has none.
 func Dir(address string) (string, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -97,8 +97,8 @@ func Place(address string) string {
 	return address
 }
 
-// Log opens a log for writing, and makes it if there is none. The errors are those of the backend: [store.HeldError] when another
-// process writes it, [store.ErrNoRoom], [store.ErrCorrupt], [store.LossError], [events.ErrNewer].
+// Log opens a log for writing, and makes it if there is none. The errors are those of the backend: [store.HeldError]
+// when another process writes it, [store.ErrNoRoom], [store.ErrCorrupt], [store.LossError], [events.ErrNewer].
 func Log(address string, options store.Options) (store.Opened, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -107,7 +107,8 @@ func Log(address string, options store.Options) (store.Opened, error) {
 	return of.forWriting(place, options)
 }
 
-// Archive opens a log for reading. The error is fs.ErrNotExist when there is none, and [store.HeldError] when a process writes it.
+// Archive opens a log for reading. The error is fs.ErrNotExist when there is none, and [store.HeldError] when a process
+// writes it.
 func Archive(address string) (store.Archive, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -116,9 +117,9 @@ func Archive(address string) (store.Archive, error) {
 	return of.readOnly(place)
 }
 
-// Verify reads a whole log and checks all that must hold. Its error is [store.ErrCorrupt] with the first bad sequence, or one of
-// reading. Progress is called now and then with the bytes that are done and those there are; nil for no call. The heads in has were
-// noted elsewhere: a log that went another way, or ends before them, is damaged.
+// Verify reads a whole log and checks all that must hold. Its error is [store.ErrCorrupt] with the first bad sequence,
+// or one of reading. Progress is called now and then with the bytes that are done and those there are; nil for no call.
+// The heads in has were noted elsewhere: a log that went another way, or ends before them, is damaged.
 func Verify(ctx context.Context, address string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
 	of, place, err := find(address)
 	if err != nil {

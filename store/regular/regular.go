@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// ErrOdd: what has the name is no file that the program wrote. It is no error of reading: the same comes of the next try.
+// ErrOdd: what has the name is no file that the program wrote. It is no error of reading: the same comes of the next
+// try.
 var ErrOdd = errors.New("no file that jobledger wrote")
 
 // Open opens a file to read it. A link is not followed, and a pipe is not waited for.

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Baseline is what earlier runs came to, in ratios, which alone may be compared between machines: by setting and size, such as "life, quick",
-// by workload and figure.
+// Baseline is what earlier runs came to, in ratios, which alone may be compared between machines: by setting and size,
+// such as "life, quick", by workload and figure.
 type Baseline map[string]map[string]map[string]float64
 
 // size names what a report may be compared with.

@@ -23,7 +23,8 @@ import (
 type Config struct {
 	// Setting is the cluster: how pods live, and what lies between a contender and its API server.
 	Setting Setting
-	// Self is a program that is a network when its first argument is LinkCommand; only needed for networks other than loopback.
+	// Self is a program that is a network when its first argument is LinkCommand; only needed for networks other than
+	// loopback.
 	Self string
 	// Quick takes the small size of each workload.
 	Quick bool
@@ -35,7 +36,8 @@ type Config struct {
 	Contenders []string
 	// Program is the jobledger to run; empty: it is built.
 	Program string
-	// Observer has Jobledger look on (--manage=observe) while the built-in runs Jobs. What that costs is in the built-in's figures.
+	// Observer has Jobledger look on (--manage=observe) while the built-in runs Jobs. What that costs is in the built-in's
+	// figures.
 	Observer bool
 	// Keep leaves the files of the bench where they are, and Report.Dir says where.
 	Keep bool
@@ -234,7 +236,8 @@ func (b *bench) kubelet(ctx context.Context) (*kubelet.Kubelet, error) {
 	return kubelet.New(ctx, config)
 }
 
-// nodeUsers are the scheduler and all kubelets, with the rights of a cluster and the priority that the API server's flow control gives them.
+// nodeUsers are the scheduler and all kubelets, with the rights of a cluster and the priority that the API server's
+// flow control gives them.
 func (b *bench) nodeUsers(ctx context.Context) (scheduler, kubelets kubernetes.Interface, err error) {
 	config, err := b.cp.UserConfig("system:kube-scheduler")
 	if err == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Annotations on the pods of profile Cluster: kwok draws their lives by these, and by their UIDs. So the two contenders do not have the same
-// pods, but pods of the same table, and how many fail is seen afterwards.
+// Annotations on the pods of profile Cluster: kwok draws their lives by these, and by their UIDs. So the two contenders
+// do not have the same pods, but pods of the same table, and how many fail is seen afterwards.
 const (
 	annotationDrawn   = "bench.jobledger.dev/drawn"   // "run": run time; "run,fail": also whether it fails
 	annotationFailing = "bench.jobledger.dev/failing" // indexes with a first pod that fails, between commas

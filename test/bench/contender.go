@@ -80,9 +80,10 @@ func named(role string) func(context.Context, *controlplane.ControlPlane) (strin
 	return func(context.Context, *controlplane.ControlPlane) (string, error) { return role, nil }
 }
 
-// args are the arguments of a run that keeps its state in dir. The limits of the built-in are lifted: of requests each second, and of
-// CronJobs at a time. All else is as it is by default; both run every Job and every CronJob in every namespace. Neither holds a Lease: after a kill the built-in would wait until its own
-// expires, and the bench would measure that instead of the work.
+// args are the arguments of a run that keeps its state in dir. The limits of the built-in are lifted: of requests each
+// second, and of CronJobs at a time. All else is as it is by default; both run every Job and every CronJob in every
+// namespace. Neither holds a Lease: after a kill the built-in would wait until its own expires, and the bench would
+// measure that instead of the work.
 func (c *contender) args(dir string) []string {
 	if c.name == Builtin {
 		return []string{

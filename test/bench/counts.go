@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// limit is what Jobledger may ask of the API server and of its disk for one workload. Counts do not depend on how fast the
-// machine is, but for this: a Job that takes longer publishes its progress each second, which one of a single pod has once,
-// and what is seen without anything to be done about it is written down every 100 ms.
+// limit is what Jobledger may ask of the API server and of its disk for one workload. Counts do not depend on how fast
+// the machine is, but for this: a Job that takes longer publishes its progress each second, which one of a single pod
+// has once, and what is seen without anything to be done about it is written down every 100 ms.
 type limit struct {
 	writes  float64 // of status, for each Job, beside one a second for each of the large ones, and one for each single that is late
 	large   float64 // Jobs that are many pods
@@ -45,8 +45,8 @@ const (
 	lifeCommits   = 1    // for each pod in life, where ends are seconds apart and gather less: 0.74 were counted on a quiet machine, 0.4 on a busy one
 	manyHeld      = 45   // pods that are counted by one write at least, and somewhat fewer when the last ones of a Job run
 
-	// Events of a Job: of its end, of its pod; of many pods nine for themselves and two requests for the others, beside one each three
-	// seconds.
+	// Events of a Job: of its end, of its pod; of many pods nine for themselves and two requests for the others, beside
+	// one each three seconds.
 	eventsOfAny  = 2
 	eventsOfMany = 10
 	countedEvery = 3 // seconds

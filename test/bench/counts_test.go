@@ -7,9 +7,9 @@ import (
 )
 
 // TestWhatAPodCosts holds what Jobledger asks of the API server for each pod, and how often it commits, to what it was.
-// 'make bench-quick', which CI runs, does the same for all workloads, and in profile life, whose Jobs wait for clocks most of a minute: here
-// they are played at length only. Time is not judged. (Syncs per commit are counted in store/boltlog,
-// allocations per folded event in projector and reconciler.)
+// 'make bench-quick', which CI runs, does the same for all workloads, and in profile life, whose Jobs wait for clocks
+// most of a minute: here they are played at length only. Time is not judged. (Syncs per commit are counted in
+// store/boltlog, allocations per folded event in projector and reconciler.)
 func TestWhatAPodCosts(t *testing.T) {
 	profiles := map[string][]string{Instant: {"w1", "w3", "w3i"}}
 	if os.Getenv("JOBLEDGER_LONG") != "" {
@@ -81,7 +81,8 @@ func oneLine(t *testing.T, profile, workload string, lap Lap, want string) {
 	}
 }
 
-// TestASlowMachineIsNoGrowth: of Jobs of one pod, those that took a second may have published once that they are active.
+// TestASlowMachineIsNoGrowth: of Jobs of one pod, those that took a second may have published once that they are
+// active.
 func TestASlowMachineIsNoGrowth(t *testing.T) {
 	lap := func(writes, lists float64, late int) Lap {
 		return Lap{
@@ -132,7 +133,8 @@ func TestWhatARunCosts(t *testing.T) {
 	}
 }
 
-// TestWhatAJobThatRunsCosts: in profile life each second of a Job is worth a status write, and each failed pod an Event.
+// TestWhatAJobThatRunsCosts: in profile life each second of a Job is worth a status write, and each failed pod an
+// Event.
 func TestWhatAJobThatRunsCosts(t *testing.T) {
 	lap := func(writes, events int) Lap {
 		return Lap{

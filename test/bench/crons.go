@@ -20,8 +20,8 @@ type crons struct {
 const (
 	// never is a schedule that is not due while a bench runs. To find its next due time costs more than that of most.
 	never = "0 0 29 2 *"
-	// dueAfter is at least how far ahead the minute is in which CronJobs fall due, and dueEach is more for each: they are made before it,
-	// and all comes to rest.
+	// dueAfter is at least how far ahead the minute is in which CronJobs fall due, and dueEach is more for each: they are
+	// made before it, and all comes to rest.
 	dueAfter = 10 * time.Second
 	dueEach  = 30 * time.Millisecond
 	// dueLead is how long before it the measuring begins.
@@ -149,8 +149,8 @@ func (c *crons) wrong(all []batchv1.CronJob) (wrong []string) {
 	return wrong
 }
 
-// suspended looks at a contender that has nothing to do, beside more and more CronJobs that are suspended. They would be due each minute.
-// At the end it is started again among them.
+// suspended looks at a contender that has nothing to do, beside more and more CronJobs that are suspended. They would
+// be due each minute. At the end it is started again among them.
 func suspended(ctx context.Context, r *run) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if _, err := r.start(ctx); err != nil {

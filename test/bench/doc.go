@@ -1,6 +1,6 @@
-// Package bench runs Jobledger and the built-in Job controller side by side on one real control plane and says what each
-// workload cost: how long it took, which requests, how much CPU, memory and disk. `make bench` runs it, cmd/bench is the
-// command, docs/performance.md has the answer and the method, docs/performance-history.md the tables.
+// Package bench runs Jobledger and the built-in Job controller side by side on one real control plane and says what
+// each workload cost: how long it took, which requests, how much CPU, memory and disk. `make bench` runs it, cmd/bench
+// is the command, docs/performance.md has the answer and the method, docs/performance-history.md the tables.
 //
 // Rules of a fair comparison, which the code keeps:
 //
@@ -18,5 +18,6 @@
 //
 // A Bench belongs to one goroutine. The stopwatch is told of pods and Jobs by several, and locks.
 //
-// Read next: setting.go for profiles, networks and places, fates.go for run times, workloads.go for what is run, run.go for how, figures.go for what is said of it.
+// Read next: setting.go for profiles, networks and places, fates.go for run times, workloads.go for what is run, run.go
+// for how, figures.go for what is said of it.
 package bench

@@ -22,9 +22,9 @@ var runTimes = []func(*rand.Rand) time.Duration{
 // failOne of so many pods fails, in a Job that does not say itself how many fail.
 const failOne = 20
 
-// fates says how the pods of one Job live: of the pod with that place in the Job, when so many pods of the place were there before. The
-// place is the completion index; pods without one share the place "", and are counted in the order in which they are seen. So both
-// contenders have the same pods.
+// fates says how the pods of one Job live: of the pod with that place in the Job, when so many pods of the place were
+// there before. The place is the completion index; pods without one share the place "", and are counted in the order in
+// which they are seen. So both contenders have the same pods.
 type fates func(place string, before int) kubelet.Fate
 
 // alike: every pod ends at once and well.
@@ -60,8 +60,8 @@ func (s Setting) random(job, place string, before int) *rand.Rand {
 	return rand.New(rand.NewPCG(s.Seed, h.Sum64()))
 }
 
-// expected is the shape with the number of pods of it that fail under a setting. A Job makes no pod more than its completions and its
-// failures need, in whatever order its pods end; so the number follows from the fates.
+// expected is the shape with the number of pods of it that fail under a setting. A Job makes no pod more than its
+// completions and its failures need, in whatever order its pods end; so the number follows from the fates.
 func (s Setting) expected(of shape) shape {
 	if s.Profile != Life || of.perIndex || of.alike {
 		return of

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestBothContendersHaveTheSamePods: a fate follows from the seed, the Job and the place of the pod, and from nothing else.
+// TestBothContendersHaveTheSamePods: a fate follows from the seed, the Job and the place of the pod, and from nothing
+// else.
 func TestBothContendersHaveTheSamePods(t *testing.T) {
 	s := Setting{Profile: Life, Seed: 7}
 	job := shape{name: "a", pods: 1000, parallelism: 10, indexed: true}

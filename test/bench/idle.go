@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lyingAbout runs Jobs of one pod, stops the contender, and starts it again among what they left: Jobledger once with the
-// log of these Jobs, and once without. To the built-in, which has no log, the one is the other.
+// lyingAbout runs Jobs of one pod, stops the contender, and starts it again among what they left: Jobledger once with
+// the log of these Jobs, and once without. To the built-in, which has no log, the one is the other.
 func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if _, err := r.start(ctx); err != nil {
@@ -40,7 +40,8 @@ func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	return lap, err
 }
 
-// again stops the contender and starts it again, twice if it has a log: with it, and without. It looks at each for so many seconds.
+// again stops the contender and starts it again, twice if it has a log: with it, and without. It looks at each for so
+// many seconds.
 func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
 	warm, err := r.idleAgain(ctx, seconds)
 	if err != nil {

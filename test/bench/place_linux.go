@@ -32,8 +32,8 @@ func halves() (server, contender unix.CPUSet, err error) {
 	return server, contender, nil
 }
 
-// pin keeps a process, and all that it starts from now on, on processors. A thread that is made meanwhile may escape once: so it goes on
-// until it finds no thread elsewhere.
+// pin keeps a process, and all that it starts from now on, on processors. A thread that is made meanwhile may escape
+// once: so it goes on until it finds no thread elsewhere.
 func pin(pid int, to unix.CPUSet) error {
 	for again := true; again; {
 		again = false
@@ -59,8 +59,8 @@ func pin(pid int, to unix.CPUSet) error {
 	return nil
 }
 
-// divide gives this process, and with it the control plane that it starts, the first half of the processors. It returns what gives a
-// contender the other half.
+// divide gives this process, and with it the control plane that it starts, the first half of the processors. It returns
+// what gives a contender the other half.
 func divide() (pinned func(pid int) error, err error) {
 	server, contender, err := halves()
 	if err != nil {

@@ -53,9 +53,9 @@ func usageOf(pid int) (usage, error) {
 	return u, err
 }
 
-// programOf is how many bytes of a process's own program file are mapped and resident. How many depends on what of the file
-// the kernel had in its cache, for it maps what lies beside a page too: the same program at rest was seen with 20 MiB of them
-// and with 45. So they are no part of what we compare.
+// programOf is how many bytes of a process's own program file are mapped and resident. How many depends on what of the
+// file the kernel had in its cache, for it maps what lies beside a page too: the same program at rest was seen with 20
+// MiB of them and with 45. So they are no part of what we compare.
 func programOf(pid int) (uint64, error) {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {

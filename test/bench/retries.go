@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// firstBackoff is how long the place of a pod waits after its first pod has failed; each further failure doubles it. The controller
-// counts from the time at which the container ended, which has whole seconds.
+// firstBackoff is how long the place of a pod waits after its first pod has failed; each further failure doubles it.
+// The controller counts from the time at which the container ended, which has whole seconds.
 const firstBackoff = 10 * time.Second
 
-// retries are how late pods came in the place of failed ones, in Jobs whose pods do not share one backoff: each index has its own, or there
-// is one pod. Its zero value has seen none.
+// retries are how late pods came in the place of failed ones, in Jobs whose pods do not share one backoff: each index
+// has its own, or there is one pod. Its zero value has seen none.
 type retries struct {
 	due    map[string]time.Time // by index: when it may have its next pod
 	failed int                  // pods of a Job of one pod

@@ -50,7 +50,8 @@ func TestRetriesAreLate(t *testing.T) {
 	}
 }
 
-// TestTheOnlyPodOfAJobIsRetried: each failure doubles the backoff, and a Job of many pods, which share one, has no such time.
+// TestTheOnlyPodOfAJobIsRetried: each failure doubles the backoff, and a Job of many pods, which share one, has no such
+// time.
 func TestTheOnlyPodOfAJobIsRetried(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	failed := func(uid types.UID, ended time.Duration) *corev1.Pod {

@@ -79,8 +79,8 @@ func (b *bench) namespace(ctx context.Context) (string, error) {
 	return name, b.cp.AwaitNamespace(ctx, name)
 }
 
-// start starts the contender and returns when it has run a first Job and has come to rest, so that it is warm. It says how
-// long it was from the start of the process until the pod of that Job, which was there before, was seen.
+// start starts the contender and returns when it has run a first Job and has come to rest, so that it is warm. It says
+// how long it was from the start of the process until the pod of that Job, which was there before, was seen.
 func (r *run) start(ctx context.Context) (time.Duration, error) {
 	namespace, err := r.bench.namespace(ctx)
 	if err != nil {

@@ -15,10 +15,11 @@ import (
 type Setting struct {
 	// Profile is how pods live: life (default), instant or cluster.
 	Profile string `json:"profile"`
-	// Network lies between a contender and its API server: loopback (default), 2ms or 20ms. Kubelets and the stopwatch are beside the server.
+	// Network lies between a contender and its API server: loopback (default), 2ms or 20ms. Kubelets and the stopwatch are
+	// beside the server.
 	Network string `json:"network"`
-	// Place is where the server runs: on the "same" processors as the contender (default), or on "other" ones: the contender has the
-	// last half of the processors to itself, and all else has the first.
+	// Place is where the server runs: on the "same" processors as the contender (default), or on "other" ones: the
+	// contender has the last half of the processors to itself, and all else has the first.
 	Place string `json:"place"`
 	// Seed draws how long pods run and which fail.
 	Seed uint64 `json:"seed"`
@@ -26,7 +27,8 @@ type Setting struct {
 
 // Profiles.
 const (
-	// Life has pods that are scheduled, become ready, run and end, each by a write of its own of our scheduler and kubelets.
+	// Life has pods that are scheduled, become ready, run and end, each by a write of its own of our scheduler and
+	// kubelets.
 	Life = "life"
 	// Instant ends every pod with one write when it appears.
 	Instant = "instant"

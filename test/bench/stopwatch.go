@@ -214,8 +214,8 @@ func finished(job *batchv1.Job) bool {
 	return false
 }
 
-// follow watches Jobs from now on until ctx ends, which is no error. It returns when the watch has begun; wait gives the
-// error.
+// follow watches Jobs from now on until ctx ends, which is no error. It returns when the watch has begun; wait gives
+// the error.
 func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wait func() error, err error) {
 	list, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {

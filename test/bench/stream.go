@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats/subscribe"
 )
 
-// streamed creates Jobs at a steady pace, while a subscriber to the contender's NATS stream notes when it is handed the end of
-// their pods. It is in this process, as the stopwatch is, and else what any program with the Go package is.
+// streamed creates Jobs at a steady pace, while a subscriber to the contender's NATS stream notes when it is handed the
+// end of their pods. It is in this process, as the stopwatch is, and else what any program with the Go package is.
 func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
@@ -49,7 +49,8 @@ func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	return nil
 }
 
-// listen takes all events of the stream until ctx ends. It closes begun at the first, which is from before the workload.
+// listen takes all events of the stream until ctx ends. It closes begun at the first, which is from before the
+// workload.
 func (r *run) listen(ctx context.Context, begun chan<- struct{}) error {
 	url, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS"))
 	if err != nil {

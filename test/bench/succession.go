@@ -14,8 +14,9 @@ type succession struct {
 
 func (t *timing) podEnded(at time.Time) { t.ends = append(t.ends, at) }
 
-// podSeen takes a pod that was not seen before. In a Job that keeps as many pods as it may have at once, the first end makes room for
-// the first pod beyond those, and so on. A retry of an index has a time of its own to wait for, see retries.
+// podSeen takes a pod that was not seen before. In a Job that keeps as many pods as it may have at once, the first end
+// makes room for the first pod beyond those, and so on. A retry of an index has a time of its own to wait for, see
+// retries.
 func (t *timing) podSeen(at time.Time) {
 	freed := t.seen - int(t.shape.parallelism)
 	t.seen++

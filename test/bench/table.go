@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Write writes the report for people: medians and ratios of every workload, beside the ratios of the baseline if there is
-// one, and what is to be known about the run.
+// Write writes the report for people: medians and ratios of every workload, beside the ratios of the baseline if there
+// is one, and what is to be known about the run.
 func (r *Report) Write(w io.Writer, base Baseline) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	before := base.ratios(r)

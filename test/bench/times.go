@@ -46,7 +46,8 @@ func (r *run) times(lap *Lap) {
 	lap.Figures[keyRate] = float64(r.pods()) / ended.Sub(began).Seconds()
 }
 
-// quantiles puts median and 99th percentile into the figures of these keys, if there are any values; an empty key is left out.
+// quantiles puts median and 99th percentile into the figures of these keys, if there are any values; an empty key is
+// left out.
 func (r *run) quantiles(lap *Lap, all []time.Duration, median, most string) {
 	if len(all) == 0 {
 		return

@@ -16,8 +16,8 @@ import (
 // certificates are those of a server of webhooks, in PEM.
 type certificates struct{ ca, caKey, server, serverKey []byte }
 
-// newCertificates makes an authority and a certificate for loopback. Kueue looks for two names in them, and makes others where it does not
-// find them: its own for the authority, and that of its Service.
+// newCertificates makes an authority and a certificate for loopback. Kueue looks for two names in them, and makes
+// others where it does not find them: its own for the authority, and that of its Service.
 func newCertificates(name, service string) (*certificates, error) {
 	authority := template(name)
 	authority.DNSNames = []string{name}

@@ -25,7 +25,8 @@ var jobSetScenarios = []scenario{
 
 var jobSets = schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}
 
-// replicated is one of the replicatedJobs of a JobSet: so many Jobs of so many pods each, named JOBSET-NAME-0 and so on.
+// replicated is one of the replicatedJobs of a JobSet: so many Jobs of so many pods each, named JOBSET-NAME-0 and so
+// on.
 type replicated struct {
 	name           string
 	replicas, pods int32
@@ -128,7 +129,8 @@ func (w *world) counted(name, what string, want int64) {
 	})
 }
 
-// allSucceed: a JobSet sees from the statuses that ours writes that its Jobs are ready, and later that they have succeeded.
+// allSucceed: a JobSet sees from the statuses that ours writes that its Jobs are ready, and later that they have
+// succeeded.
 func (w *world) allSucceed() {
 	w.createJobSet(w.newJobSet(nil))
 	w.runGroup("")
@@ -202,8 +204,8 @@ func (w *world) twice(name string, first types.UID) {
 	}
 }
 
-// resumedElsewhere: a JobSet is suspended while it runs, and resumed with another node selector. JobSet takes the start time from the
-// statuses of its Jobs, so that it may change their templates.
+// resumedElsewhere: a JobSet is suspended while it runs, and resumed with another node selector. JobSet takes the start
+// time from the statuses of its Jobs, so that it may change their templates.
 func (w *world) resumedElsewhere() {
 	o := w.newJobSet(nil)
 	selectPool(w, o, "spot")

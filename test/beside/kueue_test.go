@@ -22,8 +22,8 @@ var kueueScenarios = []scenario{
 	{"a JobSet in a queue", (*world).jobSetInAQueue},
 }
 
-// heldThenAdmitted: the quota is one pod's. Three Jobs take it one after the other, each when the one before it has ended. The third is the
-// built-in controller's where that runs.
+// heldThenAdmitted: the quota is one pod's. Three Jobs take it one after the other, each when the one before it has
+// ended. The third is the built-in controller's where that runs.
 func (w *world) heldThenAdmitted() {
 	w.makeQueue(quota{"spot", "1"})
 	w.create(queued(w.newJob("first", 1, "1")))
@@ -72,7 +72,8 @@ func (w *world) heldThenAdmitted() {
 	})
 }
 
-// drained: an administrator drains the queue and takes its nodes away. The Job of two indexes, of which neither may fail, goes on elsewhere.
+// drained: an administrator drains the queue and takes its nodes away. The Job of two indexes, of which neither may
+// fail, goes on elsewhere.
 func (w *world) drained() {
 	w.makeQueue(quota{"spot", "2"}, quota{"reserved", "2"})
 	job := queued(w.newJob("train", 2, "1"))
@@ -163,8 +164,8 @@ func (w *world) requestsLowered() {
 	w.complete("greedy", 2)
 }
 
-// expiresInAQueue: a Job with a TTL ends, and its quota is free. Where ours runs all Jobs it deletes the Job; otherwise it leaves that to
-// others.
+// expiresInAQueue: a Job with a TTL ends, and its quota is free. Where ours runs all Jobs it deletes the Job; otherwise
+// it leaves that to others.
 func (w *world) expiresInAQueue() {
 	w.makeQueue(quota{"spot", "1"})
 	job := queued(w.newJob("short", 1, "1"))

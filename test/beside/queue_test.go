@@ -39,7 +39,8 @@ func object(kind, name string, rest map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: o}
 }
 
-// makeFlavors makes what belongs to no scenario: a flavor for each pool of nodes, and the priority of those who do not wait.
+// makeFlavors makes what belongs to no scenario: a flavor for each pool of nodes, and the priority of those who do not
+// wait.
 func makeFlavors(t *testing.T) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(shared.RESTConfig())

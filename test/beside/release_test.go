@@ -31,7 +31,8 @@ var installed = []string{
 	"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
 }
 
-// readRelease reads the manifests of the release that a program is built from, as 'kubectl apply -k config/default' would.
+// readRelease reads the manifests of the release that a program is built from, as 'kubectl apply -k config/default'
+// would.
 func readRelease(ctx context.Context, kubectl, name string) (*release, error) {
 	source, err := binaries.Source(ctx, name)
 	if err != nil {

@@ -246,7 +246,8 @@ func condition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCond
 	return &job.Status.Conditions[i]
 }
 
-// suspended waits until the status of a Job says that it is suspended and has no active pod, and no pod is there any more.
+// suspended waits until the status of a Job says that it is suspended and has no active pod, and no pod is there any
+// more.
 func (w *world) suspended(name string) {
 	w.t.Helper()
 	w.eventually("Job "+name+" is suspended", func() (string, error) {
@@ -266,7 +267,8 @@ func (w *world) suspended(name string) {
 	})
 }
 
-// complete waits until a Job is complete, with so many pods that succeeded and none that failed, and says so in our log likewise.
+// complete waits until a Job is complete, with so many pods that succeeded and none that failed, and says so in our log
+// likewise.
 func (w *world) complete(name string, succeeded int32) {
 	w.t.Helper()
 	w.eventually("Job "+name+" is complete", func() (string, error) {

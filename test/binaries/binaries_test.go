@@ -168,7 +168,8 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// TestAnOlderMinorHasFilesOfItsOwn: they stand beside those of test/tools, and are built only for who asks for that minor.
+// TestAnOlderMinorHasFilesOfItsOwn: they stand beside those of test/tools, and are built only for who asks for that
+// minor.
 func TestAnOlderMinorHasFilesOfItsOwn(t *testing.T) {
 	root := repository(t, someVersions)
 	want, err := versions(filepath.Join(root, "test", "tools"))

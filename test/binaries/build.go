@@ -23,8 +23,8 @@ type build struct {
 	dir      string
 }
 
-// run builds the program into a temporary name, renames it and then writes the stamp, so that a stamp never stands beside
-// another program than the one it describes.
+// run builds the program into a temporary name, renames it and then writes the stamp, so that a stamp never stands
+// beside another program than the one it describes.
 func (b build) run(ctx context.Context, p *progress) error {
 	stamp := stampPath(b.dir, b.label())
 	if err := os.Remove(stamp); err != nil && !os.IsNotExist(err) {
@@ -59,8 +59,8 @@ func (b build) compile(ctx context.Context, output string, p *progress) error {
 }
 
 // goCommand runs a go command in the tools module, with low priority, because a build of this size makes a machine
-// unpleasant to use. When ctx ends, the command and its compilers are told to stop. The error of one that fails holds the
-// last lines it said.
+// unpleasant to use. When ctx ends, the command and its compilers are told to stop. The error of one that fails holds
+// the last lines it said.
 func (b build) goCommand(ctx context.Context, p *progress, stdout io.Writer, args ...string) error {
 	argv := append([]string{"go"}, args...)
 	if nice, err := exec.LookPath("nice"); err == nil {
@@ -101,9 +101,9 @@ func withoutModFlag(flags string) string {
 // keepLines bounds what a follower keeps of a build that fails.
 const keepLines = 40
 
-// follower reads what go build -v says: a line that is one package path is progress, a download likewise; everything else
-// is a complaint, of which the last lines are kept. It is not safe for concurrent use; os/exec writes to it from one
-// goroutine, and complaint is called after that has ended.
+// follower reads what go build -v says: a line that is one package path is progress, a download likewise; everything
+// else is a complaint, of which the last lines are kept. It is not safe for concurrent use; os/exec writes to it from
+// one goroutine, and complaint is called after that has ended.
 type follower struct {
 	progress *progress
 	partial  []byte // the line that has not ended yet

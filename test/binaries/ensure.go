@@ -20,7 +20,8 @@ type Config struct {
 	Dir string
 	// Programs are those that are needed, by their names; empty: those of a cluster.
 	Programs []string
-	// Minor is one of Minors: programs of Kubernetes are of that version where there are such; empty: of that in test/tools.
+	// Minor is one of Minors: programs of Kubernetes are of that version where there are such; empty: of that in
+	// test/tools.
 	Minor string
 	// Progress is told what is being built, how far it is and how long it will take; nil: standard error. Nothing is
 	// written when there is nothing to build.
@@ -74,9 +75,9 @@ func (s Set) Version(name string) string {
 	return s.versions[p.origin()]
 }
 
-// Ensure builds those of the programs asked for that are missing or of another version and returns when all are current. With everything
-// current it reads a few small files and nothing else. When ctx ends, the build is stopped and ctx's error returned;
-// programs that were finished by then stay.
+// Ensure builds those of the programs asked for that are missing or of another version and returns when all are
+// current. With everything current it reads a few small files and nothing else. When ctx ends, the build is stopped and
+// ctx's error returned; programs that were finished by then stay.
 func Ensure(ctx context.Context, c Config) (Set, error) {
 	if err := c.setDefaults(); err != nil {
 		return Set{}, err

@@ -19,8 +19,8 @@ type lock struct{ file *os.File }
 // lockPoll is how often a waiting process asks again. flock can wait by itself, but not be interrupted by a context.
 const lockPoll = 200 * time.Millisecond
 
-// acquire takes the lock at path and writes this process's pid into the file. It waits while another process holds it, and
-// says so once.
+// acquire takes the lock at path and writes this process's pid into the file. It waits while another process holds it,
+// and says so once.
 func acquire(ctx context.Context, path string, progress io.Writer) (*lock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -42,8 +42,8 @@ var Cluster = []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}
 // Node are the programs of a real node, which runs containers, of its DNS, and kubectl.
 var Node = []string{Kubelet, Kubectl, Containerd, ContainerdShim, Ctr, CoreDNS}
 
-// Minors are the older minor versions of Kubernetes whose API server, controllers and scheduler can be built too, when a test asks for
-// them (Config.Minor). Each has a go.mod of its own.
+// Minors are the older minor versions of Kubernetes whose API server, controllers and scheduler can be built too, when
+// a test asks for them (Config.Minor). Each has a go.mod of its own.
 var Minors = []string{"1.32", "1.33", "1.34", "1.35", "1.36"}
 
 // Beside are the programs that tests run beside ours, and kubectl, which reads the manifests of their releases.
@@ -81,8 +81,8 @@ type origin struct{ tools, module string }
 
 func (p program) origin() origin { return origin{p.tools, p.module} }
 
-// file is its path in the directory. Older minors have directories of their own, for a program has to keep its name: it calls itself by it
-// in the managed fields of objects.
+// file is its path in the directory. Older minors have directories of their own, for a program has to keep its name: it
+// calls itself by it in the managed fields of objects.
 func (p program) file() string { return filepath.Join(p.minor(), p.name) }
 
 // label names it among all.
@@ -120,8 +120,8 @@ func find(name, minor string) (program, bool) {
 	return program{}, false
 }
 
-// ours are those whose versions test/tools and the modules below it say, in the order of building: each reuses what the ones before it
-// compiled.
+// ours are those whose versions test/tools and the modules below it say, in the order of building: each reuses what the
+// ones before it compiled.
 var ours = []program{
 	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", "", 75 * time.Second, noVars},
 	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesModule, "", 285 * time.Second, kubernetesVars},
@@ -143,7 +143,8 @@ var ours = []program{
 	{Kustomize, kustomizeModule, kustomizeModule, "kustomize", 15 * time.Second, kustomizeVars},
 }
 
-// pace is how fast this machine builds: what the builds so far took, against what they take on two idle cores with nothing cached.
+// pace is how fast this machine builds: what the builds so far took, against what they take on two idle cores with
+// nothing cached.
 type pace struct{ took, cold time.Duration }
 
 // estimate is how long a build takes here that takes that long there.
@@ -215,8 +216,8 @@ func kwokVars(version string) []string {
 	return []string{"sigs.k8s.io/kwok/pkg/consts.Version=" + version}
 }
 
-// verb is the go command that builds the program. The end-to-end specs are the tests of a package; to vet all that they import takes
-// longer than to build them.
+// verb is the go command that builds the program. The end-to-end specs are the tests of a package; to vet all that they
+// import takes longer than to build them.
 func (p program) verb() []string {
 	if p.name == E2E {
 		return []string{"test", "-c", "-vet=off", "-v"}
@@ -224,7 +225,8 @@ func (p program) verb() []string {
 	return []string{"build", "-v"}
 }
 
-// ldflags leaves out the symbol table and the debug information: these programs are not debugged, and linking is faster.
+// ldflags leaves out the symbol table and the debug information: these programs are not debugged, and linking is
+// faster.
 func (p program) ldflags(version string) string {
 	flags := "-s -w"
 	for _, v := range p.vars(version) {

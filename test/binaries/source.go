@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// Source is the directory of the module that the named program is built from, in Go's module cache. A release has more than its
-// program there: the manifests that install it.
+// Source is the directory of the module that the named program is built from, in Go's module cache. A release has more
+// than its program there: the manifests that install it.
 func Source(ctx context.Context, name string) (string, error) {
 	root, err := FindRoot()
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 )
 
 // Kubernetes is released as one repository and as its parts; k8s.io/kubernetes v1.X.Y asks for its parts as v0.0.0 and
-// means v0.X.Y, which only a replace can say. A part whose release cannot be had is replaced by another of its minor, with a comment.
+// means v0.X.Y, which only a replace can say. A part whose release cannot be had is replaced by another of its minor,
+// with a comment.
 func TestToolsReplaceEveryPartOfKubernetesByItsOwnRelease(t *testing.T) {
 	root, err := FindRoot()
 	if err != nil {
@@ -86,7 +87,8 @@ func TestOracleHasTheReleaseOfTheTools(t *testing.T) {
 	}
 }
 
-// The manifests of deploy/ are made from the chart by the Helm that installs it, and held against the kustomize that applies them.
+// The manifests of deploy/ are made from the chart by the Helm that installs it, and held against the kustomize that
+// applies them.
 func TestManifestsHaveTheReleasesOfTheTools(t *testing.T) {
 	root, err := FindRoot()
 	if err != nil {

@@ -49,8 +49,8 @@ type junit struct {
 	} `xml:"testsuite>testcase"`
 }
 
-// readReport reads what came of a spec from the report of a process that was to run it and no other. A spec that says why it skipped
-// itself is skipped; one that was not begun has failed.
+// readReport reads what came of a spec from the report of a process that was to run it and no other. A spec that says
+// why it skipped itself is skipped; one that was not begun has failed.
 func readReport(text []byte, spec string) (result, error) {
 	var report junit
 	if err := xml.Unmarshal(text, &report); err != nil {

@@ -72,8 +72,8 @@ func listed(text string) []string {
 	return slices.Compact(names)
 }
 
-// TestSpecs runs them with Jobledger and with the built-in controllers. All must pass with Jobledger, and the page must say what came
-// of it.
+// TestSpecs runs them with Jobledger and with the built-in controllers. All must pass with Jobledger, and the page must
+// say what came of it.
 func TestSpecs(t *testing.T) {
 	node.Need(t)
 	wanted := regexp.MustCompile(*only)
@@ -108,7 +108,8 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// judge compares the page with what came of the specs, or writes it. Of a contender that did not run now, the last run counts.
+// judge compares the page with what came of the specs, or writes it. Of a contender that did not run now, the last run
+// counts.
 func judge(t *testing.T) {
 	mine, err := load(ours)
 	if err != nil {

@@ -58,7 +58,8 @@ func (cp *ControlPlane) Writes() (writes []Write, err error) {
 	return writes, err
 }
 
-// audited is what was read of the audit log. Each line is read once: a control plane that many tests share writes 50,000, and each test asks.
+// audited is what was read of the audit log. Each line is read once: a control plane that many tests share writes
+// 50,000, and each test asks.
 type audited struct {
 	mu     sync.Mutex
 	writes []Write
@@ -84,8 +85,8 @@ func (cp *ControlPlane) eachWrite(do func(*Write)) error {
 	return nil
 }
 
-// Forbidden returns the write requests of a user that were refused because no role grants them. (What a quota or a webhook
-// forbids is another matter. Reads are not in the audit log.)
+// Forbidden returns the write requests of a user that were refused because no role grants them. (What a quota or a
+// webhook forbids is another matter. Reads are not in the audit log.)
 func (cp *ControlPlane) Forbidden(user string) (refused []Write, err error) {
 	err = cp.eachWrite(func(w *Write) {
 		if w.User == user && w.Code == http.StatusForbidden && strings.Contains(w.Message, "cannot "+w.Verb+" resource") {
@@ -95,8 +96,8 @@ func (cp *ControlPlane) Forbidden(user string) (refused []Write, err error) {
 	return refused, err
 }
 
-// WritesSince is Writes without the part of the audit log before offset, a value that an earlier call returned, or 0. It
-// returns the offset from which to go on.
+// WritesSince is Writes without the part of the audit log before offset, a value that an earlier call returned, or 0.
+// It returns the offset from which to go on.
 func (cp *ControlPlane) WritesSince(offset int64) (writes []Write, next int64, err error) {
 	f, err := os.Open(cp.auditLog())
 	if err != nil {

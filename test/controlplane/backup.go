@@ -15,8 +15,9 @@ func (cp *ControlPlane) Backup(ctx context.Context, file string) error {
 	return cp.tool(ctx, binaries.Etcdctl, "--endpoints="+cp.etcdSocket(), "snapshot", "save", file)
 }
 
-// Restore puts a backup in the place of what is stored: it kills every component, as one does who restores a cluster, and starts
-// them again when etcd has the data of the backup. Revisions go back. It returns when the API server is ready.
+// Restore puts a backup in the place of what is stored: it kills every component, as one does who restores a cluster,
+// and starts them again when etcd has the data of the backup. Revisions go back. It returns when the API server is
+// ready.
 func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	var running []string
 	cp.mu.Lock()
@@ -51,8 +52,8 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	return nil
 }
 
-// PrepareBackups builds the programs by which Backup and Restore work, if they are missing. That may take long, and the cluster
-// goes on meanwhile.
+// PrepareBackups builds the programs by which Backup and Restore work, if they are missing. That may take long, and the
+// cluster goes on meanwhile.
 func (cp *ControlPlane) PrepareBackups(ctx context.Context) error {
 	_, err := binaries.Ensure(ctx, binaries.Config{
 		Dir: cp.opts.BinDir, Progress: cp.opts.Progress, Programs: []string{binaries.Etcdctl, binaries.Etcdutl},

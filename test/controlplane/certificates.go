@@ -18,8 +18,8 @@ import (
 // certificateLife is far longer than any control plane of ours lives.
 const certificateLife = 30 * 24 * time.Hour
 
-// authority signs the certificates of the API server and of its clients. There is one, because nothing is gained here by
-// trusting servers and clients apart.
+// authority signs the certificates of the API server and of its clients. There is one, because nothing is gained here
+// by trusting servers and clients apart.
 type authority struct {
 	key  crypto.Signer
 	cert *x509.Certificate

@@ -77,7 +77,8 @@ func newNode(name, version string) *corev1.Node {
 	}
 }
 
-// CreateNamespace creates a namespace whose name begins with prefix and returns the name when pods can be created in it.
+// CreateNamespace creates a namespace whose name begins with prefix and returns the name when pods can be created in
+// it.
 func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (string, error) {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {

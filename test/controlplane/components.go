@@ -30,8 +30,8 @@ func (cp *ControlPlane) startEtcd() error {
 	)
 }
 
-// auditPolicy records every write once, when it has been answered; reads, too, if so asked, and bodies of requests. A watch is recorded
-// when it ends. The audit event of an update names UID and version of the object without its body.
+// auditPolicy records every write once, when it has been answered; reads, too, if so asked, and bodies of requests. A
+// watch is recorded when it ends. The audit event of an update names UID and version of the object without its body.
 func (cp *ControlPlane) auditPolicy() string {
 	verbs := "create, update, patch, delete, deletecollection"
 	if cp.opts.AuditReads {

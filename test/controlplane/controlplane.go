@@ -34,9 +34,9 @@ type ControlPlane struct {
 	done      chan struct{} // closed when err is set or Stop was called
 }
 
-// Start builds what is missing, starts a control plane and returns when it serves, its namespaces have ServiceAccounts and
-// its nodes are there. ctx bounds the start only; the control plane runs until Stop. When Start fails, nothing is left
-// running, and the error says where the logs are.
+// Start builds what is missing, starts a control plane and returns when it serves, its namespaces have ServiceAccounts
+// and its nodes are there. ctx bounds the start only; the control plane runs until Stop. When Start fails, nothing is
+// left running, and the error says where the logs are.
 func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err

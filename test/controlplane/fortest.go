@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// ForTest starts a control plane that lives as long as the test. When the test has failed by then, data and logs are kept
-// and the test's log says where.
+// ForTest starts a control plane that lives as long as the test. When the test has failed by then, data and logs are
+// kept and the test's log says where.
 //
 // Building what is missing can take longer than go test allows a package; build it before with
 // go run ./cmd/cluster --build.

@@ -37,8 +37,8 @@ func (cp *ControlPlane) UserConfig(name string, groups ...string) (*rest.Config,
 	return c, nil
 }
 
-// ServiceAccountConfig returns a client configuration that carries a token of an existing ServiceAccount, valid for a day.
-// The audit log knows it as system:serviceaccount:NAMESPACE:NAME.
+// ServiceAccountConfig returns a client configuration that carries a token of an existing ServiceAccount, valid for a
+// day. The audit log knows it as system:serviceaccount:NAMESPACE:NAME.
 func (cp *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {

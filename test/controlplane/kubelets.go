@@ -4,7 +4,8 @@ import (
 	"net/url"
 )
 
-// ServiceIP is the cluster IP of the Service kubernetes, by which pods reach the API server. Its certificate is for it too.
+// ServiceIP is the cluster IP of the Service kubernetes, by which pods reach the API server. Its certificate is for it
+// too.
 const ServiceIP = "10.0.0.1"
 
 // kubeletArgs let kubelets join: the API server knows them as nodes, and calls them for logs and exec.
@@ -31,8 +32,8 @@ func (cp *ControlPlane) writeKubeletClient() error {
 	})
 }
 
-// KubeletFiles are what a kubelet needs to join as the node of that name: a kubeconfig, and the certificate authority that signs
-// who may call it.
+// KubeletFiles are what a kubelet needs to join as the node of that name: a kubeconfig, and the certificate authority
+// that signs who may call it.
 func (cp *ControlPlane) KubeletFiles(node string) (kubeconfig, ca string, err error) {
 	kubeconfig, err = cp.componentKubeconfig("system:node:"+node, "system:nodes")
 	return kubeconfig, cp.path("components/ca.crt"), err

@@ -12,8 +12,8 @@ import (
 
 // Options choose what a control plane is like. The zero value is one node, RBAC, and no controller that touches Jobs.
 type Options struct {
-	// Bare runs etcd and kube-apiserver and nothing beside them: no controller, no scheduler, no nodes, no kwok, and pods need
-	// no ServiceAccount. It is for measuring, where unrequested objects would be measured too.
+	// Bare runs etcd and kube-apiserver and nothing beside them: no controller, no scheduler, no nodes, no kwok, and pods
+	// need no ServiceAccount. It is for measuring, where unrequested objects would be measured too.
 	Bare bool
 	// BuiltinBatch runs the job, cronjob and ttl-after-finished controllers of kube-controller-manager too.
 	BuiltinBatch bool
@@ -21,11 +21,12 @@ type Options struct {
 	Controllers []string
 	// Nodes is how many nodes there are, node-0 and so on; 0 means 1. A node takes any number of pods.
 	Nodes int
-	// RealNodes leaves the nodes to kubelets that join by themselves, see KubeletFiles: there is no simulated node and no kwok.
+	// RealNodes leaves the nodes to kubelets that join by themselves, see KubeletFiles: there is no simulated node and no
+	// kwok.
 	RealNodes bool
 
-	// PodOutcome and PodRunFor are queries (jq) of a pod, for its Outcome and for how long it runs, such as "200ms"; empty: its annotations
-	// say so.
+	// PodOutcome and PodRunFor are queries (jq) of a pod, for its Outcome and for how long it runs, such as "200ms";
+	// empty: its annotations say so.
 	PodOutcome, PodRunFor string
 
 	// AuditLog is the file for the audit log of all writes; empty: a file of our own. See Writes.
@@ -34,8 +35,9 @@ type Options struct {
 	AuditReads bool
 	// AuditBodies has the bodies of creates, patches and deletes in the audit log, too: see Write.Body.
 	AuditBodies bool
-	// Minor is an older version of Kubernetes, one of binaries.Minors, whose API server, controllers and scheduler run, built when they
-	// are missing; empty: the version of test/tools. Gates and API versions that it does not know end its programs.
+	// Minor is an older version of Kubernetes, one of binaries.Minors, whose API server, controllers and scheduler run,
+	// built when they are missing; empty: the version of test/tools. Gates and API versions that it does not know end its
+	// programs.
 	Minor string
 	// FeatureGates are set on kube-apiserver, kube-controller-manager and kube-scheduler alike.
 	FeatureGates map[string]bool
@@ -51,8 +53,9 @@ type Options struct {
 	DataDir string
 	// Keep makes Stop leave DataDir.
 	Keep bool
-	// Timeout bounds how long Start waits for the control plane after the programs are built; 0 means 5 min: it takes ten seconds
-	// alone, and several start at a time on machines that have much else to do. A program that ends meanwhile is told at once.
+	// Timeout bounds how long Start waits for the control plane after the programs are built; 0 means 5 min: it takes ten
+	// seconds alone, and several start at a time on machines that have much else to do. A program that ends meanwhile is
+	// told at once.
 	Timeout time.Duration
 	// Progress is told what is being built, if anything is; nil: standard error.
 	Progress io.Writer

@@ -27,7 +27,8 @@ func (cp *ControlPlane) Freeze(component string) error {
 	return cp.signal("freeze", component, syscall.SIGSTOP)
 }
 
-// Thaw makes a component go on after Freeze. It carries out what it was asked meanwhile, as far as who asked still waits.
+// Thaw makes a component go on after Freeze. It carries out what it was asked meanwhile, as far as who asked still
+// waits.
 func (cp *ControlPlane) Thaw(component string) error {
 	return cp.signal("thaw", component, syscall.SIGCONT)
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAnInterruptedComponentIsNoFailure: whoever watches a process may see late that it was interrupted, when the component has been resumed.
+// TestAnInterruptedComponentIsNoFailure: whoever watches a process may see late that it was interrupted, when the
+// component has been resumed.
 func TestAnInterruptedComponentIsNoFailure(t *testing.T) {
 	p, err := launch("sleeper", filepath.Join(t.TempDir(), "log"), "/bin/sleep", "3600")
 	if err != nil {

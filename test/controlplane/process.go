@@ -26,8 +26,8 @@ type process struct {
 	err   error
 }
 
-// garbage lets the heap of a program grow to five times what is alive before it is collected: what is alive is small, and at Go's own 100
-// the collector takes a sixth of the start of an API server.
+// garbage lets the heap of a program grow to five times what is alive before it is collected: what is alive is small,
+// and at Go's own 100 the collector takes a sixth of the start of an API server.
 const garbage = "400"
 
 // launch starts a program. Its goroutine ends with the process.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Annotations on a pod (in a Job: on its template) that choose the pod's life. Without any of them a pod that was given a
-// node runs and succeeds at once.
+// Annotations on a pod (in a Job: on its template) that choose the pod's life. Without any of them a pod that was given
+// a node runs and succeeds at once.
 const (
 	// AnnotationOutcome is how the pod ends, see Outcome. The default is OutcomeSucceed.
 	AnnotationOutcome = "sim.jobledger.dev/outcome"

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
-// TestDeletedPodsSayWhatARealKubeletSays: the last words about a pod that is deleted while it runs, and before it starts, are those that a
-// real kubelet wrote (test/node/situations).
+// TestDeletedPodsSayWhatARealKubeletSays: the last words about a pod that is deleted while it runs, and before it
+// starts, are those that a real kubelet wrote (test/node/situations).
 func TestDeletedPodsSayWhatARealKubeletSays(t *testing.T) {
 	real, err := causes.ReadWords(filepath.Join("..", "internal", "causes", "testdata", "words.txt"))
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 // cronName is the CronJob of a row.
 const cronName = "demo"
 
-// minute is the interval of its schedule: names of Jobs have whole minutes, so two due times within one would share theirs (C-152).
+// minute is the interval of its schedule: names of Jobs have whole minutes, so two due times within one would share
+// theirs (C-152).
 const minute = time.Minute
 
 // soon is how long it takes until a Job is due that replaces the one before it. By then that one runs.
@@ -119,9 +120,9 @@ func cronRows() (rows []cronRow) {
 	return rows
 }
 
-// TestCrashesAroundADueTime: the controller is killed at each point around a due time, and around what is done for it. The due time starts
-// once, and the ledger says so: no due time is lost, none has two fates, and each Job is told once. With the log lost no due time starts
-// twice, and no run that was asked for (C-173, C-220, C-221, C-242).
+// TestCrashesAroundADueTime: the controller is killed at each point around a due time, and around what is done for it.
+// The due time starts once, and the ledger says so: no due time is lost, none has two fates, and each Job is told once.
+// With the log lost no due time starts twice, and no run that was asked for (C-173, C-220, C-221, C-242).
 func TestCrashesAroundADueTime(t *testing.T) {
 	for _, r := range cronRows() {
 		t.Run(r.sentence, func(t *testing.T) {
@@ -343,7 +344,8 @@ func (x *trial) judgeTicks(lost bool) {
 	}
 }
 
-// jobsMade are the UIDs of all Jobs that were ever there, and how many were made for each due time, or for a run that was asked for.
+// jobsMade are the UIDs of all Jobs that were ever there, and how many were made for each due time, or for a run that
+// was asked for.
 func (x *trial) jobsMade() (made map[string]bool, due map[string]int) {
 	made, due = map[string]bool{}, map[string]int{}
 	for _, c := range x.history.Changes() {
@@ -358,8 +360,8 @@ func (x *trial) jobsMade() (made map[string]bool, due map[string]int) {
 	return made, due
 }
 
-// judgeEvents checks that no Job is a surprise to a controller with its log (C-113). It does not know that a Job is gone which it was about
-// to delete when it was killed, and says so as the built-in does.
+// judgeEvents checks that no Job is a surprise to a controller with its log (C-113). It does not know that a Job is
+// gone which it was about to delete when it was killed, and says so as the built-in does.
 func (x *trial) judgeEvents(r *cronRow) {
 	x.t.Helper()
 	if r.lost {

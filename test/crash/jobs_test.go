@@ -21,7 +21,8 @@ const (
 	many        = 20 // its pods at length, and in a row that needs so many to reach its points
 )
 
-// usual are the pods of the Job that is to complete, in most rows: more than run at a time, so that some are created when others have ended.
+// usual are the pods of the Job that is to complete, in most rows: more than run at a time, so that some are created
+// when others have ended.
 var usual = map[bool]int{false: 12, true: many}[long]
 
 // indexedJob is the Job that every crash falls into: so many pods, 10 at a time, each running for so long.
@@ -82,8 +83,8 @@ func unfinished(n history.Now) string {
 	return strings.Join(missing, "; ")
 }
 
-// misstated says what is wrong about the Jobs that are there at the end; least and most are the bounds of what the indexed
-// one may count as failed.
+// misstated says what is wrong about the Jobs that are there at the end; least and most are the bounds of what the
+// indexed one may count as failed.
 func misstated(n history.Now, least, most int32) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	good, bad := n.Jobs["indexed"].Status, n.Jobs["failing"].Status

@@ -28,7 +28,8 @@ func deletePod(x *trial) {
 	x.t.Logf("a user deleted %s", victim.Name)
 }
 
-// orphanPod is a user who empties the owner references of a pod that runs. Its Job adopts it again, once, and counts it once.
+// orphanPod is a user who empties the owner references of a pod that runs. Its Job adopts it again, once, and counts it
+// once.
 func orphanPod(x *trial) {
 	x.t.Helper()
 	victim := x.newestLive()
@@ -66,8 +67,8 @@ func wantParallel(n int) func(*trial) {
 	}
 }
 
-// meddled are rows in which a user does something while nobody runs the Jobs. Where the pods that are there must be met alive
-// by the next start, however late it comes, the pods are held: they run until the last start.
+// meddled are rows in which a user does something while nobody runs the Jobs. Where the pods that are there must be met
+// alive by the next start, however late it comes, the pods are held: they run until the last start.
 var meddled = []row{
 	{sentence: "a user orphans a pod, and the crash comes before it is adopted", held: true, crashes: []crash{
 		{point: "call.after.create-pod:8", then: orphanPod},

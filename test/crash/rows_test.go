@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A row is a list of crashes: the controller starts, ends as the first says, starts again, ends as the second says, and so
-// on, and then runs to the end. Counts are low enough to be reached however the work falls into batches and status writes; a
-// row whose point is not reached fails.
+// A row is a list of crashes: the controller starts, ends as the first says, starts again, ends as the second says, and
+// so on, and then runs to the end. Counts are low enough to be reached however the work falls into batches and status
+// writes; a row whose point is not reached fails.
 type row struct {
 	sentence string
 	crashes  []crash
@@ -70,7 +70,8 @@ var rows = []row{
 	{sentence: "an outcome in the middle is appended", crashes: at("outcome.after:8")},
 	{sentence: "in the middle, and again at the first append of the next start", crashes: at("call.after.create-pod:12", "append.after:1")},
 	{sentence: "in the middle, and again before the listing is settled", crashes: at("durable.after:6", "append.before:3")},
-	// Each kill finds some eight creates on their way, which take effect: so the first comes early enough to leave some for the third.
+	// Each kill finds some eight creates on their way, which take effect: so the first comes early enough to leave some
+	// for the third.
 	{sentence: "after a create, then twice after the first create that follows", many: true, crashes: at("call.after.create-pod:2", "call.after.create-pod:1", "call.after.create-pod:1")},
 	{sentence: "after a status write, then after the one that follows", crashes: at("call.after.update-status:1", "call.after.update-status:1")},
 	{sentence: "during a stop in good order, before its snapshot", crashes: []crash{{point: "snapshot.before:1", after: 300 * time.Millisecond, stop: true}}},

@@ -156,9 +156,9 @@ func (x *trial) awaitEnd(point string) {
 	}
 }
 
-// comesTo waits until the process has ended by itself, or nothing is left to do. The last effect is seen before the process has
-// come to the point behind it: so it is asked to stop in good order, and all that is on its way comes past its points. A point
-// that is not reached then never is.
+// comesTo waits until the process has ended by itself, or nothing is left to do. The last effect is seen before the
+// process has come to the point behind it: so it is asked to stop in good order, and all that is on its way comes past
+// its points. A point that is not reached then never is.
 func (x *trial) comesTo(point string) error {
 	select {
 	case <-x.controller.Ended():

@@ -35,8 +35,9 @@ var ttlRows = []ttlRow{
 	{"after the Job is deleted, and there is another Job of that name", []crash{{point: "call.after.delete-job:1", then: createAgain}}, true},
 }
 
-// TestCrashesAroundADelete: the controller is killed before and after it deletes an expired Job. The Job is deleted once. One whose TTL
-// was raised meanwhile stays, and so does another one of that name (T-013, T-035, T-050, T-054, T-070).
+// TestCrashesAroundADelete: the controller is killed before and after it deletes an expired Job. The Job is deleted
+// once. One whose TTL was raised meanwhile stays, and so does another one of that name (T-013, T-035, T-050, T-054,
+// T-070).
 func TestCrashesAroundADelete(t *testing.T) {
 	for _, log := range []string{"the log is kept", "the log is lost"} {
 		t.Run(log, func(t *testing.T) {
@@ -113,7 +114,8 @@ func (x *trial) unsettled(n history.Now, survives bool) string {
 	return x.there()
 }
 
-// there says that there is a Job of the name. It is asked again when a watch has told something, such as that the Job is gone.
+// there says that there is a Job of the name. It is asked again when a watch has told something, such as that the Job
+// is gone.
 func (x *trial) there() string {
 	_, err := shared.Admin.BatchV1().Jobs(x.namespace).Get(x.ctx, expiring, metav1.GetOptions{})
 	switch {

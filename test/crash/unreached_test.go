@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAPointThatIsNeverReachedIsToldAtOnce: a row whose failpoint comes after all that the controller does ends with its Jobs, and
-// not with its patience.
+// TestAPointThatIsNeverReachedIsToldAtOnce: a row whose failpoint comes after all that the controller does ends with
+// its Jobs, and not with its patience.
 func TestAPointThatIsNeverReachedIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	x := newTrial(t)

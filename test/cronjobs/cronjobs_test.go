@@ -14,9 +14,10 @@ const (
 	minutes  = 8
 )
 
-// TestBesideTheBuiltIn: what ours makes of CronJobs is what the built-in makes of them. It leaves out what is different on purpose, because
-// the oracle has that (test/oracle, cronmends.go): a Job's name that is taken by another object, CronJobs that are made again under their
-// name, watches that lag, and requests that fail (C-020, C-081, C-105, C-121, C-140, C-145, C-146, C-147, C-150, C-220).
+// TestBesideTheBuiltIn: what ours makes of CronJobs is what the built-in makes of them. It leaves out what is different
+// on purpose, because the oracle has that (test/oracle, cronmends.go): a Job's name that is taken by another object,
+// CronJobs that are made again under their name, watches that lag, and requests that fail (C-020, C-081, C-105, C-121,
+// C-140, C-145, C-146, C-147, C-150, C-220).
 func TestBesideTheBuiltIn(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("it takes minutes of the clock: JOBLEDGER_LONG=1")

@@ -234,8 +234,8 @@ func (p *pair) drop(name string) {
 	p.gone = append(p.gone, name)
 }
 
-// endJobs ends the Jobs whose time has come: how long one runs, and how it ends, its name decides. It is also their Job controller: it says
-// when they started.
+// endJobs ends the Jobs whose time has come: how long one runs, and how it ends, its name decides. It is also their Job
+// controller: it says when they started.
 func (p *pair) endJobs() {
 	p.t.Helper()
 	p.both(func(s *side) error {

@@ -168,7 +168,8 @@ func (p *pair) at(after time.Duration) {
 	}
 }
 
-// finish suspends all CronJobs, compares both sides for a last time, and checks the log of ours: it replays, and it tells of each Job once.
+// finish suspends all CronJobs, compares both sides for a last time, and checks the log of ours: it replays, and it
+// tells of each Job once.
 func (p *pair) finish() {
 	p.t.Helper()
 	p.endJobs()
@@ -214,7 +215,8 @@ func (p *pair) finish() {
 	}
 }
 
-// events says how many Events of each reason there are. They are not compared: those of a process that was killed are lost upstream.
+// events says how many Events of each reason there are. They are not compared: those of a process that was killed are
+// lost upstream.
 func (p *pair) events(s *side) string {
 	p.t.Helper()
 	list, err := s.admin.CoreV1().Events(namespace).List(p.ctx, metav1.ListOptions{})

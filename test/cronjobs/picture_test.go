@@ -16,8 +16,8 @@ import (
 // picture is what is compared: lines by CronJob.
 type picture map[string][]string
 
-// compare waits until both sides are alike, until then in the minute that is played, and reports what differs then. A CronJob that differs
-// is reported once.
+// compare waits until both sides are alike, until then in the minute that is played, and reports what differs then. A
+// CronJob that differs is reported once.
 func (p *pair) compare(until time.Duration, when string) {
 	p.t.Helper()
 	deadline := p.minute.Add(until)

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// write appends batches to the log for ever, and says of each how far it is durable, and the chain value there. It ends with exit
-// code 3 when the log fails.
+// write appends batches to the log for ever, and says of each how far it is durable, and the chain value there. It ends
+// with exit code 3 when the log fails.
 func write(dir string) {
 	log, err := boltlog.Open(dir, store.Options{RotateBytes: 1 << 20})
 	if err != nil {
@@ -154,8 +154,8 @@ func (w *writer) kill() {
 	<-w.ended //nolint:errcheck // it was killed
 }
 
-// TestRestartAfterFailedWrites lets writes to the disk fail until the controller's log has failed, starts it again on the same
-// machine, cuts the power a while later, and wants every record that was acknowledged.
+// TestRestartAfterFailedWrites lets writes to the disk fail until the controller's log has failed, starts it again on
+// the same machine, cuts the power a while later, and wants every record that was acknowledged.
 func TestRestartAfterFailedWrites(t *testing.T) {
 	long(t)
 	trials, lost, failed := 50, 0, 0

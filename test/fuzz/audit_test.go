@@ -29,8 +29,8 @@ func (c *counted) judge(t *testing.T, ctx context.Context, calls func() []faults
 	t.Logf("%d tries of %d commands; of %d the last outcome is not recorded, for the kill or the end of the Job", report.Writes, report.Commands, report.Cut)
 }
 
-// compare compares each write of the controller in the audit log with the commands of its log, once it has stopped. Its user is its own:
-// neither lanes nor kubelets write under that name.
+// compare compares each write of the controller in the audit log with the commands of its log, once it has stopped. Its
+// user is its own: neither lanes nor kubelets write under that name.
 func (c *counted) compare(ctx context.Context, calls func() []faults.Call, dir string) (report audit.Report, err error) {
 	late := c.await(ctx, calls)
 	log, err := boltlog.OpenReadOnly(dir)

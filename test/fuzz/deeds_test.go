@@ -126,8 +126,8 @@ func (l *lane) edit(ctx context.Context, job *batchv1.Job) error {
 	return l.set(ctx, job, patch)
 }
 
-// shrink wants fewer completions than there are, and, before anybody can have said so, another parallelism: the completed indexes
-// that go may not make the number of successes lower then (J-212, J-236).
+// shrink wants fewer completions than there are, and, before anybody can have said so, another parallelism: the
+// completed indexes that go may not make the number of successes lower then (J-212, J-236).
 func (l *lane) shrink(ctx context.Context, job *batchv1.Job) error {
 	n := l.rand.IntN(int(job.Status.Succeeded) + 1)
 	if err := l.set(ctx, job, fmt.Sprintf(`"completions":%d,"parallelism":%d`, n, n)); err != nil {
@@ -136,7 +136,8 @@ func (l *lane) shrink(ctx context.Context, job *batchv1.Job) error {
 	return l.set(ctx, job, fmt.Sprintf(`"parallelism":%d`, n+1))
 }
 
-// set changes the spec. What the API refuses, such as fewer completions than a success policy wants, is told and no error.
+// set changes the spec. What the API refuses, such as fewer completions than a success policy wants, is told and no
+// error.
 func (l *lane) set(ctx context.Context, job *batchv1.Job, patch string) error {
 	_, err := l.client.BatchV1().Jobs(l.namespace).Patch(
 		ctx, job.Name, types.MergePatchType, []byte(`{"spec":{`+patch+`}}`), metav1.PatchOptions{})

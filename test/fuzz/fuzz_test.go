@@ -29,8 +29,8 @@ import (
 // lanes is how many Jobs live at a time.
 const lanes = 48
 
-// waits make the controller's waits short, so that a run sees many of them. The first four are what the contract lets a test
-// scale (J-267); the last is how long a call may still take effect that the proxy has lost: it is never late.
+// waits make the controller's waits short, so that a run sees many of them. The first four are what the contract lets a
+// test scale (J-267); the last is how long a call may still take effect that the proxy has lost: it is never late.
 var waits = []string{
 	"--pod-failure-backoff=200ms", "--max-pod-failure-backoff=1s", "--api-backoff=100ms", "--max-api-backoff=2s",
 	"--status-delay=50ms", "--server-request-timeout=3s",
@@ -205,8 +205,8 @@ type counted struct {
 	refused []controlplane.Write
 }
 
-// countWrites follows the audit log until enough statuses were written, or the run has failed. It calls halfway once, when half of those
-// that there will be at least are there.
+// countWrites follows the audit log until enough statuses were written, or the run has failed. It calls halfway once,
+// when half of those that there will be at least are there.
 func countWrites(ctx context.Context, user string, enough *atomic.Bool, halfway func(context.Context)) *counted {
 	c := &counted{user: user, codes: map[int]int{}}
 	defer enough.Store(true)

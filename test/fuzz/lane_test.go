@@ -175,7 +175,8 @@ func (l *lane) wasDeleted(pod types.UID) bool {
 	return ok
 }
 
-// wrong tells all that is known of the Job, and what is wrong about it before and after: of a long output people see the end.
+// wrong tells all that is known of the Job, and what is wrong about it before and after: of a long output people see
+// the end.
 func (l *lane) wrong(err error) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "job %s: %v\n", l.job.Name, err)

@@ -44,9 +44,9 @@ var schedule = []minutely{
 // C-150, C-173: whoever takes over, and whenever, each due time has one Job.
 // C-144, C-147: Forbid and Replace never have two Jobs at a time, however often their CronJob is handed over.
 //
-// TestCronJobsHandedOver hands CronJobs over, from the built-in controllers to ours and back. Each is killed near a due time. The built-in
-// may have made a Job that the status does not tell of yet. Ours is killed before a due time: the built-in before 1.37 cannot find such a
-// Job. It takes seven minutes of the clock.
+// TestCronJobsHandedOver hands CronJobs over, from the built-in controllers to ours and back. Each is killed near a due
+// time. The built-in may have made a Job that the status does not tell of yet. Ours is killed before a due time: the
+// built-in before 1.37 cannot find such a Job. It takes seven minutes of the clock.
 func TestCronJobsHandedOver(t *testing.T) {
 	if !long {
 		t.Skip("it takes minutes of the clock: JOBLEDGER_LONG=1")
@@ -189,7 +189,8 @@ func (p *cronPlay) patch(ctx context.Context, name, patch string) {
 	p.must(err)
 }
 
-// atRest waits until the statuses tell of the newest due time and of the Jobs that go on, and the Jobs beyond the limit are gone.
+// atRest waits until the statuses tell of the newest due time and of the Jobs that go on, and the Jobs beyond the limit
+// are gone.
 func (p *cronPlay) atRest(ctx context.Context) {
 	p.t.Helper()
 	var left []string

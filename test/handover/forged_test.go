@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// TestATenantForgesTheBuiltin: whoever may change a Job can write into its managed fields that kube-controller-manager has written its
-// status, at any time. That stops nobody: the Jobs end.
+// TestATenantForgesTheBuiltin: whoever may change a Job can write into its managed fields that kube-controller-manager
+// has written its status, at any time. That stops nobody: the Jobs end.
 func TestATenantForgesTheBuiltin(t *testing.T) {
 	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()

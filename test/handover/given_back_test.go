@@ -45,9 +45,9 @@ const (
 // O-062, O-063: nothing of ours is left then, but annotations of pods that ran.
 // J-089: however often the controllers are killed, no pod is counted twice or forgotten.
 //
-// TestGivenBack: a cluster full of Jobs goes from the built-in controller to ours, installed from deploy/, and back. Every controller is
-// killed in the middle of what it does, and ours once more before 'jobledger release'. The same Jobs with the built-in alone are the
-// measure.
+// TestGivenBack: a cluster full of Jobs goes from the built-in controller to ours, installed from deploy/, and back.
+// Every controller is killed in the middle of what it does, and ours once more before 'jobledger release'. The same
+// Jobs with the built-in alone are the measure.
 func TestGivenBack(t *testing.T) {
 	jobs, seeds := len(cast), []uint64{1}
 	if long {
@@ -154,7 +154,8 @@ func compareOutcomes(t *testing.T, got, want map[string]string, jobs int) {
 	}
 }
 
-// nothingLeft reports how the cluster differs from what it was, but for the Jobs, their pods, and their namespaces' own objects.
+// nothingLeft reports how the cluster differs from what it was, but for the Jobs, their pods, and their namespaces' own
+// objects.
 func nothingLeft(t *testing.T, ctx context.Context, before dump.Dump, namespaces ...string) {
 	t.Helper()
 	theirs := regexp.MustCompile(`^\+ (jobs\.batch|pods\.) (` + strings.Join(namespaces, "|") + `)/`)
@@ -203,7 +204,8 @@ type installation struct {
 	client  func(*unstructured.Unstructured) dynamic.ResourceInterface
 }
 
-// install applies what deploy/overlays/all is made of, and a policy, and gives the controller that is to run as its ServiceAccount.
+// install applies what deploy/overlays/all is made of, and a policy, and gives the controller that is to run as its
+// ServiceAccount.
 func install(t *testing.T, ctx context.Context) *installation {
 	t.Helper()
 	x := &installation{t: t, client: resources(t)}
@@ -259,8 +261,8 @@ func install(t *testing.T, ctx context.Context) *installation {
 	return x
 }
 
-// leave takes ours off the cluster, as docs/uninstall.md says of --manage=all, while Jobs go on: the finalizers by which the built-in
-// controller counts are not ours to take.
+// leave takes ours off the cluster, as docs/uninstall.md says of --manage=all, while Jobs go on: the finalizers by
+// which the built-in controller counts are not ours to take.
 func (x *installation) leave(ctx context.Context, jobs *player) {
 	x.t.Helper()
 	x.objects = slices.DeleteFunc(x.objects, func(o unstructured.Unstructured) bool { // what makes more Jobs of ours goes first

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// outcomes are how the Jobs ended, by name: what their users see of them and of their pods, but for times and for names that are random.
+// outcomes are how the Jobs ended, by name: what their users see of them and of their pods, but for times and for names
+// that are random.
 func outcomes(h *history.History) map[string]string {
 	newest := map[types.UID]history.Change{} // of pods
 	pods := map[types.UID]map[types.UID]bool{}

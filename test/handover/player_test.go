@@ -21,8 +21,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// player is the kubelet and the users of a namespace: it does what the scripts of the Jobs say, turn after turn. It knows nothing of
-// controllers: it goes by what is stored, so it goes on while there is none.
+// player is the kubelet and the users of a namespace: it does what the scripts of the Jobs say, turn after turn. It
+// knows nothing of controllers: it goes by what is stored, so it goes on while there is none.
 type player struct {
 	namespace string
 	turns     int
@@ -52,7 +52,8 @@ type deedKey struct {
 	what string
 }
 
-// newPlayer begins to play in a new namespace, with so many Jobs, to the end of the test. All turns are played at once when there is one.
+// newPlayer begins to play in a new namespace, with so many Jobs, to the end of the test. All turns are played at once
+// when there is one.
 func newPlayer(t *testing.T, ctx context.Context, jobs, turns int) *player {
 	t.Helper()
 	namespace, err := shared.CreateNamespace(ctx, "play")

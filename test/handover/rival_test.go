@@ -20,8 +20,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// TestBothAtOnce: the built-in controller is started while ours runs with --manage=all. Ours finds out, says so, and does
-// nothing more; the next run (at length only, it takes a minute) waits until the built-in is gone, and ends the Job.
+// TestBothAtOnce: the built-in controller is started while ours runs with --manage=all. Ours finds out, says so, and
+// does nothing more; the next run (at length only, it takes a minute) waits until the built-in is gone, and ends the
+// Job.
 func TestBothAtOnce(t *testing.T) {
 	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
@@ -114,8 +115,8 @@ func TestBothAtOnce(t *testing.T) {
 	}
 }
 
-// remove deletes a Job that has much to do yet, while the built-in runs, which lets go of its pods. The built-in of a test that comes later
-// would go on with it: it runs the Jobs of all namespaces.
+// remove deletes a Job that has much to do yet, while the built-in runs, which lets go of its pods. The built-in of a
+// test that comes later would go on with it: it runs the Jobs of all namespaces.
 func (x *place) remove(ctx context.Context, name string) {
 	x.t.Helper()
 	how := metav1.DeletePropagationForeground

@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// role is a Job whose end does not depend on when things happen: its script says what its pods and its user do, and each step waits for
-// what the controller is to have done by then. So whoever runs it, and whoever takes over meanwhile, it ends in one way.
+// role is a Job whose end does not depend on when things happen: its script says what its pods and its user do, and
+// each step waits for what the controller is to have done by then. So whoever runs it, and whoever takes over
+// meanwhile, it ends in one way.
 type role struct {
 	name   string
 	job    func(*batchv1.Job)
@@ -175,8 +176,8 @@ var cast = []role{
 	},
 }
 
-// turnOf is the turn from which on step k of the nth Job may be done: the scripts are spread over all turns, and end in the last one; of a
-// quarter of the Jobs in the one before.
+// turnOf is the turn from which on step k of the nth Job may be done: the scripts are spread over all turns, and end in
+// the last one; of a quarter of the Jobs in the one before.
 func (r *role) turnOf(k, nth, turns int) int {
 	turn := (k+1)*turns/len(r.script) - 1
 	if nth/len(cast)%4 == 3 {

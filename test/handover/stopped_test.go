@@ -20,12 +20,14 @@ import (
 // stoppedJobs is how many Jobs have their pod deleted.
 const stoppedJobs = 10
 
-// quickly bounds a deletion and the end of its pod: half of the second for which a deleted pod may end by itself, so that a controller which
-// is told of the two in unequal time sees both within that second. A trial that took the machine longer is made again.
+// quickly bounds a deletion and the end of its pod: half of the second for which a deleted pod may end by itself, so
+// that a controller which is told of the two in unequal time sees both within that second. A trial that took the
+// machine longer is made again.
 const quickly = 500 * time.Millisecond
 
-// TestDeletedPodsThatExitWith0: somebody drains a node. The pods are deleted, and their programs save their work and exit with 0 at once. The
-// Jobs, which bear no failure, complete: with the built-in controller and with ours (J-022, J-023).
+// TestDeletedPodsThatExitWith0: somebody drains a node. The pods are deleted, and their programs save their work and
+// exit with 0 at once. The Jobs, which bear no failure, complete: with the built-in controller and with ours (J-022,
+// J-023).
 func TestDeletedPodsThatExitWith0(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 15*time.Minute, errors.New("the test takes more than fifteen minutes"))
 	defer cancel()
@@ -114,7 +116,8 @@ func (x *place) createStopped(ctx context.Context, name string) {
 	}
 }
 
-// awaitShown has the Job's pod run, and waits until the Job's status shows it: its controller has nothing left to do then.
+// awaitShown has the Job's pod run, and waits until the Job's status shows it: its controller has nothing left to do
+// then.
 func (x *place) awaitShown(ctx context.Context, name string) {
 	x.t.Helper()
 	running := map[types.UID]bool{}

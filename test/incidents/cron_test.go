@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// Incident 20: a run of a CronJob was skipped, and the next one was late. Each CronJob is due every minute, and has a namespace of its own.
-// Minutes pass in it, so its recordings are apart from those of the table.
+// Incident 20: a run of a CronJob was skipped, and the next one was late. Each CronJob is due every minute, and has a
+// namespace of its own. Minutes pass in it, so its recordings are apart from those of the table.
 
 // cronTable is its parts. While the last one is played nobody watches for some time.
 var cronTable = []struct {
@@ -132,7 +132,8 @@ func (s *cronScene) end() {
 	s.must(s.as(janitor).BatchV1().CronJobs(s.name).Delete(s.ctx, s.truth.CronJob, metav1.DeleteOptions{PropagationPolicy: &how}))
 }
 
-// TestRecordCronJobs plays incident 20 in both modes, checks what was recorded against the truth, and keeps it with -update.
+// TestRecordCronJobs plays incident 20 in both modes, checks what was recorded against the truth, and keeps it with
+// -update.
 func TestRecordCronJobs(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" && !*update {
 		t.Skip("takes minutes: make incidents, or JOBLEDGER_LONG=1")

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestTheCronJobsAreWhole: the logs of incident 20 verify and replay, have every CronJob, and name no place where they were made.
+// TestTheCronJobsAreWhole: the logs of incident 20 verify and replay, have every CronJob, and name no place where they
+// were made.
 func TestTheCronJobsAreWhole(t *testing.T) {
 	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
@@ -30,9 +31,9 @@ func TestTheCronJobsAreWhole(t *testing.T) {
 	}
 }
 
-// TestWhyNotSaysTheTruth asks what became of each due time of the recorded CronJobs, and of an instant between two. What was started is
-// told so, with its Job, how late, and by whom; of nothing else it is said. The reason that the script knows is in the answer. Where nobody
-// watched another controller, the answer may be that it is not known.
+// TestWhyNotSaysTheTruth asks what became of each due time of the recorded CronJobs, and of an instant between two.
+// What was started is told so, with its Job, how late, and by whom; of nothing else it is said. The reason that the
+// script knows is in the answer. Where nobody watched another controller, the answer may be that it is not known.
 func TestWhyNotSaysTheTruth(t *testing.T) {
 	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
@@ -58,7 +59,8 @@ func readCronTruth(t *testing.T, dir string) (all []cronTruth) {
 	return all
 }
 
-// checkCronJobs wants a log that verifies, that replays without a difference, and that has each CronJob from its beginning to its end.
+// checkCronJobs wants a log that verifies, that replays without a difference, and that has each CronJob from its
+// beginning to its end.
 func checkCronJobs(t *testing.T, program, dir string) {
 	t.Helper()
 	c := controller.New(controller.Config{Program: program, Log: filepath.Join(dir, "log")})

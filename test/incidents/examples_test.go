@@ -11,7 +11,8 @@ import (
 // examples is where the recordings are kept.
 var examples = filepath.Join("..", "..", "examples", "incidents")
 
-// TestTheExamplesAreWhole: the logs that are kept verify and replay, have every incident, and name no place where they were made.
+// TestTheExamplesAreWhole: the logs that are kept verify and replay, have every incident, and name no place where they
+// were made.
 func TestTheExamplesAreWhole(t *testing.T) {
 	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {

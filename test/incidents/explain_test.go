@@ -15,9 +15,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestExplainSaysTheTruth asks of each recorded Job why it ended as it did: the answer must have the result, the words of the cause, the
-// pod with which it began, who deleted pods as far as a log can know, and whether somebody watched all the time. The answers are kept as
-// text, and compared.
+// TestExplainSaysTheTruth asks of each recorded Job why it ended as it did: the answer must have the result, the words
+// of the cause, the pod with which it began, who deleted pods as far as a log can know, and whether somebody watched
+// all the time. The answers are kept as text, and compared.
 func TestExplainSaysTheTruth(t *testing.T) {
 	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
@@ -154,8 +154,8 @@ func (t *truth) firstPods() []string {
 	return all
 }
 
-// timeOff compares how long the Job ran, by the explanation and by what the watches of the recorder saw. Of an indexed Job the
-// explanation tells one index.
+// timeOff compares how long the Job ran, by the explanation and by what the watches of the recorder saw. Of an indexed
+// Job the explanation tells one index.
 func (a asker) timeOff(told *truth, text string) string {
 	found := regexp.MustCompile(`(?m)^TIME .*running ([0-9.]+m?[0-9.]*s)`).FindStringSubmatch(text)
 	if found == nil || told.Pods[0].Index != "" || told.Gap != nil { // who did not watch does not know

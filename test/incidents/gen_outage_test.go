@@ -73,7 +73,8 @@ var outageCauses = []jobCause{
 	{name: "unseen", shape: "limit3", phase: "nothing", did: "nothing happened", says: []string{`succeeded`}, may: "gap", stage: unseen(func(s *situation) {})},
 }
 
-// unseen is a Job whose pod runs, to which something happens while nobody watches. What comes behind it is played, if anything does.
+// unseen is a Job whose pod runs, to which something happens while nobody watches. What comes behind it is played, if
+// anything does.
 func unseen(deed func(*situation)) func(*situation) {
 	return func(s *situation) {
 		p := s.start(1)[0]

@@ -62,8 +62,9 @@ var inPhase = map[string]string{
 	"pending": "limit0 limit3", "last": "limit1", "first": "limit1", "deleting": "limit0 limit3", "after": "limit0",
 }
 
-// fits leaves out what cannot be staged, or would be another row again: a program that ends is started again in its pod; rules about
-// disruptions say nothing of pods that nothing disrupts; rules about exit codes say nothing of pods that end without one.
+// fits leaves out what cannot be staged, or would be another row again: a program that ends is started again in its
+// pod; rules about disruptions say nothing of pods that nothing disrupts; rules about exit codes say nothing of pods
+// that end without one.
 func (c *podCause) fits(sh shape, phase string) bool {
 	if names, few := inPhase[phase]; few {
 		return slices.Contains(strings.Fields(names), sh.name)

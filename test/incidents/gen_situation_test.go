@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/judge"
 )
 
-// situation is one row of the generator: a cause, at a phase of a Job of some shape, in one mode. Who stages it writes its truth.
+// situation is one row of the generator: a cause, at a phase of a Job of some shape, in one mode. Who stages it writes
+// its truth.
 type situation struct {
 	*scene
 	row  row

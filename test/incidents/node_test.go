@@ -50,7 +50,8 @@ func (s *scene) changeNode(user, name string, change func(*corev1.Node)) {
 	}))
 }
 
-// byHand makes the Job's pods wait for what the script writes as their kubelet. kwok still stops those that are deleted.
+// byHand makes the Job's pods wait for what the script writes as their kubelet. kwok still stops those that are
+// deleted.
 func byHand() option { return annotate(controlplane.AnnotationOutcome, controlplane.OutcomePending) }
 
 // kubelet writes the status of a pod as the kubelet of its node.

@@ -11,10 +11,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// phase is what a Job spent a part of its life on, from its creation to its end, as the watch saw it. Of what several pods do, the first
-// in this list counts: suspended; running; restarting (a container waits to be started again); stopping (a pod was told to end);
-// starting (a pod has a node); scheduling (a pod has none); held (a pod has ended, was deleted, and another's finalizer keeps it); waiting
-// (no pod lives).
+// phase is what a Job spent a part of its life on, from its creation to its end, as the watch saw it. Of what several
+// pods do, the first in this list counts: suspended; running; restarting (a container waits to be started again);
+// stopping (a pod was told to end); starting (a pod has a node); scheduling (a pod has none); held (a pod has ended,
+// was deleted, and another's finalizer keeps it); waiting (no pod lives).
 type phase struct {
 	Phase string    `json:"phase"`
 	From  time.Time `json:"from"`

@@ -154,7 +154,8 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 	}
 	config := controller.Config{
 		Program: r.program, Kubeconfig: r.kubeconfig, Dir: dir,
-		// Names of leases and labels are those of any cluster. Without a Lease nothing in the log is named after this machine.
+		// Names of leases and labels are those of any cluster. Without a Lease nothing in the log is named after this
+		// machine.
 		Args: []string{"--leader-elect=false", "--cluster=incidents"},
 	}
 	switch m {

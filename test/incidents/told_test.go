@@ -59,8 +59,8 @@ func TestPhasesOfAJob(t *testing.T) {
 	}
 }
 
-// TestWhoAskedForADeletion: the first request that was granted since the object was there, whatever its form; not one for an earlier
-// object of that name.
+// TestWhoAskedForADeletion: the first request that was granted since the object was there, whatever its form; not one
+// for an earlier object of that name.
 func TestWhoAskedForADeletion(t *testing.T) {
 	writes := []controlplane.Write{
 		{User: "before", Verb: "delete", Resource: "pods", Name: "a", Code: 200, At: at(1)},

@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// truth is what happened to one Job. Times are those at which the test saw it, unless they are said to be the API server's.
+// truth is what happened to one Job. Times are those at which the test saw it, unless they are said to be the API
+// server's.
 type truth struct {
 	Incident  int    `json:"incident"`
 	Title     string `json:"title"`
@@ -23,8 +24,8 @@ type truth struct {
 	Job       string `json:"job"`
 	UID       string `json:"uid"`
 
-	// What the API server stored last: Complete, Failed, or Deleted when the Job went without an end; the condition's reason and
-	// message; the counts.
+	// What the API server stored last: Complete, Failed, or Deleted when the Job went without an end; the condition's
+	// reason and message; the counts.
 	Result    string `json:"result"`
 	Reason    string `json:"reason,omitempty"`
 	Message   string `json:"message,omitempty"`

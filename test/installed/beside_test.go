@@ -26,7 +26,8 @@ const team = "team-a"
 type second struct {
 	sentence string
 	jobs     int
-	// start installs it, and returns in which namespace and pod it runs. Without a pod, it returns what to wait for, and its output.
+	// start installs it, and returns in which namespace and pod it runs. Without a pod, it returns what to wait for, and
+	// its output.
 	start func(*besides) (namespace, pod string, end func() string)
 	says  string
 	waits bool // it does not end; it takes over when the first is taken off
@@ -53,8 +54,8 @@ type besides struct {
 	alpha  *release
 }
 
-// TestASecondInstallation beside one that works: it refuses or waits, says why, and is never ready; the first goes on, and each Job has the
-// pods that it asks for, and counts them. The kubelet asks both whether they are ready.
+// TestASecondInstallation beside one that works: it refuses or waits, says why, and is never ready; the first goes on,
+// and each Job has the pods that it asks for, and counts them. The kubelet asks both whether they are ready.
 func TestASecondInstallation(t *testing.T) {
 	node.Need(t)
 	client, err := kubernetes.NewForConfig(plane.RESTConfig())

@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// sh runs a command line in the root of the repository, as an administrator of the cluster with kubectl and jobledger would, and
-// returns what it printed. It must succeed.
+// sh runs a command line in the root of the repository, as an administrator of the cluster with kubectl and jobledger
+// would, and returns what it printed. It must succeed.
 func sh(t *testing.T, line string) string {
 	t.Helper()
 	out, err := try(t, line)
@@ -31,7 +31,8 @@ func sh(t *testing.T, line string) string {
 	return out
 }
 
-// timeout is how long a command waits at most. A busy machine takes longer than an administrator waits, so tests wait longer, too.
+// timeout is how long a command waits at most. A busy machine takes longer than an administrator waits, so tests wait
+// longer, too.
 var timeout = regexp.MustCompile(`--timeout=[0-9]+[smh]\b`)
 
 // try is sh for a command that may fail.

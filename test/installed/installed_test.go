@@ -81,8 +81,8 @@ func confined(t *testing.T) {
 	}
 }
 
-// brings: the container that runs has the licences of the modules that it is made of. Its image is on the node already, and the kubelet
-// did not ask a registry.
+// brings: the container that runs has the licences of the modules that it is made of. Its image is on the node already,
+// and the kubelet did not ask a registry.
 func brings(t *testing.T) {
 	dir, err := processOf("/jobledger")
 	if err != nil {
@@ -106,8 +106,8 @@ func brings(t *testing.T) {
 	}
 }
 
-// jobRuns: what docs/install.md has under "Is it well?" works: a Job of examples/ comes to its end, by a container that says hello, and explain
-// tells of it in the controller's pod. So does what docs/troubleshooting.md looks at first.
+// jobRuns: what docs/install.md has under "Is it well?" works: a Job of examples/ comes to its end, by a container that
+// says hello, and explain tells of it in the controller's pod. So does what docs/troubleshooting.md looks at first.
 func jobRuns(t *testing.T) {
 	lines := shown(t, "docs/install.md", "## Is it well?")
 	last := len(lines) - 1
@@ -171,7 +171,8 @@ func goesOn(t *testing.T) {
 	sh(t, "kubectl delete job meanwhile --timeout=60s")
 }
 
-// uninstall takes it off, as docs/uninstall.md says, while a Job is left that nobody runs any more. Then the cluster is as before.
+// uninstall takes it off, as docs/uninstall.md says, while a Job is left that nobody runs any more. Then the cluster is
+// as before.
 func uninstall(t *testing.T, before []string) {
 	sh(t, `sed 's/name: plain/name: late/; s/sleep 0.5/sleep 600/' examples/plain.yaml | kubectl apply -f -`)
 	sh(t, "kubectl wait --for=jsonpath={.status.ready}=1 job/late --timeout=120s")

@@ -20,8 +20,8 @@ import (
 // batch is the namespace of the Jobs in docs/uninstall.md.
 const batch = "batch"
 
-// TestLeaving follows docs/install.md, docs/handover.md and docs/uninstall.md to the letter, on a real node. Who leaves has the rights of
-// deploy/release/clusterrole.yaml for jobledger, and is an administrator for kubectl.
+// TestLeaving follows docs/install.md, docs/handover.md and docs/uninstall.md to the letter, on a real node. Who leaves
+// has the rights of deploy/release/clusterrole.yaml for jobledger, and is an administrator for kubectl.
 func TestLeaving(t *testing.T) {
 	node.Need(t)
 	for _, row := range []struct {
@@ -110,7 +110,8 @@ func (l *leaver) must(line string) string {
 	return out
 }
 
-// install follows docs/install.md: a look with the administrator's rights, the manifests, and a look with those of the account.
+// install follows docs/install.md: a look with the administrator's rights, the manifests, and a look with those of the
+// account.
 func (l *leaver) install() {
 	l.Helper()
 	look := func(line string) {
@@ -146,8 +147,8 @@ func (l *leaver) install() {
 	}
 }
 
-// handOver gives the Jobs of a namespace to Jobledger by the policy, as docs/handover.md says, and makes some: one that is over, one that
-// is suspended, and one whose pod runs. None of them names a controller.
+// handOver gives the Jobs of a namespace to Jobledger by the policy, as docs/handover.md says, and makes some: one that
+// is over, one that is suspended, and one whose pod runs. None of them names a controller.
 func (l *leaver) handOver() {
 	l.Helper()
 	l.must("kubectl apply -f deploy/policy/mutating.yaml")
@@ -208,7 +209,8 @@ func (l *leaver) steps() []console.Exchange {
 // waits is what release says first while the controller still ends, as the page says in words.
 var waits = regexp.MustCompile(`(?m)^Lease jobledger/jobledger is held by \S+: waiting up to 15s to see whether that still runs\n`)
 
-// byDrain does what the page says, one command after the other, and holds against it what each says. Kubectl's own words are kubectl's.
+// byDrain does what the page says, one command after the other, and holds against it what each says. Kubectl's own
+// words are kubectl's.
 func byDrain(l *leaver) {
 	steps := l.steps()
 	if len(steps) < 9 {

@@ -59,8 +59,8 @@ func blocksOf(page, text string) (blocks []block, named []string) {
 	return blocks, named
 }
 
-// documented are the blocks of README.md and all pages of docs and examples, in the order of the story. One on another page fails the test,
-// for nothing would run it, and so does a command in a sentence that no block has.
+// documented are the blocks of README.md and all pages of docs and examples, in the order of the story. One on another
+// page fails the test, for nothing would run it, and so does a command in a sentence that no block has.
 func documented() (all []block, err error) {
 	root, err := binaries.FindRoot()
 	if err != nil {

@@ -90,8 +90,8 @@ func prepare(ctx context.Context, dir string) error {
 	return err
 }
 
-// madeHere ends the versions of the images that the pages name. Without it they would be versions of a release, which is not built while
-// the work tree has changes.
+// madeHere ends the versions of the images that the pages name. Without it they would be versions of a release, which
+// is not built while the work tree has changes.
 const madeHere = "-installed"
 
 // documentedImages are the images that the pages name.

@@ -67,7 +67,8 @@ func workingOn(items string) string {
 	return "working on " + strings.Join(strings.Fields(items), ", working on ")
 }
 
-// patterns runs the examples of the patterns that the Kubernetes documentation names. Each item is worked on once, by a container.
+// patterns runs the examples of the patterns that the Kubernetes documentation names. Each item is worked on once, by a
+// container.
 func patterns(t *testing.T) {
 	for _, p := range allPatterns {
 		t.Run(p.name, func(t *testing.T) {
@@ -95,7 +96,8 @@ func patterns(t *testing.T) {
 	}
 }
 
-// tell prints what is known of a Job that went wrong: its tries, what the containers of each said, and what the log has.
+// tell prints what is known of a Job that went wrong: its tries, what the containers of each said, and what the log
+// has.
 func tell(t *testing.T, job, pods string) {
 	t.Helper()
 	of := "batch.kubernetes.io/job-name=" + job

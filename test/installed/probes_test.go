@@ -26,8 +26,8 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// TestProbes: the kubelet asks the controller by the probes of the chart whether it lives and is ready, in plain HTTP and by TLS. It
-// starts a controller again that hangs, and the new one goes on.
+// TestProbes: the kubelet asks the controller by the probes of the chart whether it lives and is ready, in plain HTTP
+// and by TLS. It starts a controller again that hangs, and the new one goes on.
 func TestProbes(t *testing.T) {
 	node.Need(t)
 	t.Run("plain", func(t *testing.T) {
@@ -83,8 +83,8 @@ func (r *release) probed(scheme string) {
 	}
 }
 
-// hangs stops the process, as a disk that hangs would. The kubelet calls the pod not ready, kills the process in the end, and the next
-// one goes on with the Job that ran.
+// hangs stops the process, as a disk that hangs would. The kubelet calls the pod not ready, kills the process in the
+// end, and the next one goes on with the Job that ran.
 func (r *release) hangs() {
 	r.t.Helper()
 	sh(r.t, `sed 's/name: plain/name: hung/; s/sleep 0.5/sleep 5/' examples/plain.yaml | kubectl apply -f -`)

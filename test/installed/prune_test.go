@@ -37,8 +37,9 @@ EOF
 
 const inPodLog = "/var/lib/jobledger/log"
 
-// TestOldRecordsArePruned: a volume has a log of months ago, as a backup that was brought back. Docs/operating.md says how old records go:
-// by the controller itself with log.maxAge, while Jobs run; by prune when no controller writes the log, and it says so beside one.
+// TestOldRecordsArePruned: a volume has a log of months ago, as a backup that was brought back. Docs/operating.md says
+// how old records go: by the controller itself with log.maxAge, while Jobs run; by prune when no controller writes the
+// log, and it says so beside one.
 func TestOldRecordsArePruned(t *testing.T) {
 	node.Need(t)
 	r := newRelease(t, "pruned")

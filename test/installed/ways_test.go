@@ -28,8 +28,8 @@ provisioner: kubernetes.io/no-provisioner
 EOF
 `
 
-// TestDocumentedWays runs what the pages show of Helm and of kustomize as it stands there, from the installation over an upgrade to a
-// cluster in which nothing is left.
+// TestDocumentedWays runs what the pages show of Helm and of kustomize as it stands there, from the installation over
+// an upgrade to a cluster in which nothing is left.
 func TestDocumentedWays(t *testing.T) {
 	node.Need(t)
 	all, err := documented()

@@ -26,8 +26,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// TestTheAPIServerDecidesWhoReadsMetrics: with --metrics-authorize, by tokens of ServiceAccounts that the API server issued: one that may, one
-// that may not, one whose ServiceAccount is gone, one that was tampered with, and none. Probes are answered to everybody.
+// TestTheAPIServerDecidesWhoReadsMetrics: with --metrics-authorize, by tokens of ServiceAccounts that the API server
+// issued: one that may, one that may not, one whose ServiceAccount is gone, one that was tampered with, and none.
+// Probes are answered to everybody.
 func TestTheAPIServerDecidesWhoReadsMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

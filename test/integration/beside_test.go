@@ -82,7 +82,8 @@ func jobsOfTools(t *testing.T) map[string]*batchv1.Job {
 	return all
 }
 
-// TestJobsOfOtherTools: each manifest of docs/beside.md makes a Job that Jobledger runs, with the status by which the tool waits for it.
+// TestJobsOfOtherTools: each manifest of docs/beside.md makes a Job that Jobledger runs, with the status by which the
+// tool waits for it.
 func TestJobsOfOtherTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,7 +116,8 @@ func TestJobsOfOtherTools(t *testing.T) {
 	}
 }
 
-// TestWhatAQueueDoes plays what Kueue does to a Job: it holds it, admits it in part on other nodes, evicts it, and admits it as a whole.
+// TestWhatAQueueDoes plays what Kueue does to a Job: it holds it, admits it in part on other nodes, evicts it, and
+// admits it as a whole.
 func TestWhatAQueueDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,9 +14,9 @@ import (
 // mostAtEnd is how many pods may carry the finalizer when the terminal condition is written.
 var mostAtEnd = int(events.DefaultSettings().HeldAtEnd)
 
-// J-085: TestFewFinalizersAtTheEnd: beside the built-in controller and its Job of as many pods, Jobs of 80 pods (500 at length) have let go of most of them
-// when they say that they have ended, and of all a moment later. Whoever waits for that may delete them, uninstall, or switch the
-// controller off: when it is killed then, few pods wait for it.
+// J-085: TestFewFinalizersAtTheEnd: beside the built-in controller and its Job of as many pods, Jobs of 80 pods (500 at
+// length) have let go of most of them when they say that they have ended, and of all a moment later. Whoever waits for
+// that may delete them, uninstall, or switch the controller off: when it is killed then, few pods wait for it.
 func TestFewFinalizersAtTheEnd(t *testing.T) {
 	t.Parallel()
 	n := int32(80)

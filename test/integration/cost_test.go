@@ -14,9 +14,9 @@ import (
 )
 
 // TestAOnePodJobCostsThreeWritesAndFourCommits: of a Job that waits for nothing. The controller may write down what it
-// sees meanwhile every 100 ms, and publish progress after a second, so a Job whose pod took its time costs more; how long
-// it took is in the log. It does not run beside other tests, and runs more Jobs on a machine that has much else to do, so that at
-// least one has nothing to wait for.
+// sees meanwhile every 100 ms, and publish progress after a second, so a Job whose pod took its time costs more; how
+// long it took is in the log. It does not run beside other tests, and runs more Jobs on a machine that has much else to
+// do, so that at least one has nothing to wait for.
 func TestAOnePodJobCostsThreeWritesAndFourCommits(t *testing.T) {
 	w := newWorld(t)
 	c := w.run("")

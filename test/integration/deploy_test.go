@@ -36,8 +36,8 @@ var section18 = []rbacv1.PolicyRule{
 	{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
 }
 
-// J-249, J-250, O-045: what a deployment gives the controller, and what it runs with in every test, is within what the contract lists,
-// and a Lease. Of CronJobs it may see what there is.
+// J-249, J-250, O-045: what a deployment gives the controller, and what it runs with in every test, is within what the
+// contract lists, and a Lease. Of CronJobs it may see what there is.
 // O-023: it has rights on Leases of its own name, and on no others.
 // O-043: it may neither get nor update a pod, nor delete a Job.
 // O-064: it may write nothing of a Job but its status, so it puts no finalizer on one.
@@ -80,8 +80,8 @@ func TestRightsAreThoseOfAJobController(t *testing.T) {
 	}
 }
 
-// TestDeployment applies deploy/ to the API server, strictly, has it check the pod by the namespace's own policy, and runs the
-// controller as the ServiceAccount that it makes, with its arguments.
+// TestDeployment applies deploy/ to the API server, strictly, has it check the pod by the namespace's own policy, and
+// runs the controller as the ServiceAccount that it makes, with its arguments.
 func TestDeployment(t *testing.T) {
 	t.Parallel()
 	objects, err := deployed.Base()
@@ -91,8 +91,8 @@ func TestDeployment(t *testing.T) {
 	newWorld(t).deploy(objects, true)
 }
 
-// TestOverlays does the same with each overlay of deploy/overlays, as the chart gives it; internal/dev/manifests holds that against what
-// kustomize builds. An overlay that wants what this test does not have is applied only.
+// TestOverlays does the same with each overlay of deploy/overlays, as the chart gives it; internal/dev/manifests holds
+// that against what kustomize builds. An overlay that wants what this test does not have is applied only.
 func TestOverlays(t *testing.T) {
 	for _, row := range []struct {
 		overlay, applyOnly string
@@ -127,8 +127,8 @@ func TestOverlays(t *testing.T) {
 	}
 }
 
-// deploy applies the objects of an installation and runs its controller, as its ServiceAccount and with its arguments, in the world's
-// namespace. One that works finishes a Job; one that does not writes nothing.
+// deploy applies the objects of an installation and runs its controller, as its ServiceAccount and with its arguments,
+// in the world's namespace. One that works finishes a Job; one that does not writes nothing.
 func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	t := w.t
 	t.Helper()
@@ -181,8 +181,8 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	}
 }
 
-// arguments are those of the installation's controller, but for what is elsewhere on this machine. Where other tests have the control
-// plane too, it watches the test's namespace alone, and has its Lease there.
+// arguments are those of the installation's controller, but for what is elsewhere on this machine. Where other tests
+// have the control plane too, it watches the test's namespace alone, and has its Lease there.
 func (w *world) arguments(set *appsv1.StatefulSet) (args []string) {
 	w.t.Helper()
 	has := map[string]bool{}

@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestAStartOnAFullDisk: a controller that starts on a disk without room does nothing, says so to probes and to the Jobs that wait,
-// and goes on by itself: on a new log and on an old one.
+// TestAStartOnAFullDisk: a controller that starts on a disk without room does nothing, says so to probes and to the
+// Jobs that wait, and goes on by itself: on a new log and on an old one.
 func TestAStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "48m") // before the world, which looks into the log at its end
@@ -115,8 +115,8 @@ func smallDisk(t *testing.T, size string) string {
 	return at
 }
 
-// holdNothingAhead gives back the space that a log which nobody has open holds ahead of its records, as a copy of it would not have
-// that either. What is in use of so short a log is less than what stays.
+// holdNothingAhead gives back the space that a log which nobody has open holds ahead of its records, as a copy of it
+// would not have that either. What is in use of so short a log is less than what stays.
 func holdNothingAhead(t *testing.T, log string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(log, "*.db"))

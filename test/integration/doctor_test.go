@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// TestTheDoctorTellsWellFromIll: beside a controller that works all is well; each thing that is then broken is found, and what
-// is well is not called ill.
+// TestTheDoctorTellsWellFromIll: beside a controller that works all is well; each thing that is then broken is found,
+// and what is well is not called ill.
 func TestTheDoctorTellsWellFromIll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

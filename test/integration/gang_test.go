@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// TestGangsAreRefusedWhereTheyCannotBeMade: a server without the gate has no Workloads and PodGroups. So --gang-scheduling ends with 2 and says
-// what it needs, and no log is made: no Job gets plain pods without a word (J-239).
+// TestGangsAreRefusedWhereTheyCannotBeMade: a server without the gate has no Workloads and PodGroups. So
+// --gang-scheduling ends with 2 and says what it needs, and no log is made: no Job gets plain pods without a word
+// (J-239).
 func TestGangsAreRefusedWhereTheyCannotBeMade(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{Bare: true})

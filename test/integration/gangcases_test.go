@@ -25,8 +25,8 @@ func complete(succeeded int32) result {
 	return result{condition: batchv1.JobComplete, reason: batchv1.JobReasonCompletionsReached, succeeded: succeeded}
 }
 
-// tooFewLeft: the scheduler counts pods of a gang that have not ended. So the last of three pods of a gang of two waits for ever when the first
-// two have ended, under both controllers, until minCount is lowered.
+// tooFewLeft: the scheduler counts pods of a gang that have not ended. So the last of three pods of a gang of two waits
+// for ever when the first two have ended, under both controllers, until minCount is lowered.
 func tooFewLeft(w *world) {
 	w.runsGangs()
 	w.both("odd", completions(3), parallelism(2), gang(nil), runFor("1s"))
@@ -44,8 +44,9 @@ func waiting(pods []corev1.Pod) []corev1.Pod {
 	return slices.DeleteFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != "" })
 }
 
-// delegations: a Job with an owner gets nothing, and with the annotation a PodGroup of that template of its owner's Workload, which does not own
-// it; without the template it gets plain pods, and ours says so. Each Job has a template of its own: PodGroups of one template have one name.
+// delegations: a Job with an owner gets nothing, and with the annotation a PodGroup of that template of its owner's
+// Workload, which does not own it; without the template it gets plain pods, and ours says so. Each Job has a template
+// of its own: PodGroups of one template have one name.
 func delegations(w *world) {
 	w.runsGangs()
 	owner, err := w.client.CoreV1().ConfigMaps(w.namespace).Create(w.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "set"}}, metav1.CreateOptions{})
@@ -135,7 +136,8 @@ func (w *world) hasEvent(j *batchv1.Job, reason, words string) {
 	})
 }
 
-// cronJobsWithout: a Job of a CronJob has an owner, so it gets plain pods under both controllers, though it asks for a gang.
+// cronJobsWithout: a Job of a CronJob has an owner, so it gets plain pods under both controllers, though it asks for a
+// gang.
 func cronJobsWithout(w *world) {
 	w.runsGangs()
 	for who, by := range map[string]*string{"ours": new(events.ManagedBy), "them": nil} {
@@ -226,8 +228,9 @@ func foreignWorkload(w *world) {
 	}
 }
 
-// deletedPodGroup: a pod has failed, and while the next one waits for its backoff, a user deletes the PodGroup. The Job is not new, so it gets no
-// other one, and its next pod is a plain one under both controllers, and not one that waits for ever.
+// deletedPodGroup: a pod has failed, and while the next one waits for its backoff, a user deletes the PodGroup. The Job
+// is not new, so it gets no other one, and its next pod is a plain one under both controllers, and not one that waits
+// for ever.
 func deletedPodGroup(w *world) {
 	w.runsGangs()
 	w.both("gone", completions(1), gang(nil), outcome(controlplane.OutcomeFail), backoffLimit(1))
@@ -249,7 +252,8 @@ func deletedPodGroup(w *world) {
 	}
 }
 
-// withoutRight: a Job that asks for a gang is held in the server's words, others get plain pods; with the right it goes on.
+// withoutRight: a Job that asks for a gang is held in the server's words, others get plain pods; with the right it goes
+// on.
 func withoutRight(w *world) {
 	w.rough = true // it may not do all
 	c := w.run("delegated", "--gang-scheduling", "--max-api-backoff="+longest.String())
@@ -280,8 +284,9 @@ func (w *world) same(what string, theirs, ours any) {
 	}
 }
 
-// TestGangsWhileTheirAPIIsOff: the API server is started again without the API of Workloads, and once more with it, under a controller that runs
-// through. A Job that asks for a gang waits meanwhile, and has no pod outside of it; others go on with plain pods.
+// TestGangsWhileTheirAPIIsOff: the API server is started again without the API of Workloads, and once more with it,
+// under a controller that runs through. A Job that asks for a gang waits meanwhile, and has no pod outside of it;
+// others go on with plain pods.
 func TestGangsWhileTheirAPIIsOff(t *testing.T) {
 	if !long {
 		t.Skip("starts an API server three times: JOBLEDGER_LONG=1")

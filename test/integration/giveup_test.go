@@ -61,8 +61,8 @@ func newHanging(w *world) (h *hanging, kubeconfig string) {
 	return h, kubeconfig
 }
 
-// TestUsersHearOfNoFailureOfOurs: creates that hang when the controller stops, or when its Lease ends, are given up. The next
-// start makes the pods, and nobody was told that they could not be made.
+// TestUsersHearOfNoFailureOfOurs: creates that hang when the controller stops, or when its Lease ends, are given up.
+// The next start makes the pods, and nobody was told that they could not be made.
 func TestUsersHearOfNoFailureOfOurs(t *testing.T) {
 	t.Parallel()
 	creates := func(r *http.Request) bool {

@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// TestReadersThatMeanHarmDoNotHarmJobs: while readers with the secret ask for all that they can, and others open connections without end to
-// the ports, a Job runs to its end, the controller is ready, and all records are published.
+// TestReadersThatMeanHarmDoNotHarmJobs: while readers with the secret ask for all that they can, and others open
+// connections without end to the ports, a Job runs to its end, the controller is ready, and all records are published.
 func TestReadersThatMeanHarmDoNotHarmJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// electing are the arguments of a controller whose Lease is short to wait for, and longer than a machine that has much else to do
-// keeps a renewal waiting. It is in the test's namespace.
+// electing are the arguments of a controller whose Lease is short to wait for, and longer than a machine that has much
+// else to do keeps a renewal waiting. It is in the test's namespace.
 func (w *world) electing(more ...string) []string {
 	return append([]string{
 		"--metrics-bind-address=127.0.0.1:0",
@@ -29,8 +29,9 @@ func (w *world) electing(more ...string) []string {
 	}, more...)
 }
 
-// standby starts another controller, as a user of its own, with a log of its own unless one is given. It waits until that says
-// what it waits for, and that it is ready meanwhile (O-035), unless it is one with another log, which is to take over with --adopt.
+// standby starts another controller, as a user of its own, with a log of its own unless one is given. It waits until
+// that says what it waits for, and that it is ready meanwhile (O-035), unless it is one with another log, which is to
+// take over with --adopt.
 func (w *world) standby(log, says string, args ...string) (c *controller.Controller, user string) {
 	w.t.Helper()
 	user = w.namespace + "-standby"
@@ -92,8 +93,8 @@ func (w *world) finishes(name string) {
 	w.letGo(name)
 }
 
-// O-022: of two processes on one log one works; when it is killed, the other knows by the LOCK that the holder of the Lease has ended,
-// and does not wait until the Lease expires.
+// O-022: of two processes on one log one works; when it is killed, the other knows by the LOCK that the holder of the
+// Lease has ended, and does not wait until the Lease expires.
 // O-035: a standby is healthy and ready.
 // O-073: the metric of leadership is 0 on a standby and 1 on whoever holds the Lease.
 //
@@ -162,8 +163,8 @@ func TestStandbyTakesOver(t *testing.T) {
 // O-021: a process that lost the Lease ends with code 1.
 // O-023: one that hangs while another takes the Lease finds out before it writes anything.
 //
-// TestWhoLosesTheLeaseWritesNothingMore stops a process for a while. The other has a log of its own: the LOCK of a log stays with a
-// process that hangs.
+// TestWhoLosesTheLeaseWritesNothingMore stops a process for a while. The other has a log of its own: the LOCK of a log
+// stays with a process that hangs.
 func TestWhoLosesTheLeaseWritesNothingMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,8 +218,8 @@ func equal(a, b map[string]int) bool {
 	return true
 }
 
-// TestAnotherLogIsRefused: the design's Identity. The Lease says which log runs the Jobs; another one is taken only with
-// --adopt, and an older copy only under another epoch.
+// TestAnotherLogIsRefused: the design's Identity. The Lease says which log runs the Jobs; another one is taken only
+// with --adopt, and an older copy only under another epoch.
 func TestAnotherLogIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -39,8 +39,8 @@ func (w *world) lease(namespace string) *coordinationv1.Lease {
 	return l
 }
 
-// TestAHolderThatWasKilledIsFollowedAtOnce: by who has the LOCK of the log that the Lease names. A copy of the log, or one that
-// the Lease names of another boot, waits until the Lease has expired. No flag says that there is a Lease.
+// TestAHolderThatWasKilledIsFollowedAtOnce: by who has the LOCK of the log that the Lease names. A copy of the log, or
+// one that the Lease names of another boot, waits until the Lease has expired. No flag says that there is a Lease.
 func TestAHolderThatWasKilledIsFollowedAtOnce(t *testing.T) {
 	t.Parallel()
 	copied := func(w *world, c *controller.Controller) *controller.Controller {
@@ -165,9 +165,9 @@ func (w *world) endsItself(c *controller.Controller, says ...string) {
 	}
 }
 
-// TestTheLeaseOfAllNamespaces: it is in the namespace jobledger, which is made when it may be. A controller for all namespaces
-// and one for a single namespace find each other, whoever comes first, and the one for the single namespace ends with words that name the other. What a
-// tenant writes into a Lease of its own stops nobody.
+// TestTheLeaseOfAllNamespaces: it is in the namespace jobledger, which is made when it may be. A controller for all
+// namespaces and one for a single namespace find each other, whoever comes first, and the one for the single namespace
+// ends with words that name the other. What a tenant writes into a Lease of its own stops nobody.
 func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{})
@@ -260,7 +260,8 @@ func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	}
 }
 
-// forge makes a namespace whose tenant holds a Lease of our name there for Jobs of that scope, and renews it until the test ends.
+// forge makes a namespace whose tenant holds a Lease of our name there for Jobs of that scope, and renews it until the
+// test ends.
 func (w *world) forge(namespace, scope string) string {
 	w.t.Helper()
 	if _, err := w.client.CoreV1().Namespaces().Create(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
@@ -299,8 +300,9 @@ func (w *world) forge(namespace, scope string) string {
 	return namespace
 }
 
-// TestARestartAfterAKillIsAsFastWithALease: from the start of the process to its first write, side by side, with a Lease and without one.
-// The figures are for people. Judged is that no start waits for the Lease of the one that was killed.
+// TestARestartAfterAKillIsAsFastWithALease: from the start of the process to its first write, side by side, with a
+// Lease and without one. The figures are for people. Judged is that no start waits for the Lease of the one that was
+// killed.
 func TestARestartAfterAKillIsAsFastWithALease(t *testing.T) {
 	const rounds = 5
 	w := newWorld(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestWithNATSDownFromTheStartJobsRunAsWithoutIt runs the same Job without NATS and with a NATS that is not there: the API
-// server is asked for the same. Then NATS comes, and gets every record.
+// TestWithNATSDownFromTheStartJobsRunAsWithoutIt runs the same Job without NATS and with a NATS that is not there: the
+// API server is asked for the same. Then NATS comes, and gets every record.
 func TestWithNATSDownFromTheStartJobsRunAsWithoutIt(t *testing.T) {
 	w := newWorld(t)
 	run := func(c *controller.Controller, name string) map[string]int {

@@ -28,7 +28,8 @@ type obstacle struct {
 	job          []option
 }
 
-// denied waits until the API server refuses a pod, or takes it: what stands in the way may need a moment to be known there.
+// denied waits until the API server refuses a pod, or takes it: what stands in the way may need a moment to be known
+// there.
 func (w *world) denied(want bool, pod *corev1.Pod) error {
 	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()

@@ -21,8 +21,8 @@ import (
 // lasting are the arguments of a controller that outlives an outage longer than its Lease, which ends it otherwise.
 var lasting = []string{"--server-request-timeout=10s", "--leader-elect=false"}
 
-// TestOutages breaks control planes of its own. What was in flight when the API server was killed is in doubt for as long as a
-// server may act on it: ten seconds here, by the server's flag and ours.
+// TestOutages breaks control planes of its own. What was in flight when the API server was killed is in doubt for as
+// long as a server may act on it: ten seconds here, by the server's flag and ours.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	breakable := func(t *testing.T) *controlplane.ControlPlane {
@@ -41,7 +41,8 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// outage: the Job completes with the right counters, and if something may have been missed, the log says what (design §2, invariant 9).
+// outage: the Job completes with the right counters, and if something may have been missed, the log says what (design
+// §2, invariant 9).
 func outage(t *testing.T, cp *controlplane.ControlPlane, component string) {
 	w := newWorldOn(t, cp)
 	w.rough = true
@@ -166,9 +167,9 @@ func (w *world) letGoByHand(job string) {
 	}
 }
 
-// deletionWasMissed checks that the log, after what was there before, has the deletion of the Job as one that nobody saw,
-// and knows of each of its pods that it is gone: from a list, or because the server did not find it. If the pods were
-// listed first, the controller may have made others meanwhile; their end is not this check's.
+// deletionWasMissed checks that the log, after what was there before, has the deletion of the Job as one that nobody
+// saw, and knows of each of its pods that it is gone: from a list, or because the server did not find it. If the pods
+// were listed first, the controller may have made others meanwhile; their end is not this check's.
 func (w *world) deletionWasMissed(c *controller.Controller, j *batchv1.Job, pods []corev1.Pod, after uint64) {
 	w.t.Helper()
 	records, err := c.Records(w.t.Context(), "job/"+string(j.UID), "--from", strconv.FormatUint(after+1, 10))
@@ -213,8 +214,8 @@ type listing struct {
 	LastVersions []uint64
 }
 
-// listingsAreClosed checks that every listing in the log was closed before anything was decided, and returns those that a
-// lost watch made necessary.
+// listingsAreClosed checks that every listing in the log was closed before anything was decided, and returns those that
+// a lost watch made necessary.
 func (w *world) listingsAreClosed(c *controller.Controller) []listing {
 	w.t.Helper()
 	records, err := c.Records(w.t.Context())

@@ -16,11 +16,13 @@ import (
 
 const foreign = "example.com/other-controller"
 
-// O-050, O-053, O-058: beside the built-in controller we write only to Jobs whose stored managedBy is ours, and it writes to all others.
+// O-050, O-053, O-058: beside the built-in controller we write only to Jobs whose stored managedBy is ours, and it
+// writes to all others.
 // O-057: the whole status of a Job of ours is ours: counters, times, conditions with their reasons.
 //
-// TestDelegatedLeavesOthersAlone: beside the built-in Job controller, --manage=delegated runs the Jobs whose managedBy is
-// ours, and writes nothing to any other Job nor to its pods (J-005, J-100, design §9). Nor does the built-in one to ours.
+// TestDelegatedLeavesOthersAlone: beside the built-in Job controller, --manage=delegated runs the Jobs whose managedBy
+// is ours, and writes nothing to any other Job nor to its pods (J-005, J-100, design §9). Nor does the built-in one to
+// ours.
 func TestDelegatedLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{BuiltinBatch: true})
@@ -100,8 +102,8 @@ func (w *world) podOfAnother(job string) *corev1.Pod {
 // O-061: no pod of a Job of our own name has the reserved finalizer.
 // O-062: the finalizer follows the managedBy of the Job.
 //
-// TestManageAllRunsPlainJobs: where the built-in Job controller does not run, --manage=all completes plain Jobs, with the
-// built-in finalizer; Jobs of our own name keep ours; foreign ones are left alone (design §9).
+// TestManageAllRunsPlainJobs: where the built-in Job controller does not run, --manage=all completes plain Jobs, with
+// the built-in finalizer; Jobs of our own name keep ours; foreign ones are left alone (design §9).
 func TestManageAllRunsPlainJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

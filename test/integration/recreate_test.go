@@ -21,9 +21,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// TestRecreatedUnderItsName: Jobs are created, deleted in each of the three ways and created again under their name, from one
-// template, with up to two seconds in between; some come back with another managedBy. Each that stays long enough gets its pod,
-// also when the one before it was in backoff, and none inherits anything (J-107, J-182, J-102, J-005).
+// TestRecreatedUnderItsName: Jobs are created, deleted in each of the three ways and created again under their name,
+// from one template, with up to two seconds in between; some come back with another managedBy. Each that stays long
+// enough gets its pod, also when the one before it was in backoff, and none inherits anything (J-107, J-182, J-102,
+// J-005).
 func TestRecreatedUnderItsName(t *testing.T) {
 	t.Parallel()
 	names, loops := 20, 4

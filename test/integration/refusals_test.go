@@ -19,12 +19,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// longest is the longest wait between two tries of a refused command in TestRefusals. The next try bounds how soon a Job goes on after the
-// cause is gone, because quotas, policies and roles cannot be watched with the rights of a Job controller.
+// longest is the longest wait between two tries of a refused command in TestRefusals. The next try bounds how soon a
+// Job goes on after the cause is gone, because quotas, policies and roles cannot be watched with the rights of a Job
+// controller.
 const longest = 2 * time.Second
 
-// TestRefusals: whatever the API server refuses, and for however long, is visible while it lasts, as an Event and in get; no pod
-// is made twice; and the Job goes on soon after the cause is gone (J-017, J-018, J-058, J-194).
+// TestRefusals: whatever the API server refuses, and for however long, is visible while it lasts, as an Event and in
+// get; no pod is made twice; and the Job goes on soon after the cause is gone (J-017, J-018, J-058, J-194).
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]obstacle{
@@ -113,9 +114,10 @@ func (w *world) tells(j *batchv1.Job, o *obstacle) (bool, error) {
 	}), nil
 }
 
-// TestAFullQuotaIsFilledAgain: a Job waits for the only place of a quota, with the usual backoff of up to a minute. When the pod that has
-// the place ends, the Job gets the place before its own next try is due: the end of a pod is a hint that there is room (J-058). The next
-// try is half a minute away then. A machine that needs longer for a pod tells nothing, so there are three rounds.
+// TestAFullQuotaIsFilledAgain: a Job waits for the only place of a quota, with the usual backoff of up to a minute.
+// When the pod that has the place ends, the Job gets the place before its own next try is due: the end of a pod is a
+// hint that there is room (J-058). The next try is half a minute away then. A machine that needs longer for a pod tells
+// nothing, so there are three rounds.
 func TestAFullQuotaIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -175,8 +177,8 @@ func (w *world) placed(name string) corev1.Pod {
 	return w.pods(name)[0]
 }
 
-// TestANamespaceThatGoes: what is to be made in a namespace that is being deleted is no failure and no burden: no Event, no
-// tries but one a minute (J-059).
+// TestANamespaceThatGoes: what is to be made in a namespace that is being deleted is no failure and no burden: no
+// Event, no tries but one a minute (J-059).
 func TestANamespaceThatGoes(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{})

@@ -12,9 +12,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/oldlog"
 )
 
-// TestOldRecordsGoWhileJobsRun: the log is old, and nearly as large as it may be, when the controller starts on it. Its files are sealed
-// and deleted while Jobs run: by size, and then those older than an hour. The log never grows over its size, no Job ends wrong or later than the
-// same Job of a controller beside it whose log keeps all, and readers say what is no longer kept.
+// TestOldRecordsGoWhileJobsRun: the log is old, and nearly as large as it may be, when the controller starts on it. Its
+// files are sealed and deleted while Jobs run: by size, and then those older than an hour. The log never grows over its
+// size, no Job ends wrong or later than the same Job of a controller beside it whose log keeps all, and readers say
+// what is no longer kept.
 func TestOldRecordsGoWhileJobsRun(t *testing.T) {
 	t.Parallel()
 	const most, late = 16 << 20, 20 * time.Second

@@ -16,7 +16,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// renews waits until the Lease was renewed twice: with each renewal the controller looks for a Lease that ranks above its own.
+// renews waits until the Lease was renewed twice: with each renewal the controller looks for a Lease that ranks above
+// its own.
 func renews(w *installation) {
 	w.eventually("the Lease is renewed", func() (bool, error) {
 		lease, err := w.client.CoordinationV1().Leases("jobledger").Get(w.t.Context(), "jobledger", metav1.GetOptions{})
@@ -31,8 +32,8 @@ func renews(w *installation) {
 	})
 }
 
-// runsJobs has what asks for each of the rights on Jobs, pods and Events: a Job is suspended and resumed twice, and a pod is found whose
-// Job is gone.
+// runsJobs has what asks for each of the rights on Jobs, pods and Events: a Job is suspended and resumed twice, and a
+// pod is found whose Job is gone.
 func runsJobs(w *installation) {
 	finalizer := events.TrackingFinalizer
 	w.create(newJob("stops", suspended, outcome(controlplane.OutcomeRun)))
@@ -60,8 +61,8 @@ func runsJobs(w *installation) {
 	})
 }
 
-// runsCronJobs: a CronJob has its Jobs made and deleted. Somebody goes on changing it, so its status is written to an old version, and it
-// has to be read.
+// runsCronJobs: a CronJob has its Jobs made and deleted. Somebody goes on changing it, so its status is written to an
+// old version, and it has to be read.
 func runsCronJobs(w *installation) {
 	api := w.client.BatchV1().CronJobs(w.namespace)
 	template := batchv1.JobTemplateSpec{Spec: newJob("template", managedBy(nil)).Spec}
@@ -115,8 +116,8 @@ func asksWhoReads(w *installation) {
 	})
 }
 
-// clear deletes the CronJobs and Jobs of the namespace and waits until they and their pods are gone, so that the next controller of all
-// namespaces finds nothing.
+// clear deletes the CronJobs and Jobs of the namespace and waits until they and their pods are gone, so that the next
+// controller of all namespaces finds nothing.
 func (w *world) clear() {
 	w.t.Helper()
 	batch := w.client.BatchV1()

@@ -16,14 +16,16 @@ import (
 	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
-// feature is a value of the chart that is not what it is by default, and that changes the rights, or what is asked of the API server.
+// feature is a value of the chart that is not what it is by default, and that changes the rights, or what is asked of
+// the API server.
 type feature struct {
 	value string   // its path in the values
 	set   string   // YAML; NAMESPACE is that of the test's Jobs
 	modes []string // where it makes a difference; empty for everywhere
 }
 
-// The chart refuses observeOthers and gangScheduling in other modes, and ttlAfterFinished has nothing to turn off there.
+// The chart refuses observeOthers and gangScheduling in other modes, and ttlAfterFinished has nothing to turn off
+// there.
 var features = []feature{
 	{value: "observeOthers", set: "observeOthers: true", modes: []string{"delegated"}},
 	{value: "watchNamespace", set: "watchNamespace: NAMESPACE"},
@@ -101,7 +103,8 @@ func (r rightsRow) deeds() []func(*installation) {
 	return all
 }
 
-// TestEveryFeatureHasItsRows: a value of the chart that is true or false is one of the features above, or changes no right.
+// TestEveryFeatureHasItsRows: a value of the chart that is true or false is one of the features above, or changes no
+// right.
 func TestEveryFeatureHasItsRows(t *testing.T) {
 	t.Parallel()
 	if rows := rightsRows(); len(rows) != 22+22+11 {

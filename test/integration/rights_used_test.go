@@ -16,14 +16,16 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// streamed are rights that are not used on this API server, as it streams lists in a watch (WatchList). On one that does not they are.
+// streamed are rights that are not used on this API server, as it streams lists in a watch (WatchList). On one that
+// does not they are.
 var streamed = []string{"list nodes. in all namespaces", "list namespaces. in all namespaces"}
 
 // O-045: every right of an installation is used by it, and none is missing.
 // O-044: also where the API server checks who makes an object that blocks the deletion of its owner.
 //
-// TestNoRightIsUnused installs each mode with each feature and all pairs of them, as the chart gives it, has it do all that it does, and
-// compares its rights with the audit log. The rows come one after the other, for most of them run the Jobs of all namespaces.
+// TestNoRightIsUnused installs each mode with each feature and all pairs of them, as the chart gives it, has it do all
+// that it does, and compares its rights with the audit log. The rows come one after the other, for most of them run the
+// Jobs of all namespaces.
 func TestNoRightIsUnused(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{
@@ -86,7 +88,8 @@ func (i *installation) usesAll(grants []grant) {
 	}
 }
 
-// usedBy reports whether one of the requests needed this right. What a role of one namespace allows needs no right in all of them.
+// usedBy reports whether one of the requests needed this right. What a role of one namespace allows needs no right in
+// all of them.
 func (g grant) usedBy(requests []controlplane.Write, all []grant) bool {
 	return slices.ContainsFunc(requests, func(r controlplane.Write) bool {
 		return g.covers(r) && (g.namespace != "" || !slices.ContainsFunc(all, func(o grant) bool { return o.namespace != "" && o.covers(r) }))
@@ -100,8 +103,9 @@ type audit struct {
 	seen map[string][]controlplane.Write // by user
 }
 
-// of are the requests of a user that were not forbidden; one for what is not found was asked, too. With the creation of what blocks the
-// deletion of its owner comes a request that the API server makes to itself (OwnerReferencesPermissionEnforcement).
+// of are the requests of a user that were not forbidden; one for what is not found was asked, too. With the creation of
+// what blocks the deletion of its owner comes a request that the API server makes to itself
+// (OwnerReferencesPermissionEnforcement).
 func (a *audit) of(user string) ([]controlplane.Write, error) {
 	more, next, err := a.cp.WritesSince(a.next)
 	if err != nil {
@@ -123,7 +127,8 @@ func (a *audit) of(user string) ([]controlplane.Write, error) {
 	return a.seen[user], nil
 }
 
-// allows waits until the API server knows that a user has these rights: it hears of roles by watches of its own, and forbids until then.
+// allows waits until the API server knows that a user has these rights: it hears of roles by watches of its own, and
+// forbids until then.
 func (w *world) allows(user string, grants []grant) {
 	w.t.Helper()
 	for _, g := range grants {

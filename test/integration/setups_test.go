@@ -175,8 +175,8 @@ var wrongs = []wrong{
 	},
 }
 
-// TestTwoControllersSetUpWrongly: of two controllers for the same Jobs one works, the other says why it does not and is not ready, and
-// no Job has more pods than it asks for, or counts that differ from its pods.
+// TestTwoControllersSetUpWrongly: of two controllers for the same Jobs one works, the other says why it does not and is
+// not ready, and no Job has more pods than it asks for, or counts that differ from its pods.
 func TestTwoControllersSetUpWrongly(t *testing.T) {
 	cp := controlplane.ForTest(t, controlplane.Options{})
 	s := newSetups(t, cp)
@@ -368,8 +368,8 @@ func (s *setups) try(row *wrong) {
 	}
 }
 
-// watchReady starts a controller and asks it whether it is ready until the test has seen what it does. A controller that must not work
-// is asked all the time.
+// watchReady starts a controller and asks it whether it is ready until the test has seen what it does. A controller
+// that must not work is asked all the time.
 func (s *setups) watchReady(c *controller.Controller, all bool) (was func() bool) {
 	s.t.Helper()
 	if err := c.Launch(); err != nil {
@@ -511,8 +511,8 @@ func (s *setups) account(name string) (config *rest.Config, args []string) {
 	return nil, nil
 }
 
-// clock makes a Lease say, once, that it was renewed by a clock which is that far from ours. Its holder writes its own time again with
-// the next renewal.
+// clock makes a Lease say, once, that it was renewed by a clock which is that far from ours. Its holder writes its own
+// time again with the next renewal.
 func (s *setups) clock(namespace string, ahead time.Duration) {
 	s.t.Helper()
 	s.eventually("the Lease is changed", func() (bool, error) {

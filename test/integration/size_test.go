@@ -60,8 +60,8 @@ func TestTheLogOfManyPods(t *testing.T) {
 	}
 }
 
-// TestTheLogHoldsNoSecret: no environment value, argument or annotation value of a Job reaches a file of the log, nor what
-// is shown of it.
+// TestTheLogHoldsNoSecret: no environment value, argument or annotation value of a Job reaches a file of the log, nor
+// what is shown of it.
 func TestTheLogHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	secret := "secret-" + rand.Text()

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestAGracefulStopLeavesNothingInDoubt: SIGTERM in the middle of a Job. After it the log says that the controller stopped,
-// decides nothing more, and knows of every command how it ended; the next start goes on from there.
+// TestAGracefulStopLeavesNothingInDoubt: SIGTERM in the middle of a Job. After it the log says that the controller
+// stopped, decides nothing more, and knows of every command how it ended; the next start goes on from there.
 func TestAGracefulStopLeavesNothingInDoubt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,7 +91,8 @@ func (w *world) stoppedInOrder(c *controller.Controller) {
 	}
 }
 
-// TestRestarts: what happened while nobody ran, killed or stopped, with the log or without it, is found and accounted for.
+// TestRestarts: what happened while nobody ran, killed or stopped, with the log or without it, is found and accounted
+// for.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// J-014, J-157: what users, or a queue like Kueue, change of the template while the Job is suspended is allowed as soon as its status says
-// Suspended and no active pod, and the pods that are made when it is resumed have it.
+// J-014, J-157: what users, or a queue like Kueue, change of the template while the Job is suspended is allowed as soon
+// as its status says Suspended and no active pod, and the pods that are made when it is resumed have it.
 func TestAResumedJobUsesTheTemplateChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,9 +9,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// TestATenantDoesNotFillTheLog: a user changes the large template of a suspended Job with tiny patches, as fast as the API server
-// takes them. Each makes another template of 40 kB. The log grows by the share of the namespace and little more, the last
-// spec is known in the end, and other Jobs of the namespace go on.
+// TestATenantDoesNotFillTheLog: a user changes the large template of a suspended Job with tiny patches, as fast as the
+// API server takes them. Each makes another template of 40 kB. The log grows by the share of the namespace and little
+// more, the last spec is known in the end, and other Jobs of the namespace go on.
 func TestATenantDoesNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	const (

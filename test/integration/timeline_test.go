@@ -20,9 +20,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// A step of a timeline: what the test does, as a kubelet or a user; what must become true; and what must never be true from
-// when the step before it was done until this one is. Becomes and never say what is missing and what is wrong, in words;
-// nothing when all is well.
+// A step of a timeline: what the test does, as a kubelet or a user; what must become true; and what must never be true
+// from when the step before it was done until this one is. Becomes and never say what is missing and what is wrong, in
+// words; nothing when all is well.
 type step struct {
 	what    string
 	does    func(*timeline)

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestTimelines plays the contract's reference timelines. The test is the kubelet and the user, time is real, and what must never be true in
-// between is checked on every version that was stored.
+// TestTimelines plays the contract's reference timelines. The test is the kubelet and the user, time is real, and what
+// must never be true in between is checked on every version that was stored.
 func TestTimelines(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -188,8 +188,8 @@ var deletedAndReplacedWhenFailed = []step{
 	},
 }
 
-// deletedAndCountedLater has a wait that is longer than the second after which progress is written: what is published before it is over is
-// seen.
+// deletedAndCountedLater has a wait that is longer than the second after which progress is written: what is published
+// before it is over is seen.
 var deletedAndCountedLater = []step{
 	{what: "the Job is created", becomes: is(counts{1, 0, 0, 0, 0}, podsAre(1), held), never: atMost(1)},
 	{what: "the pod runs", does: runs(0), becomes: is(counts{1, 1, 0, 0, 0}), never: atMost(1)},
@@ -411,8 +411,8 @@ func notBefore(deadline time.Duration) func(scene) string {
 	}
 }
 
-// madeTenSecondsAfter: the second pod is not made before ten seconds after the first has finished. How much later it may be is judged where
-// time is virtual: internal/dev/sim.
+// madeTenSecondsAfter: the second pod is not made before ten seconds after the first has finished. How much later it
+// may be is judged where time is virtual: internal/dev/sim.
 func madeTenSecondsAfter(finished func(*corev1.Pod) time.Time) func(scene) string {
 	return func(s scene) string {
 		if len(s.pods) < 2 {

@@ -100,7 +100,8 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-// TestTTLTurnedOff: with --ttl-after-finished=false expired Jobs stay, and the right to delete Jobs is not needed (T-005, O-003).
+// TestTTLTurnedOff: with --ttl-after-finished=false expired Jobs stay, and the right to delete Jobs is not needed
+// (T-005, O-003).
 func TestTTLTurnedOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -147,7 +148,8 @@ func (w *world) unhold(j *batchv1.Job, finalizer string) {
 	w.gone(j)
 }
 
-// deletedOnce checks that the controller deleted these Jobs and no others: each once, in the foreground, and not before its expiry.
+// deletedOnce checks that the controller deleted these Jobs and no others: each once, in the foreground, and not before
+// its expiry.
 func (w *world) deletedOnce(h *history.History, jobs ...*batchv1.Job) {
 	w.t.Helper()
 	names := map[string]int{}

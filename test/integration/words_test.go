@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// TestTheLogSaysWhatAPostmortemAsks: a Job comes from somewhere, its pod cannot have its image for a while, and somebody scales it.
+// TestTheLogSaysWhatAPostmortemAsks: a Job comes from somewhere, its pod cannot have its image for a while, and
+// somebody scales it.
 func TestTheLogSaysWhatAPostmortemAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

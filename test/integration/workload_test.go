@@ -18,7 +18,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestGangs: gangs of Kubernetes 1.37 on a server with its gates and its scheduler, beside the built-in controller (J-239 to J-247).
+// TestGangs: gangs of Kubernetes 1.37 on a server with its gates and its scheduler, beside the built-in controller
+// (J-239 to J-247).
 func TestGangs(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{
@@ -74,8 +75,9 @@ func gang(minCount *int32) option {
 	}
 }
 
-// objectsAlike: Jobs that differ in who runs them alone get the same Workloads and PodGroups, field by field, and names by the same rule; pods
-// name the PodGroup, and are scheduled; a change of parallelism while pods run, up and down, changes both objects.
+// objectsAlike: Jobs that differ in who runs them alone get the same Workloads and PodGroups, field by field, and names
+// by the same rule; pods name the PodGroup, and are scheduled; a change of parallelism while pods run, up and down,
+// changes both objects.
 func objectsAlike(w *world) {
 	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Value: 7}
 	if _, err := w.client.SchedulingV1().PriorityClasses().Create(w.t.Context(), class, metav1.CreateOptions{}); err != nil {

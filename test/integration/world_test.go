@@ -62,8 +62,8 @@ func newWorldOn(t *testing.T, cp *controlplane.ControlPlane) *world {
 	return w
 }
 
-// newController makes a controller that does not run yet. Manage is the value of its --manage, empty for the default; args
-// are more arguments.
+// newController makes a controller that does not run yet. Manage is the value of its --manage, empty for the default;
+// args are more arguments.
 func (w *world) newController(manage string, args ...string) *controller.Controller {
 	dir := fmt.Sprintf("%s/controller-%d", w.dir, len(w.controllers)+1)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -125,8 +125,8 @@ func (w *world) end() {
 	}
 }
 
-// checkRights finds what the API server did not let the controllers do (J-249). A server that comes back knows no roles at
-// first, so where it goes away, or rights are taken away, that says nothing.
+// checkRights finds what the API server did not let the controllers do (J-249). A server that comes back knows no roles
+// at first, so where it goes away, or rights are taken away, that says nothing.
 func (w *world) checkRights() {
 	if w.rough {
 		return
@@ -169,8 +169,8 @@ func (w *world) checkOutput(c *controller.Controller) {
 	}
 }
 
-// eventually polls until done reports true, ten times a second: eight tests at once that ask the API server more often keep a processor busy.
-// An error of done is final, and so is the end of the last controller that runs, unless the test
+// eventually polls until done reports true, ten times a second: eight tests at once that ask the API server more often
+// keep a processor busy. An error of done is final, and so is the end of the last controller that runs, unless the test
 // has ended it.
 func (w *world) eventually(what string, done func() (bool, error)) {
 	w.t.Helper()
@@ -246,7 +246,8 @@ func (w *world) pods(job string) []corev1.Pod {
 	return list.Items
 }
 
-// written counts what a controller of this world wrote, Events, Leases and questions for its rights apart, as "verb resource"; keep may be nil.
+// written counts what a controller of this world wrote, Events, Leases and questions for its rights apart, as "verb
+// resource"; keep may be nil.
 func (w *world) written(keep func(controlplane.Write) bool) map[string]int {
 	w.t.Helper()
 	counts, err := w.cp.CountWrites(func(x controlplane.Write) bool {

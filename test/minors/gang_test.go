@@ -18,9 +18,10 @@ import (
 // withGangs is the only minor version with the Workloads and PodGroups that ours makes.
 const withGangs = "1.36"
 
-// TestGang: with --gang-scheduling, on a server that has it, an Indexed Job whose pods all run at once gets a Workload and a
-// PodGroup before its first pod, its pods name the PodGroup, a restart keeps them, and the Job ends; others are run as ever. Of a Workload
-// that somebody made for a Job the PodGroup is made. All rights of deploy/gang are used, and no other (J-239 to J-248).
+// TestGang: with --gang-scheduling, on a server that has it, an Indexed Job whose pods all run at once gets a Workload
+// and a PodGroup before its first pod, its pods name the PodGroup, a restart keeps them, and the Job ends; others are
+// run as ever. Of a Workload that somebody made for a Job the PodGroup is made. All rights of deploy/gang are used, and
+// no other (J-239 to J-248).
 func TestGang(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")
@@ -73,7 +74,8 @@ func TestGang(t *testing.T) {
 	p.wroteGangs()
 }
 
-// usesWorkloadOfAnother: somebody makes the Workload of a Job while ours is away, so a PodGroup is looked for, and made of it.
+// usesWorkloadOfAnother: somebody makes the Workload of a Job while ours is away, so a PodGroup is looked for, and made
+// of it.
 func (p *place) usesWorkloadOfAnother() {
 	p.Helper()
 	if err := p.ours.Stop(p.ctx); err != nil {

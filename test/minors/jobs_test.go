@@ -68,7 +68,8 @@ func mix() []*batchv1.Job {
 		newJob("halted", runFor("3s")),
 		newJob("per-index", perIndex),
 		newJob("any-two", anyTwo, runFor("1s")),
-		// Its pod is deleted: a failure, whose backoff of 10 s begins with the deletion where the server drops podReplacementPolicy.
+		// Its pod is deleted: a failure, whose backoff of 10 s begins with the deletion where the server drops
+		// podReplacementPolicy.
 		newJob("replaced", replaceFailed, runFor("6s"), annotate(controlplane.AnnotationStopAfter, "18s")),
 	}
 }
@@ -141,7 +142,8 @@ func isTrue(j *batchv1.Job, kind batchv1.JobConditionType) bool {
 	return false
 }
 
-// replace deletes the pod of a Job, whose containers take their time to end, and reports whether another comes before that.
+// replace deletes the pod of a Job, whose containers take their time to end, and reports whether another comes before
+// that.
 func (p *place) replace(job string) (early bool) {
 	p.Helper()
 	var first string

@@ -89,9 +89,9 @@ func TestMinors(t *testing.T) {
 	}
 }
 
-// TestGatesWithoutWhichJobsDoNotComplete: without JobManagedBy and JobPodReplacementPolicy the API server takes SuccessCriteriaMet only in
-// the status of Jobs with a successPolicy, and every Job that completes has it from us. Doctor says so, and the refusal is told and tried
-// again with a backoff.
+// TestGatesWithoutWhichJobsDoNotComplete: without JobManagedBy and JobPodReplacementPolicy the API server takes
+// SuccessCriteriaMet only in the status of Jobs with a successPolicy, and every Job that completes has it from us.
+// Doctor says so, and the refusal is told and tried again with a backoff.
 func TestGatesWithoutWhichJobsDoNotComplete(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")

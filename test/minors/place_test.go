@@ -57,8 +57,8 @@ func (p *place) start(manage string, args ...string) {
 	}
 }
 
-// stop stops jobledger in good order, and checks what it leaves: a sound log, no word of an error, and no request that was forbidden or
-// refused as invalid.
+// stop stops jobledger in good order, and checks what it leaves: a sound log, no word of an error, and no request that
+// was forbidden or refused as invalid.
 func (p *place) stop(excused ...string) {
 	p.Helper()
 	if err := p.ours.Stop(p.ctx); err != nil {

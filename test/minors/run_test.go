@@ -101,7 +101,8 @@ func (p *place) cronJob() {
 	})
 }
 
-// observeBuiltin runs the Jobs under the built-in controller of that version, observed, with delegated Jobs beside them.
+// observeBuiltin runs the Jobs under the built-in controller of that version, observed, with delegated Jobs beside
+// them.
 func (s *server) observeBuiltin() map[string]outcome {
 	s.Helper()
 	b, err := builtin.New(s.ctx, s.cp, s.TempDir())
@@ -153,8 +154,8 @@ func (p *place) recorded(all map[string]outcome) {
 	}
 }
 
-// runDelegated runs Jobs beside the built-in controller: one of ours, and one of the others'. Where the server drops managedBy, both are
-// the built-in's, and ours leaves them alone.
+// runDelegated runs Jobs beside the built-in controller: one of ours, and one of the others'. Where the server drops
+// managedBy, both are the built-in's, and ours leaves them alone.
 func (s *server) runDelegated() {
 	s.Helper()
 	p := s.place("delegated", controller.NewUser)
@@ -186,7 +187,8 @@ func (s *server) runDelegated() {
 	p.stop()
 }
 
-// same compares how the Jobs ended under ours and under the built-in controller of the version, and both with what the fields ask for.
+// same compares how the Jobs ended under ours and under the built-in controller of the version, and both with what the
+// fields ask for.
 func (s *server) same(ours, builtin map[string]outcome) {
 	s.Helper()
 	for name, o := range ours {

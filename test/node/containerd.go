@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// containerdConfig is what differs from how containerd is by itself: its directories, its sockets, and that no container is kept
-// from the kernel's killer better than we are, for which root may lack the right.
+// containerdConfig is what differs from how containerd is by itself: its directories, its sockets, and that no
+// container is kept from the kernel's killer better than we are, for which root may lack the right.
 const containerdConfig = `version = 3
 root = '%[1]s/root'
 state = '%[1]s/state'
@@ -108,12 +108,14 @@ func (n *Node) Registry(name, url string) error {
 	return os.WriteFile(filepath.Join(dir, "hosts.toml"), fmt.Appendf(nil, "server = %q\n", url), 0o644)
 }
 
-// KillContainer kills the first process of a container, whose ID is that of the pod's status, and nobody tells the kubelet why.
+// KillContainer kills the first process of a container, whose ID is that of the pod's status, and nobody tells the
+// kubelet why.
 func (n *Node) KillContainer(ctx context.Context, id string) error {
 	return n.ctr(ctx, "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", strings.TrimPrefix(id, "containerd://"))
 }
 
-// LoseContainer kills a container and takes every trace of it from the runtime. The kubelet must not run: it would clear up itself.
+// LoseContainer kills a container and takes every trace of it from the runtime. The kubelet must not run: it would
+// clear up itself.
 func (n *Node) LoseContainer(ctx context.Context, id string) error {
 	id = strings.TrimPrefix(id, "containerd://")
 	if err := n.ctr(ctx, "--namespace=k8s.io", "tasks", "delete", "--force", id); err != nil {

@@ -18,7 +18,8 @@ const guardEnv = "JOBLEDGER_NODE_GUARD"
 // lockFD is the descriptor of the lock in the guard: the first after standard error.
 const lockFD = 3
 
-// guard is a process that puts the machine back. It does so when the parent says that the node has ended, or when the parent is dead.
+// guard is a process that puts the machine back. It does so when the parent says that the node has ended, or when the
+// parent is dead.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe io.WriteCloser // the guard reads its other end; the kernel closes it when the parent dies
@@ -30,8 +31,8 @@ type task struct {
 	Kernel settings
 }
 
-// startGuard starts the guard of a node. It has a session of its own, so neither Ctrl-C nor a signal to the parent's process group
-// reaches it. The lock (see share) is held until both have closed the file.
+// startGuard starts the guard of a node. It has a session of its own, so neither Ctrl-C nor a signal to the parent's
+// process group reaches it. The lock (see share) is held until both have closed the file.
 func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 // parentEnv makes a test play the parent, for the node of that directory.
 const parentEnv = "JOBLEDGER_NODE_TEST_PARENT"
 
-// TestAKilledParentLeavesTheMachineAsItWas: the kernel settings are put back, and the cgroups removed. Here the setting is a file, and
-// the node is a program that waits.
+// TestAKilledParentLeavesTheMachineAsItWas: the kernel settings are put back, and the cgroups removed. Here the setting
+// is a file, and the node is a program that waits.
 func TestAKilledParentLeavesTheMachineAsItWas(t *testing.T) {
 	if dir := os.Getenv(parentEnv); dir != "" {
 		playParent(t, dir)
@@ -39,8 +39,9 @@ func TestAKilledParentLeavesTheMachineAsItWas(t *testing.T) {
 	m.holds("before\n")
 }
 
-// TestNodesShareTheMachine: a second node does not wait for the first, nor take the settings of the first one's kubelet for those of the
-// machine. They are put back when the last node has ended, whichever that is, and a later node begins anew.
+// TestNodesShareTheMachine: a second node does not wait for the first, nor take the settings of the first one's kubelet
+// for those of the machine. They are put back when the last node has ended, whichever that is, and a later node begins
+// anew.
 func TestNodesShareTheMachine(t *testing.T) {
 	m := newMachine(t)
 	one := m.start("one")

@@ -23,8 +23,8 @@ type Image struct {
 	User       string // numbers; root unless given
 }
 
-// Make writes the image as an OCI archive into dir, by the means of 'make image', and returns the file. It needs Go's modules, so it
-// belongs into Prepare.
+// Make writes the image as an OCI archive into dir, by the means of 'make image', and returns the file. It needs Go's
+// modules, so it belongs into Prepare.
 func (i Image) Make(ctx context.Context, dir string) (archive string, err error) {
 	repository, err := binaries.FindRoot()
 	if err != nil {

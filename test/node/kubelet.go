@@ -75,7 +75,8 @@ func (n *Node) startKubelet(ctx context.Context) error {
 	return n.StartKubelet(ctx)
 }
 
-// StartKubelet starts the kubelet again, after StopKubelet, with more arguments if there are any, and returns when its node is ready.
+// StartKubelet starts the kubelet again, after StopKubelet, with more arguments if there are any, and returns when its
+// node is ready.
 func (n *Node) StartKubelet(ctx context.Context, args ...string) error {
 	kubeconfig, _, err := n.cp.KubeletFiles(Name)
 	if err != nil {
@@ -99,7 +100,8 @@ func (n *Node) StartKubelet(ctx context.Context, args ...string) error {
 	})
 }
 
-// hasRenewed says that the kubelet has not renewed its lease since then. The node of one that was killed stays ready for a while.
+// hasRenewed says that the kubelet has not renewed its lease since then. The node of one that was killed stays ready
+// for a while.
 func (n *Node) hasRenewed(ctx context.Context, since time.Time) error {
 	lease, err := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, Name, metav1.GetOptions{})
 	if err != nil {

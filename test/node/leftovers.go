@@ -56,7 +56,8 @@ func (s settings) restore() (err error) {
 	return err
 }
 
-// compare says what the node of a directory left on the machine: interfaces that were not there before, mounts and processes.
+// compare says what the node of a directory left on the machine: interfaces that were not there before, mounts and
+// processes.
 func compare(before []string, dir string) error {
 	var left []string
 	now, err := interfaces()

@@ -24,12 +24,12 @@ const dirEnv = "JOBLEDGER_NODE_DIR"
 // errMissing says why there is no node here; nil in the child.
 var errMissing = errors.New("with JOBLEDGER_LONG=1 only")
 
-// Prepare makes what the tests of a package need beside the node, in the directory, such as images. It runs in the parent, which has
-// a network.
+// Prepare makes what the tests of a package need beside the node, in the directory, such as images. It runs in the
+// parent, which has a network.
 type Prepare func(ctx context.Context, dir string) error
 
-// Main is the TestMain of a package that needs a node. Set up what the tests share in setUp, which runs in the child, and returns
-// what is to be done at the end.
+// Main is the TestMain of a package that needs a node. Set up what the tests share in setUp, which runs in the child,
+// and returns what is to be done at the end.
 func Main(m *testing.M, prepare Prepare, setUp func(ctx context.Context) (tearDown func() error, err error)) {
 	var status int
 	var err error
@@ -137,7 +137,8 @@ func discard(dir string, passed bool) error {
 	return err
 }
 
-// runChild runs this program again, in namespaces of its own. The child, and with it all that is in them, ends with this process.
+// runChild runs this program again, in namespaces of its own. The child, and with it all that is in them, ends with
+// this process.
 func runChild(dir string) (int, error) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -16,8 +16,8 @@ const Name = "real-node"
 // The node's network: a bridge, at which each pod gets an address.
 const (
 	bridge = "jl0"
-	// Without an address of its own a bridge takes that of one of its ports. It then changes as pods come and go, and the other pods
-	// send to the old one, into the void, for up to half a minute.
+	// Without an address of its own a bridge takes that of one of its ports. It then changes as pods come and go, and the
+	// other pods send to the old one, into the void, for up to half a minute.
 	bridgeMAC = "0a:58:0a:58:00:01"
 	podSubnet = "10.88.0.0/24"
 	// IP is the node's address.

@@ -30,7 +30,8 @@ const (
 	startTimeout = 5 * time.Minute
 )
 
-// Controllers of kube-controller-manager that pods of a real node, and what makes them, need beside those that always run.
+// Controllers of kube-controller-manager that pods of a real node, and what makes them, need beside those that always
+// run.
 var Controllers = []string{
 	"root-ca-certificate-publisher-controller", "statefulset-controller", "persistentvolume-binder-controller",
 	"persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller", "endpointslice-controller",
@@ -55,8 +56,8 @@ type process struct {
 	err       error
 }
 
-// Start starts the node of a control plane that was started with RealNodes, gives it the images of the archives, and returns when
-// it is ready. A process has one node.
+// Start starts the node of a control plane that was started with RealNodes, gives it the images of the archives, and
+// returns when it is ready. A process has one node.
 func Start(ctx context.Context, cp *controlplane.ControlPlane, archives ...string) (*Node, error) {
 	if errMissing != nil {
 		return nil, errMissing
@@ -100,8 +101,8 @@ func (n *Node) path(name string) string { return filepath.Join(n.dir, name) }
 // program is the path of a program of package binaries.
 func (n *Node) program(name string) string { return n.cp.Program(name) }
 
-// openDoor forwards connections to the address of the Service kubernetes to the API server. Its goroutines end with Stop and with
-// their connections.
+// openDoor forwards connections to the address of the Service kubernetes to the API server. Its goroutines end with
+// Stop and with their connections.
 func (n *Node) openDoor() error {
 	at, err := n.cp.Address()
 	if err != nil {

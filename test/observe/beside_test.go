@@ -19,10 +19,11 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestOthersBesideOurs: one process runs the delegated Jobs and records those that the built-in controller runs. It is killed in the
-// middle of them. Both finish. Each write in the API server's audit log that is ours is about a delegated Job, its pods, or the
-// Lease. No record of an observed Job is a decision or the end of a command, so nothing was asked for it: the informer lists and
-// watches, and each other request carries out a recorded command. There is no difference, and the log replays.
+// TestOthersBesideOurs: one process runs the delegated Jobs and records those that the built-in controller runs. It is
+// killed in the middle of them. Both finish. Each write in the API server's audit log that is ours is about a delegated
+// Job, its pods, or the Lease. No record of an observed Job is a decision or the end of a command, so nothing was asked
+// for it: the informer lists and watches, and each other request carries out a recorded command. There is no
+// difference, and the log replays.
 func TestOthersBesideOurs(t *testing.T) {
 	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()

@@ -20,12 +20,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// observed is the patience of the observer: longer than a busy machine makes the built-in controller wait, and short enough to wait for.
+// observed is the patience of the observer: longer than a busy machine makes the built-in controller wait, and short
+// enough to wait for.
 const observed = 25 * time.Second
 
-// TestObserveBesideTheBuiltIn runs Jobs of many kinds with the built-in controller, observed by one that may only list and watch:
-// it records them, finds no difference, and asks to write nothing. Then the built-in controller is killed, and what is not done
-// any more, and a verdict that somebody makes up, are found.
+// TestObserveBesideTheBuiltIn runs Jobs of many kinds with the built-in controller, observed by one that may only list
+// and watch: it records them, finds no difference, and asks to write nothing. Then the built-in controller is killed,
+// and what is not done any more, and a verdict that somebody makes up, are found.
 func TestObserveBesideTheBuiltIn(t *testing.T) {
 	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
@@ -289,7 +290,8 @@ func (w *place) recordedAll(jobs []*batchv1.Job) {
 	}
 }
 
-// wroteNothing checks the API server's audit log, and what the controller says: a write that no role allows would be in both.
+// wroteNothing checks the API server's audit log, and what the controller says: a write that no role allows would be in
+// both.
 func (w *place) wroteNothing() {
 	w.t.Helper()
 	writes, err := shared.Writes()

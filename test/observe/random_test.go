@@ -22,8 +22,8 @@ const (
 	randomPatience = 2 * time.Minute // the default of the product
 )
 
-// TestNoDifferenceInRandomJobs: the built-in controller runs 300 random Jobs on a real API server, among users who suspend, resume, scale
-// and delete; the observer finds no difference.
+// TestNoDifferenceInRandomJobs: the built-in controller runs 300 random Jobs on a real API server, among users who
+// suspend, resume, scale and delete; the observer finds no difference.
 func TestNoDifferenceInRandomJobs(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("300 Jobs take some minutes: JOBLEDGER_LONG=1")

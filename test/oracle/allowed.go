@@ -14,7 +14,8 @@ type Difference struct {
 	Shows func(diff string) bool
 	// Proves is Shows of a diff that is held against the deeds of the scenario. Nil: it is not.
 	Proves func(s Scenario, diff string) bool
-	// Parts: one Job has ended and the other has not, or the two have other work left. Whatever differs later follows from it.
+	// Parts: one Job has ended and the other has not, or the two have other work left. Whatever differs later follows from
+	// it.
 	Parts bool
 }
 

@@ -181,7 +181,8 @@ func toldInstead(diff string) bool {
 	return len(jobs) > 0
 }
 
-// goneInstead reports whether ours tells of each Job whose end upstream alone tells that it went missing, as often, and of no other.
+// goneInstead reports whether ours tells of each Job whose end upstream alone tells that it went missing, as often, and
+// of no other.
 func goneInstead(diff string) bool {
 	told := map[string]int{}
 	for line := range strings.Lines(diff) {
@@ -202,8 +203,8 @@ func goneInstead(diff string) bool {
 	return len(told) > 0
 }
 
-// keptInstead reports whether each CronJob's Jobs are as many, and ours are newer: each Job that upstream alone deletes is made up for by an
-// older one that ours deletes, no later than upstream does if it deletes that, too.
+// keptInstead reports whether each CronJob's Jobs are as many, and ours are newer: each Job that upstream alone deletes
+// is made up for by an older one that ours deletes, no later than upstream does if it deletes that, too.
 func keptInstead(diff string) bool {
 	const deleted = " deleted <job "
 	theirs, ours := map[string]string{}, map[string]string{}
@@ -233,7 +234,8 @@ func keptInstead(diff string) bool {
 	return kept > 0 && gone >= kept
 }
 
-// succeededLater reports whether ours knows a later success of the same CronJobs than upstream, and nothing else differs.
+// succeededLater reports whether ours knows a later success of the same CronJobs than upstream, and nothing else
+// differs.
 func succeededLater(diff string) bool {
 	const field = " lastSuccessfulTime="
 	theirs, said := map[string]string{}, lines(diff, field)
@@ -250,8 +252,8 @@ func succeededLater(diff string) bool {
 	return said != "" && sameBut(said, field)
 }
 
-// succeededUnseen reports whether ours alone stores successes, each at one of some times; and whether it knows a later success in the end, or
-// both know one that came after.
+// succeededUnseen reports whether ours alone stores successes, each at one of some times; and whether it knows a later
+// success in the end, or both know one that came after.
 func succeededUnseen(diff string, unseen []string) bool {
 	stored := lines(diff, "last success ")
 	for line := range strings.Lines(stored) {
@@ -264,7 +266,8 @@ func succeededUnseen(diff string, unseen []string) bool {
 	return stored != "" && (!ends || succeededLater(diff))
 }
 
-// heldSuccesses are when Jobs succeed while the watch of Jobs is held; removed: and Jobs are removed later in that time.
+// heldSuccesses are when Jobs succeed while the watch of Jobs is held; removed: and Jobs are removed later in that
+// time.
 func (s Scenario) heldSuccesses(removed bool) (all []string) {
 	now, held, some := world.Start, false, []string(nil)
 	for _, step := range s.Steps {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// timed is a queue whose delays end at times of the controller's clock, which may be set. Upstream's are lengths of time. Of several
-// delays of one key the earliest wins (C-089).
+// timed is a queue whose delays end at times of the controller's clock, which may be set. Upstream's are lengths of
+// time. Of several delays of one key the earliest wins (C-089).
 type timed struct {
 	workqueue.TypedRateLimitingInterface[string]
 	u  *upstream
@@ -83,8 +83,8 @@ func (q *timed) Done(key string) {
 	q.TypedRateLimitingInterface.Done(key)
 }
 
-// set follows the clock, which was set. What waits because its schedule was changed waits for the due time of that which is next by now, or
-// for the one that it waited for; all others are looked at.
+// set follows the clock, which was set. What waits because its schedule was changed waits for the due time of that
+// which is next by now, or for the one that it waited for; all others are looked at.
 func (q *timed) set(keys []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -50,8 +50,8 @@ var cronFamilies = []struct {
 	{"clocks", cronClocks},
 }
 
-// timetable is a schedule, and about what is between two of its due times, or how long a scenario may wait for one: upstream has timers
-// that go off every few seconds, so weeks take long.
+// timetable is a schedule, and about what is between two of its due times, or how long a scenario may wait for one:
+// upstream has timers that go off every few seconds, so weeks take long.
 type timetable struct {
 	text   string
 	period time.Duration
@@ -309,7 +309,8 @@ func cronDowntime(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronKills: the controller is killed in the middle of its work. Of two CronJobs that are due together either may be first, so there is one.
+// cronKills: the controller is killed in the middle of its work. Of two CronJobs that are due together either may be
+// first, so there is one.
 func cronKills(g *cronGenerator) {
 	g.cron("a", g.schedule(), g.policy(), g.limits())
 	g.make()

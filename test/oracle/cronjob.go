@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// otherController runs the Jobs of the scenario's CronJobs: they begin and end by deeds, in both clusters alike (C-230).
+// otherController runs the Jobs of the scenario's CronJobs: they begin and end by deeds, in both clusters alike
+// (C-230).
 const otherController = "oracle.jobledger.dev/deeds"
 
 // newCronJob is the CronJob of a scenario's line: its name, then words. ~ stands for a space in them.

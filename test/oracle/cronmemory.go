@@ -19,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// memory is what upstream knows of a CronJob beyond its cache, when it is mended: the object that it wrote or read last, and the status that
-// it could not write.
+// memory is what upstream knows of a CronJob beyond its cache, when it is mended: the object that it wrote or read
+// last, and the status that it could not write.
 type memory struct {
 	newest *batchv1.CronJob       // nil for none
 	shown  batchv1.CronJobStatus  // the published one when it was looked at last
@@ -37,8 +37,8 @@ func (m *mends) of(cronJob *batchv1.CronJob) *memory {
 	return m.memory[cronJob.UID]
 }
 
-// look is the CronJob as it is to be seen: no older than what is known, and with the status that is to be written. The watch lags when it is
-// held.
+// look is the CronJob as it is to be seen: no older than what is known, and with the status that is to be written. The
+// watch lags when it is held.
 func (m *mends) look(cached *batchv1.CronJob, held bool) *batchv1.CronJob {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,8 +150,8 @@ func (n mendedCronNamespace) Get(name string) (*batchv1.CronJob, error) {
 	return n.u.mends.look(cached, n.u.lags()), nil
 }
 
-// looked is a queue that sees to it that a CronJob is looked at again whose due time found its name taken, and that a status is written
-// that could not be.
+// looked is a queue that sees to it that a CronJob is looked at again whose due time found its name taken, and that a
+// status is written that could not be.
 type looked struct {
 	patient
 	u      *upstream
@@ -263,9 +263,9 @@ func (u *upstream) dead() bool {
 	return u.spent
 }
 
-// write writes the status that could not be written, if it was not tried since. It reports whether there is none any more. What is seen of
-// its own create has upstream look once more, and ours not: then it is not tried again. An error of the look and one of this write are one
-// (C-172).
+// write writes the status that could not be written, if it was not tried since. It reports whether there is none any
+// more. What is seen of its own create has upstream look once more, and ours not: then it is not tried again. An error
+// of the look and one of this write are one (C-172).
 func (q looked) write(key string) bool {
 	cronJob := q.unsaid(key)
 	if cronJob == nil {

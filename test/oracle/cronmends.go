@@ -20,8 +20,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Some rules of the CronJob contract ask for other than upstream does. Upstream is then played once more, with its surroundings arranged so
-// that it does what the rules ask: its sources are unchanged. When ours agrees with that, the rules that were in play are the difference.
+// Some rules of the CronJob contract ask for other than upstream does. Upstream is then played once more, with its
+// surroundings arranged so that it does what the rules ask: its sources are unchanged. When ours agrees with that, the
+// rules that were in play are the difference.
 
 // mends are what was arranged, and what of it was in play.
 type mends struct {
@@ -67,7 +68,8 @@ func (m *mends) follow(jobs batchv1informers.JobInformer) error {
 	return err
 }
 
-// listed forgets which Jobs were made and not shown: a controller that starts sees all that there are. The one before it has died.
+// listed forgets which Jobs were made and not shown: a controller that starts sees all that there are. The one before
+// it has died.
 func (m *mends) listed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -206,7 +208,8 @@ func (i mendedIndexer) ByIndex(name, uid string) ([]any, error) {
 	return all, err
 }
 
-// unshown are the Jobs of a controller that upstream made and that a lagging watch has not shown, as their create's answer had them.
+// unshown are the Jobs of a controller that upstream made and that a lagging watch has not shown, as their create's
+// answer had them.
 func (m *mends) unshown(all []any, controller types.UID) (out []*batchv1.Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -17,9 +17,9 @@ var foundLater = &Difference{
 	Parts: true,
 }
 
-// paced is lookedOnce, when nothing else sets the two apart: ours agrees with upstream when it looks at each due time, and does the same then
-// but for what it says of due times at which nothing starts. Or it is foundLater, when ours starts Jobs later than it would then. Nil when it is
-// neither.
+// paced is lookedOnce, when nothing else sets the two apart: ours agrees with upstream when it looks at each due time,
+// and does the same then but for what it says of due times at which nothing starts. Or it is foundLater, when ours
+// starts Jobs later than it would then. Nil when it is neither.
 func paced(t *player, s Scenario, l lens, seed uint64, mine Picture) (*Difference, error) {
 	each, err := playOursWith(s, l, seed, func(settings *events.Settings) { settings.DuePace = 0 })
 	if err != nil {
@@ -41,8 +41,8 @@ func paced(t *player, s Scenario, l lens, seed uint64, mine Picture) (*Differenc
 	return why, nil
 }
 
-// startsLater reports whether ours, which looks once in a minute, starts a Job within a minute of each that it would start by looking at each
-// due time, and no Job but in place of such a one. Nothing else differs.
+// startsLater reports whether ours, which looks once in a minute, starts a Job within a minute of each that it would
+// start by looking at each due time, and no Job but in place of such a one. Nothing else differs.
 func startsLater(each, mine Picture) bool {
 	var alone, instead []time.Time // of Jobs that are made by one and not by the other
 	for line := range strings.Lines(diff(each, mine)) {

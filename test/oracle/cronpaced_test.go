@@ -2,7 +2,8 @@ package oracle
 
 import "testing"
 
-// TestStartsLater: a look once in a minute explains Jobs that ours starts within a minute of those of upstream, and no others (C-085).
+// TestStartsLater: a look once in a minute explains Jobs that ours starts within a minute of those of upstream, and no
+// others (C-085).
 func TestStartsLater(t *testing.T) {
 	made := func(job, at string) string { return "made <job " + job + " 1> at 2026-01-01T" + at + "Z" }
 	for _, row := range []struct {

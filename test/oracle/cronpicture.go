@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// cronLines are what a picture has of CronJobs: their statuses, their Jobs, and all that the controller has done, each with the second
-// in which it did it.
+// cronLines are what a picture has of CronJobs: their statuses, their Jobs, and all that the controller has done, each
+// with the second in which it did it.
 func (c *cluster) cronLines(named *strings.Replacer, l lens) (lines []string, err error) {
 	at := c.versions()
 	for _, cronJob := range c.world.Server.AllCronJobs() {

@@ -15,8 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// runRef names a Job of a CronJob as a scenario does: "a.1" is the second oldest of the CronJob's Jobs that fit, "a.-1" the newest, "a" the
-// oldest, "a.*" are all. A Job whose name begins with the CronJob's is the CronJob's here, whoever its owner is.
+// runRef names a Job of a CronJob as a scenario does: "a.1" is the second oldest of the CronJob's Jobs that fit, "a.-1"
+// the newest, "a" the oldest, "a.*" are all. A Job whose name begins with the CronJob's is the CronJob's here, whoever
+// its owner is.
 type runRef struct {
 	cronJob string
 	nth     int

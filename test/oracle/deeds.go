@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/notation"
 )
 
-// deed lets one deed happen. One that fits nothing (no such pod, a Job that is gone) does nothing, nor does one that the API server
-// refuses: both are the same in both clusters, or the pictures will tell.
+// deed lets one deed happen. One that fits nothing (no such pod, a Job that is gone) does nothing, nor does one that
+// the API server refuses: both are the same in both clusters, or the pictures will tell.
 //
 //	create JOB                     delete JOB [background|foreground|orphan]
 //	edit JOB WORDS                 touch JOB            meddle JOB WORDS (of [notation.Status], into its status)
@@ -269,7 +269,8 @@ func stray(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// over reports whether an index of a Job is done with. A pod of such an index that is adopted upstream keeps, and we do not (J-071).
+// over reports whether an index of a Job is done with. A pod of such an index that is adopted upstream keeps, and we do
+// not (J-071).
 func over(job *batchv1.Job, index string) bool {
 	if job.Spec.Completions == nil {
 		return false

@@ -56,7 +56,8 @@ func failedMore(diff string) bool {
 	return ok && theirs.succeeded == mine.succeeded && theirs.failed < mine.failed
 }
 
-// toldMore reports whether ours has told of each Event in a diff more often than upstream. Such a line ends with how often: x2.
+// toldMore reports whether ours has told of each Event in a diff more often than upstream. Such a line ends with how
+// often: x2.
 func toldMore(diff string) bool {
 	more := map[string]int{}
 	for line := range strings.Lines(strings.TrimSpace(diff)) {

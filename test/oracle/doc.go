@@ -1,10 +1,11 @@
 // Package oracle compares Jobledger with the Job and CronJob controllers of Kubernetes themselves.
 //
-// A [Scenario] is a list of Jobs and of timed deeds: of users, of kubelets, of policies that refuse requests, of watches that lag,
-// of controllers that are killed. It is played twice, each time on a simulated API server of its own: once with
-// k8s.io/kubernetes/pkg/controller/job, whose sources are unchanged, and once with the real loop and executor. A [Picture] is what
-// the outside sees of a cluster at rest, a line for each fact: the Jobs' statuses, the pods, the Kubernetes Events. Both pictures must
-// be the same, but for the differences that [Allowed] lists, each with its rule.
+// A [Scenario] is a list of Jobs and of timed deeds: of users, of kubelets, of policies that refuse requests, of
+// watches that lag, of controllers that are killed. It is played twice, each time on a simulated API server of its own:
+// once with k8s.io/kubernetes/pkg/controller/job, whose sources are unchanged, and once with the real loop and
+// executor. A [Picture] is what the outside sees of a cluster at rest, a line for each fact: the Jobs' statuses, the
+// pods, the Kubernetes Events. Both pictures must be the same, but for the differences that [Allowed] lists, each with
+// its rule.
 //
 // What holds:
 //
@@ -17,9 +18,9 @@
 //   - Upstream has goroutines, so it may come to several ends. Each of them is right; see judge.go.
 //   - Where a difference on purpose leaves the two with other work to do, what differs later follows from it; see [Difference].Parts.
 //
-// A scenario with CronJobs is played with k8s.io/kubernetes/pkg/controller/cronjob. The Jobs name another controller, and begin and end by
-// deeds. A picture has all that was done then, with the second of each. The rules of CronJobs ask for other than upstream does here and
-// there, so upstream is played once more, arranged to do that; see cronmends.go.
+// A scenario with CronJobs is played with k8s.io/kubernetes/pkg/controller/cronjob. The Jobs name another controller,
+// and begin and end by deeds. A picture has all that was done then, with the second of each. The rules of CronJobs ask
+// for other than upstream does here and there, so upstream is played once more, arranged to do that; see cronmends.go.
 //
 // Upstream's cluster is also shown to an observer (--manage=observe): what that reports must be true; see observe.go.
 //

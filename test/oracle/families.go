@@ -95,8 +95,8 @@ func denials(g *generator) {
 	}
 }
 
-// heldWatches: what the controller sees is old for a while. Upstream does nothing for a Job while it has not seen its own writes, and
-// we go on, so only the first deeds of that time are to pods.
+// heldWatches: what the controller sees is old for a while. Upstream does nothing for a Job while it has not seen its
+// own writes, and we go on, so only the first deeds of that time are to pods.
 func heldWatches(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -115,8 +115,8 @@ func heldWatches(g *generator) {
 	g.deeds(g.IntN(4), append(g.work(), g.edit)...)
 }
 
-// restarts: the controller is killed, at any of its requests, and started again. What it has done by then is its own business, so no
-// deed to a pod depends on it.
+// restarts: the controller is killed, at any of its requests, and started again. What it has done by then is its own
+// business, so no deed to a pod depends on it.
 func restarts(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -202,8 +202,8 @@ func deletions(g *generator) {
 	g.deeds(2+g.IntN(5), append(g.work(), again, again, g.kill, keep, g.edit, drop)...)
 }
 
-// ttls: finished Jobs are deleted. Users change TTLs and finish times, delete Jobs themselves and use names again; the controller is killed,
-// and for a while may delete no Jobs. A TTL passes in the middle of a slot.
+// ttls: finished Jobs are deleted. Users change TTLs and finish times, delete Jobs themselves and use names again; the
+// controller is killed, and for a while may delete no Jobs. A TTL passes in the middle of a slot.
 func ttls(g *generator) {
 	g.Nodes = "start=1s stop=3s confirm=300ms"
 	ttl := func() string {

@@ -124,8 +124,8 @@ func (g *generator) deeds(n int, each ...func() string) {
 	}
 }
 
-// alone reports whether two deeds may not happen at once: of two edits a controller may see both or the last, and a pod that is adopted
-// when it has ended, or its index has, is a difference (J-177, J-071).
+// alone reports whether two deeds may not happen at once: of two edits a controller may see both or the last, and a pod
+// that is adopted when it has ended, or its index has, is a difference (J-177, J-071).
 func alone(one, other string) bool {
 	edits := strings.HasPrefix(one, "edit") && strings.HasPrefix(other, "edit")
 	claims := func(deed string) bool { return strings.HasPrefix(deed, "restore") || strings.HasPrefix(deed, "stray") }

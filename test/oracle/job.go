@@ -19,8 +19,9 @@ import (
 
 const namespace = "default"
 
-// newJob is the Job of a scenario's line: its name, then words. Beside those of [notation.Spec] there are: "pending" (its pods never
-// start by themselves), "grace=N" (seconds that its pods have to stop), "shared" (its selector is one that several Jobs have).
+// newJob is the Job of a scenario's line: its name, then words. Beside those of [notation.Spec] there are: "pending"
+// (its pods never start by themselves), "grace=N" (seconds that its pods have to stop), "shared" (its selector is one
+// that several Jobs have).
 func newJob(line string) (*batchv1.Job, error) {
 	words := strings.Fields(line)
 	job := &batchv1.Job{
@@ -117,8 +118,9 @@ func setSaid(spec *batchv1.JobSpec, key string, said *events.JobSpec) error {
 	return nil
 }
 
-// kubelets is what the words of a scenario say of its nodes: "start=1s" (from the node to Running), "stop=5s" (from the deletion to
-// the end), "confirm=1s" (from that to its confirmation), "clean" (a pod that is stopped exits with 0, not 143).
+// kubelets is what the words of a scenario say of its nodes: "start=1s" (from the node to Running), "stop=5s" (from the
+// deletion to the end), "confirm=1s" (from that to its confirmation), "clean" (a pod that is stopped exits with 0, not
+// 143).
 func kubelets(words string) (kubelet.Config, error) {
 	c := kubelet.Config{Start: kubelet.Range{Min: time.Second}, Stop: kubelet.Range{Min: 3 * time.Second}}
 	for _, word := range strings.Fields(words) {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ends is how often upstream plays a scenario while the two disagree: its goroutines may come to several ends, and each is right.
+// ends is how often upstream plays a scenario while the two disagree: its goroutines may come to several ends, and each
+// is right.
 const ends = 6
 
 // verdict is what a comparison found.
@@ -18,7 +19,8 @@ type verdict struct {
 	mends map[*Difference]bool // what upstream was mended for, so that they agree; nil where it was not
 }
 
-// judge plays a scenario with both, and compares what a lens shows. A difference is also known when it follows from one that is.
+// judge plays a scenario with both, and compares what a lens shows. A difference is also known when it follows from one
+// that is.
 func judge(t *player, s Scenario, l lens, seed uint64) (verdict, error) {
 	v, err := compare(t, s, l, seed)
 	if err == nil && v.diff != "" && v.known == nil {
@@ -33,8 +35,8 @@ func judge(t *player, s Scenario, l lens, seed uint64) (verdict, error) {
 	return v, err
 }
 
-// parting is the difference by which the two part in the middle of the scenario: nothing differed before, and all that differs later
-// follows from it. Nil when there is no such difference.
+// parting is the difference by which the two part in the middle of the scenario: nothing differed before, and all that
+// differs later follows from it. Nil when there is no such difference.
 func parting(t *player, s Scenario, seed uint64) (*Difference, error) {
 	for n := 1; n < len(s.Steps); n++ {
 		begin := s
@@ -91,8 +93,9 @@ func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v ve
 	return mended(t, s, l, seed, mine, v)
 }
 
-// moreEnds is how often upstream plays a scenario, mended, that was seen to come to several ends. Example: three Jobs fail at once while creates
-// are refused. It looks two or three times, each look doubles its backoff, and it comes to one of the two ends once in four times.
+// moreEnds is how often upstream plays a scenario, mended, that was seen to come to several ends. Example: three Jobs
+// fail at once while creates are refused. It looks two or three times, each look doubles its backoff, and it comes to
+// one of the two ends once in four times.
 const moreEnds = 4 * ends
 
 // mended compares with upstream as the rules want it: see cronmends.go. The difference is that it has to be mended.
@@ -144,10 +147,11 @@ func together(all map[*Difference]bool) *Difference {
 // elsewhere is by how many requests a kill may be earlier or later.
 const elsewhere = 4
 
-// killedElsewhere reports whether the two come to one end when they are killed some requests earlier or later. A scenario says after how
-// many requests the controller is killed in the middle of its work, and the two do not make the same ones in the same order: upstream
-// deletes the pods of a Job that fails before it says so, ours after; upstream removes one surplus pod after the other, ours first the
-// finalizers of all. So they may count other pods and indexes as failed, and leave other ended pods. In nothing else may they differ.
+// killedElsewhere reports whether the two come to one end when they are killed some requests earlier or later. A
+// scenario says after how many requests the controller is killed in the middle of its work, and the two do not make the
+// same ones in the same order: upstream deletes the pods of a Job that fails before it says so, ours after; upstream
+// removes one surplus pod after the other, ours first the finalizers of all. So they may count other pods and indexes
+// as failed, and leave other ended pods. In nothing else may they differ.
 func killedElsewhere(t *player, s Scenario, l lens, seed uint64, found string, theirs []Picture) (bool, error) {
 	if _, killed := s.killed(0); !killed || !countsAlone(found) {
 		return false, nil
@@ -173,7 +177,8 @@ func killedElsewhere(t *player, s Scenario, l lens, seed uint64, found string, t
 	return false, nil
 }
 
-// countsAlone reports whether two pictures differ in nothing but what was counted and said of the Job, and which ended pods are left.
+// countsAlone reports whether two pictures differ in nothing but what was counted and said of the Job, and which ended
+// pods are left.
 func countsAlone(diff string) bool {
 	for line := range strings.Lines(diff) {
 		pod := strings.Contains(line, " pod of ") && strings.Contains(line, "finalizers=[]") &&

@@ -5,8 +5,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// eventSink takes upstream's Events from the line that its recorder logs of each. What is sent to the API server has gone through
-// client-go's flood control, which would hide some.
+// eventSink takes upstream's Events from the line that its recorder logs of each. What is sent to the API server has
+// gone through client-go's flood control, which would hide some.
 type eventSink struct{ front *front }
 
 // Init does nothing.

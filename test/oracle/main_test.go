@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestMain lets the heap grow to five times what is alive before it is collected: scenarios are small, and make much garbage.
+// TestMain lets the heap grow to five times what is alive before it is collected: scenarios are small, and make much
+// garbage.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())

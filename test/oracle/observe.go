@@ -211,8 +211,8 @@ type spell struct{ from, to time.Time }
 // lastRetry is after how long at most a controller tries again what was refused (J-017).
 const lastRetry = time.Minute
 
-// hindered are the times in which the controller is dead, sees nothing new, or is refused requests, and those in which it does not try again
-// yet.
+// hindered are the times in which the controller is dead, sees nothing new, or is refused requests, and those in which
+// it does not try again yet.
 func (s Scenario) hindered(end time.Time) (out []spell) {
 	since := map[string]time.Time{}
 	over := func(what string, at time.Time) {
@@ -251,8 +251,8 @@ func (s Scenario) hindered(end time.Time) (out []spell) {
 	return out
 }
 
-// watchUpstream plays a scenario with upstream's controller and shows it to an observer. It returns how many Jobs there were, and what the
-// observer found.
+// watchUpstream plays a scenario with upstream's controller and shows it to an observer. It returns how many Jobs there
+// were, and what the observer found.
 func watchUpstream(t *testing.T, s Scenario, seed uint64) (jobs int, found []difference, err error) {
 	all, err := showUpstream(t, s, seed)
 	if err != nil {
@@ -279,8 +279,8 @@ const (
 	whyNoStart  = "a suspended Job without a start time is not finished (J-156, J-252)"
 )
 
-// why says what shows that the built-in controller did not do within the patience what the rules ask; empty when nothing does. A verdict
-// that nothing explains is false at any time.
+// why says what shows that the built-in controller did not do within the patience what the rules ask; empty when
+// nothing does. A verdict that nothing explains is false at any time.
 func (s shown) why(d difference, hindered []spell) string {
 	since := d.at.Add(-observe.DefaultPatience)
 	switch {

@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// TestObserverBesideUpstream shows to an observer (--manage=observe) what upstream's controller does in random scenarios, the two watches out
-// of step by up to a second. It plays JOBLEDGER_SEEDS scenarios, 100 unless it says, or 10,000 Jobs with JOBLEDGER_LONG. Whatever the
-// observer reports (WouldDecide) is true: upstream did not do it within the patience, because it was dead, refused or blind, or because it never does.
+// TestObserverBesideUpstream shows to an observer (--manage=observe) what upstream's controller does in random
+// scenarios, the two watches out of step by up to a second. It plays JOBLEDGER_SEEDS scenarios, 100 unless it says, or
+// 10,000 Jobs with JOBLEDGER_LONG. Whatever the observer reports (WouldDecide) is true: upstream did not do it within
+// the patience, because it was dead, refused or blind, or because it never does.
 func TestObserverBesideUpstream(t *testing.T) { observed(t, 100, Generate) }
 
 // TestObserverBesideUpstreamTTL is that test with the built-in TTL controller and 60 scenarios in which Jobs have TTLs.
@@ -66,8 +67,8 @@ func TestSeedsThatWereFalseOnce(t *testing.T) {
 	}
 }
 
-// TestObserverSeesWhatUpstreamLeaves: the observer is not blind in these scenarios. What upstream does not do within the patience it reports
-// once, and nothing else.
+// TestObserverSeesWhatUpstreamLeaves: the observer is not blind in these scenarios. What upstream does not do within
+// the patience it reports once, and nothing else.
 func TestObserverSeesWhatUpstreamLeaves(t *testing.T) {
 	for name, tt := range map[string]struct{ scenario, want string }{
 		"nothing":                      {"+0 create a\n+1 succeed a.*\n+1 succeed a.*", ""},

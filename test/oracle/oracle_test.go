@@ -28,16 +28,18 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestSeeds plays JOBLEDGER_SEEDS scenarios, 100 unless it says, or 10,000 with JOBLEDGER_LONG, from seed JOBLEDGER_SEED on, or from 1.
-// At rest upstream's controller and ours agree, in what the outside sees, but for what allowed.go lists.
+// TestSeeds plays JOBLEDGER_SEEDS scenarios, 100 unless it says, or 10,000 with JOBLEDGER_LONG, from seed
+// JOBLEDGER_SEED on, or from 1. At rest upstream's controller and ours agree, in what the outside sees, but for what
+// allowed.go lists.
 func TestSeeds(t *testing.T) { seeds(t, 100, Generate, nil) }
 
-// TestSeedsOfTTL is TestSeeds with the built-in TTL controller beside the Job controller, and 50 scenarios: the same Jobs are deleted, in the
-// foreground, and as soon (T-003, T-004, T-010, T-011, T-013, T-020, T-022 to T-025, T-031, T-033, T-036, T-050, T-052 to T-054, T-056, T-070
-// to T-073).
+// TestSeedsOfTTL is TestSeeds with the built-in TTL controller beside the Job controller, and 50 scenarios: the same
+// Jobs are deleted, in the foreground, and as soon (T-003, T-004, T-010, T-011, T-013, T-020, T-022 to T-025, T-031,
+// T-033, T-036, T-050, T-052 to T-054, T-056, T-070 to T-073).
 func TestSeedsOfTTL(t *testing.T) { seeds(t, 50, GenerateTTL, nil) }
 
-// TestSeedsOfSeconds is TestSeeds with 50 scenarios in which pods stop within upstream's second, and users act within it (J-015, J-022,
+// TestSeedsOfSeconds is TestSeeds with 50 scenarios in which pods stop within upstream's second, and users act within
+// it (J-015, J-022,
 // J-023).
 func TestSeedsOfSeconds(t *testing.T) { seeds(t, 50, GenerateSeconds, nil) }
 
@@ -79,7 +81,8 @@ func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, stri
 	}
 }
 
-// missing reports mends that were in no play: upstream does by itself what they have it do, or nothing comes to it any more.
+// missing reports mends that were in no play: upstream does by itself what they have it do, or nothing comes to it any
+// more.
 func missing(t *testing.T, mends []*Difference, acted *sync.Map) {
 	for _, d := range mends {
 		if _, was := acted.Load(d); !was {
@@ -132,9 +135,9 @@ func cut(diff string) string {
 	return b.String()
 }
 
-// TestRows plays the scenarios of testdata. Of those in agree the oracle, or somebody before it, found that the two differed, and it was
-// mended. Those in differ end with the difference, behind a line "----". Those in mended end with the rules that upstream has to be mended
-// for, so that they agree; see cronmends.go.
+// TestRows plays the scenarios of testdata. Of those in agree the oracle, or somebody before it, found that the two
+// differed, and it was mended. Those in differ end with the difference, behind a line "----". Those in mended end with
+// the rules that upstream has to be mended for, so that they agree; see cronmends.go.
 func TestRows(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txt")
 	if err != nil || len(files) == 0 {
@@ -219,7 +222,8 @@ func TestOursIsWatched(t *testing.T) {
 	}
 }
 
-// TestTheOracleSees: a difference is found wherever it is. Each row is what ours must not do, played as if it had done it.
+// TestTheOracleSees: a difference is found wherever it is. Each row is what ours must not do, played as if it had done
+// it.
 func TestTheOracleSees(t *testing.T) {
 	s, err := Parse("job a indexed completions=3 parallelism=2 backoffLimit=6\n+0 create a\n+1 fail a:0 exit=3; kill a:1\n+1 succeed a:0\n")
 	if err != nil {

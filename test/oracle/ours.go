@@ -32,7 +32,8 @@ type ours struct {
 // actor is the name under which Jobledger writes.
 const actor = "jobledger"
 
-// playOurs plays a scenario with Jobledger in place of the built-in controller. A promise that it breaks on the way is an error.
+// playOurs plays a scenario with Jobledger in place of the built-in controller. A promise that it breaks on the way is
+// an error.
 func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
 	return playOursWaiting(s, l, seed, events.DefaultSettings().DeletedPodWait)
 }
@@ -242,7 +243,8 @@ func (o *ours) turn() (bool, error) {
 	return true, o.process.Turn(o.now(), len(o.process.Inputs))
 }
 
-// call carries out a command. All that can begin now have begun before the first has its effect, as requests that are sent together.
+// call carries out a command. All that can begin now have begun before the first has its effect, as requests that are
+// sent together.
 func (o *ours) call() (bool, error) {
 	for {
 		call, ok := o.process.Executor.Next(o.now())

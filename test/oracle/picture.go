@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Picture is what the outside sees of a cluster at rest: facts in lines, sorted. Names and UIDs stand for what they name ("pod of a:2"),
-// times for whether they are set.
+// Picture is what the outside sees of a cluster at rest: facts in lines, sorted. Names and UIDs stand for what they
+// name ("pod of a:2"), times for whether they are set.
 type Picture []string
 
 // picture takes it, through a lens.
@@ -76,13 +76,16 @@ func repeated(line string) bool {
 	return false
 }
 
-// soon is how long after its expiry a Job is deleted at the latest, while nothing is in the way: T-072, and a status has whole seconds.
+// soon is how long after its expiry a Job is deleted at the latest, while nothing is in the way: T-072, and a status
+// has whole seconds.
 const soon = 3 * time.Second
 
-// aMinuteLate is said of a Job that was deleted later: within the longest backoff (J-017), or after its deletion was refused.
+// aMinuteLate is said of a Job that was deleted later: within the longest backoff (J-017), or after its deletion was
+// refused.
 const aMinuteLate = " late"
 
-// deletions are those of Jobs that the controller asked for. When they were is said only as far as they were not in time.
+// deletions are those of Jobs that the controller asked for. When they were is said only as far as they were not in
+// time.
 func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 	for _, w := range c.world.Server.Writes(0) {
 		before, _ := w.Before.(*batchv1.Job)
@@ -118,7 +121,8 @@ func expiryOf(job *batchv1.Job) (at time.Time, known bool) {
 	return time.Time{}, false
 }
 
-// nameless is a refused create in the API server's words: one controller names the pod, the other lets the server choose.
+// nameless is a refused create in the API server's words: one controller names the pod, the other lets the server
+// choose.
 var nameless = regexp.MustCompile(`pods \\"[^"]*" is forbidden`)
 
 // sent is what client-go says before the error of a connection.

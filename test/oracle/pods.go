@@ -16,9 +16,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
 )
 
-// podRef names a pod as a scenario does: "a:2.1" is the second of Job a's pods of index 2 that fit, by age; "a.1" the second of all, by
-// index and age.
-// "a.*" are all of them, "a.*%3" every third.
+// podRef names a pod as a scenario does: "a:2.1" is the second of Job a's pods of index 2 that fit, by age; "a.1" the
+// second of all, by index and age. "a.*" are all of them, "a.*%3" every third.
 type podRef struct {
 	job   string
 	index string // empty for any
@@ -45,7 +44,8 @@ func parsePod(text string) (ref podRef, err error) {
 	return ref, err
 }
 
-// meets reports whether the pod, or when it is not known the object of that name, is one of those that ref names, whatever its age.
+// meets reports whether the pod, or when it is not known the object of that name, is one of those that ref names,
+// whatever its age.
 func (r *podRef) meets(pod *corev1.Pod, name string) bool {
 	if pod == nil {
 		return r.index == "" && name == r.job
@@ -109,8 +109,8 @@ func goesOn(p *corev1.Pod) bool { return !apiserver.PodTerminal(p) }
 func runs(p *corev1.Pod) bool   { return p.Status.Phase == corev1.PodRunning }
 func stays(p *corev1.Pod) bool  { return p.DeletionTimestamp == nil }
 
-// uncounted: no status can have counted it. A pod that ended, lost its finalizer and is adopted again is counted upstream, for the
-// second time or the first; we take it for counted (J-177, testdata/differ).
+// uncounted: no status can have counted it. A pod that ended, lost its finalizer and is adopted again is counted
+// upstream, for the second time or the first; we take it for counted (J-177, testdata/differ).
 func uncounted(p *corev1.Pod) bool {
 	return goesOn(p) && stays(p) && slices.Contains(p.Finalizers, tracking)
 }

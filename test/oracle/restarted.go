@@ -17,8 +17,8 @@ var restartKeeps = &Difference{
 // outlasts is longer than any backoff (J-103).
 const outlasts = 10 * slot
 
-// kept is restartKeeps, when that is what sets the two apart: ours without its log has upstream's end, and with it has that end to which
-// upstream comes when each deed after a restart waits until no backoff is left. Nil when it is not.
+// kept is restartKeeps, when that is what sets the two apart: ours without its log has upstream's end, and with it has
+// that end to which upstream comes when each deed after a restart waits until no backoff is left. Nil when it is not.
 func kept(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	lost, patient := s.losing(), s.outlasting()
 	if !s.does("fail") && !s.does("kill") && !s.does("force") || lost.String() == s.String() {

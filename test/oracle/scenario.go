@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// slot is the unit of a scenario's time. No backoff (10 s, 20 s, … 10 min) and no deadline that a scenario uses ends near a
-// multiple of it, so it does not matter that one controller looks a second later than the other.
+// slot is the unit of a scenario's time. No backoff (10 s, 20 s, … 10 min) and no deadline that a scenario uses ends
+// near a multiple of it, so it does not matter that one controller looks a second later than the other.
 const slot = 70 * time.Second
 
 // lastWait is how many slots both controllers have after the last deed: longer than all of their waits together.
@@ -108,8 +108,8 @@ type controller interface {
 	pass(time.Duration) error
 }
 
-// killed is the scenario in which the controller is killed in the middle of its work by so many requests later. It reports whether it is
-// killed so at all.
+// killed is the scenario in which the controller is killed in the middle of its work by so many requests later. It
+// reports whether it is killed so at all.
 func (s Scenario) killed(later int) (shifted Scenario, at bool) {
 	shifted = s
 	shifted.Steps = slices.Clone(s.Steps)

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// GenerateSeconds is the scenario of a seed in which pods that are deleted stop at once, or just before or after upstream looks, and in
-// which users act within the second for which upstream waits.
+// GenerateSeconds is the scenario of a seed in which pods that are deleted stop at once, or just before or after
+// upstream looks, and in which users act within the second for which upstream waits.
 func GenerateSeconds(seed uint64) (Scenario, string) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x5ec))}
 	f := families[seed%uint64(len(families))]
@@ -58,8 +58,8 @@ func (g *generator) withinASecond() {
 // alike is how many pods that look alike upstream sorts by index: of more than that its sort takes any, as in caps.
 const alike = 12
 
-// These differ because a user acts within a second of another deed. Upstream looks a second after a pod changed, and at once when a user
-// edits the Job; ours looks at once, and gives each pod that is deleted a second of its own.
+// These differ because a user acts within a second of another deed. Upstream looks a second after a pod changed, and at
+// once when a user edits the Job; ours looks at once, and gives each pod that is deleted a second of its own.
 var (
 	actsAtOnce = &Difference{
 		Rule:     "J-015",
@@ -73,8 +73,8 @@ var (
 	}
 )
 
-// stretches are how long a user waits who acts later: upstream has looked at the pods by then, or also at those that it has made. It looks
-// at once a second after a pod changed, whatever else has just been deleted.
+// stretches are how long a user waits who acts later: upstream has looked at the pods by then, or also at those that it
+// has made. It looks at once a second after a pod changed, whatever else has just been deleted.
 var stretches = []time.Duration{2100 * time.Millisecond, 5300 * time.Millisecond}
 
 // deletes reports whether a deed deletes pods.
@@ -82,7 +82,8 @@ func deletes(deed string) bool {
 	return strings.HasPrefix(deed, "kill ") || strings.HasPrefix(deed, "force ")
 }
 
-// apart is the scenario with each deed that happens together with the deletion of a pod in a step of its own, which follows at once.
+// apart is the scenario with each deed that happens together with the deletion of a pod in a step of its own, which
+// follows at once.
 func (s Scenario) apart() Scenario {
 	apart := s
 	apart.Steps = nil
@@ -122,8 +123,8 @@ func (s Scenario) stretched(steps []int, wait time.Duration) Scenario {
 	return later
 }
 
-// choices are the choices of some of the steps: each of them where there are at most manyHasty steps, else those of one or two and those
-// of all but at most two. So each step more costs plays by the square, and not twice as many.
+// choices are the choices of some of the steps: each of them where there are at most manyHasty steps, else those of one
+// or two and those of all but at most two. So each step more costs plays by the square, and not twice as many.
 func choices(steps []int) (all [][]int) {
 	for bits := 1; bits < 1<<len(steps); bits++ {
 		n := mathbits.OnesCount(uint(bits))
@@ -141,7 +142,8 @@ func choices(steps []int) (all [][]int) {
 	return all
 }
 
-// hurried is the difference that follows from what a user does within a second, when they come to one end otherwise; nil for none.
+// hurried is the difference that follows from what a user does within a second, when they come to one end otherwise;
+// nil for none.
 func hurried(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	apart := s.apart()
 	steps := apart.hasty()
@@ -277,5 +279,6 @@ func (s Scenario) shortWaits() (waits []time.Duration) {
 	return waits
 }
 
-// manyHasty bounds the plays of one scenario. With 6 steps there are 63 choices, with 7 of them 57, with 16 of them 273.
+// manyHasty bounds the plays of one scenario. With 6 steps there are 63 choices, with 7 of them 57, with 16 of them
+// 273.
 const manyHasty = 6

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// mostPlays bounds how often upstream is played to make one scenario smaller: about three minutes. One in which users act within a second
-// is played some 250 times before it counts as unexplained, and each smaller one again, so without a bound it took hours.
+// mostPlays bounds how often upstream is played to make one scenario smaller: about three minutes. One in which users
+// act within a second is played some 250 times before it counts as unexplained, and each smaller one again, so without
+// a bound it took hours.
 const mostPlays = 3000
 
-// shrink leaves out of a scenario what is not needed for it to fail: steps, deeds, waits, words of Jobs. It is over with the smallest one,
-// or with the smallest so far when enough is spent.
+// shrink leaves out of a scenario what is not needed for it to fail: steps, deeds, waits, words of Jobs. It is over
+// with the smallest one, or with the smallest so far when enough is spent.
 func shrink(s Scenario, fails func(Scenario) bool, spent func() bool) Scenario {
 	for again := true; again; {
 		again = false

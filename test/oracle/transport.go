@@ -23,8 +23,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// front serves a cluster to client-go: lists and watches of CronJobs, Jobs and Pods, and what their controllers write. Whoever holds its lock
-// owns the cluster, whose clock shows the bubble's time then.
+// front serves a cluster to client-go: lists and watches of CronJobs, Jobs and Pods, and what their controllers write.
+// Whoever holds its lock owns the cluster, whose clock shows the bubble's time then.
 type front struct {
 	*cluster
 	mu      sync.Mutex
@@ -105,7 +105,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.respond(r, code, answer)
 }
 
-// queue lets creates that are sent together arrive by index, as ours do, when the front is ordered: else their order is that of goroutines.
+// queue lets creates that are sent together arrive by index, as ours do, when the front is ordered: else their order is
+// that of goroutines.
 func (t *transport) queue(r *http.Request, body []byte) {
 	if !t.ordered || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
 		return

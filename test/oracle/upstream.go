@@ -32,7 +32,8 @@ func init() {
 	// Upstream reports errors here, one a millisecond at most, by a clock that would go on between bubbles.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
-	// CronJobs without a time zone are in that of the process (C-042). Zones are those of the Go distribution, as ours are.
+	// CronJobs without a time zone are in that of the process (C-042). Zones are those of the Go distribution, as ours
+	// are.
 	time.Local = time.UTC
 	zones := filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip") //nolint:staticcheck // tests run where they are built
 	if err := os.Setenv("ZONEINFO", zones); err != nil {
@@ -40,8 +41,8 @@ func init() {
 	}
 }
 
-// upstream is the Job controller and the TTL controller of Kubernetes in a cluster, in a bubble; or its CronJob controller, where the
-// scenario has CronJobs.
+// upstream is the Job controller and the TTL controller of Kubernetes in a cluster, in a bubble; or its CronJob
+// controller, where the scenario has CronJobs.
 type upstream struct {
 	*cluster
 	front *front
@@ -60,7 +61,8 @@ type player struct {
 	plays int
 }
 
-// playUpstream plays a scenario with upstream's controller. Ordered: creates that it sends together arrive by index, as ours do.
+// playUpstream plays a scenario with upstream's controller. Ordered: creates that it sends together arrive by index, as
+// ours do.
 func playUpstream(t *player, s Scenario, l lens, seed uint64, ordered bool) (p Picture, err error) {
 	return playMended(t, s, l, seed, ordered, nil)
 }
@@ -161,8 +163,8 @@ func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface,
 	return append(run, jobs.Run, expiry.Run), nil
 }
 
-// do holds the watches until all deeds are done. Then pods are shown first, so that a Job that is decided at once, because a user
-// has changed it, is decided with the pods that have ended at the same time.
+// do holds the watches until all deeds are done. Then pods are shown first, so that a Job that is decided at once,
+// because a user has changed it, is decided with the pods that have ended at the same time.
 func (u *upstream) do(deeds []string) error {
 	u.rest()
 	u.front.lock()

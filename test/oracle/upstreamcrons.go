@@ -9,8 +9,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 )
 
-// arrange gives upstream's CronJob controller a clock that may be slow and, when the front is ordered, a queue that is patient. Both are
-// fields of it that are there to be replaced, though not by other packages.
+// arrange gives upstream's CronJob controller a clock that may be slow and, when the front is ordered, a queue that is
+// patient. Both are fields of it that are there to be replaced, though not by other packages.
 func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	*field[func() time.Time](crons, "now") = func() time.Time { return time.Now().Add(time.Duration(u.skew.Load())) }
 	switch queue := field[workqueue.TypedRateLimitingInterface[string]](crons, "queue"); {
@@ -39,8 +39,9 @@ func field[T any](crons *cronjob.ControllerV2, name string) *T {
 	return (*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// patient is a queue that hands a key out once all that happened by then has been seen. Upstream looks at two caches, which two watches
-// fill. Right after its own writes one of them may be older than the other, and then it tells of Jobs that it did not expect, or misses.
+// patient is a queue that hands a key out once all that happened by then has been seen. Upstream looks at two caches,
+// which two watches fill. Right after its own writes one of them may be older than the other, and then it tells of Jobs
+// that it did not expect, or misses.
 type patient struct {
 	workqueue.TypedRateLimitingInterface[string]
 }

@@ -47,8 +47,9 @@ type suite struct {
 	client kubernetes.Interface
 }
 
-// TestRestoredFromABackup: the cluster goes back to a snapshot of etcd. Jobs that had finished since are unfinished again, one that
-// was deleted is there again, one that was created since is gone. All of them come to their right end, once each.
+// TestRestoredFromABackup: the cluster goes back to a snapshot of etcd. Jobs that had finished since are unfinished
+// again, one that was deleted is there again, one that was created since is gone. All of them come to their right end,
+// once each.
 func TestRestoredFromABackup(t *testing.T) {
 	dir := t.TempDir()
 	s, program := newSuite(t, dir)
@@ -126,8 +127,8 @@ func TestRestoredFromABackup(t *testing.T) {
 	}
 }
 
-// TestADeletedJobIsThereAgain: a Job that was deleted is all that tells of the restore, once the cluster has passed every version that
-// was known. No record is lost: the pods that are there again were made by this log.
+// TestADeletedJobIsThereAgain: a Job that was deleted is all that tells of the restore, once the cluster has passed
+// every version that was known. No record is lost: the pods that are there again were made by this log.
 func TestADeletedJobIsThereAgain(t *testing.T) {
 	dir := t.TempDir()
 	s, program := newSuite(t, dir)

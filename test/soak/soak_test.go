@@ -132,7 +132,8 @@ func TestSoak(t *testing.T) {
 	streamHasAll(t, ctx, nats, work)
 }
 
-// freezeAPIServer lets the API server answer nothing, until the alert about that fires. Jobs whose TTL is over are to be deleted meanwhile.
+// freezeAPIServer lets the API server answer nothing, until the alert about that fires. Jobs whose TTL is over are to
+// be deleted meanwhile.
 func freezeAPIServer(t *testing.T, ctx context.Context, alerts *alerts) {
 	t.Helper()
 	frozen := time.Now()
@@ -148,8 +149,8 @@ func freezeAPIServer(t *testing.T, ctx context.Context, alerts *alerts) {
 	t.Logf("the API server answered nothing for %s", time.Since(frozen).Round(time.Second))
 }
 
-// start runs the controller on the disk, and returns when it is ready. It has no Lease: an outage of the API server that is longer than a
-// Lease ends the process, by design.
+// start runs the controller on the disk, and returns when it is ready. It has no Lease: an outage of the API server
+// that is longer than a Lease ends the process, by design.
 func start(t *testing.T, ctx context.Context, namespace, disk, nats string) *controller.Controller {
 	t.Helper()
 	dir := t.TempDir()

@@ -124,8 +124,8 @@ func (w *work) follow(t *testing.T, factory informers.SharedInformerFactory, due
 	}
 }
 
-// tend is the kubelet: each pod succeeds as soon as it is there, and it tries again while the API server is away. A pod that an API server
-// was deleting when it was killed is removed by nobody else.
+// tend is the kubelet: each pod succeeds as soon as it is there, and it tries again while the API server is away. A pod
+// that an API server was deleting when it was killed is removed by nobody else.
 func (w *work) tend(ctx context.Context, due <-chan *corev1.Pod) {
 	for {
 		select {
@@ -147,7 +147,8 @@ func (w *work) tend(ctx context.Context, due <-chan *corev1.Pod) {
 	}
 }
 
-// create makes Jobs, so many a second, until creating ends. One that the API server is away for is made when it is back.
+// create makes Jobs, so many a second, until creating ends. One that the API server is away for is made when it is
+// back.
 func (w *work) create(creating, ctx context.Context) {
 	var users sync.WaitGroup
 	defer users.Wait()

@@ -47,8 +47,8 @@ type remaker struct {
 	done      map[string]int
 }
 
-// TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord: while records are written, the stream is deleted, purged,
-// its store is wiped and put back from an older copy, and subscribers that are remembered are killed.
+// TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord: while records are written, the stream is
+// deleted, purged, its store is wiped and put back from an older copy, and subscribers that are remembered are killed.
 func TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord(t *testing.T) {
 	records, waits := 2500, 2
 	if os.Getenv("JOBLEDGER_LONG") != "" {
@@ -216,8 +216,8 @@ func (r *remaker) purge(ctx context.Context) bool {
 	return st.Purge(ctx, options...) == nil
 }
 
-// copyStore keeps the server's store as it is now. A server that was started a moment ago, on a store that was wiped, may have no directory
-// yet: the copy waits until the stream is there.
+// copyStore keeps the server's store as it is now. A server that was started a moment ago, on a store that was wiped,
+// may have no directory yet: the copy waits until the stream is there.
 func (r *remaker) copyStore(ctx context.Context) {
 	r.t.Helper()
 	r.connect(ctx)
@@ -244,8 +244,8 @@ func (r *remaker) replaceStore(by string) {
 	r.server.start()
 }
 
-// goOn starts again what ended because there was no server, or no stream, in the moment in which it began. One that is not remembered must
-// not end.
+// goOn starts again what ended because there was no server, or no stream, in the moment in which it began. One that is
+// not remembered must not end.
 func (r *remaker) goOn() {
 	r.t.Helper()
 	if over, err := r.server.over(); over {

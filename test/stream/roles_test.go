@@ -74,8 +74,8 @@ func server(ctx context.Context) error {
 	return nil
 }
 
-// publisher writes a log, whose records are those of another, at a certain pace, and publishes it meanwhile. It ends when
-// all is published.
+// publisher writes a log, whose records are those of another, at a certain pace, and publishes it meanwhile. It ends
+// when all is published.
 func publisher(ctx context.Context) error {
 	log, err := boltlog.Open(os.Getenv(dirVariable), store.Options{})
 	if err != nil {

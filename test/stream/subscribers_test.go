@@ -19,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// A subscriber writes what it gets into a file, a line for each event. One that is killed may leave a line behind that is not
-// whole; the next one cuts it off.
+// A subscriber writes what it gets into a file, a line for each event. One that is killed may leave a line behind that
+// is not whole; the next one cuts it off.
 
 // keep writes the line of an event.
 func keep(file *os.File, e *nats.Event, place uint64) error {
@@ -128,8 +128,8 @@ func client(ctx context.Context) error {
 	return nil
 }
 
-// ordered takes messages until something goes wrong with the server, and gives the place to go on from. Its error is its own
-// fault.
+// ordered takes messages until something goes wrong with the server, and gives the place to go on from. Its error is
+// its own fault.
 func ordered(ctx context.Context, js jetstream.JetStream, filter nats.Filter, file *os.File, next uint64) (uint64, error) {
 	bound, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

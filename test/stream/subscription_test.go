@@ -84,8 +84,8 @@ func flags(f nats.Filter) []string {
 	return nil
 }
 
-// goesOn checks that it runs. The command ends when there is no server, or no stream yet, in the moment in which it begins;
-// whoever supervises it starts it again.
+// goesOn checks that it runs. The command ends when there is no server, or no stream yet, in the moment in which it
+// begins; whoever supervises it starts it again.
 func (s *subscription) goesOn() {
 	s.t.Helper()
 	over, err := s.over()

@@ -136,8 +136,8 @@ func (c *cluster) output() string {
 	return filepath.Join(c.dir, fmt.Sprintf("start-%d", c.starts), "run-1.txt")
 }
 
-// sync runs what the StatefulSet wants to be run: as its ServiceAccount, with its arguments, but for the addresses and the place
-// of the log, which are those of this machine.
+// sync runs what the StatefulSet wants to be run: as its ServiceAccount, with its arguments, but for the addresses and
+// the place of the log, which are those of this machine.
 func (c *cluster) sync() {
 	c.t.Helper()
 	set, err := c.client.AppsV1().StatefulSets("jobledger").Get(c.t.Context(), "jobledger", metav1.GetOptions{})

@@ -54,7 +54,8 @@ var parts = []string{
 	"chart/templates/_checks.tpl", "chart/templates/_names.tpl", "chart/monitoring/dashboard.json", "chart/monitoring/alerts.yaml", "chart/monitoring/alerts_test.yaml",
 }
 
-// everything is what each file of deploy/ installs. A file that it does not know fails the test: nobody would see what it leaves.
+// everything is what each file of deploy/ installs. A file that it does not know fails the test: nobody would see what
+// it leaves.
 func everything(t *testing.T, root string) (all []unstructured.Unstructured) {
 	t.Helper()
 	add := func(objects []unstructured.Unstructured, err error) {
@@ -128,8 +129,9 @@ func (c *cluster) monitoring() {
 	}
 }
 
-// TestEverythingIsTakenOff installs what every file of deploy/ installs, and takes it off again. While something of it makes more Jobs for
-// a controller that is gone, release names it and ends with code 1. In the end the cluster is as before.
+// TestEverythingIsTakenOff installs what every file of deploy/ installs, and takes it off again. While something of it
+// makes more Jobs for a controller that is gone, release names it and ends with code 1. In the end the cluster is as
+// before.
 func TestEverythingIsTakenOff(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -204,7 +206,8 @@ func TestEverythingIsTakenOff(t *testing.T) {
 	})
 }
 
-// each creates each object, or deletes it, as kubectl does. One that is there is not created again, and one that is gone is not deleted.
+// each creates each object, or deletes it, as kubectl does. One that is there is not created again, and one that is
+// gone is not deleted.
 func (c *cluster) each(objects []unstructured.Unstructured, remove bool) {
 	c.t.Helper()
 	k, err := newKube(c.cp.Kubeconfig())

@@ -24,8 +24,8 @@ import (
 
 // O-063: what docs/uninstall.md says leaves no finalizer of ours behind.
 //
-// TestNothingIsLeft runs docs/uninstall.md and compares the cluster with what it was before: it differs in nothing but the Jobs
-// that were created, their pods and Events.
+// TestNothingIsLeft runs docs/uninstall.md and compares the cluster with what it was before: it differs in nothing but
+// the Jobs that were created, their pods and Events.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -122,8 +122,9 @@ func compare(t *testing.T, x console.Exchange, out string) {
 
 // O-063: pods that hold our finalizer when the controller is gone, and the namespace that waits for them, are freed.
 //
-// TestNothingHangsAfterLettingGo: a controller was killed. A namespace that is deleted waits for a pod that nothing holds but our
-// finalizer, and the namespace controller tries again and again. Letting go frees it; pods that run go on. While the controller runs, it is refused.
+// TestNothingHangsAfterLettingGo: a controller was killed. A namespace that is deleted waits for a pod that nothing
+// holds but our finalizer, and the namespace controller tries again and again. Letting go frees it; pods that run go
+// on. While the controller runs, it is refused.
 func TestNothingHangsAfterLettingGo(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -198,8 +199,8 @@ func TestNothingHangsAfterLettingGo(t *testing.T) {
 	}
 }
 
-// TestDrainByHand: without a cluster to run in, "release --drain" takes the place of "run", ends when what has begun has ended, and
-// deletes the Lease. The log knows the drain, and replays.
+// TestDrainByHand: without a cluster to run in, "release --drain" takes the place of "run", ends when what has begun
+// has ended, and deletes the Lease. The log knows the drain, and replays.
 func TestDrainByHand(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

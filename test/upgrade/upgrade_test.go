@@ -24,9 +24,10 @@ func TestMain(m *testing.M) { shared.Main(m, suite.Options{}) }
 // each is how many Jobs end under each program at least.
 const each = 15
 
-// TestProgramsChangeUnderLoad: Jobs are made all the time, while the program is replaced: an older one by today's, today's by the older one
-// again, which the log allows, and by one that the log does not allow, once there is one, which says so and changes nothing. No Job notices.
-// The older one is the oldest that reads what today's writes: that of the commit that raised projector.LeastFold last.
+// TestProgramsChangeUnderLoad: Jobs are made all the time, while the program is replaced: an older one by today's,
+// today's by the older one again, which the log allows, and by one that the log does not allow, once there is one,
+// which says so and changes nothing. No Job notices. The older one is the oldest that reads what today's writes: that
+// of the commit that raised projector.LeastFold last.
 func TestProgramsChangeUnderLoad(t *testing.T) {
 	back := pinned.FirstWith(t, fmt.Sprintf("const LeastFold = %d", projector.LeastFold), "projector/check.go")
 	older, first := pinned.Build(t, back), ""

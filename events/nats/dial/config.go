@@ -102,8 +102,8 @@ func (c Config) Servers() string {
 	return strings.Join(shown, ",")
 }
 
-// Connect connects, or begins to: it does not wait for a server. The configuration is one that Load gave. The options come
-// last and so win.
+// Connect connects, or begins to: it does not wait for a server. The configuration is one that Load gave. The options
+// come last and so win.
 func (c Config) Connect(options ...nats.Option) (*nats.Conn, error) {
 	all := []nats.Option{
 		nats.Name(c.Name),

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// natsContext is a context file of the tool nats (JSON; ~/.config/nats/context/NAME.json), as far as it says how to connect.
+// natsContext is a context file of the tool nats (JSON; ~/.config/nats/context/NAME.json), as far as it says how to
+// connect.
 type natsContext struct {
 	URL         string `json:"url"`
 	User        string `json:"user"`

@@ -1,5 +1,5 @@
-// Package dial connects to NATS as its users expect: by URLs, by credentials of every sort that NATS knows, over TLS and
-// mutual TLS, and by the contexts of the command line tool nats.
+// Package dial connects to NATS as its users expect: by URLs, by credentials of every sort that NATS knows, over TLS
+// and mutual TLS, and by the contexts of the command line tool nats.
 //
 // Invariants:
 //

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Pause is how long to wait before the next try after that many failures: first, and twice as long each time, up to most; of that
-// between half and all, so that many clients do not come back in step.
+// Pause is how long to wait before the next try after that many failures: first, and twice as long each time, up to
+// most; of that between half and all, so that many clients do not come back in step.
 func Pause(failures int, first, most time.Duration) time.Duration {
 	d := most
 	if failures < 20 {

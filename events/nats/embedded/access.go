@@ -18,7 +18,8 @@ import (
 const (
 	publisher  = "publisher"  // this process: its secret is made at each start and never leaves it
 	gatekeeper = "gatekeeper" // this process, in the account of the readers; likewise
-	// Owner is who may do everything, such as to delete a durable subscription of others. It must not publish to the stream.
+	// Owner is who may do everything, such as to delete a durable subscription of others. It must not publish to the
+	// stream.
 	Owner = "owner"
 	// Reader is who may read the stream and keep a place in it, and nothing else.
 	Reader = "reader"
@@ -34,8 +35,9 @@ const (
 
 // access decides who may connect, and to which account. It is safe for concurrent use.
 //
-// There are two accounts. The first has the stream, and JetStream works in it. Nothing that a reader sends reaches it, and neither does an
-// answer, wherever a reader wants that: the gate alone hears readers, in the second account, and asks for them in the first.
+// There are two accounts. The first has the stream, and JetStream works in it. Nothing that a reader sends reaches it,
+// and neither does an answer, wherever a reader wants that: the gate alone hears readers, in the second account, and
+// asks for them in the first.
 type access struct {
 	secrets map[string]string // by user
 	ledger  *natsd.Account
@@ -82,8 +84,8 @@ func (a *access) Check(c natsd.ClientAuthentication) bool {
 // fewestSecretBytes bounds how easily a secret is guessed. One that is made here has 26 characters.
 const fewestSecretBytes = 16
 
-// secretIn gives the secret that a file holds. One that is missing is made, and so is one that could not be written when it was made. One
-// that anybody may read is refused.
+// secretIn gives the secret that a file holds. One that is missing is made, and so is one that could not be written
+// when it was made. One that anybody may read is refused.
 func secretIn(path string) (string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {

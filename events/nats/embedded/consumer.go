@@ -15,8 +15,8 @@ const (
 	// maxConsumers are those of a stream. The publisher makes one now and then, for which no bound counts.
 	maxConsumers  = 100
 	maxAckPending = 10_000
-	// maxWaiting are requests for messages that wait at a consumer. Clients have one or two, and may say what JetStream has by itself.
-	// Each is sent heartbeats.
+	// maxWaiting are requests for messages that wait at a consumer. Clients have one or two, and may say what JetStream
+	// has by itself. Each is sent heartbeats.
 	defaultWaiting = 512
 	maxWaiting     = 64
 	maxFilters     = 64
@@ -28,8 +28,8 @@ const (
 	keepOther = time.Hour
 )
 
-// consumerFields are what readers may say of a consumer. Not: whatever makes the server send messages by itself (deliver_subject, and
-// what goes with it), samples of acknowledgements, pauses and groups.
+// consumerFields are what readers may say of a consumer. Not: whatever makes the server send messages by itself
+// (deliver_subject, and what goes with it), samples of acknowledgements, pauses and groups.
 var consumerFields = []string{
 	"name", "durable_name", "description", "metadata", "filter_subject", "filter_subjects", "deliver_policy", "opt_start_seq",
 	"opt_start_time", "ack_policy", "ack_wait", "max_deliver", "max_ack_pending", "replay_policy", "max_waiting", "max_batch",
@@ -89,8 +89,8 @@ func (g *gate) create(ctx context.Context, object string, data []byte) ([]byte, 
 	return json.Marshal(request)
 }
 
-// called is what the consumer is called: by the subject of the request, unless that is one of an older client and has no name. Two
-// names are refused.
+// called is what the consumer is called: by the subject of the request, unless that is one of an older client and has
+// no name. Two names are refused.
 func (c consumer) called(name string) (string, error) {
 	for _, field := range []string{"name", "durable_name"} {
 		var said string
@@ -110,8 +110,8 @@ func (c consumer) called(name string) (string, error) {
 	return name, nil
 }
 
-// deliveries are where a consumer may begin. Not: with the last message of each subject. JetStream holds the stream for a second
-// to find them, and few want them.
+// deliveries are where a consumer may begin. Not: with the last message of each subject. JetStream holds the stream for
+// a second to find them, and few want them.
 var deliveries = []string{"", "all", "last", "new", "by_start_sequence", "by_start_time"}
 
 // bound refuses what has no bound, and sets how long a durable consumer is kept, and how many requests wait at one.
@@ -153,8 +153,8 @@ func (c consumer) bound() error {
 	return nil
 }
 
-// changed is a consumer that exists with another ack_wait. All else about it stays as its maker wanted, and a request that says
-// otherwise is refused: a consumer with another filter would no longer be its maker's.
+// changed is a consumer that exists with another ack_wait. All else about it stays as its maker wanted, and a request
+// that says otherwise is refused: a consumer with another filter would no longer be its maker's.
 func (c consumer) changed(want consumer) (consumer, error) {
 	for _, field := range consumerFields {
 		said, here := want[field], c[field]
@@ -216,8 +216,8 @@ func (g *gate) room(ctx context.Context, stream string) error {
 	return nil
 }
 
-// mayDelete refuses to delete a durable consumer: its owner is not known. One that is not durable has a name that nobody else
-// knows, and is soon forgotten anyway.
+// mayDelete refuses to delete a durable consumer: its owner is not known. One that is not durable has a name that
+// nobody else knows, and is soon forgotten anyway.
 func (g *gate) mayDelete(ctx context.Context, object string) error {
 	stream, name, _ := strings.Cut(object, ".")
 	there, err := g.consumer(ctx, stream, name)

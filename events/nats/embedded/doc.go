@@ -1,5 +1,5 @@
-// Package embedded runs a NATS server inside the process: JetStream, on a loopback address, for demonstrations and for a
-// single machine.
+// Package embedded runs a NATS server inside the process: JetStream, on a loopback address, for demonstrations and for
+// a single machine.
 //
 // Invariants:
 //
@@ -16,8 +16,9 @@
 //
 // # Concurrency
 //
-// A [Server] is safe for concurrent use, except Close. The gate has a goroutine for each subject it listens at, and one that asks
-// JetStream; the guard, which ends connections that send too much, has one; the door has one, and two for each connection.
+// A [Server] is safe for concurrent use, except Close. The gate has a goroutine for each subject it listens at, and one
+// that asks JetStream; the guard, which ends connections that send too much, has one; the door has one, and two for
+// each connection.
 //
 // Read access.go first, then imports.go, gate.go, consumer.go, pull.go and door.go.
 package embedded

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// door is where readers come in. The server itself listens nowhere: it counts all connections alike, and who opened enough of them from
-// outside, without a secret, kept the publisher out.
+// door is where readers come in. The server itself listens nowhere: it counts all connections alike, and who opened
+// enough of them from outside, without a secret, kept the publisher out.
 type door struct {
 	listener net.Listener
 	inside   func() (net.Conn, error)
@@ -65,8 +65,8 @@ const (
 	readWithin  = 10 * time.Second // what is sent to a client
 )
 
-// admit reports whether there is room for one more connection. Who has not logged in makes room, the oldest first: silent connections
-// lose, and a reader needs a moment to say its name.
+// admit reports whether there is room for one more connection. Who has not logged in makes room, the oldest first:
+// silent connections lose, and a reader needs a moment to say its name.
 func (d *door) admit(conn net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -130,7 +130,8 @@ func (d *door) pass(conn net.Conn) {
 	_, _ = io.Copy(&impatient{Conn: conn, in: func() { d.loggedIn(conn) }}, server)
 }
 
-// impatient is a connection that is closed when its other side does not read. It hears whether the server has let it in.
+// impatient is a connection that is closed when its other side does not read. It hears whether the server has let it
+// in.
 type impatient struct {
 	net.Conn
 	in     func()
@@ -138,8 +139,8 @@ type impatient struct {
 	inLine bool // of words that say nothing of that
 }
 
-// hear looks for the first words of the server that only those hear who have logged in. Before that the server says who it is (INFO), and
-// why somebody does not get in (-ERR).
+// hear looks for the first words of the server that only those hear who have logged in. Before that the server says who
+// it is (INFO), and why somebody does not get in (-ERR).
 func (c *impatient) hear(p []byte) {
 	for _, b := range p {
 		switch {

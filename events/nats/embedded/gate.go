@@ -12,12 +12,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// gate passes what readers send on to JetStream when it does no harm: requests one after the other, beside them requests for messages and
-// acknowledgements. It hears readers in their account, and speaks for them in the account with the stream: JetStream hears the gate's own
-// words, and answers to the gate, or with messages where the gate says.
+// gate passes what readers send on to JetStream when it does no harm: requests one after the other, beside them
+// requests for messages and acknowledgements. It hears readers in their account, and speaks for them in the account
+// with the stream: JetStream hears the gate's own words, and answers to the gate, or with messages where the gate says.
 //
-// JetStream alone cannot be left to decide: what a consumer does is said by the data of a request, and permissions are about
-// subjects. One that pushes messages publishes them in the account with the stream, wherever a reader wants.
+// JetStream alone cannot be left to decide: what a consumer does is said by the data of a request, and permissions are
+// about subjects. One that pushes messages publishes them in the account with the stream, wherever a reader wants.
 type gate struct {
 	readers *nats.Conn // in their account
 	ledger  *nats.Conn // in the account with the stream
@@ -92,8 +92,8 @@ func openGate(s *life) (g *gate, err error) {
 	return g, g.readers.Flush()
 }
 
-// rest lets three times as much time pass as a request took that was not answered at once. JetStream counts what a new consumer will get,
-// or looks for a message, while it holds the stream, and the publisher waits for that.
+// rest lets three times as much time pass as a request took that was not answered at once. JetStream counts what a new
+// consumer will get, or looks for a message, while it holds the stream, and the publisher waits for that.
 func rest(ctx context.Context, took time.Duration) {
 	const atOnce, most = 5 * time.Millisecond, 2 * time.Second
 	if took < atOnce {
@@ -143,8 +143,8 @@ func (g *gate) dropped() int {
 	return all
 }
 
-// acknowledge passes on that a message was taken, was not, is worked on, or is not to come again. It does not ask for the next message
-// on the way (+NXT): that is for next.
+// acknowledge passes on that a message was taken, was not, is worked on, or is not to come again. It does not ask for
+// the next message on the way (+NXT): that is for next.
 func (g *gate) acknowledge(ctx context.Context, limit *rate.Limiter, m *nats.Msg) {
 	kind := m.Data[:min(len(m.Data), 4)]
 	if len(m.Data) > maxAck || limit.Wait(ctx) != nil || len(kind) > 0 && !slices.Contains([]string{"+ACK", "-NAK", "+WPI", "+TER"}, string(kind)) {

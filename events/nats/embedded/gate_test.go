@@ -179,8 +179,8 @@ func TestReadersReadKeepTheirPlaceAndAcknowledge(t *testing.T) {
 	}
 }
 
-// TestWhereverAReaderWantsAnAnswerItDoesNotReachTheStream: the server does not check the reply subject of a request. Each request that a
-// reader may make is made with each subject that would do harm.
+// TestWhereverAReaderWantsAnAnswerItDoesNotReachTheStream: the server does not check the reply subject of a request.
+// Each request that a reader may make is made with each subject that would do harm.
 func TestWhereverAReaderWantsAnAnswerItDoesNotReachTheStream(t *testing.T) {
 	w := newWorld(t)
 	conn, js, _ := w.readAs()
@@ -455,8 +455,8 @@ func TestADurableConsumerStaysAsItsMakerWantedIt(t *testing.T) {
 	}
 }
 
-// TestReadersThatFloodTheServerDoNotStarveThePublisher: each of several connections sends what it can, as fast as it can, and the
-// publisher's messages are all taken, each behind the one before it.
+// TestReadersThatFloodTheServerDoNotStarveThePublisher: each of several connections sends what it can, as fast as it
+// can, and the publisher's messages are all taken, each behind the one before it.
 func TestReadersThatFloodTheServerDoNotStarveThePublisher(t *testing.T) {
 	w := newWorld(t)
 	_, js, _ := w.readAs()

@@ -14,8 +14,8 @@ const (
 	pause = time.Second
 )
 
-// guard sees to it that readers do not keep each other from the gate: while more comes than it passes on, the connection that sends
-// the most is ended.
+// guard sees to it that readers do not keep each other from the gate: while more comes than it passes on, the
+// connection that sends the most is ended.
 type guard struct {
 	server *natsd.Server
 	who    *access

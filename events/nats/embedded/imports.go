@@ -14,12 +14,13 @@ const (
 	inboxes = "_INBOX." // where readers want answers
 )
 
-// delivered is where JetStream sends messages for readers, in the account with the stream. It is all of that account that readers
-// see: a message for delivered + X comes out at inboxes + X in theirs.
+// delivered is where JetStream sends messages for readers, in the account with the stream. It is all of that account
+// that readers see: a message for delivered + X comes out at inboxes + X in theirs.
 const delivered = "JOBLEDGER.READER."
 
-// requests are the kinds of requests that the gate passes on, after the prefix. What is not here has no answer: whatever makes,
-// changes, empties or deletes a stream or its messages, and lists of all consumers, whose names are what one needs to use them.
+// requests are the kinds of requests that the gate passes on, after the prefix. What is not here has no answer:
+// whatever makes, changes, empties or deletes a stream or its messages, and lists of all consumers, whose names are
+// what one needs to use them.
 var requests = []string{
 	"INFO", "STREAM.NAMES", "STREAM.LIST", "STREAM.INFO.*", "STREAM.MSG.GET.*", "DIRECT.GET.*", "DIRECT.GET.*.>",
 	"CONSUMER.INFO.*.*", "CONSUMER.DELETE.*.*",

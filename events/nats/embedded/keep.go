@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Server is one that runs until Close. When its disk was full, it starts anew by itself as soon as there is room: the server would not
-// write that stream again. Clients see that as a connection that breaks.
+// Server is one that runs until Close. When its disk was full, it starts anew by itself as soon as there is room: the
+// server would not write that stream again. Clients see that as a connection that breaks.
 type Server struct {
 	config  Config
 	secrets map[string]string // by user

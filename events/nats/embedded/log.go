@@ -21,8 +21,8 @@ type logger struct {
 	hurt atomic.Bool // the server could not write a stream, and does not try again
 }
 
-// critical is in what the server says when a stream could not be written, as its disk is full. The stream takes nothing more, also when
-// there is room again, until the server starts anew.
+// critical is in what the server says when a stream could not be written, as its disk is full. The stream takes nothing
+// more, also when there is room again, until the server starts anew.
 const critical = "ritical write error"
 
 // aboutEvery is how often the log tells what connections do wrong: whoever connects could fill it.

@@ -12,17 +12,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// JetStream puts what consumers deliver into one queue for each stream, without a bound, and sends what is in it one after the other;
-// acknowledgements for the publisher stand in it, too. A reader that asks for all messages at once, by 64 consumers, makes it grow by
-// gigabytes, and the publisher hears nothing for minutes. So requests for messages pass no faster than the queue empties.
+// JetStream puts what consumers deliver into one queue for each stream, without a bound, and sends what is in it one
+// after the other; acknowledgements for the publisher stand in it, too. A reader that asks for all messages at once, by
+// 64 consumers, makes it grow by gigabytes, and the publisher hears nothing for minutes. So requests for messages pass
+// no faster than the queue empties.
 
 // Bounds of a request for messages.
 const (
 	mostBatch = 10_000
-	// leastHeartbeat is what the least patient of clients ask for. JetStream would send a thousand in a second for each request.
+	// leastHeartbeat is what the least patient of clients ask for. JetStream would send a thousand in a second for each
+	// request.
 	leastHeartbeat = 500 * time.Millisecond
 
-	// nextEach is how many requests are passed on in a second, and messagesEach how many messages may be asked for with them.
+	// nextEach is how many requests are passed on in a second, and messagesEach how many messages may be asked for with
+	// them.
 	nextEach     = 2000
 	messagesEach = 100_000
 	// usualBytes has a usual message. A larger one counts as several.
@@ -124,8 +127,8 @@ func (p *pulls) take(ctx context.Context, m *nats.Msg) {
 	_ = p.gate.ledger.PublishRequest(m.Subject, delivered+inbox, data) // an error ends with the connection
 }
 
-// waitForQueue waits until JetStream has sent what was in the queue of the stream. It is asked something to which the answer goes through
-// that queue, and that takes no time: nothing.
+// waitForQueue waits until JetStream has sent what was in the queue of the stream. It is asked something to which the
+// answer goes through that queue, and that takes no time: nothing.
 func (p *pulls) waitForQueue(ctx context.Context, stream string) {
 	ctx, cancel := context.WithTimeout(ctx, longestQueue)
 	defer cancel()

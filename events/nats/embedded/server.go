@@ -17,8 +17,8 @@ type Config struct {
 	Dir      string // where streams are stored; made if it does not exist
 	Listen   string // a loopback address with a port; 127.0.0.1:4222 when it is empty, port 0 for any
 	MaxBytes int64  // that the streams may take on disk; 1 GiB when it is 0
-	// Files with the passwords of the users Reader and Owner, which are made when they are missing. Without a file there is no
-	// such user.
+	// Files with the passwords of the users Reader and Owner, which are made when they are missing. Without a file there
+	// is no such user.
 	ReaderSecret, OwnerSecret string
 
 	Logger *slog.Logger
@@ -77,8 +77,8 @@ func begin(c *Config, secrets map[string]string) (*life, error) {
 	return s, nil
 }
 
-// open lets connections in, when all is there that they need. The stream is in the account that a server has by itself, where the
-// versions before had it, too.
+// open lets connections in, when all is there that they need. The stream is in the account that a server has by itself,
+// where the versions before had it, too.
 func (s *life) open(dir string) (err error) {
 	defer func() {
 		if err != nil {

@@ -63,8 +63,8 @@ func TestAnAddressThatIsTakenIsSaid(t *testing.T) {
 	}
 }
 
-// TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut: somebody without a secret opens as many connections as there may be, and more, before the
-// publisher connects.
+// TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut: somebody without a secret opens as many connections as there may be,
+// and more, before the publisher connects.
 func TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut(t *testing.T) {
 	var said lockedText
 	s, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.NewTextHandler(&said, nil))})
@@ -89,8 +89,8 @@ func TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut(t *testing.T) {
 	}
 }
 
-// TestWhoOnlyConnectsKeepsNoReaderOut: somebody without a secret opens more connections than there may be. A reader logs in all the
-// same, and stays when as many come again.
+// TestWhoOnlyConnectsKeepsNoReaderOut: somebody without a secret opens more connections than there may be. A reader
+// logs in all the same, and stays when as many come again.
 func TestWhoOnlyConnectsKeepsNoReaderOut(t *testing.T) {
 	dir := t.TempDir()
 	s, err := embedded.Start(embedded.Config{

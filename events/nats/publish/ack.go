@@ -28,8 +28,8 @@ var (
 	errNoStream = errors.New("no stream takes the subjects, or its leader is away")
 )
 
-// wrongPlace are the server's codes for a message that does not follow what it must. The client has no name for the last, "wrong last
-// msg ID".
+// wrongPlace are the server's codes for a message that does not follow what it must. The client has no name for the
+// last, "wrong last msg ID".
 var wrongPlace = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant, 10070}
 
 // parseAck reads an acknowledgement; its error is the server's refusal.
@@ -57,7 +57,8 @@ func parseAck(m *natsgo.Msg) (ack, error) {
 	return a, nil
 }
 
-// parseUsual reads what nearly every acknowledgement looks like, {"stream":"NAME","seq":1}, with little space for doubt.
+// parseUsual reads what nearly every acknowledgement looks like, {"stream":"NAME","seq":1}, with little space for
+// doubt.
 func parseUsual(b []byte) (ack, bool) {
 	rest, ok := bytes.CutPrefix(b, []byte(`{"stream":"`))
 	if !ok {

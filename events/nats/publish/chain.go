@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Each message says the log's chain value after its record. It is computed from record to record, as the log does it, and asked of the log
-// where a session begins and where records were passed over.
+// Each message says the log's chain value after its record. It is computed from record to record, as the log does it,
+// and asked of the log where a session begins and where records were passed over.
 
 // chainTo makes the encoder go on from the chain value before a record.
 func (s *session) chainTo(r *events.Record) (err error) {
@@ -27,8 +27,8 @@ func (s *session) chainTo(r *events.Record) (err error) {
 	return nil
 }
 
-// checkChain compares the chain value with the log's where that is at hand. They differ when a newer version wrote what this one does
-// not know: then the message says nothing rather than what is wrong, and the log is asked again.
+// checkChain compares the chain value with the log's where that is at hand. They differ when a newer version wrote what
+// this one does not know: then the message says nothing rather than what is wrong, and the log is asked again.
 func (s *session) checkChain(r *events.Record, header map[string][]string) {
 	head := s.Log.Head()
 	if head.Sequence != r.Sequence || s.encoder.Chain == nil || s.chain == head.Hash {

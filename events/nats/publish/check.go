@@ -20,8 +20,8 @@ const (
 	smallMessage = 64 << 10
 )
 
-// Check says of a stream why it is refused, because it would lose messages that it acknowledged or mix up their order, and
-// what its owner should know about it.
+// Check says of a stream why it is refused, because it would lose messages that it acknowledged or mix up their order,
+// and what its owner should know about it.
 func Check(c *jetstream.StreamConfig, cluster string) (refused, flags []string) {
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {

@@ -90,8 +90,9 @@ func (c serverCluster) leader(t *testing.T, js jetstream.JetStream) *natstest.Se
 	return nil
 }
 
-// TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges: while records are published and taken, the server that leads the stream
-// lets another one lead, and at length that one is stopped: they then take up to ten seconds to choose the next.
+// TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges: while records are published and taken, the server that
+// leads the stream lets another one lead, and at length that one is stopped: they then take up to ten seconds to choose
+// the next.
 func TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges(t *testing.T) {
 	c, l := newCluster(t), natstest.NewLedger(t, 6600)
 	p := natstest.Publish(t, c[0], l.Log, func(config *publish.Config) {

@@ -35,8 +35,8 @@ type Config struct {
 	Retry      time.Duration // the longest pause before it is tried again; 5 s when it is 0
 	Look       time.Duration // how often the stream is looked at, also when there is nothing to publish; 5 s when it is 0
 
-	// Diverged is told, once, that the stream has records of this log that the log does not have, or others in their place. Nothing is
-	// published any more. May be nil.
+	// Diverged is told, once, that the stream has records of this log that the log does not have, or others in their
+	// place. Nothing is published any more. May be nil.
 	Diverged func(*DivergedError)
 
 	Logger *slog.Logger // nil for the default

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Core NATS acknowledges nothing. That the server has read what was sent is all one can know, from its answer to a ping;
-// who listened at that moment got it.
+// Core NATS acknowledges nothing. That the server has read what was sent is all one can know, from its answer to a
+// ping; who listened at that moment got it.
 
 // sendCore sends the next record to whoever listens.
 func (s *session) sendCore(ctx context.Context, r *events.Record) error {

@@ -20,8 +20,8 @@ type epoch struct {
 	restored bool
 }
 
-// loadEpochs finds them in the controller's stream. Of what is pruned only the order is known, and that is enough: it was
-// published, or never will be.
+// loadEpochs finds them in the controller's stream. Of what is pruned only the order is known, and that is enough: it
+// was published, or never will be.
 func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
 	now := log.Identity().Epoch
 	if now == 1 {

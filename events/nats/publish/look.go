@@ -27,9 +27,9 @@ func (p *Publisher) watchStream(ctx context.Context, cancel context.CancelCauseF
 	}
 }
 
-// look says what is wrong with the stream that a session publishes to, which began at that place. Without it a stream that was deleted
-// would be noticed when the next record is published. A server that does not answer in time says nothing: what is sent then
-// shows it.
+// look says what is wrong with the stream that a session publishes to, which began at that place. Without it a stream
+// that was deleted would be noticed when the next record is published. A server that does not answer in time says
+// nothing: what is sent then shows it.
 func (p *Publisher) look(ctx context.Context, at *place) error {
 	if p.Core || !p.conn.IsConnected() {
 		return nil

@@ -55,7 +55,8 @@ func TestAStreamThatIsGoneIsNoticedWithoutARecord(t *testing.T) {
 	}
 }
 
-// TestAStreamThatIsChangedIsNoticedWithoutARecord: what would lose messages is refused at once, not with the next record.
+// TestAStreamThatIsChangedIsNoticedWithoutARecord: what would lose messages is refused at once, not with the next
+// record.
 func TestAStreamThatIsChangedIsNoticedWithoutARecord(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 300).Grow(0)
 	p := natstest.Publish(t, s, l.Log, func(c *publish.Config) { c.Look = 20 * time.Millisecond })
@@ -125,7 +126,8 @@ func (s *said) lines(of string) (n int, all string) {
 	return strings.Count(s.text.String(), of), s.text.String()
 }
 
-// TestAMissingRightIsLoggedOnce: the server says it of each message, with its subject, and each is tried again and again.
+// TestAMissingRightIsLoggedOnce: the server says it of each message, with its subject, and each is tried again and
+// again.
 func TestAMissingRightIsLoggedOnce(t *testing.T) {
 	s := natstest.NewServer(t, func(o *natsd.Options) {
 		o.Users = []*natsd.User{{Username: "me", Permissions: &natsd.Permissions{

@@ -45,8 +45,8 @@ func save(t *testing.T, s *natstest.Server) (dir string) {
 	return dir
 }
 
-// TestWhatTheServerLostBehindAnotherLogIsPublishedAgain: the newest message that is left is not ours, so it does not say how far
-// we had got.
+// TestWhatTheServerLostBehindAnotherLogIsPublishedAgain: the newest message that is left is not ours, so it does not
+// say how far we had got.
 func TestWhatTheServerLostBehindAnotherLogIsPublishedAgain(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -90,7 +90,8 @@ func TestWhatTheServerLostBehindAnotherLogIsPublishedAgain(t *testing.T) {
 	}
 }
 
-// TestALogThatAnotherOneFollowedGoesOnWhereItEnded: two logs take turns, as they should not; nothing is lost, and nothing comes twice.
+// TestALogThatAnotherOneFollowedGoesOnWhereItEnded: two logs take turns, as they should not; nothing is lost, and
+// nothing comes twice.
 func TestALogThatAnotherOneFollowedGoesOnWhereItEnded(t *testing.T) {
 	s, l, other := natstest.NewServer(t).Start(), natstest.NewLedger(t, 700), anotherLog(t, 2)
 	for n := 100; n < 600; n += 100 {
@@ -119,8 +120,8 @@ func wantBothWhole(t *testing.T, s *natstest.Server, l, other *natstest.Ledger) 
 	}
 }
 
-// TestAnotherLogThatWritesMeanwhileTakesNothingAway: the first message after that of another log does not stand where it should, and
-// is refused; the second would, as far as places say.
+// TestAnotherLogThatWritesMeanwhileTakesNothingAway: the first message after that of another log does not stand where
+// it should, and is refused; the second would, as far as places say.
 func TestAnotherLogThatWritesMeanwhileTakesNothingAway(t *testing.T) {
 	s, l, other := natstest.NewServer(t).Start(), natstest.NewLedger(t, 900), anotherLog(t, 1)
 	p := natstest.Publish(t, s, l.Log)
@@ -152,8 +153,8 @@ func TestAMessageOfSomebodyElseDoesNotStopIt(t *testing.T) {
 	wantWhole(t, s, l.Log)
 }
 
-// TestWhatOneStreamKnewAnotherMayNot: messages were deleted by hand, so the server knew the records, at other places; what is in
-// its place now does not know them.
+// TestWhatOneStreamKnewAnotherMayNot: messages were deleted by hand, so the server knew the records, at other places;
+// what is in its place now does not know them.
 func TestWhatOneStreamKnewAnotherMayNot(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -199,7 +200,8 @@ func TestWhatOneStreamKnewAnotherMayNot(t *testing.T) {
 	}
 }
 
-// TestWhatAnEmptyStreamLostIsPublishedAgain: all that it held was over its age, or purged, so no message says how far we had got; its end does.
+// TestWhatAnEmptyStreamLostIsPublishedAgain: all that it held was over its age, or purged, so no message says how far
+// we had got; its end does.
 func TestWhatAnEmptyStreamLostIsPublishedAgain(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 900)
 	publishAll(t, s, l.Grow(300))

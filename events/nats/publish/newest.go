@@ -21,7 +21,8 @@ type tail struct {
 	head  nats.Head // zero when it is of no log
 }
 
-// newest asks the stream's leader for its newest message: a replica might not have it yet. It is nil when there is none.
+// newest asks the stream's leader for its newest message: a replica might not have it yet. It is nil when there is
+// none.
 func (p *Publisher) newest(ctx context.Context, stream string) (*tail, error) {
 	request, err := json.Marshal(map[string]string{"last_by_subj": nats.Everything(p.Cluster)})
 	if err != nil {
@@ -77,9 +78,9 @@ func (p *Publisher) apiPrefix() string {
 // nearby is how many messages are looked through first for one of ours, and then farther times as many, and so on.
 const nearby, farther = 1024, 16
 
-// newestOf finds our newest message before one that is of another log, or of none; it is nil when there is none. No message says
-// where that is: two logs that took turns, though they should not, leave theirs in any order. So all are looked through, from
-// a place on that is the farther back the longer none is found.
+// newestOf finds our newest message before one that is of another log, or of none; it is nil when there is none. No
+// message says where that is: two logs that took turns, though they should not, leave theirs in any order. So all are
+// looked through, from a place on that is the farther back the longer none is found.
 func (p *Publisher) newestOf(ctx context.Context, s jetstream.Stream, first uint64, other *tail) (*tail, error) {
 	p.Logger.Warn("another publisher wrote the stream's newest message (there should be one publisher): going on after it", "stream",
 		s.CachedInfo().Config.Name, "place", other.place, "logID", other.head.ID.Log.LogID)

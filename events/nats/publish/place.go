@@ -103,8 +103,8 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	return at, err
 }
 
-// oldest is the oldest record that the log keeps, but no later than that one. From it on all were published: what is passed over is
-// what the log keeps no longer.
+// oldest is the oldest record that the log keeps, but no later than that one. From it on all were published: what is
+// passed over is what the log keeps no longer.
 func (p *Publisher) oldest(ctx context.Context, most events.Sequence) (events.Sequence, error) {
 	for r, err := range p.Log.Read(ctx, 0) {
 		return min(r.Sequence, most), err
@@ -112,8 +112,8 @@ func (p *Publisher) oldest(ctx context.Context, most events.Sequence) (events.Se
 	return most, nil
 }
 
-// continueAfter sets where to go on after our newest message in the stream, which is nil when all that there are belong to
-// another log.
+// continueAfter sets where to go on after our newest message in the stream, which is nil when all that there are belong
+// to another log.
 func (p *Publisher) continueAfter(ctx context.Context, at *place, newest *tail, stream string) error {
 	at.from, at.floor = 1, 1
 	if newest != nil {
@@ -137,7 +137,8 @@ func (p *Publisher) tellLost(at *place, stream string) {
 func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream string) error {
 	id := newest.head.ID
 	at.from, at.floor = id.Sequence+1, newest.head.Floor
-	// The log was restored, and knows it: what the stream holds of the epoch before, beyond its end, is of a life that ended.
+	// The log was restored, and knows it: what the stream holds of the epoch before, beyond its end, is of a life that
+	// ended.
 	next := at.epochs.after(id.Log.Epoch)
 	if next.number != 0 {
 		at.from = min(at.from, next.first)
@@ -176,8 +177,8 @@ func (p *Publisher) holds(ctx context.Context, h *nats.Head, lives epochs) (bool
 	return false, nil
 }
 
-// chained reports whether the log's chain value behind the record of a message is the one that the message says, as far as both are
-// known.
+// chained reports whether the log's chain value behind the record of a message is the one that the message says, as far
+// as both are known.
 func (p *Publisher) chained(h *nats.Head) (bool, error) {
 	if h.Chain == (events.Hash{}) {
 		return true, nil

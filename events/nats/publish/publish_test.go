@@ -174,7 +174,8 @@ func TestAStreamThatIsMadeAnewGetsAllThatTheLogHas(t *testing.T) {
 	wantWhole(t, s, l.Log)
 }
 
-// TestAStreamWhosePlacesDoNotBeginWithOneGetsAllThatTheLogHas: it is as empty as one whose messages were deleted, and never had any.
+// TestAStreamWhosePlacesDoNotBeginWithOneGetsAllThatTheLogHas: it is as empty as one whose messages were deleted, and
+// never had any.
 func TestAStreamWhosePlacesDoNotBeginWithOneGetsAllThatTheLogHas(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 500).Grow(300)
 	publishAll(t, s, l)

@@ -25,8 +25,8 @@ type Publisher struct {
 	known  bool          // the session before ended with errKnown; Run owns it
 }
 
-// New returns a publisher that does nothing until Run. What is wrong on this machine is an error here; what is wrong with
-// the server shows in Status.
+// New returns a publisher that does nothing until Run. What is wrong on this machine is an error here; what is wrong
+// with the server shows in Status.
 func New(c Config) (*Publisher, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -44,8 +44,9 @@ func New(c Config) (*Publisher, error) {
 	return p, nil
 }
 
-// Run publishes what becomes durable until ctx ends or the log closes, and then returns nil. Nothing that NATS does ends it,
-// nor does a log that cannot be read, which is for others to act on; its error is that of a connection that can never be.
+// Run publishes what becomes durable until ctx ends or the log closes, and then returns nil. Nothing that NATS does
+// ends it, nor does a log that cannot be read, which is for others to act on; its error is that of a connection that
+// can never be.
 func (p *Publisher) Run(ctx context.Context) error {
 	if err := p.connect(); err != nil {
 		return err
@@ -100,8 +101,8 @@ func (p *Publisher) connect() (err error) {
 	return err
 }
 
-// CatchUp waits, while Run runs, until all that is durable now is acknowledged. It ends early with ctx's error, and does not
-// wait for a server that is away.
+// CatchUp waits, while Run runs, until all that is durable now is acknowledged. It ends early with ctx's error, and
+// does not wait for a server that is away.
 func (p *Publisher) CatchUp(ctx context.Context) error {
 	head := p.Log.Head().Sequence
 	for {

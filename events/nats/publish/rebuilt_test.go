@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestALogIsWrittenAgainFromItsStream: record for record and byte for byte, in the same batches, with the same chain. Only how it is laid out in files
-// and commits is its own.
+// TestALogIsWrittenAgainFromItsStream: record for record and byte for byte, in the same batches, with the same chain.
+// Only how it is laid out in files and commits is its own.
 func TestALogIsWrittenAgainFromItsStream(t *testing.T) {
 	for _, contentType := range []string{nats.Protobuf, nats.JSON} {
 		t.Run(contentType, func(t *testing.T) {

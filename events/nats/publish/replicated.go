@@ -13,15 +13,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A stream of several servers is written differently from one of a single server, where many messages are on their way and each
-// names the place and the record before it:
+// A stream of several servers is written differently from one of a single server, where many messages are on their way
+// and each names the place and the record before it:
 //
 //   - The header that names the record, Nats-Expected-Last-Msg-Id, must not be sent there. One mismatch, which a second writer
 //     causes by one message, stops the stream on all its servers for good (nats-server up to 2.15.2).
 //   - The place alone is no fence for what follows: when the first message on its way is refused, the second stands where it should.
 //
-// So one thing is on its way at a time, and names its place: an atomic batch, which the stream takes whole or not at all, or one
-// message when the stream takes no batches.
+// So one thing is on its way at a time, and names its place: an atomic batch, which the stream takes whole or not at
+// all, or one message when the stream takes no batches.
 
 const (
 	// A batch takes the server a constant time, so few large ones are fast. The server allows a thousand messages.
@@ -65,7 +65,8 @@ func newTurn(at *place, careful, known bool) *turn {
 	return t
 }
 
-// gather takes the next record into the batch. The message before it is sent now, so the encoder may use its memory again.
+// gather takes the next record into the batch. The message before it is sent now, so the encoder may use its memory
+// again.
 func (s *session) gather(ctx context.Context, r *events.Record) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

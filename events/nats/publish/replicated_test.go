@@ -33,9 +33,9 @@ func makeReplicated(t *testing.T, c serverCluster, atomic bool) jetstream.JetStr
 	return js
 }
 
-// TestASecondWriterDoesNotKillAReplicatedStream: another client publishes to the stream on three servers, by mistake, while our
-// messages are on their way. Some of ours are refused then. With the header Nats-Expected-Last-Msg-Id one refusal stopped the stream
-// on every server, for good (see TestOneWrongRecordBeforeKillsAReplicatedStream).
+// TestASecondWriterDoesNotKillAReplicatedStream: another client publishes to the stream on three servers, by mistake,
+// while our messages are on their way. Some of ours are refused then. With the header Nats-Expected-Last-Msg-Id one
+// refusal stopped the stream on every server, for good (see TestOneWrongRecordBeforeKillsAReplicatedStream).
 func TestASecondWriterDoesNotKillAReplicatedStream(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -72,7 +72,8 @@ func TestASecondWriterDoesNotKillAReplicatedStream(t *testing.T) {
 	}
 }
 
-// TestAReplicatedStreamThatIsMadeTakesAtomicBatches: otherwise publishing there would take one turn on the network for each record.
+// TestAReplicatedStreamThatIsMadeTakesAtomicBatches: otherwise publishing there would take one turn on the network for
+// each record.
 func TestAReplicatedStreamThatIsMadeTakesAtomicBatches(t *testing.T) {
 	c, l := newCluster(t), natstest.NewLedger(t, 100).Grow(0)
 	p := natstest.Publish(t, c[0], l.Log, func(config *publish.Config) { config.Dial.URL, config.Stream.Replicas = c.url(), 3 })
@@ -86,8 +87,8 @@ func TestAReplicatedStreamThatIsMadeTakesAtomicBatches(t *testing.T) {
 	}
 }
 
-// TestOneWrongRecordBeforeKillsAReplicatedStream is why the publisher does not say to several servers which record its message
-// follows: the servers, not we, are tested here. When it fails, they have been mended.
+// TestOneWrongRecordBeforeKillsAReplicatedStream is why the publisher does not say to several servers which record its
+// message follows: the servers, not we, are tested here. When it fails, they have been mended.
 func TestOneWrongRecordBeforeKillsAReplicatedStream(t *testing.T) {
 	c := newCluster(t)
 	js := makeReplicated(t, c, false)
@@ -114,8 +115,8 @@ func TestOneWrongRecordBeforeKillsAReplicatedStream(t *testing.T) {
 	})
 }
 
-// TestARecordThatSeveralServersKnewIsNotWaitedFor: messages were deleted by hand, so the servers refuse their records, and each batch
-// with one of them, for as long as they know duplicates.
+// TestARecordThatSeveralServersKnewIsNotWaitedFor: messages were deleted by hand, so the servers refuse their records,
+// and each batch with one of them, for as long as they know duplicates.
 func TestARecordThatSeveralServersKnewIsNotWaitedFor(t *testing.T) {
 	c, l := newCluster(t), natstest.NewLedger(t, 900)
 	js := makeReplicated(t, c, true)

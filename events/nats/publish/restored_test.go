@@ -17,7 +17,8 @@ func copyOf(l *natstest.Ledger, through int) *natstest.Ledger {
 	return c.Grow(through)
 }
 
-// TestARestoredLogIsNotTakenForDuplicates: the sequences after the restore were published before, in the life that ended.
+// TestARestoredLogIsNotTakenForDuplicates: the sequences after the restore were published before, in the life that
+// ended.
 func TestARestoredLogIsNotTakenForDuplicates(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 3000).Grow(2000)
 	p := natstest.Publish(t, s, l.Log)
@@ -78,7 +79,8 @@ func TestANewLogGoesOnAfterTheOldOne(t *testing.T) {
 	}
 }
 
-// TestALogThatWasRestoredInSecretIsNotPublished: its next sequences mean something else than the messages that bear them.
+// TestALogThatWasRestoredInSecretIsNotPublished: its next sequences mean something else than the messages that bear
+// them.
 func TestALogThatWasRestoredInSecretIsNotPublished(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -149,8 +151,8 @@ func TestARestoredLogSaysWhereItBegan(t *testing.T) {
 	}
 }
 
-// TestTheStreamIsAskedWhatItKnows: a stream that is ahead of the log proves that records are lost, and so does one with another chain
-// value under the same sequence. It is told once, and a survey finds the same.
+// TestTheStreamIsAskedWhatItKnows: a stream that is ahead of the log proves that records are lost, and so does one with
+// another chain value under the same sequence. It is told once, and a survey finds the same.
 func TestTheStreamIsAskedWhatItKnows(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

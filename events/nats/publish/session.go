@@ -20,8 +20,8 @@ var (
 	errOverdue = errors.New("the server does not acknowledge what it was sent: it hangs, or cannot write (a full disk shows in its log only; when there is room again, restart the server: it does not write that stream before)")
 )
 
-// session publishes from where the stream ends until something goes wrong, which is its error. Everything that was sent and
-// not acknowledged by then is in doubt; the next session asks the stream. A careful one begins with one message.
+// session publishes from where the stream ends until something goes wrong, which is its error. Everything that was sent
+// and not acknowledged by then is in doubt; the next session asks the stream. A careful one begins with one message.
 type session struct {
 	*Publisher
 	place
@@ -38,9 +38,9 @@ type session struct {
 	strayed bool            // it was told that the chain value is not the log's
 }
 
-// follows is what the server must find at the end of the stream to take a message: its place, and the record that was sent before
-// it. The place alone is not enough: when another client wrote there, the first message that was sent is refused, and the
-// second would stand where it should. The values of the headers are used again for each message.
+// follows is what the server must find at the end of the stream to take a message: its place, and the record that was
+// sent before it. The place alone is not enough: when another client wrote there, the first message that was sent is
+// refused, and the second would stand where it should. The values of the headers are used again for each message.
 type follows struct{ place, record [1]string }
 
 func (p *Publisher) session(ctx context.Context, careful bool) (err error) {
@@ -140,8 +140,8 @@ func (p *Publisher) watch(ctx context.Context, cancel context.CancelCauseFunc, s
 	}
 }
 
-// pump hands every durable record to send, in order, and calls idle, if there is one, whenever there is no more for now. What the
-// log no longer keeps is passed over, and the floor says so.
+// pump hands every durable record to send, in order, and calls idle, if there is one, whenever there is no more for
+// now. What the log no longer keeps is passed over, and the floor says so.
 func (s *session) pump(ctx context.Context, send func(context.Context, *events.Record) error, idle func(context.Context) error) error {
 	cursor := follow.Cursor{
 		Log: s.Log, Next: s.from, Idle: idle,

@@ -109,8 +109,8 @@ type moved struct {
 	created time.Time       // the stream
 }
 
-// known is through which record the stream said that it had them already. That holds for this stream only, and not when it
-// has lost what it had there.
+// known is through which record the stream said that it had them already. That holds for this stream only, and not when
+// it has lost what it had there.
 func (s *state) known(now *jetstream.StreamInfo) events.Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,7 +242,8 @@ func (s *state) unreachable(err error) {
 	s.say(s.wrong)
 }
 
-// complaint notes what the server said about the connection. It says of each message that may not be published that it may not.
+// complaint notes what the server said about the connection. It says of each message that may not be published that it
+// may not.
 func (s *state) complaint(err error, cluster string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,8 +36,8 @@ func (c *StreamConfig) validate(cluster string) error {
 	return nil
 }
 
-// duplicates is how long the server knows the IDs of messages. It guards against what the order of sequences does not: a
-// message that was stored and then deleted by hand.
+// duplicates is how long the server knows the IDs of messages. It guards against what the order of sequences does not:
+// a message that was stored and then deleted by hand.
 const duplicates = 2 * time.Minute
 
 // stream gives the stream, which is made if need be, and refuses one that loses messages.

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Ahead asks the stream, once, whether it has records of this log that the log does not have, or others in their place. It publishes
-// nothing. It is for whoever must know what was seen before another epoch begins.
+// Ahead asks the stream, once, whether it has records of this log that the log does not have, or others in their place.
+// It publishes nothing. It is for whoever must know what was seen before another epoch begins.
 func Ahead(ctx context.Context, c Config) (lost events.Loss, is bool, err error) {
 	p, err := New(c)
 	if err != nil || p.Core {

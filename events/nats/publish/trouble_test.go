@@ -26,8 +26,8 @@ func problem(t *testing.T, p *natstest.Publisher, want string) {
 	})
 }
 
-// TestAStreamThatIsFullStopsItAndRoomLetsItGoOn: messages have different sizes, so one that fits may come after one that
-// does not.
+// TestAStreamThatIsFullStopsItAndRoomLetsItGoOn: messages have different sizes, so one that fits may come after one
+// that does not.
 func TestAStreamThatIsFullStopsItAndRoomLetsItGoOn(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 3000).Grow(0)
 	js := s.JetStream()
@@ -126,9 +126,9 @@ func TestASlowSubscriberSlowsNobody(t *testing.T) {
 	wantWhole(t, s, l.Log)
 }
 
-// TestHoweverOftenTheConnectionBreaksTheStreamIsTheLog cuts connections at random places: what was sent is lost before the server
-// or its acknowledgement after it. The window is small, and the one for duplicates over at once: they are not what
-// keeps the order.
+// TestHoweverOftenTheConnectionBreaksTheStreamIsTheLog cuts connections at random places: what was sent is lost before
+// the server or its acknowledgement after it. The window is small, and the one for duplicates over at once: they are
+// not what keeps the order.
 func TestHoweverOftenTheConnectionBreaksTheStreamIsTheLog(t *testing.T) {
 	records := 5000
 	if os.Getenv("JOBLEDGER_LONG") != "" {

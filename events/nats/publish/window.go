@@ -90,8 +90,9 @@ func (w *window) answer(m *natsgo.Msg) {
 	}
 }
 
-// movedError says that the server knows the oldest message from elsewhere in the stream: it was deleted there, or what is between
-// was published by another client. All before it are acknowledged, so the stream has, or had, everything up to it.
+// movedError says that the server knows the oldest message from elsewhere in the stream: it was deleted there, or what
+// is between was published by another client. All before it are acknowledged, so the stream has, or had, everything up
+// to it.
 type movedError struct {
 	record events.Sequence
 	place  uint64 // where it was

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestOnlyOfTheOldestMessageIsItBelievedThatTheServerHadIt: of those before a later one nothing is known, and to go on after it
-// would leave them out.
+// TestOnlyOfTheOldestMessageIsItBelievedThatTheServerHadIt: of those before a later one nothing is known, and to go on
+// after it would leave them out.
 func TestOnlyOfTheOldestMessageIsItBelievedThatTheServerHadIt(t *testing.T) {
 	elsewhere := ack{Sequence: 3, Duplicate: true}
 	for _, row := range []struct {

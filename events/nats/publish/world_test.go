@@ -27,8 +27,8 @@ func publishStray(t testing.TB, js jetstream.JetStream) {
 	}
 }
 
-// messages are the records in the stream, in its order. Stray messages are passed over here. (A purge of them would not do: it is
-// acknowledged before each of several servers has purged, and a consumer may read from one that has not.)
+// messages are the records in the stream, in its order. Stray messages are passed over here. (A purge of them would not
+// do: it is acknowledged before each of several servers has purged, and a consumer may read from one that has not.)
 func messages(t testing.TB, s *natstest.Server) []nats.Event {
 	t.Helper()
 	js := s.JetStream()

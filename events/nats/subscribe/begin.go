@@ -14,7 +14,8 @@ import (
 // A subscription that begins with a record to come takes none before it ([floor]). Of a durable one the server
 // remembers which, so that whoever goes on before that record was published still waits for it.
 
-// beginKey is the key of the server's note: the record's ID, or its sequence alone where the stream did not name its log.
+// beginKey is the key of the server's note: the record's ID, or its sequence alone where the stream did not name its
+// log.
 const beginKey = "jobledger.dev/begins-with"
 
 // beginNote is the note for the server; nil when the subscription may begin anywhere.

@@ -18,36 +18,39 @@ type Config struct {
 	Cluster string // the cluster of the controller; as the operator named it
 	Stream  string // of JetStream; empty: the one that has the cluster's subjects
 
-	// Filters select events: those that pass any of them. Their Cluster is the one above. No two may select the same event.
-	// Without any, all events are selected.
+	// Filters select events: those that pass any of them. Their Cluster is the one above. No two may select the same
+	// event. Without any, all events are selected.
 	Filters []nats.Filter
 
 	// Start is where to begin: Now, unless it is set. A durable subscription has a beginning only once, when it is made.
 	Start Start
 
 	// Durable names a subscription that the server remembers, so that the next Run, in whatever process, goes on after the
-	// last event that was taken. One Run at a time uses it: whoever begins, or comes back after its connection broke, looks
-	// whether another one asks the server for messages, and then waits until that one has ended. Two that look at the same moment do
-	// not see each other, nor is one seen that stood still for half a minute and goes on. Until one of them ends, or its
-	// connection breaks, both are handed every event, in order; one that the other acknowledged comes with the next that it did not.
+	// last event that was taken. One Run at a time uses it: whoever begins, or comes back after its connection broke,
+	// looks whether another one asks the server for messages, and then waits until that one has ended. Two that look at
+	// the same moment do not see each other, nor is one seen that stood still for half a minute and goes on. Until one of
+	// them ends, or its connection breaks, both are handed every event, in order; one that the other acknowledged comes
+	// with the next that it did not.
 	Durable string
 
-	// State remembers outside the server what was taken last: see there. Where it knows something it counts in the place of Start. When it is
-	// nil the server alone remembers, and forgets when the stream is deleted.
+	// State remembers outside the server what was taken last: see there. Where it knows something it counts in the place
+	// of Start. When it is nil the server alone remembers, and forgets when the stream is deleted.
 	State State
 
 	// MaxPending bounds the messages that are on their way to the function; 256 when it is 0. It counts when a durable
 	// subscription is made.
 	MaxPending int
 
-	// Tries is how often the function may refuse an event before Run gives up; without bound when it is 0. Between two tries
-	// there is a pause of FirstPause (100 ms when it is 0), then twice as long each time, up to MaxPause (30 s when it is 0).
+	// Tries is how often the function may refuse an event before Run gives up; without bound when it is 0. Between two
+	// tries there is a pause of FirstPause (100 ms when it is 0), then twice as long each time, up to MaxPause (30 s when
+	// it is 0).
 	Tries                int
 	FirstPause, MaxPause time.Duration
 
 	// Unreadable is handed a message that cannot be decoded: another client wrote to the stream, or it is of a version to
-	// come. When it returns nil the message counts as taken; if it was of a record, that is reported missing. Its error ends
-	// Run, and so does the message when there is no such function: a durable subscription then goes on with that message.
+	// come. When it returns nil the message counts as taken; if it was of a record, that is reported missing. Its error
+	// ends Run, and so does the message when there is no such function: a durable subscription then goes on with that
+	// message.
 	Unreadable func(ctx context.Context, message jetstream.Msg, err *UnreadableError) error
 
 	// Trouble is told what keeps events away, and nil when they come again. Run goes on trying meanwhile.
@@ -149,8 +152,8 @@ func All() Start { return Start{kind: fromFirst} }
 // Since begins with the first record that was written at that time or later.
 func Since(t time.Time) Start { return Start{kind: fromTime, time: events.At(t)} }
 
-// From begins with the record of that sequence, of the log that is published now. What the stream does not have any more of
-// it is reported as a gap.
+// From begins with the record of that sequence, of the log that is published now. What the stream does not have any
+// more of it is reported as a gap.
 func From(s events.Sequence) Start { return Start{kind: fromSequence, id: nats.ID{Sequence: s}} }
 
 // After begins after that record, which is one that was taken before.

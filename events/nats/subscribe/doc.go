@@ -14,15 +14,16 @@
 //     Who asks for some Jobs, namespaces or kinds of events is told within a second, where only the stream can say it: see hole.go.
 //   - The records of a log that was restored or begun anew are not taken for those of the life before ([Event.Before]).
 //
-// Run ends with its context, when the function refuses an event too often, or at a message that cannot be read ([UnreadableError]),
-// unless Config.Unreadable goes on after it. That a server is away does not end it: Config.Trouble is told.
+// Run ends with its context, when the function refuses an event too often, or at a message that cannot be read
+// ([UnreadableError]), unless Config.Unreadable goes on after it. That a server is away does not end it: Config.Trouble
+// is told.
 //
 // [Order] is the check alone, for messages that came by other ways.
 //
 // # Concurrency
 //
-// The function is called by one goroutine, the one that called Run. Beside it two others run, one that takes messages from
-// the client and one that tells the server that they are worked on, and both end with Run.
+// The function is called by one goroutine, the one that called Run. Beside it two others run, one that takes messages
+// from the client and one that tells the server that they are worked on, and both end with Run.
 //
 // Read config.go first, then run.go, then order.go and hole.go.
 package subscribe

@@ -28,8 +28,9 @@ func (k *killed) Save(taken subscribe.Taken) error {
 	return k.State.Save(taken)
 }
 
-// TestWhatIsInDoubtOutlivesASubscriber: it ends before the stream was asked what it passed over. Record 9 is the newest of a Job, and was
-// purged; the one who goes on tells of it, or is handed it, and does so without a purge as little as before.
+// TestWhatIsInDoubtOutlivesASubscriber: it ends before the stream was asked what it passed over. Record 9 is the newest
+// of a Job, and was purged; the one who goes on tells of it, or is handed it, and does so without a purge as little as
+// before.
 func TestWhatIsInDoubtOutlivesASubscriber(t *testing.T) {
 	for _, purged := range []bool{true, false} {
 		for _, anew := range []bool{true, false} {

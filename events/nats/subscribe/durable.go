@@ -13,12 +13,12 @@ import (
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
-// A durable subscription is a pull consumer with explicit acknowledgements. What was delivered to nobody that lives any more (a
-// connection broke, a process was killed) the server delivers again, but not before its time, and what is newer before that.
-// Two things keep the order: the server's patience is shortened for a moment, at the beginning, so that it delivers
-// again at once; and if anything is skipped nevertheless, it is read from the stream itself, and acknowledged when it comes.
-// Nothing is reported missing before the stream was asked: the server passes over an event that a subscriber acknowledged before
-// it was killed, though it delivers those before it again.
+// A durable subscription is a pull consumer with explicit acknowledgements. What was delivered to nobody that lives any
+// more (a connection broke, a process was killed) the server delivers again, but not before its time, and what is newer
+// before that. Two things keep the order: the server's patience is shortened for a moment, at the beginning, so that it
+// delivers again at once; and if anything is skipped nevertheless, it is read from the stream itself, and acknowledged
+// when it comes. Nothing is reported missing before the stream was asked: the server passes over an event that a
+// subscriber acknowledged before it was killed, though it delivers those before it again.
 
 const (
 	// blink is for how long one that takes many messages at once may seem to ask for none.
@@ -151,8 +151,8 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 	return consumer, nil
 }
 
-// resume sets the place after which to go on: the first time where acknowledgements end, and also when another one took what
-// is beyond ours while our connection was broken.
+// resume sets the place after which to go on: the first time where acknowledgements end, and also when another one took
+// what is beyond ours while our connection was broken.
 func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	if s.begun {
 		if err := s.locate(ctx, f); err != nil || info.AckFloor.Stream <= s.place {

@@ -18,9 +18,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded breaks connections in the middle of it, with messages delivered to
-// nobody, as happens to a process that is killed. The next one does not wait until the server takes them for lost, which is after an hour
-// here, and keeps their order.
+// TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded breaks connections in the middle of it, with messages
+// delivered to nobody, as happens to a process that is killed. The next one does not wait until the server takes them
+// for lost, which is after an hour here, and keeps their order.
 func TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 2000).Grow(0)
@@ -115,7 +115,8 @@ func TestAStoppedSubscriptionGetsNothingTwice(t *testing.T) {
 	}
 }
 
-// TestASlowFunctionLosesNothing: it takes longer than the server waits for an acknowledgement, and others come meanwhile.
+// TestASlowFunctionLosesNothing: it takes longer than the server waits for an acknowledgement, and others come
+// meanwhile.
 func TestASlowFunctionLosesNothing(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 600).Grow(300)
@@ -192,8 +193,8 @@ func (g *gate) Dial(network, address string) (net.Conn, error) {
 	return net.Dial(network, address)
 }
 
-// TestWhoWasAwayWaitsForTheOneThatTookOver: the first one's connection breaks, another one begins with the name meanwhile. The first
-// one comes back, waits, and then goes on after what the other one took.
+// TestWhoWasAwayWaitsForTheOneThatTookOver: the first one's connection breaks, another one begins with the name
+// meanwhile. The first one comes back, waits, and then goes on after what the other one took.
 func TestWhoWasAwayWaitsForTheOneThatTookOver(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -257,8 +258,8 @@ func TestWhoWasAwayWaitsForTheOneThatTookOver(t *testing.T) {
 	}
 }
 
-// TestWhatAnotherTookMeanwhileIsReadNevertheless: two that begin at the same moment do not see each other. The other one here takes what
-// it can get, and acknowledges it; ours has all in order.
+// TestWhatAnotherTookMeanwhileIsReadNevertheless: two that begin at the same moment do not see each other. The other
+// one here takes what it can get, and acknowledges it; ours has all in order.
 func TestWhatAnotherTookMeanwhileIsReadNevertheless(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 3000).Grow(300)
@@ -299,8 +300,8 @@ func TestWhatAnotherTookMeanwhileIsReadNevertheless(t *testing.T) {
 	whole(t, sub.events(), 1)
 }
 
-// TestWhatOneThatWasKilledAcknowledgedIsNotMissing: it acknowledged 3 alone, so 1, 2 and 4 come again without it. The next one cannot know
-// that 3 was taken, and has it again.
+// TestWhatOneThatWasKilledAcknowledgedIsNotMissing: it acknowledged 3 alone, so 1, 2 and 4 come again without it. The
+// next one cannot know that 3 was taken, and has it again.
 func TestWhatOneThatWasKilledAcknowledgedIsNotMissing(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	js := makeStream(t, s)

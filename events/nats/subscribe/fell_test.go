@@ -8,7 +8,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// TestWhatFellOutOfAHole: places that held messages of others alone lack no record, and a record that the stream has is not missing.
+// TestWhatFellOutOfAHole: places that held messages of others alone lack no record, and a record that the stream has is
+// not missing.
 func TestWhatFellOutOfAHole(t *testing.T) {
 	log, other := events.Identity{LogID: "a", Epoch: 1}, events.Identity{LogID: "b", Epoch: 1}
 	at := func(of events.Identity, sequence events.Sequence) *nats.Head {
@@ -33,8 +34,8 @@ func TestWhatFellOutOfAHole(t *testing.T) {
 	}
 }
 
-// TestGapsAreOne: of one log, from where the first begins to where the last one ends; of several streams it is of all. An event tells that of
-// its own log, and those of others come with the next ones.
+// TestGapsAreOne: of one log, from where the first begins to where the last one ends; of several streams it is of all.
+// An event tells that of its own log, and those of others come with the next ones.
 func TestGapsAreOne(t *testing.T) {
 	log, other := events.Identity{LogID: "a", Epoch: 1}, events.Identity{LogID: "b", Epoch: 1}
 	job := events.JobStream("j")

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// finder finds places in a stream: message numbers that JetStream gives. In the stream the records of a log stand in their
-// order, life after life, so a place is found by halving.
+// finder finds places in a stream: message numbers that JetStream gives. In the stream the records of a log stand in
+// their order, life after life, so a place is found by halving.
 type finder struct {
 	stream  jetstream.Stream
 	subject string // of all that the cluster publishes

@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// floor is where a subscription stands in the order of record IDs: of each log, the first record that may still be handed over. What is
-// before it was taken, or was not asked for. Places in the stream do not say that: a stream that is made anew, restored, or filled again
-// brings the past at places of its own.
+// floor is where a subscription stands in the order of record IDs: of each log, the first record that may still be
+// handed over. What is before it was taken, or was not asked for. Places in the stream do not say that: a stream that
+// is made anew, restored, or filled again brings the past at places of its own.
 type floor struct {
 	next     []nats.ID       // one for each log, that of the newest event last
 	sequence events.Sequence // the first that is asked for of a log that the stream has not named yet; 0 for none
@@ -18,8 +18,8 @@ type floor struct {
 // maxLogs bounds how many logs are remembered. Beyond it the one that has been quiet the longest is forgotten.
 const maxLogs = 8
 
-// raise says that nothing before that record is to be handed over. What is not higher than before changes nothing, but that the log
-// counts as the newest. A record of no log says the sequence alone.
+// raise says that nothing before that record is to be handed over. What is not higher than before changes nothing, but
+// that the log counts as the newest. A record of no log says the sequence alone.
 func (f *floor) raise(first nats.ID) {
 	if first.Log == (events.Identity{}) {
 		f.sequence = max(f.sequence, first.Sequence)

@@ -8,9 +8,10 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Each message says the log's chain value after its record: a head of the log, which covers every record up to that one. The subscriber keeps the
-// last one, so it is a witness: whoever rewrites the log afterwards cannot publish a head that extends it. Two things show that:
-// the next record, whose head follows from the last one and from what its message holds, and the last record itself, when it comes again.
+// Each message says the log's chain value after its record: a head of the log, which covers every record up to that
+// one. The subscriber keeps the last one, so it is a witness: whoever rewrites the log afterwards cannot publish a head
+// that extends it. Two things show that: the next record, whose head follows from the last one and from what its
+// message holds, and the last record itself, when it comes again.
 
 // checkFork tells of an event whose head does not extend the last one.
 func (s *subscriber) checkFork(e *nats.Event) {

@@ -10,11 +10,12 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// One that takes all events sees each that is missing at the next one. Others see only places of the stream that were passed over: their
-// messages belong to somebody else, or they were purged, or fell to a limit of the stream, before they came. The newest record of a Job may
-// be among them, and no later one names it. So the stream is asked whether it still has what was passed over. A place that it has was
-// somebody else's; a place that it has no more is told to be missing. A State remembers what is in doubt when the process ends before. (The
-// server does not: whatever a purge takes, it counts as acknowledged.)
+// One that takes all events sees each that is missing at the next one. Others see only places of the stream that were
+// passed over: their messages belong to somebody else, or they were purged, or fell to a limit of the stream, before
+// they came. The newest record of a Job may be among them, and no later one names it. So the stream is asked whether it
+// still has what was passed over. A place that it has was somebody else's; a place that it has no more is told to be
+// missing. A State remembers what is in doubt when the process ends before. (The server does not: whatever a purge
+// takes, it counts as acknowledged.)
 
 // hole is places of the stream that were passed over between two messages, and the records that may have stood there.
 type hole struct {
@@ -25,7 +26,8 @@ type hole struct {
 }
 
 const (
-	// proveEvery is how often the stream is asked about holes. What it deletes in that time after they were passed over counts as missing.
+	// proveEvery is how often the stream is asked about holes. What it deletes in that time after they were passed over
+	// counts as missing.
 	proveEvery = time.Second
 	// maxHoles bounds how many wait for the question. Beyond it two neighbours are one, with what lies between them.
 	maxHoles = 64
@@ -95,7 +97,8 @@ func (s *subscriber) prove(ctx context.Context) error {
 	return nil
 }
 
-// fell notes what may have fallen out of the stream in a hole. oldest is the head of the oldest message that the stream has, zero for none.
+// fell notes what may have fallen out of the stream in a hole. oldest is the head of the oldest message that the stream
+// has, zero for none.
 func (s *subscriber) fell(h hole, oldest *nats.Head) {
 	switch {
 	case oldest.ID.Log == h.log:
@@ -109,8 +112,8 @@ func (s *subscriber) fell(h hole, oldest *nats.Head) {
 	s.lost = s.lost.with(Gap{Log: h.log, From: h.from, To: h.to, Floor: oldest.Floor})
 }
 
-// lacks notes what the stream does not hold before its oldest message, though it is asked for. One that asks for all events sees it in what
-// comes. Others do not: the newest record of a Job may be missing, and no later one names it.
+// lacks notes what the stream does not hold before its oldest message, though it is asked for. One that asks for all
+// events sees it in what comes. Others do not: the newest record of a Job may be missing, and no later one names it.
 func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) error {
 	oldest, err := f.at(ctx, f.first)
 	if err != nil || oldest == nil || s.order.dense || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
@@ -140,7 +143,8 @@ func (all gaps) with(other Gap) gaps {
 	return all
 }
 
-// next takes out the one that an event of that log tells: its own log's, or else the oldest. It is zero when there is none.
+// next takes out the one that an event of that log tells: its own log's, or else the oldest. It is zero when there is
+// none.
 func (all gaps) next(log events.Identity) (Gap, gaps) {
 	if len(all) == 0 {
 		return Gap{}, nil

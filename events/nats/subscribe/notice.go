@@ -18,11 +18,11 @@ type NoticeKind string
 const (
 	// NoticeMade: the durable subscription was not there and was made. ID is the first record that it asks for.
 	NoticeMade NoticeKind = "made"
-	// NoticeRemade: another stream stands in the place of the one before: it was deleted, or its server lost its disk. ID is the record
-	// with which the subscription goes on.
+	// NoticeRemade: another stream stands in the place of the one before: it was deleted, or its server lost its disk. ID
+	// is the record with which the subscription goes on.
 	NoticeRemade NoticeKind = "remade"
-	// NoticeForked: what is published now does not extend what was taken before: the log was rewritten. ID is the first record that
-	// shows it.
+	// NoticeForked: what is published now does not extend what was taken before: the log was rewritten. ID is the first
+	// record that shows it.
 	NoticeForked NoticeKind = "forked"
 	// NoticeNotKept: Config.State did not take ID, the record that was taken last.
 	NoticeNotKept NoticeKind = "not kept"

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Order checks events, as they arrive, against what their headers say came before them. How much it can prove is a matter of
-// what is subscribed to:
+// Order checks events, as they arrive, against what their headers say came before them. How much it can prove is a
+// matter of what is subscribed to:
 //
 //   - All events of a cluster: their sequences are dense, so any that is missing shows at the next event.
 //   - All events of some Jobs, namespaces or kinds of objects: each names the one before it of its stream, so a missing one
@@ -53,8 +53,8 @@ func NewOrder(filters ...nats.Filter) *Order {
 	return o
 }
 
-// Expect says that all from that record on should come. Unless it is called before the first Check, the first event is taken
-// as the beginning; so it is with an ID of no log.
+// Expect says that all from that record on should come. Unless it is called before the first Check, the first event is
+// taken as the beginning; so it is with an ID of no log.
 func (o *Order) Expect(first nats.ID) {
 	if first.Log == (events.Identity{}) {
 		return
@@ -168,8 +168,8 @@ func (o *Order) gap(h *nats.Head, l *life, before nats.ID) Gap {
 	return g
 }
 
-// remember keeps the newest of each stream. When there are too many, those that have been quiet the longest are forgotten: of
-// them only what was published since then is noticed to be missing.
+// remember keeps the newest of each stream. When there are too many, those that have been quiet the longest are
+// forgotten: of them only what was published since then is noticed to be missing.
 func (o *Order) remember(h *nats.Head) {
 	if o.dense || !o.chained {
 		return
@@ -200,8 +200,8 @@ func (l *life) fill(s events.Sequence) {
 	}
 }
 
-// Gap is a range of records; some of them did not come. Of a whole cluster's they are all between the bounds; of one stream's
-// the last of them, and any before it that belong to that stream.
+// Gap is a range of records; some of them did not come. Of a whole cluster's they are all between the bounds; of one
+// stream's the last of them, and any before it that belong to that stream.
 type Gap struct {
 	Log      events.Identity
 	Stream   events.Stream   // the records' stream; zero for all that was subscribed to
@@ -209,7 +209,8 @@ type Gap struct {
 	Floor    events.Sequence // what is older was perhaps never published, because the log no longer kept it
 }
 
-// Published reports whether something of the gap was published, and so lost on the way or deleted from the stream since.
+// Published reports whether something of the gap was published, and so lost on the way or deleted from the stream
+// since.
 func (g Gap) Published() bool { return g.To >= g.Floor }
 
 // String says it for people.

@@ -98,8 +98,8 @@ func text(f subscribe.Finding) (s string) {
 	return s
 }
 
-// TestOrderFindsWhateverIsMissing loses records of many streams at random: every loss shows at the next record of the cluster, or
-// of its stream, and nothing else does, also when Order cannot remember all streams.
+// TestOrderFindsWhateverIsMissing loses records of many streams at random: every loss shows at the next record of the
+// cluster, or of its stream, and nothing else does, also when Order cannot remember all streams.
 func TestOrderFindsWhateverIsMissing(t *testing.T) {
 	const records, streams = 250_000, 90_000
 	seed := rand.Uint64()

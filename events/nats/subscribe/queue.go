@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// queue holds the messages that the server has delivered and that are not acknowledged. The server delivers no more than the
-// subscription's bound before it gets an acknowledgement, so the queue has a bound too. While they are held, the
-// server is told that they are worked on.
+// queue holds the messages that the server has delivered and that are not acknowledged. The server delivers no more
+// than the subscription's bound before it gets an acknowledgement, so the queue has a bound too. While they are held,
+// the server is told that they are worked on.
 type queue struct {
 	broken context.CancelCauseFunc
 	last   uint64        // delivery; the server numbers them
@@ -100,10 +100,11 @@ func (q *queue) await(ctx context.Context, n int, through uint64) error {
 	}
 }
 
-// settle waits, not for long, until that many of places up to that one have been delivered again, all there are, and puts them
-// in order: the server does so only with those that it took for lost at the same moment. It reports whether all came, and no delivery
-// went elsewhere meanwhile: the server may send a new message to a subscriber that has just been killed, and the one after it here.
-// Those that did not come stand behind newer ones, or were acknowledged late, and have to be read.
+// settle waits, not for long, until that many of places up to that one have been delivered again, all there are, and
+// puts them in order: the server does so only with those that it took for lost at the same moment. It reports whether
+// all came, and no delivery went elsewhere meanwhile: the server may send a new message to a subscriber that has just
+// been killed, and the one after it here. Those that did not come stand behind newer ones, or were acknowledged late,
+// and have to be read.
 func (q *queue) settle(ctx context.Context, n int, through uint64) bool {
 	bound, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

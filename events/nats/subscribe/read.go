@@ -20,8 +20,8 @@ const (
 	heartbeat = 5 * time.Second  // between signs that the server still works on it
 )
 
-// read takes all messages after the place, without the server remembering anything, up to the one before that place; until
-// ctx ends if it is 0.
+// read takes all messages after the place, without the server remembering anything, up to the one before that place;
+// until ctx ends if it is 0.
 func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before uint64, deliver delivery) error {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()

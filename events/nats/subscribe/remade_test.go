@@ -88,7 +88,8 @@ func TestAStreamThatIsStillEmptyIsFollowed(t *testing.T) {
 	}
 }
 
-// TestNothingOfThePastComesFromAStoreThatWasRestored: the stream is the same, older than it was, and so is the durable subscription.
+// TestNothingOfThePastComesFromAStoreThatWasRestored: the stream is the same, older than it was, and so is the durable
+// subscription.
 func TestNothingOfThePastComesFromAStoreThatWasRestored(t *testing.T) {
 	for _, durable := range []string{"", "d"} {
 		t.Run("durable "+durable, func(t *testing.T) {
@@ -121,7 +122,8 @@ func TestNothingOfThePastComesFromAStoreThatWasRestored(t *testing.T) {
 	}
 }
 
-// TestWhatTheStreamThatWasMadeAnewLacksIsReported, also to one that asks for kinds of events and could not see it otherwise.
+// TestWhatTheStreamThatWasMadeAnewLacksIsReported, also to one that asks for kinds of events and could not see it
+// otherwise.
 func TestWhatTheStreamThatWasMadeAnewLacksIsReported(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

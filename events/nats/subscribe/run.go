@@ -61,9 +61,9 @@ func (e *UnreadableError) Unwrap() error { return e.Err }
 // ErrTaken: a durable subscription of that name asks for other events.
 var ErrTaken = errors.New("a durable subscription of that name asks for something else")
 
-// Run hands events to take, until ctx ends; then it returns nil. An event counts as taken when take returns nil; with an
-// error it is handed over again. ctx is that of Run, so whatever take waits for ends with it. Neither the event nor what it
-// points to is changed later.
+// Run hands events to take, until ctx ends; then it returns nil. An event counts as taken when take returns nil; with
+// an error it is handed over again. ctx is that of Run, so whatever take waits for ends with it. Neither the event nor
+// what it points to is changed later.
 //
 // js is of a connection that reconnects for ever (natsgo.MaxReconnects(-1)); package dial makes such.
 func Run(ctx context.Context, js jetstream.JetStream, c Config, take func(context.Context, *Event) error) error {
@@ -127,7 +127,8 @@ type subscriber struct {
 	trouble   bool             // it was told
 }
 
-// session takes events until something goes wrong with the server. Then another one begins, after the last that was taken.
+// session takes events until something goes wrong with the server. Then another one begins, after the last that was
+// taken.
 func (s *subscriber) session(ctx context.Context) error {
 	if err := s.connected(ctx); err != nil {
 		return err
@@ -214,7 +215,8 @@ func (s *subscriber) follow(ctx context.Context, deliver delivery) error {
 	return s.read(ctx, stream, 0, deliver)
 }
 
-// locate sets the place after which to go on: where it was, in the same stream, or where the newest taken stands in another.
+// locate sets the place after which to go on: where it was, in the same stream, or where the newest taken stands in
+// another.
 func (s *subscriber) locate(ctx context.Context, f *finder) error {
 	info := f.stream.CachedInfo()
 	var from uint64
@@ -259,8 +261,8 @@ func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	return from, nil
 }
 
-// again gives the place at which to go on in the same stream: behind the one before, unless the store was restored, or lost its newest
-// messages, and was filled since, so that something else stands there.
+// again gives the place at which to go on in the same stream: behind the one before, unless the store was restored, or
+// lost its newest messages, and was filled since, so that something else stands there.
 func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 	next := s.floor.first()
 	if next == (nats.ID{}) || s.place == 0 {
@@ -284,8 +286,8 @@ func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 	return f.after(ctx, preceding(next))
 }
 
-// anew gives the place at which to go on in another stream than the one before. It may be one that is being filled: then what is behind
-// the floor comes, too, and is passed over.
+// anew gives the place at which to go on in another stream than the one before. It may be one that is being filled:
+// then what is behind the floor comes, too, and is passed over.
 func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err error) {
 	next := s.floor.first()
 	if next == (nats.ID{}) {

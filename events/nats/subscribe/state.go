@@ -13,19 +13,22 @@ type Taken struct {
 	ID    nats.ID     // zero when none was taken
 	Chain events.Hash // the chain value of the log after that record; zero when its message did not say it
 
-	// Doubt is the first record before ID that may be missing without a word: places of the stream were passed over, and the stream was not
-	// asked yet what they held, or it lacks them and no event told so yet. Zero when nothing is in doubt.
+	// Doubt is the first record before ID that may be missing without a word: places of the stream were passed over, and
+	// the stream was not asked yet what they held, or it lacks them and no event told so yet. Zero when nothing is in
+	// doubt.
 	Doubt  nats.ID
 	Stream time.Time // when the stream of the doubt was made; zero without a doubt
 }
 
-// State remembers outside the server what was taken last. The server forgets a durable subscription together with its stream; with a
-// State the next Run goes on behind the last event nevertheless, and is never handed what is before it. One Run at a time uses it.
+// State remembers outside the server what was taken last. The server forgets a durable subscription together with its
+// stream; with a State the next Run goes on behind the last event nevertheless, and is never handed what is before it.
+// One Run at a time uses it.
 type State interface {
 	// Load gives what Save kept last; the zero Taken when there is nothing. Its error ends Run.
 	Load() (Taken, error)
-	// Save keeps what was taken. It is called after the function took an event and before the server is told so. When it fails Run goes
-	// on, and tells of it with a Notice: with a durable name the server remembers as well, else nothing does.
+	// Save keeps what was taken. It is called after the function took an event and before the server is told so. When it
+	// fails Run goes on, and tells of it with a Notice: with a durable name the server remembers as well, else nothing
+	// does.
 	Save(Taken) error
 }
 
@@ -87,7 +90,8 @@ func (s *subscriber) save() {
 	s.notKept = problem
 }
 
-// doubt gives the first record that may be missing and of which no event told yet, and when its stream was made; zero for none.
+// doubt gives the first record that may be missing and of which no event told yet, and when its stream was made; zero
+// for none.
 func (s *subscriber) doubt() (first nats.ID, stream time.Time) {
 	if len(s.holes) > 0 {
 		first, stream = nats.ID{Log: s.holes[0].log, Sequence: s.holes[0].from}, s.holes[0].stream

@@ -35,7 +35,8 @@ func record(sequence events.Sequence) subscribe.Taken {
 	return subscribe.Taken{ID: nats.ID{Log: life, Sequence: sequence}}
 }
 
-// TestADurableSubscriptionGoesOnBehindWhatWasTaken, whatever the server has forgotten while there was no subscriber. Records 1 to 5 were taken.
+// TestADurableSubscriptionGoesOnBehindWhatWasTaken, whatever the server has forgotten while there was no subscriber.
+// Records 1 to 5 were taken.
 func TestADurableSubscriptionGoesOnBehindWhatWasTaken(t *testing.T) {
 	t.Run("everything", func(t *testing.T) { goesOnBehindWhatWasTaken(t) })
 	t.Run("one kind", func(t *testing.T) { goesOnBehindWhatWasTaken(t, nats.Filter{Event: events.KindTimerFired.String()}) })
@@ -187,7 +188,8 @@ func TestAStateAloneRemembersToo(t *testing.T) {
 	whole(t, start(t, js, config, nil).await(3), 6)
 }
 
-// TestTwoDoNotShareAStateFile: each would write over what the other took, and one of them go back. The second waits, and goes on behind.
+// TestTwoDoNotShareAStateFile: each would write over what the other took, and one of them go back. The second waits,
+// and goes on behind.
 func TestTwoDoNotShareAStateFile(t *testing.T) {
 	for _, durable := range []string{"", "d"} {
 		t.Run("durable "+durable, func(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// StateFile is a State in a file, which is replaced whole with each event. Whoever reads it sees one or the other, also when the process is
-// killed. While a Run uses it, others wait until that one has ended: they would write over each other what they took. It reaches the disk
-// at the latest with the first event after a second, and with Close: after a power cut it may be older, and
-// then the server's memory counts, unless that is gone, too.
+// StateFile is a State in a file, which is replaced whole with each event. Whoever reads it sees one or the other, also
+// when the process is killed. While a Run uses it, others wait until that one has ended: they would write over each
+// other what they took. It reaches the disk at the latest with the first event after a second, and with Close: after a
+// power cut it may be older, and then the server's memory counts, unless that is gone, too.
 type StateFile struct {
 	path   string
 	are    stateJSON // what the file says but the event
@@ -45,8 +45,8 @@ const (
 	syncEvery    = time.Second
 )
 
-// OpenStateFile makes the directories that are missing, and checks that the file can be read and written. It belongs to the subscription of
-// that durable name, which may be empty, to events of that cluster; another one's is refused.
+// OpenStateFile makes the directories that are missing, and checks that the file can be read and written. It belongs to
+// the subscription of that durable name, which may be empty, to events of that cluster; another one's is refused.
 func OpenStateFile(path, cluster, durable string) (*StateFile, error) {
 	f := &StateFile{path: path, are: stateJSON{Version: stateVersion, Cluster: cluster, Subscription: durable}}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -82,7 +82,8 @@ func (f *StateFile) tidy() {
 	}
 }
 
-// hold takes the file for this process, unless another one has it. Where files cannot be locked, other processes are not kept out.
+// hold takes the file for this process, unless another one has it. Where files cannot be locked, other processes are
+// not kept out.
 func (f *StateFile) hold() error {
 	if f.lock != nil {
 		return nil
@@ -174,7 +175,8 @@ func (f *StateFile) Save(taken Taken) error {
 	return nil
 }
 
-// replace writes a file beside it and gives it the name. Only when it is to be safe from a power cut are file and name synced.
+// replace writes a file beside it and gives it the name. Only when it is to be safe from a power cut are file and name
+// synced.
 func (f *StateFile) replace(text []byte, safe bool) (err error) {
 	file, err := os.OpenFile(f.temporary(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

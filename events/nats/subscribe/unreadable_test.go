@@ -98,7 +98,8 @@ func TestAMessageThatCannotBeReadIsNotPassedOverInSilence(t *testing.T) {
 	}
 }
 
-// TestAmongMessagesOfOthersPlacesAreFound: nothing is reported missing where only they were, also after they were deleted.
+// TestAmongMessagesOfOthersPlacesAreFound: nothing is reported missing where only they were, also after they were
+// deleted.
 func TestAmongMessagesOfOthersPlacesAreFound(t *testing.T) {
 	js := makeStream(t, natstest.NewServer(t).Start())
 	for seq := events.Sequence(1); seq <= 40; seq++ {

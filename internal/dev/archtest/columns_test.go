@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Lines of Go have 120 columns at most, a tab counted as one, as linters do. maxWideLines are wider yet, over all modules; it only falls.
+// Lines of Go have 120 columns at most, a tab counted as one, as linters do. maxWideLines are wider yet, over all
+// modules; it only falls.
 const (
 	mostColumns  = 120
-	maxWideLines = 9950
+	maxWideLines = 6016
 )
 
 func TestLinesAreNotWide(t *testing.T) {

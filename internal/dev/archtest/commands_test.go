@@ -18,8 +18,9 @@ var switches = map[string]int{
 	"internal/dev/sim/joblog/answer.go": 1, // a cluster that knows no more than four kinds of them
 }
 
-// TestCommandsAreToldApartByTheirTraits: what a kind of command means is a row in the table of events, or in one of the package that
-// owns the meaning. A type switch over commands would be one more place that a new command has to be added to.
+// TestCommandsAreToldApartByTheirTraits: what a kind of command means is a row in the table of events, or in one of the
+// package that owns the meaning. A type switch over commands would be one more place that a new command has to be added
+// to.
 func TestCommandsAreToldApartByTheirTraits(t *testing.T) {
 	commands := map[string]bool{}
 	for traits := range events.AllTraits() {

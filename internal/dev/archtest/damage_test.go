@@ -31,9 +31,9 @@ var readsUnnoted = map[string]string{
 	"internal/read/joblist/fold.go history": "its log is a store.Noting",
 }
 
-// TestNobodyGoesOnBesideDamageSilently: a reader that goes on beside what it cannot read asks Source.Beside, which notes the damage, so
-// that whoever answers names it. An errors.Is(err, store.ErrCorrupt) of its own would report nothing, and so would a history.Local that has
-// nowhere to note damage.
+// TestNobodyGoesOnBesideDamageSilently: a reader that goes on beside what it cannot read asks Source.Beside, which
+// notes the damage, so that whoever answers names it. An errors.Is(err, store.ErrCorrupt) of its own would report
+// nothing, and so would a history.Local that has nowhere to note damage.
 func TestNobodyGoesOnBesideDamageSilently(t *testing.T) {
 	looked := 0
 	product(t, func(path string, file *ast.File) {

@@ -16,8 +16,8 @@ import (
 // renew lowers what is kept to what is measured. What grew stays as it was, and the test fails as before.
 var renew = flag.Bool("renew", false, "lower the kept numbers of the ways through the code to today's")
 
-// entries are what a reader begins with most often. None of their numbers may grow; every other way may, by a tenth, as long as the sum
-// of all does not. The numbers are kept in waysFile.
+// entries are what a reader begins with most often. None of their numbers may grow; every other way may, by a tenth, as
+// long as the sum of all does not. The numbers are kept in waysFile.
 var entries = []string{
 	"projector World.Apply",
 	"projector Job.Apply",
@@ -42,9 +42,9 @@ type way struct{ stays, returns int }
 
 func (w way) sum() int { return w.stays + w.returns }
 
-// TestTheEntriesReadDownhill follows each function of the product as a reader does: all branches one after the other, each function
-// where it is first called, and no function twice. A stay is a visit to a file, which lasts until a function of another file is called.
-// A return is a stay in a file that was visited before.
+// TestTheEntriesReadDownhill follows each function of the product as a reader does: all branches one after the other,
+// each function where it is first called, and no function twice. A stay is a visit to a file, which lasts until a
+// function of another file is called. A return is a stay in a file that was visited before.
 func TestTheEntriesReadDownhill(t *testing.T) {
 	found := waysOf(t)
 	kept, sum := keptWays(t)
@@ -163,7 +163,8 @@ func writeWays(t *testing.T, found, kept map[string]way, sum int) {
 	}
 }
 
-// functions are the functions and methods of a package that have a body, by the name of their receiver's type and theirs.
+// functions are the functions and methods of a package that have a body, by the name of their receiver's type and
+// theirs.
 func (p *typedPackage) functions() map[types.Object]string {
 	names := map[types.Object]string{}
 	for o := range p.bodies {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// maxFactSwitches bounds the type switches over facts of the product. It only falls: a new kind of record has to be looked for in each of
-// them, while a row of a table by kind (events/kind.go) is met once.
+// maxFactSwitches bounds the type switches over facts of the product. It only falls: a new kind of record has to be
+// looked for in each of them, while a row of a table by kind (events/kind.go) is met once.
 const maxFactSwitches = 91
 
 func TestFactsAreToldApartInFewPlaces(t *testing.T) {

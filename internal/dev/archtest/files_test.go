@@ -19,7 +19,8 @@ const (
 	maxTestLines = 600
 )
 
-// Bounds that only fall. Lines of the product's files, in the middle; functions of the product of more than 50 lines; fields of the world.
+// Bounds that only fall. Lines of the product's files, in the middle; functions of the product of more than 50 lines;
+// fields of the world.
 const (
 	maxMedian        = 110
 	maxLongFunctions = 39

@@ -385,7 +385,8 @@ func TestNobodyImportsTheCommand(t *testing.T) {
 	}
 }
 
-// TestTheCommandIsFlagsAndWords looks at direct imports: the command chooses a controller and runs it, but makes no part of one.
+// TestTheCommandIsFlagsAndWords looks at direct imports: the command chooses a controller and runs it, but makes no
+// part of one.
 func TestTheCommandIsFlagsAndWords(t *testing.T) {
 	g := packages(t)
 	parts := []string{
@@ -420,7 +421,8 @@ func (g graph) sorted() []string {
 	return own
 }
 
-// TestOnlyTheDoorNamesABackend: whoever opens a log gives an address, and another backend is another line in store/open.
+// TestOnlyTheDoorNamesABackend: whoever opens a log gives an address, and another backend is another line in
+// store/open.
 func TestOnlyTheDoorNamesABackend(t *testing.T) {
 	found := 0
 	for _, name := range goFiles(t) {

@@ -9,8 +9,9 @@ import (
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// TestWhatTheRaceDetectorLeavesOutRunsPlain: make test skips the lonely tests in each package under the race detector, by their names, and
-// runs them plain in the packages of lonelies alone. One of another package would run nowhere, and a name that no test has any more is left over.
+// TestWhatTheRaceDetectorLeavesOutRunsPlain: make test skips the lonely tests in each package under the race detector,
+// by their names, and runs them plain in the packages of lonelies alone. One of another package would run nowhere, and
+// a name that no test has any more is left over.
 func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
 	list := makeVariable(t, "lonely")
 	lonely, plain := regexp.MustCompile(list), map[string]bool{}
@@ -47,8 +48,8 @@ func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
 
 var startsGoroutine = regexp.MustCompile(`(?m)^\s*go [\w.]+\(|\.Parallel\(\)`)
 
-// TestWhatRunsPlainHasOneGoroutine: a package below events, reconciler or store that make test does not run under the race detector starts no
-// goroutine, in its tests neither.
+// TestWhatRunsPlainHasOneGoroutine: a package below events, reconciler or store that make test does not run under the
+// race detector starts no goroutine, in its tests neither.
 func TestWhatRunsPlainHasOneGoroutine(t *testing.T) {
 	raced := regexp.MustCompile(makeVariable(t, "goroutines"))
 	plain := 0
@@ -75,8 +76,8 @@ func TestWhatRunsPlainHasOneGoroutine(t *testing.T) {
 	}
 }
 
-// TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours, so each of their tests says at its
-// beginning that it runs with JOBLEDGER_LONG alone.
+// TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours, so each of their tests says at
+// its beginning that it runs with JOBLEDGER_LONG alone.
 func TestPackagesOfHoursHaveNoTestForMakeTest(t *testing.T) {
 	skips := regexp.MustCompile(`^\(t \*testing\.T\) \{\n\t(long\(t\)\n|if (os\.Getenv\("JOBLEDGER_LONG"\) == ""|!long) \{\n\t\tt\.Skip\()`)
 	for _, name := range strings.Split(strings.Trim(makeVariable(t, "hours"), "()"), "|") {

@@ -63,8 +63,9 @@ func packages(t *testing.T) graph {
 	return g
 }
 
-// goFiles lists the Go files of the tree, those of its other modules too. It also has `go test` notice when one changes:
-// what `go list` reads is invisible to the test cache, but directories that the test itself opens are part of its key.
+// goFiles lists the Go files of the tree, those of its other modules too. It also has `go test` notice when one
+// changes: what `go list` reads is invisible to the test cache, but directories that the test itself opens are part of
+// its key.
 func goFiles(t *testing.T) []string {
 	t.Helper()
 	return filesOf(t, ".go")

@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// ofFinish is a row of the first table of docs/performance-history.md: a workload, and the milliseconds from a pod's end to Job Complete of
-// Jobledger and of the built-in controller.
+// ofFinish is a row of the first table of docs/performance-history.md: a workload, and the milliseconds from a pod's
+// end to Job Complete of Jobledger and of the built-in controller.
 var ofFinish = regexp.MustCompile(`^\| (w\w+) \| ([\d.,]+) / ([\d.,]+) \|`)
 
-// TestThePictureIsOfTheTable: the bars of docs/performance.md are as long as the table of its history says, ten columns to a tenfold time.
+// TestThePictureIsOfTheTable: the bars of docs/performance.md are as long as the table of its history says, ten columns
+// to a tenfold time.
 func TestThePictureIsOfTheTable(t *testing.T) {
 	_, table, _ := strings.Cut(read(t, filepath.Join(root, "docs/performance-history.md")), "\n| | pod finished → Job Complete, p50 ms ")
 	table, _, _ = strings.Cut(table, "\n\n")

@@ -9,15 +9,16 @@ import (
 	"testing"
 )
 
-// Bounds that only fall, of what reads the command line: files of cmd/jobledger (one for each command that reads; a further command adds
-// one), methods of cli.CLI, files that the build tag reader leaves out or takes in.
+// Bounds that only fall, of what reads the command line: files of cmd/jobledger (one for each command that reads; a
+// further command adds one), methods of cli.CLI, files that the build tag reader leaves out or takes in.
 const (
 	maxProgramFiles = 35
 	maxCLIMethods   = 25
 	maxReaderTags   = 1
 )
 
-// TestTheProgramIsFlagsAndPrinting: who looks for a command finds a file of its name, and what a command knows beyond its flags is below it.
+// TestTheProgramIsFlagsAndPrinting: who looks for a command finds a file of its name, and what a command knows beyond
+// its flags is below it.
 func TestTheProgramIsFlagsAndPrinting(t *testing.T) {
 	files, tagged := 0, []string{}
 	product(t, func(name string, file *ast.File) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// mostForReaders is how many packages the program is compiled from with the build tag reader, those of Go's library too. It has
-// some 375 of the 930 that the whole program has, and who tries it first waits for each.
+// mostForReaders is how many packages the program is compiled from with the build tag reader, those of Go's library
+// too. It has some 375 of the 930 that the whole program has, and who tries it first waits for each.
 const mostForReaders = 380
 
 // TestTheReaderIsSmall: what only reads a log is built without the client of Kubernetes, the controller and NATS.

@@ -16,8 +16,8 @@ import (
 
 var quoted = regexp.MustCompile("`([^`\n]+)`")
 
-// touched are the paths that a list of docs/design.md names: that under its bold title. A bullet begins with paths; those without
-// a folder are in the folder of the one before.
+// touched are the paths that a list of docs/design.md names: that under its bold title. A bullet begins with paths;
+// those without a folder are in the folder of the one before.
 func touched(t *testing.T, title string) []string {
 	t.Helper()
 	_, text, ok := strings.Cut(read(t, filepath.Join(root, "docs/design.md")), "**"+title+".**")
@@ -99,7 +99,8 @@ func namesOf(file *ast.File, names map[string]string) map[string]bool {
 	return used
 }
 
-// TestListOfANewCommand: a file that names at least half of the kinds of commands is a place that a new one has to join.
+// TestListOfANewCommand: a file that names at least half of the kinds of commands is a place that a new one has to
+// join.
 func TestListOfANewCommand(t *testing.T) {
 	listed := touched(t, "A new command")
 	names, kinds := map[string]string{}, 0
@@ -123,8 +124,8 @@ func TestListOfANewCommand(t *testing.T) {
 	}
 }
 
-// TestListOfANewResource: a file that names both resources of today has a list of them, which a new one has to join. One that names
-// the deletions of both tells the facts of resources apart.
+// TestListOfANewResource: a file that names both resources of today has a list of them, which a new one has to join.
+// One that names the deletions of both tells the facts of resources apart.
 func TestListOfANewResource(t *testing.T) {
 	listed := touched(t, "A new resource")
 	for _, pair := range [][2]string{{"Jobs", "Pods"}, {"JobGone", "PodGone"}} {

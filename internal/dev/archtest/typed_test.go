@@ -34,7 +34,8 @@ type typedPackage struct {
 	named  map[types.Object][]types.Object // what a body names of the package, in the order of the text
 }
 
-// typed are all packages of the module, tests apart, with the compiler's export data of what they import; read once for all tests.
+// typed are all packages of the module, tests apart, with the compiler's export data of what they import; read once for
+// all tests.
 func typed(t *testing.T) map[string]*typedPackage {
 	t.Helper()
 	goFiles(t)

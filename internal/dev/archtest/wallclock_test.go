@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A test that fails because something took longer than a limit fails on a busy machine, too. A test judges order, counts, records, or a
-// control beside it in the same test; or it runs in a synctest bubble, where time is virtual.
+// A test that fails because something took longer than a limit fails on a busy machine, too. A test judges order,
+// counts, records, or a control beside it in the same test; or it runs in a synctest bubble, where time is virtual.
 //
 // The check works by names, package by package:
 //   - measured: time.Since, time.Until, a Sub of time.Now (in test/ any Sub, as all times there come from clocks), and each variable, field
@@ -100,7 +100,8 @@ func TestWallClockIsFound(t *testing.T) {
 	}
 }
 
-// judgedByWallClock are the places in the files of a package. Real: each time comes from a clock, so each Sub is measured.
+// judgedByWallClock are the places in the files of a package. Real: each time comes from a clock, so each Sub is
+// measured.
 func judgedByWallClock(files []*ast.File, real bool) (found []token.Pos) {
 	functions := functionsOf(files)
 	free := inBubbles(functions)
@@ -167,15 +168,15 @@ func inBubbles(functions []*ast.FuncDecl) map[string]bool {
 	return free
 }
 
-// measured are the names that hold a measured time: those of one function, and those of the package; and those that hold an instant of
-// the clock.
+// measured are the names that hold a measured time: those of one function, and those of the package; and those that
+// hold an instant of the clock.
 type measured struct {
 	local, shared, instants map[string]bool
 	real                    bool
 }
 
-// measuredIn follows the assignments of a function. Fields that it assigns a measured time to, and the function itself when it returns one,
-// join shared.
+// measuredIn follows the assignments of a function. Fields that it assigns a measured time to, and the function itself
+// when it returns one, join shared.
 func measuredIn(f *ast.FuncDecl, shared map[string]bool, real bool) measured {
 	m := measured{map[string]bool{}, shared, map[string]bool{}, real}
 	for grew := true; grew; {
@@ -295,8 +296,8 @@ func isNow(e ast.Expr) bool {
 	return ok && pkg.Name == "time"
 }
 
-// judges reports whether a condition compares a measured time otherwise than by a lower bound. A lower bound is one only where the
-// condition holds when the comparison does: plain.
+// judges reports whether a condition compares a measured time otherwise than by a lower bound. A lower bound is one
+// only where the condition holds when the comparison does: plain.
 func (m measured) judges(cond ast.Expr, plain bool) bool {
 	switch x := cond.(type) {
 	case *ast.ParenExpr:

@@ -99,8 +99,8 @@ func TestATreeIsFoundWanting(t *testing.T) {
 	}
 }
 
-// TestThePages: what stands in a line says why there is no test, and what sort of rule it is. Each section has a page, and those of
-// sections that are no more go.
+// TestThePages: what stands in a line says why there is no test, and what sort of rule it is. Each section has a page,
+// and those of sections that are no more go.
 func TestThePages(t *testing.T) {
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS(tree).(fs.ReadDirFS)); err != nil {

@@ -51,7 +51,8 @@ func readBook(root string) (*book, error) {
 	return b, nil
 }
 
-// read reads one contract. What stands between a rule and the next empty line, heading or row is the rule's text, with its marks.
+// read reads one contract. What stands between a rule and the next empty line, heading or row is the rule's text, with
+// its marks.
 func (b *book) read(file, text string) error {
 	c := contract{file: file}
 	var open *rule

@@ -163,8 +163,8 @@ func newDecl(f *testFile, node ast.Decl) *decl {
 	return d
 }
 
-// testOf is the first test that gets to a declaration, by what it names, or what that names; nil for none. Names are matched
-// without their types: that finds too much rather than too little.
+// testOf is the first test that gets to a declaration, by what it names, or what that names; nil for none. Names are
+// matched without their types: that finds too much rather than too little.
 func (p *testPackage) testOf(target *decl) *decl {
 	if target.test {
 		return target

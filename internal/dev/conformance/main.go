@@ -36,8 +36,8 @@ func main() {
 	}
 }
 
-// run checks the tree and, when write is set, writes the pages. What it finds is for people; an error means that it could not
-// look.
+// run checks the tree and, when write is set, writes the pages. What it finds is for people; an error means that it
+// could not look.
 func run(root string, write bool) (found []string, err error) {
 	book, err := readBook(root)
 	if err != nil {

@@ -18,7 +18,8 @@ var (
 	sectionRef = regexp.MustCompile(`(?i)\bsections? \d+ of the\b|\bcontract section \d`)
 )
 
-// design is what docs/design.md has to refer to: "2" is its section 2, "2, invariant 7" the seventh of the list there, which is titled Invariants.
+// design is what docs/design.md has to refer to: "2" is its section 2, "2, invariant 7" the seventh of the list there,
+// which is titled Invariants.
 type design map[string]bool
 
 func readDesign(root string) (design, error) {
@@ -39,8 +40,8 @@ func readDesign(root string) (design, error) {
 	return d, nil
 }
 
-// dangling are citations, anywhere in the repository, of rules and parts of the design that do not exist; sections of the contract
-// that code cites in place of rules; and invariants of the design that no test cites.
+// dangling are citations, anywhere in the repository, of rules and parts of the design that do not exist; sections of
+// the contract that code cites in place of rules; and invariants of the design that no test cites.
 func dangling(root string, b *book, d design) (found []string, err error) {
 	tested := map[string]bool{}
 	err = walk(root, func(file string) error {

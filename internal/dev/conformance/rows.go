@@ -93,8 +93,8 @@ func (h *harvested) rows(p *testPackage, d *decl, way string) {
 	})
 }
 
-// rowCitation is what a row of a table cites: rules in a field of their own, which may go on after a comma, or at the end of
-// its name.
+// rowCitation is what a row of a table cites: rules in a field of their own, which may go on after a comma, or at the
+// end of its name.
 func rowCitation(row *ast.CompositeLit) citation {
 	name := rowName(row)
 	if name == "" {
@@ -117,7 +117,8 @@ func rowCitation(row *ast.CompositeLit) citation {
 	return c
 }
 
-// rowName is the sentence of a row: the field name or sentence, else the first string that is more than a list of rules.
+// rowName is the sentence of a row: the field name or sentence, else the first string that is more than a list of
+// rules.
 func rowName(row *ast.CompositeLit) string {
 	for _, e := range row.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
@@ -158,8 +159,8 @@ func literal(n ast.Node) (string, bool) {
 	return s, err == nil
 }
 
-// script harvests the comments of a file under testdata. Its test is the first one of the package that names it, the directory
-// or a pattern that matches it.
+// script harvests the comments of a file under testdata. Its test is the first one of the package that names it, the
+// directory or a pattern that matches it.
 func (h *harvested) script(root string, p *testPackage, dir, file string) error {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
@@ -193,8 +194,8 @@ func (h *harvested) script(root string, p *testPackage, dir, file string) error 
 	return nil
 }
 
-// testOfFile is the first test that names the file, or its directory or a pattern that matches it; and what it names of the file
-// without doubt: all of it, or the directories above it.
+// testOfFile is the first test that names the file, or its directory or a pattern that matches it; and what it names of
+// the file without doubt: all of it, or the directories above it.
 func (p *testPackage) testOfFile(file string) (test *decl, above string) {
 	for _, d := range p.decls {
 		if !d.test {

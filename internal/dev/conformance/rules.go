@@ -55,7 +55,8 @@ func readEntries(file string) ([]*entry, error) {
 	return entries, nil
 }
 
-// assign gives each rule of the contracts its entry. A range stands for those of its rules that exist: numbers have gaps.
+// assign gives each rule of the contracts its entry. A range stands for those of its rules that exist: numbers have
+// gaps.
 func (b *book) assign(entries []*entry) (found []string) {
 	last := ""
 	for _, e := range entries {
@@ -77,8 +78,8 @@ func (b *book) assign(entries []*entry) (found []string) {
 	return found
 }
 
-// gaps are the rules that rules.txt does not have, those that no test proves though one is wanted, and those that are said to
-// come and have a test.
+// gaps are the rules that rules.txt does not have, those that no test proves though one is wanted, and those that are
+// said to come and have a test.
 func (b *book) gaps(h *harvested) (found []string) {
 	for _, c := range b.contracts {
 		for _, s := range c.sections {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// DependsOn gives the names of the fields, however deep, on which a text depends: each field of the value in turn, which v points to, is
-// made another one, and set back. Fields of the elements of a list share a name. What lies behind interfaces and in maps stays as it is.
+// DependsOn gives the names of the fields, however deep, on which a text depends: each field of the value in turn,
+// which v points to, is made another one, and set back. Fields of the elements of a list share a name. What lies behind
+// interfaces and in maps stays as it is.
 func DependsOn(v any, text func() string) []string {
 	told := map[string]bool{}
 	was := text()
@@ -51,7 +52,8 @@ func fields(v reflect.Value, name string, visit func(name string, v reflect.Valu
 	}
 }
 
-// others are values that a field may have instead of its own: the ends and the small ones, where counts change their words.
+// others are values that a field may have instead of its own: the ends and the small ones, where counts change their
+// words.
 func others(v reflect.Value) (out []reflect.Value) {
 	of := func(x any) { out = append(out, reflect.ValueOf(x).Convert(v.Type())) }
 	switch v.Kind() {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// archiveOf is the index as an OCI archive: a tar of the files of an OCI image layout, sorted by name. The image has its name there,
-// so that containerd imports it under that name.
+// archiveOf is the index as an OCI archive: a tar of the files of an OCI image layout, sorted by name. The image has
+// its name there, so that containerd imports it under that name.
 func archiveOf(index v1.ImageIndex, name string, modified time.Time) ([]byte, error) {
 	files := map[string][]byte{"oci-layout": []byte(`{"imageLayoutVersion":"1.0.0"}` + "\n")}
 	add := func(digest v1.Hash, content []byte) { files["blobs/"+digest.Algorithm+"/"+digest.Hex] = content }

@@ -17,8 +17,8 @@ const (
 	logDir = "/var/lib/jobledger" // where deploy/ mounts the volume of the log
 )
 
-// layer holds the program, the licences of what it is made of, and the names of the user that it runs as. Root owns all but the
-// directory for the log, and no file can be written by the program.
+// layer holds the program, the licences of what it is made of, and the names of the user that it runs as. Root owns all
+// but the directory for the log, and no file can be written by the program.
 func layer(program, licences []byte, modified time.Time) (v1.Layer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

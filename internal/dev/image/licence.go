@@ -22,7 +22,8 @@ type terms struct {
 // licenceFile is a file that says what may be done with the files beside it.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notice|patents)([.-].*)?$`)
 
-// termsOf reads the licences of Go and of the modules that the linker put into a program. The compiler has just read their files.
+// termsOf reads the licences of Go and of the modules that the linker put into a program. The compiler has just read
+// their files.
 func termsOf(source, goVersion string, modules []*debug.Module) ([]terms, error) {
 	out, err := output(source, []string{"GOFLAGS="}, "go", "env", "GOROOT", "GOMODCACHE")
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// TestTheLicencesOfAllModulesAreKnown: of every module that the controller is made of. The SBOM names them, and the image has their texts.
+// TestTheLicencesOfAllModulesAreKnown: of every module that the controller is made of. The SBOM names them, and the
+// image has their texts.
 func TestTheLicencesOfAllModulesAreKnown(t *testing.T) {
 	out, err := output("../../..", []string{"GOFLAGS="}, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "./cmd/jobledger")
 	if err != nil {

@@ -45,7 +45,8 @@ func (r release) writeBills(dir string, wrote func(file string)) (all []subject,
 	return all, nil
 }
 
-// write puts the files of the release into dir, and names each to wrote. The statement comes last: it has the digests of the others.
+// write puts the files of the release into dir, and names each to wrote. The statement comes last: it has the digests
+// of the others.
 func (r release) write(dir string, wrote func(file string)) error {
 	index, err := r.index()
 	if err != nil {

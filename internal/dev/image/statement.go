@@ -1,7 +1,7 @@
 package main
 
-// statement is an in-toto statement (v1) of the SLSA provenance (v1): which files were made of which commit, and how to make them
-// again. It is not signed; a signer wraps these bytes as they are (DSSE).
+// statement is an in-toto statement (v1) of the SLSA provenance (v1): which files were made of which commit, and how to
+// make them again. It is not signed; a signer wraps these bytes as they are (DSSE).
 type statement struct {
 	Type          string     `json:"_type"`
 	Subject       []subject  `json:"subject"`

@@ -21,7 +21,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// tree is an image of whatever files: a directory becomes the only layer on nothing. Tests on a real node make theirs so.
+// tree is an image of whatever files: a directory becomes the only layer on nothing. Tests on a real node make theirs
+// so.
 type tree struct {
 	root       string // the directory
 	name       string // of the image, with its tag

@@ -12,7 +12,8 @@ import (
 // Breach is a rule that is broken.
 type Breach struct{ Rule, What string }
 
-// Breaches are the rules that a status breaks by itself, and as the one that follows before; before is nil for the first.
+// Breaches are the rules that a status breaks by itself, and as the one that follows before; before is nil for the
+// first.
 func Breaches(before, after *batchv1.Job) []Breach {
 	j := judge{before: before, after: after}
 	if ready := after.Status.Ready; ready != nil && *ready > after.Status.Active {
@@ -47,8 +48,8 @@ func (j *judge) conditions() {
 	}
 }
 
-// ends: a terminal condition stands behind the interim one that it repeats. One that another client had set to False is overwritten where it
-// stands (J-044).
+// ends: a terminal condition stands behind the interim one that it repeats. One that another client had set to False is
+// overwritten where it stands (J-044).
 func (j *judge) ends(interim, terminal batchv1.JobConditionType) {
 	begin, end := place(j.after, interim), place(j.after, terminal)
 	if end < 0 || j.after.Status.Conditions[end].Status != corev1.ConditionTrue {
@@ -66,7 +67,8 @@ func (j *judge) ends(interim, terminal batchv1.JobConditionType) {
 	}
 }
 
-// conditionsStay: none is lost (J-044), none but Suspended stops being True (J-213, J-214), and none is written again as it was (J-045).
+// conditionsStay: none is lost (J-044), none but Suspended stops being True (J-213, J-214), and none is written again
+// as it was (J-045).
 func (j *judge) conditionsStay() {
 	for _, was := range j.before.Status.Conditions {
 		at := place(j.after, was.Type)

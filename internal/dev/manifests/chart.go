@@ -83,8 +83,8 @@ func manifests(chart string) (map[string]string, error) {
 // image is what the manifests name as the image: kustomize puts another in its place.
 const image = "jobledger"
 
-// render gives the objects of the chart, by the names of their templates; those without any are left out. The release and
-// its namespace have that name. Values that name no image have that of the manifests.
+// render gives the objects of the chart, by the names of their templates; those without any are left out. The release
+// and its namespace have that name. Values that name no image have that of the manifests.
 func render(dir, name, values string) (map[string]string, error) {
 	set, err := common.ReadValues([]byte(values))
 	if err != nil {

@@ -35,7 +35,8 @@ func TestTheManifestsAreThoseOfTheChart(t *testing.T) {
 	}
 }
 
-// TestTheBaseIsTheChart: 'kubectl apply -k deploy' and 'helm install' with the values of the chart make the same objects.
+// TestTheBaseIsTheChart: 'kubectl apply -k deploy' and 'helm install' with the values of the chart make the same
+// objects.
 func TestTheBaseIsTheChart(t *testing.T) {
 	compare(t, deploy, base)
 }
@@ -132,7 +133,8 @@ func TestAlertsAndDashboard(t *testing.T) {
 	}
 }
 
-// TestTheChartAsksForAnImage: there is no image of ours in a registry, so one without a name would be pulled from nowhere.
+// TestTheChartAsksForAnImage: there is no image of ours in a registry, so one without a name would be pulled from
+// nowhere.
 func TestTheChartAsksForAnImage(t *testing.T) {
 	for _, values := range []common.Values{{}, {"image": map[string]any{"tag": "v1"}}, {"image": map[string]any{"repository": ""}}} {
 		if _, err := renderWith(filepath.Join(deploy, "chart"), release, values); err == nil || !strings.Contains(err.Error(), "image.repository: name the image") {
@@ -182,8 +184,8 @@ func TestValuesAreChecked(t *testing.T) {
 	}
 }
 
-// TestEveryCombinationRenders: every mode with every feature is a set of objects that parse, and rights are there for what is on and
-// for nothing else.
+// TestEveryCombinationRenders: every mode with every feature is a set of objects that parse, and rights are there for
+// what is on and for nothing else.
 func TestEveryCombinationRenders(t *testing.T) {
 	rights := map[string]string{ // the feature, and what its rights have in them
 		"gangScheduling: true":                       "podgroups",

@@ -60,7 +60,8 @@ func (o *order) byDefault(s *scope) {
 
 const equivalentFile = "internal/dev/mutants/equivalent.txt"
 
-// run makes the mutants and tries them; clean is false when too many survive without a reason, or a reason has no survivor.
+// run makes the mutants and tries them; clean is false when too many survive without a reason, or a reason has no
+// survivor.
 func run(ctx context.Context, o *order) (clean bool, err error) {
 	scope, err := scopeOf(o.of)
 	if err != nil {

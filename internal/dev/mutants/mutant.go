@@ -28,8 +28,8 @@ type mutant struct {
 	unseen bool   // no test reaches it, or none in a state in which it could matter
 }
 
-// name is how a mutant is listed and excused. It has neither file nor line, so it stays when code moves. Of mutants of one function
-// that are the same change it has what is around them.
+// name is how a mutant is listed and excused. It has neither file nor line, so it stays when code moves. Of mutants of
+// one function that are the same change it has what is around them.
 func (m *mutant) name() string {
 	name := fmt.Sprintf("%s %s: %s", m.pkg, m.function, m.what)
 	if m.shared {
@@ -56,8 +56,8 @@ func sectionOf(text string) int {
 	return slices.IndexFunc(sectionEnds, func(last int) bool { return n <= last })
 }
 
-// sections finds the section of a place: that of the comment above or beside it, else of its function's comment, else of the
-// first rule that its file cites.
+// sections finds the section of a place: that of the comment above or beside it, else of its function's comment, else
+// of the first rule that its file cites.
 type sections struct {
 	file  int
 	lines map[int]int // by the line that a comment is about: its own when it stands beside code, else the next

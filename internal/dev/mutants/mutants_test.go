@@ -82,7 +82,8 @@ func TestEachPlaceIsChanged(t *testing.T) {
 	}
 }
 
-// TestANameOutlivesAMove compares with a package that has the same functions in another file, in another order, on other lines.
+// TestANameOutlivesAMove compares with a package that has the same functions in another file, in another order, on
+// other lines.
 func TestANameOutlivesAMove(t *testing.T) {
 	names := func(dir string) []string {
 		mutants, _, err := mutate(t.Context(), t.TempDir(), []string{"./testdata/" + dir})

@@ -118,8 +118,8 @@ func number(all []*mutant) {
 	}
 }
 
-// insertion is text that goes into a file at an offset. Opening ones of outer nodes come before those of inner ones, closing
-// ones after.
+// insertion is text that goes into a file at an offset. Opening ones of outer nodes come before those of inner ones,
+// closing ones after.
 type insertion struct {
 	at    int
 	order int
@@ -157,7 +157,8 @@ func (w *writer) mutant(at ast.Node, what string, args ...any) int {
 	return m.id
 }
 
-// surrounding is the source of the innermost statement or clause that holds more than the node: its first line, without a comment.
+// surrounding is the source of the innermost statement or clause that holds more than the node: its first line, without
+// a comment.
 func (w *writer) surrounding(at ast.Node) string {
 	for _, n := range slices.Backward(w.around) {
 		if n.Pos() < at.Pos() || n.End() > at.End() {

@@ -121,8 +121,8 @@ func (w *writer) values(all []ast.Expr) {
 	}
 }
 
-// condition forces a condition true and false. Of what && joins, forcing each operand true says more than forcing the whole, and
-// likewise with || and false; the operands of the operands are theirs.
+// condition forces a condition true and false. Of what && joins, forcing each operand true says more than forcing the
+// whole, and likewise with || and false; the operands of the operands are theirs.
 func (w *writer) condition(e ast.Expr, toTrue, toFalse bool) {
 	if !w.pkg.isBool(e) {
 		return
@@ -241,8 +241,8 @@ func (w *writer) statements(all []ast.Stmt) {
 	}
 }
 
-// parts leaves out each part of an assignment to several places. A place of another type than its value, an interface, is passed over: what
-// takes the one or the other has one type.
+// parts leaves out each part of an assignment to several places. A place of another type than its value, an interface,
+// is passed over: what takes the one or the other has one type.
 func (w *writer) parts(n *ast.AssignStmt) {
 	for k, value := range n.Rhs {
 		left := w.text(n.Lhs[k])

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// readReasons reads equivalent.txt: the name of a mutant, and indented below it the reason why no test can tell it from the original.
+// readReasons reads equivalent.txt: the name of a mutant, and indented below it the reason why no test can tell it from
+// the original.
 func readReasons(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -64,8 +65,8 @@ func (p *progress) tried(m *mutant) {
 	}
 }
 
-// tellUnseen lists the mutants that no suite reaches in a state in which they could matter, and that have no reason. They survive without a
-// trial. It reports whether there are none.
+// tellUnseen lists the mutants that no suite reaches in a state in which they could matter, and that have no reason.
+// They survive without a trial. It reports whether there are none.
 func tellUnseen(mutants []*mutant, suites []*suite, reasons map[string]string) bool {
 	unseen := 0
 	for _, m := range mutants {
@@ -106,8 +107,8 @@ func (s *scope) group(m *mutant) string {
 	return fmt.Sprint(m.section)
 }
 
-// report prints what became of the mutants, and lists survivors. It reports whether all is well: that so many of a hundred are killed, or
-// have a reason, and that no reason is idle.
+// report prints what became of the mutants, and lists survivors. It reports whether all is well: that so many of a
+// hundred are killed, or have a reason, and that no reason is idle.
 func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, least int) bool {
 	by := tally{counts: map[string]*count{}}
 	if of.sections {

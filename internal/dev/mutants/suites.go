@@ -42,8 +42,8 @@ type part struct {
 	limit int           // seconds of processor time; more is a mutant that never ends
 }
 
-// build compiles the suites with all mutants in them, and runs each without any: it must pass, and tells which it reaches. Suites of one
-// package share a binary.
+// build compiles the suites with all mutants in them, and runs each without any: it must pass, and tells which it
+// reaches. Suites of one package share a binary.
 func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	built := map[string]string{}
 	for _, s := range suites {
@@ -104,7 +104,8 @@ func (s *suite) baseline(ctx context.Context, file string) error {
 	return nil
 }
 
-// split lists the tests of a suite whose tests are asked apart, and of one with rows these; else there is one part with all of them.
+// split lists the tests of a suite whose tests are asked apart, and of one with rows these; else there is one part with
+// all of them.
 func (s *suite) split(ctx context.Context) ([]string, error) {
 	if len(s.rows) > 0 {
 		parts := make([]string, 0, len(s.rows))
@@ -163,8 +164,8 @@ type chosen struct {
 // quick is how long a test takes that runs with the other quick ones of its suite: to begin a process takes as long.
 const quick = 200 * time.Millisecond
 
-// reaching are the tests that reach a mutant: the quick ones of each suite together, and of the others each by itself. The cheapest are
-// first, and most mutants are killed by them.
+// reaching are the tests that reach a mutant: the quick ones of each suite together, and of the others each by itself.
+// The cheapest are first, and most mutants are killed by them.
 func reaching(suites []*suite, m *mutant) (out []chosen) {
 	for _, s := range suites {
 		together := chosen{suite: s}
@@ -186,8 +187,8 @@ func reaching(suites []*suite, m *mutant) (out []chosen) {
 	return out
 }
 
-// starved is how many times as long as its processor time a suite may take on a machine that has much else to do. One that takes
-// longer waits for what never comes.
+// starved is how many times as long as its processor time a suite may take on a machine that has much else to do. One
+// that takes longer waits for what never comes.
 const starved = 30
 
 // result is how a run of a suite ended.
@@ -231,8 +232,8 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 	return result{took: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
-// try runs every mutant until a suite kills it, as many at once as there are processors. Mutants with a reason are run too: one
-// that is killed needs none.
+// try runs every mutant until a suite kills it, as many at once as there are processors. Mutants with a reason are run
+// too: one that is killed needs none.
 func try(ctx context.Context, suites []*suite, mutants []*mutant, reasons map[string]string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// before are messages as the last program before the first release published them, in the form of events/nats/testdata/messages.txt: a line
-// with the subject, one for each header, and the data.
+// before are messages as the last program before the first release published them, in the form of
+// events/nats/testdata/messages.txt: a line with the subject, one for each header, and the data.
 //
 //go:embed testdata/before.txt
 var before string

@@ -26,8 +26,8 @@ func NewLedger(t testing.TB, n int) *Ledger {
 	return &Ledger{T: t, Log: memlog.New(Life), Left: Source(t, n)}
 }
 
-// Source gives the first n records of a busy cluster, in whole batches. They are made once, unless more are wanted than any test
-// does.
+// Source gives the first n records of a busy cluster, in whole batches. They are made once, unless more are wanted than
+// any test does.
 var Source = func() func(testing.TB, int) []events.Batch {
 	var mu sync.Mutex
 	var made []events.Batch

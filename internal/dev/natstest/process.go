@@ -29,8 +29,8 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Apart makes it run in a process of its own from its next start on, so that the memory and the time of the test's process are those of
-// what is tested. The package's TestMain calls Main. It cannot be tuned.
+// Apart makes it run in a process of its own from its next start on, so that the memory and the time of the test's
+// process are those of what is tested. The package's TestMain calls Main. It cannot be tuned.
 func (s *Server) Apart() *Server {
 	s.apart = true
 	return s

@@ -21,8 +21,8 @@ const (
 	Stream  = "jobledger-test" // where they are, unless a test says otherwise
 )
 
-// Server is a real server in this process, or in one of its own (Apart), which can go away and come back at its address. With the program
-// of package natsd in JOBLEDGER_NATSD, each that is not tuned has a process of its own.
+// Server is a real server in this process, or in one of its own (Apart), which can go away and come back at its
+// address. With the program of package natsd in JOBLEDGER_NATSD, each that is not tuned has a process of its own.
 type Server struct {
 	Dir  string        // of its store
 	Port int           // it keeps it

@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// MakeStream makes a stream in the place of one that was deleted, or lost with its disk: the server refuses it while it still removes
-// the files of the first.
+// MakeStream makes a stream in the place of one that was deleted, or lost with its disk: the server refuses it while it
+// still removes the files of the first.
 func MakeStream(t testing.TB, js jetstream.JetStream, config jetstream.StreamConfig) {
 	t.Helper()
 	Eventually(t, "stream "+config.Name+" is made", func() error {

@@ -4,11 +4,12 @@
 //	defer cancel()
 //	err := patience.Until(ctx, 20*time.Millisecond, controllerEnded, func() (bool, error) { return isComplete(job) })
 //
-// The length says nothing about the program under test: it only ends a test that would wait for ever. It is longer than any busy machine
-// needs, and a test pays it only when it fails. A wait for a process ends with that process, so a crash is reported at once.
+// The length says nothing about the program under test: it only ends a test that would wait for ever. It is longer than
+// any busy machine needs, and a test pays it only when it fails. A wait for a process ends with that process, so a
+// crash is reported at once.
 //
-// A test that wants to know whether something was fast does not measure. It judges order, counts or records, or does the same thing beside
-// it; internal/dev/archtest finds one that compares a measured time with a limit.
+// A test that wants to know whether something was fast does not measure. It judges order, counts or records, or does
+// the same thing beside it; internal/dev/archtest finds one that compares a measured time with a limit.
 //
 // # Concurrency
 //

@@ -15,8 +15,8 @@ const Variable = "JOBLEDGER_PATIENCE"
 // usual is the length without the variable. Twelve tests at once on two cores made waits of 1 to 2 minutes.
 const usual = 10 * time.Minute
 
-// Time returns how long one wait may last. It panics when the variable holds no positive duration: a typing mistake must not become a
-// default.
+// Time returns how long one wait may last. It panics when the variable holds no positive duration: a typing mistake
+// must not become a default.
 var Time = sync.OnceValue(func() time.Duration {
 	d, err := parse(os.Getenv(Variable))
 	if err != nil {
@@ -48,8 +48,9 @@ func Several(parent context.Context, waits int) (context.Context, context.Cancel
 // ErrEnded is the end of a wait by the end of the process under test.
 var ErrEnded = errors.New("the process under test has ended")
 
-// Until polls done until it reports true or an error. It also returns when ctx ends, with its cause, and when ended is closed, with
-// ErrEnded; then done is asked once more, because the last deed of a process may be the one that the test waits for. Ended may be nil.
+// Until polls done until it reports true or an error. It also returns when ctx ends, with its cause, and when ended is
+// closed, with ErrEnded; then done is asked once more, because the last deed of a process may be the one that the test
+// waits for. Ended may be nil.
 func Until(ctx context.Context, every time.Duration, ended <-chan struct{}, done func() (bool, error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

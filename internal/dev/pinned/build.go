@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Build makes the program of a commit of this repository's history, and returns its path. Where the history is not there, it fails the test
-// in CI, and skips it elsewhere.
+// Build makes the program of a commit of this repository's history, and returns its path. Where the history is not
+// there, it fails the test in CI, and skips it elsewhere.
 func Build(t *testing.T, commit string) string {
 	t.Helper()
 	source, ok := checkedOut(commit)
@@ -34,8 +34,8 @@ func Build(t *testing.T, commit string) string {
 	return program
 }
 
-// First is the oldest commit whose logs are still read: the one that froze the schema (proto/frozen.binpb). Until the schema is frozen, it is
-// the newest commit. It fails, or skips the test, where Build does.
+// First is the oldest commit whose logs are still read: the one that froze the schema (proto/frozen.binpb). Until the
+// schema is frozen, it is the newest commit. It fails, or skips the test, where Build does.
 func First(t *testing.T) string {
 	t.Helper()
 	found, err := git("log", "--format=%H", "--diff-filter=A", "--", "proto/frozen.binpb")
@@ -49,8 +49,8 @@ func First(t *testing.T) string {
 	return strings.TrimSpace(string(head))
 }
 
-// FirstWith is the first commit, from First on, with that line in a file, which is named from the root of the repository. It fails, or
-// skips the test, where Build does.
+// FirstWith is the first commit, from First on, with that line in a file, which is named from the root of the
+// repository. It fails, or skips the test, where Build does.
 func FirstWith(t *testing.T, line, file string) string {
 	t.Helper()
 	first := First(t)
@@ -71,7 +71,8 @@ func oldest(t *testing.T, line, file, commits string) string {
 	return all[len(all)-1]
 }
 
-// missing ends a test whose commit is not there: without the history there is nothing to build. In CI that is a failure.
+// missing ends a test whose commit is not there: without the history there is nothing to build. In CI that is a
+// failure.
 func missing(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -80,7 +81,8 @@ func missing(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// checkedOut is the root of the repository, when its files are those of the commit: there most of the program is compiled already.
+// checkedOut is the root of the repository, when its files are those of the commit: there most of the program is
+// compiled already.
 func checkedOut(commit string) (root string, ok bool) {
 	head, err := git("rev-parse", "HEAD")
 	if err != nil || strings.TrimSpace(string(head)) != commit {

@@ -20,8 +20,9 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestTheFirstProgram: it reads a log of today. One that needs a newer fold it prints, and refuses to fold: it says which reader is needed,
-// and changes nothing. It refuses a log that needs a newer format altogether, in words and without calling it damaged.
+// TestTheFirstProgram: it reads a log of today. One that needs a newer fold it prints, and refuses to fold: it says
+// which reader is needed, and changes nothing. It refuses a log that needs a newer format altogether, in words and
+// without calling it damaged.
 func TestTheFirstProgram(t *testing.T) {
 	program := pinned.Build(t, pinned.First(t))
 	least := loop.Least()

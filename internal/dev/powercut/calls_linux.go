@@ -16,8 +16,8 @@ import (
 
 const standardOutput = 1
 
-// begins looks at a call that is about to be made. What is written, and what a sync covers, is known here; files and names change when
-// it ends.
+// begins looks at a call that is about to be made. What is written, and what a sync covers, is known here; files and
+// names change when it ends.
 func (r *Recorder) begins(tid int, c *call) error {
 	fd, of := r.opened(c)
 	switch c.number {

@@ -103,7 +103,8 @@ func (d *Disk) synced(sync, id int) {
 	})
 }
 
-// parent is the identity of the directory that a name is in, whether that one's own name is durable or not; -1 when there is none.
+// parent is the identity of the directory that a name is in, whether that one's own name is durable or not; -1 when
+// there is none.
 func (d *Disk) parent(name string) int {
 	dir := path.Dir(name)
 	if id, ok := d.names[dir]; ok {

@@ -69,9 +69,9 @@ func (r *Recorder) KillAfter(calls int) { r.kill = len(r.trace.Steps) + calls }
 // Trace is what was recorded so far.
 func (r *Recorder) Trace() *Trace { return r.trace }
 
-// Run runs a command until it ends, and records what it does. Its standard output is recorded and not written anywhere. The error
-// is an *ExitError when it ends otherwise than with code 0. It must be a Go program, or make no other calls than one does; what its
-// children do is not seen.
+// Run runs a command until it ends, and records what it does. Its standard output is recorded and not written anywhere.
+// The error is an *ExitError when it ends otherwise than with code 0. It must be a Go program, or make no other calls
+// than one does; what its children do is not seen.
 func (r *Recorder) Run(cmd *exec.Cmd) (err error) {
 	runtime.LockOSThread() // a traced process belongs to the thread that started it
 	defer runtime.UnlockOSThread()

@@ -37,8 +37,8 @@ type Step struct {
 	Size int64  // how much of an Allocate; the new size, of a Truncate
 	Data []byte // of a Write and of a Say
 
-	// Ended is how many steps had begun when the call returned: it was done before the step of that index began. Of a call that did not
-	// return it is Never.
+	// Ended is how many steps had begun when the call returned: it was done before the step of that index began. Of a call
+	// that did not return it is Never.
 	Ended int
 }
 
@@ -72,7 +72,8 @@ type Trace struct {
 // ErrCannotTrace is for a machine on which a child may not be traced.
 var ErrCannotTrace = errors.New("a process cannot be traced here (ptrace)")
 
-// Without is the trace as if the calls that match had not been made. It is for tests that a check notices when a call is forgotten.
+// Without is the trace as if the calls that match had not been made. It is for tests that a check notices when a call
+// is forgotten.
 func (t *Trace) Without(match func(Step) bool) *Trace {
 	return t.rearrange(func(s Step, keep func(Step)) {
 		if !match(s) {
@@ -99,8 +100,8 @@ func (t *Trace) Late(match, behind func(Step) bool) *Trace {
 	})
 }
 
-// rearrange makes a trace of the steps that each gives to keep. Ends are moved along: a step that had ended before another one began
-// still has, when both keep their order.
+// rearrange makes a trace of the steps that each gives to keep. Ends are moved along: a step that had ended before
+// another one began still has, when both keep their order.
 func (t *Trace) rearrange(each func(s Step, keep func(Step))) *Trace {
 	out := &Trace{Before: t.Before, first: t.first}
 	place := make([]int, len(t.Steps)+1) // how many steps of the new trace begin before that one of the old

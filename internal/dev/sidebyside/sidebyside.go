@@ -26,8 +26,8 @@ func All(name string, n int, work func()) Side {
 	}}
 }
 
-// Computing is a side whose work does n units as a whole and waits for nothing: what counts is the time that this process
-// spends on processors, the garbage collector's too, and not how long others keep it from them.
+// Computing is a side whose work does n units as a whole and waits for nothing: what counts is the time that this
+// process spends on processors, the garbage collector's too, and not how long others keep it from them.
 func Computing(name string, n int, work func()) Side {
 	return Side{Name: name, Cost: func() float64 {
 		start := Processor()
@@ -36,12 +36,12 @@ func Computing(name string, n int, work func()) Side {
 	}}
 }
 
-// Typical is a side of which the median unit counts, of n in a round. Sides that are all of this sort take turns unit by
-// unit: they meet the same disk at the same moment.
+// Typical is a side of which the median unit counts, of n in a round. Sides that are all of this sort take turns unit
+// by unit: they meet the same disk at the same moment.
 func Typical(name string, n int, one func()) Side { return Side{Name: name, one: one, n: n} }
 
-// Compare measures the sides once for each round of the benchmark and reports the medians. The unit names what the costs
-// are for: "record". The first side is the one that the others are the measure of.
+// Compare measures the sides once for each round of the benchmark and reports the medians. The unit names what the
+// costs are for: "record". The first side is the one that the others are the measure of.
 func Compare(b *testing.B, unit string, sides ...Side) {
 	b.Helper()
 	costs, speeds := make([][]float64, len(sides)), make([][]float64, len(sides))
@@ -99,7 +99,8 @@ func order(n, round int) []int {
 	return out
 }
 
-// Median is the middle of the values, the mean of the two in the middle when their number is even; 0 when there are none.
+// Median is the middle of the values, the mean of the two in the middle when their number is even; 0 when there are
+// none.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// last returns the parameter that has the last argument of a question in an address, because it is no part of a path; empty when there is none.
+// last returns the parameter that has the last argument of a question in an address, because it is no part of a path;
+// empty when there is none.
 func (t Takes) last() string {
 	switch t {
 	case AnInstant:
@@ -47,8 +48,8 @@ func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, v
 	return path, values
 }
 
-// Arguments are those of an address: what stands behind the name of the question. They are to be read then; its parameters are
-// set. Errors are a which.WrongError.
+// Arguments are those of an address: what stands behind the name of the question. They are to be read then; its
+// parameters are set. Errors are a which.WrongError.
 func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Values) (args []string, err error) {
 	if (takes == Nothing || takes == AText) && object != "" {
 		return nil, which.Wrong("%s has no object, and %q stands behind it", flags.Name(), object)
@@ -78,7 +79,8 @@ func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Valu
 	return args, nil
 }
 
-// Write is an answer as programs get it: the command with -o json, and the service. The damage beside which it was read is a field.
+// Write is an answer as programs get it: the command with -o json, and the service. The damage beside which it was read
+// is a field.
 func Write(answer any, damage []error) ([]byte, error) {
 	text, err := recordjson.Indented(answer)
 	if err != nil {

@@ -57,9 +57,9 @@ func (p *oneCase) resolve(ctx context.Context, src Source) (at history.Point, er
 // mostLives is how many of the Jobs that bore a name are looked at: the newest.
 const mostLives = 8
 
-// read reads the case of the Job that is meant. Of several that bore its name and were there at that point it is the one that
-// goes on, else the newest that failed: it is the one that an alert tells of. Where none of them did, it is the newest. With an
-// error that says how the log is damaged there may be a case too.
+// read reads the case of the Job that is meant. Of several that bore its name and were there at that point it is the
+// one that goes on, else the newest that failed: it is the one that an alert tells of. Where none of them did, it is
+// the newest. With an error that says how the log is damaged there may be a case too.
 func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*explain.Case, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// A page of a list has so many objects unless another number is asked for, as kubectl asks a server for them, and no more than
-// so many: who wants more asks for the next page.
+// A page of a list has so many objects unless another number is asked for, as kubectl asks a server for them, and no
+// more than so many: who wants more asks for the next page.
 const (
 	UsualPage = 500
 	MaxPage   = 5000
@@ -88,7 +88,8 @@ func (p *ListParams) passed(ctx context.Context, src Source) ([]history.Passed, 
 	return now, err
 }
 
-// page is what came of reading one: an empty one that could not be read as a whole is no answer, which is not the same as no Job.
+// page is what came of reading one: an empty one that could not be read as a whole is no answer, which is not the same
+// as no Job.
 func page[A any](answer *A, items int, more string, src Source, err error) (*A, error) {
 	switch {
 	case errors.Is(err, history.ErrQuery):
@@ -240,7 +241,8 @@ var CronJobs = &Question[CronJobsParams, history.CronJobsPage]{
 	},
 }
 
-// WantedJobs are the Jobs that a question wants, whatever the page and the time of their records: for who goes on watching.
+// WantedJobs are the Jobs that a question wants, whatever the page and the time of their records: for who goes on
+// watching.
 func WantedJobs(q *Asked[history.JobsPage]) history.JobsQuery { return q.how.(*JobsParams).query() }
 
 // WantedCronJobs are the CronJobs that a question wants, likewise.

@@ -56,7 +56,8 @@ func (f *Selector) Read() (labels.Selector, error) {
 	return s, nil
 }
 
-// NoteLabels tells which labels of a selector no Job of the log has: then the log does not keep them, or no Job bore them.
+// NoteLabels tells which labels of a selector no Job of the log has: then the log does not keep them, or no Job bore
+// them.
 func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 	if wanted == nil {
 		return nil

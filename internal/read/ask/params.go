@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The parameters that the command does not take as flags of these names: its --namespace may be that of a kubeconfig, and --local
-// is for the zone of its machine.
+// The parameters that the command does not take as flags of these names: its --namespace may be that of a kubeconfig,
+// and --local is for the zone of its machine.
 const (
 	FlagNamespace = "namespace"
 	FlagNear      = "near"
@@ -19,7 +19,8 @@ const (
 	FlagTexts     = "texts-zone"
 )
 
-// zones are those of times for people. They are two, as a program may give times in its zone and have the answer in UTC.
+// zones are those of times for people. They are two, as a program may give times in its zone and have the answer in
+// UTC.
 type zones struct {
 	words.Zone            // of times that are given without one
 	texts      words.Zone // of times in sentences

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Source is where a question finds its answer. Records that a Source does not give are not told of: who may see a part of a log
-// is given a Source of that part.
+// Source is where a question finds its answer. Records that a Source does not give are not told of: who may see a part
+// of a log is given a Source of that part.
 type Source struct {
 	history.Source
 	// Note takes what the user should know beside the answer, in one line.
@@ -36,7 +36,8 @@ func (s Source) behind(format string, args ...any) { s.Behind(fmt.Sprintf(format
 // finder finds objects in the log, and tells as notes what the user should know of that.
 func (s Source) finder() *which.Finder { return &which.Finder{Source: s.Source, Note: s.Note} }
 
-// NothingAt says that an object was not there at the point that was asked for: how its time was read, and where the log begins.
+// NothingAt says that an object was not there at the point that was asked for: how its time was read, and where the log
+// begins.
 func (s Source) NothingAt(ctx context.Context, h which.Object, at *Point) error {
 	if !at.Given() {
 		return which.Unknown("the log knows no %s", h)
@@ -68,11 +69,12 @@ func (s Source) firstDamage() (bad *store.CorruptError) {
 	return nil
 }
 
-// mostUnlisted is among how many of the controller's newest records its start is looked for. One that listed nothing writes few.
+// mostUnlisted is among how many of the controller's newest records its start is looked for. One that listed nothing
+// writes few.
 const mostUnlisted = 200
 
-// NoteUnlisted says of a list that the controller has listed nothing since its start: that nothing is in the list says nothing
-// about the cluster.
+// NoteUnlisted says of a list that the controller has listed nothing since its start: that nothing is in the list says
+// nothing about the cluster.
 func (s Source) NoteUnlisted(ctx context.Context) {
 	if s.NotListed != nil {
 		if text := s.NotListed(ctx); text != "" {
@@ -86,7 +88,8 @@ func (s Source) NoteUnlisted(ctx context.Context) {
 	}
 }
 
-// unlistedSince is when the controller started that has listed nothing since; 0 for one that has, or where that is not known.
+// unlistedSince is when the controller started that has listed nothing since; 0 for one that has, or where that is not
+// known.
 func (s Source) unlistedSince(ctx context.Context) events.Time {
 	n := 0
 	for r, err := range s.ReadStream(ctx, events.Controller, 0, store.Backward) {

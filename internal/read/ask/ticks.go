@@ -98,8 +98,8 @@ type DueTicks struct {
 	Due       *history.OpenDue `json:"due,omitempty"` // the due time that has no fate yet
 	// Earlier reports that there are due times before the first item that are not shown.
 	Earlier bool `json:"earlier,omitempty"`
-	// PassedOver are times from the first item on in which the CronJob's namespace was over its budget of log: Jobs may have come and gone
-	// without a record.
+	// PassedOver are times from the first item on in which the CronJob's namespace was over its budget of log: Jobs may
+	// have come and gone without a record.
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
 	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
@@ -147,8 +147,8 @@ func (a *DueTicks) missing(ctx context.Context, src Source, parts []*duetimes.Cr
 	return nil
 }
 
-// parts reads as much of the CronJob as is wanted, through a record, as of a time, or to the end (0). Where that is damaged, it reads all that can
-// be read, in parts.
+// parts reads as much of the CronJob as is wanted, through a record, as of a time, or to the end (0). Where that is
+// damaged, it reads all that can be read, in parts.
 func (p *TicksParams) parts(
 	ctx context.Context, src Source, s events.Stream, since events.Time, through events.Sequence, now events.Time,
 ) ([]*duetimes.CronJob, error) {
@@ -221,7 +221,8 @@ func (p *TicksParams) chosen(parts []*duetimes.CronJob, since events.Time) *DueT
 	return out
 }
 
-// mostWhy bounds of how many due times it is looked for why they fared so: the newest. Each costs a look at all that held the CronJob back.
+// mostWhy bounds of how many due times it is looked for why they fared so: the newest. Each costs a look at all that
+// held the CronJob back.
 const mostWhy = 5_000
 
 // why says of due times what kept them from starting.

@@ -152,8 +152,8 @@ type runningLog struct {
 
 func (r runningLog) Now(context.Context) (events.Time, error) { return r.now, nil }
 
-// TestATimeOfTodayIsNotThatOfYesterday: at 23:07 the time 23:06 is a minute ago, also where the newest record is of 22:45. A time that is
-// some minutes ahead is of today, too.
+// TestATimeOfTodayIsNotThatOfYesterday: at 23:07 the time 23:06 is a minute ago, also where the newest record is of
+// 22:45. A time that is some minutes ahead is of today, too.
 func TestATimeOfTodayIsNotThatOfYesterday(t *testing.T) {
 	today := func(clock string) events.Time { return moment(t, "2026-03-14T"+clock+":00Z") }
 	yesterday := func(clock string) events.Time { return moment(t, "2026-03-13T"+clock+":00Z") }

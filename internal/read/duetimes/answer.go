@@ -14,8 +14,9 @@ import (
 // ErrUnseen: the log does not have the CronJob's object any more, or not yet.
 var ErrUnseen = errors.New("the log does not say what the CronJob's schedule is")
 
-// mostCounted bounds how many due times of a range are counted: those of each minute of a year, 527,040, and some more. It takes half a second.
-// Due times that are further apart take longer each: they are counted where the range is no longer than longestCounted.
+// mostCounted bounds how many due times of a range are counted: those of each minute of a year, 527,040, and some more.
+// It takes half a second. Due times that are further apart take longer each: they are counted where the range is no
+// longer than longestCounted.
 const (
 	mostCounted    = 600_000
 	longestCounted = 10 * 366 * 24 * time.Hour
@@ -44,7 +45,8 @@ type dueRange struct {
 	first  events.Time
 }
 
-// count is how many due times there are from the first to the last of an entry, up to the most that are counted; 0 where that cannot be told.
+// count is how many due times there are from the first to the last of an entry, up to the most that are counted; 0
+// where that cannot be told.
 func (c *CronJob) count(e *Entry) (n int) {
 	s, err := c.of(e.by)
 	if err != nil {
@@ -75,7 +77,8 @@ func (c *CronJob) Location() *time.Location {
 	return zone
 }
 
-// Between counts the due times by the newest schedule after an instant and through another one, up to 100; more says that there are more.
+// Between counts the due times by the newest schedule after an instant and through another one, up to 100; more says
+// that there are more.
 func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
 	const most = 100
 	if c.Seen == nil {
@@ -149,8 +152,8 @@ func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Loca
 	return c.rules.Next(history.TimingOf(c.Seen), after, n)
 }
 
-// DueAfter is the instant after which the CronJob is due next, at a time: that time, or a later due time that has started. One starts before
-// its time where another controller's clock is ahead.
+// DueAfter is the instant after which the CronJob is due next, at a time: that time, or a later due time that has
+// started. One starts before its time where another controller's clock is ahead.
 func (c *CronJob) DueAfter(now time.Time) time.Time {
 	after := max(events.At(now), c.kept.since)
 	if c.Seen != nil {
@@ -168,11 +171,13 @@ type Verdict struct {
 	Open   bool   // it is the open one: Hold says what holds it back; it may yet start, if it has an entry
 	Hold   events.TickHold
 	Future bool // it is due by the newest schedule, and was not decided about yet
-	// Passed: it is such a one, and over by now. The controller looks at those of a minute in which nothing starts together (C-085): Hold
-	// says what holds them back, and Run is the entry of the run whose Job has their name; nil for none.
+	// Passed: it is such a one, and over by now. The controller looks at those of a minute in which nothing starts
+	// together (C-085): Hold says what holds them back, and Run is the entry of the run whose Job has their name; nil for
+	// none.
 	Passed bool
 	Run    *Entry
-	// Unseen: it was due before the CronJob was seen first, by the schedule that it had then. What became of it is not known (CronJob.Before).
+	// Unseen: it was due before the CronJob was seen first, by the schedule that it had then. What became of it is not
+	// known (CronJob.Before).
 	Unseen bool
 	// Before and After are the nearest due times of an instant that is none; zero where there is none.
 	Before, After time.Time
@@ -181,8 +186,8 @@ type Verdict struct {
 // Due reports whether the instant is a due time.
 func (v *Verdict) Due() bool { return v.Entry != nil || v.Open || v.Future || v.Unseen }
 
-// At says what became of an instant. It looks for the newest entry that has it. A run that was made by hand at the instant of a due time is no
-// answer about that.
+// At says what became of an instant. It looks for the newest entry that has it. A run that was made by hand at the
+// instant of a due time is no answer about that.
 func (c *CronJob) At(t time.Time) (v Verdict) {
 	if v = c.at(t); v.Due() {
 		return v
@@ -266,7 +271,8 @@ func (c *CronJob) unlooked(at events.Time) bool {
 	return err == nil && s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
-// namesake is the entry of the run whose Job was made in the minute of an instant, and so has the name that its Job would have (C-152).
+// namesake is the entry of the run whose Job was made in the minute of an instant, and so has the name that its Job
+// would have (C-152).
 func (c *CronJob) namesake(at events.Time) *Entry {
 	for i := len(c.Entries) - 1; i >= 0; i-- {
 		if e := &c.Entries[i]; e.Job != "" && e.Last.Go().Unix()/60 == at.Go().Unix()/60 {

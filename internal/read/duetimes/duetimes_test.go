@@ -72,8 +72,8 @@ func hourly(through string) *events.TickLedger {
 	return &events.TickLedger{Through: events.At(moment(through)), Schedule: "0 * * * *"}
 }
 
-// TestEveryInstantHasAnAnswer: a due time with its fate, one within a range, the open one, one to come, and what is none with its
-// neighbours.
+// TestEveryInstantHasAnAnswer: a due time with its fate, one within a range, the open one, one to come, and what is
+// none with its neighbours.
 func TestEveryInstantHasAnAnswer(t *testing.T) {
 	open := hourly("06:00")
 	open.Open, open.Hold = events.At(moment("07:00")), events.HeldForbid
@@ -110,7 +110,8 @@ func TestEveryInstantHasAnAnswer(t *testing.T) {
 	}
 }
 
-// TestPassedAndNotLookedAt: due times that are over and have no fate yet say what holds them back: the policy, or the Job of their minute.
+// TestPassedAndNotLookedAt: due times that are over and have no fate yet say what holds them back: the policy, or the
+// Job of their minute.
 func TestPassedAndNotLookedAt(t *testing.T) {
 	at := func(clock string) events.Time {
 		at, err := time.Parse(time.DateTime, "2026-03-02 "+clock)
@@ -151,7 +152,8 @@ func TestPassedAndNotLookedAt(t *testing.T) {
 	}
 }
 
-// TestTheRulesAreThoseOfTheLog: a zone whose rules this program's database does not have, or has otherwise, is read from the log.
+// TestTheRulesAreThoseOfTheLog: a zone whose rules this program's database does not have, or has otherwise, is read
+// from the log.
 func TestTheRulesAreThoseOfTheLog(t *testing.T) {
 	// Six and a half hours ahead of UTC, always: a TZif file of version 1.
 	tzif := append([]byte("TZif"), make([]byte, 16)...)
@@ -222,7 +224,8 @@ func TestARangeOfEvery(t *testing.T) {
 	}
 }
 
-// TestWhatHoldsBackIsNamed: the list of active Jobs is seen before or after the decision that another one waits for them.
+// TestWhatHoldsBackIsNamed: the list of active Jobs is seen before or after the decision that another one waits for
+// them.
 func TestWhatHoldsBackIsNamed(t *testing.T) {
 	open := hourly("06:00")
 	open.Open, open.Hold = events.At(moment("07:00")), events.HeldForbid
@@ -255,7 +258,8 @@ func TestWhatHoldsBackIsNamed(t *testing.T) {
 	}
 }
 
-// TestAHoldIsToldOnce: the API server refuses a Job again and again, and each try is a decision. The due time is held back since the first.
+// TestAHoldIsToldOnce: the API server refuses a Job again and again, and each try is a decision. The due time is held
+// back since the first.
 func TestAHoldIsToldOnce(t *testing.T) {
 	held := func(due string, by events.TickHold) *events.Decision {
 		l := hourly("06:00")
@@ -275,8 +279,9 @@ func TestAHoldIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestEveryCountsFromTheRunBefore: of an @every that another controller runs, due times of which no record tells yet count from the run that was
-// started last before them: neither from the edit, nor from one that was started later (C-033).
+// TestEveryCountsFromTheRunBefore: of an @every that another controller runs, due times of which no record tells yet
+// count from the run that was started last before them: neither from the edit, nor from one that was started later
+// (C-033).
 func TestEveryCountsFromTheRunBefore(t *testing.T) {
 	at := func(clock string) events.Time { return events.At(moment(clock)) }
 	by := func(schedule string) events.TickLedger { return events.TickLedger{Schedule: schedule} }

@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// TestChangesOfBeforeAreLookedBackFor: who reads from a stored state on, and looks back, has the changes that the whole has.
+// TestChangesOfBeforeAreLookedBackFor: who reads from a stored state on, and looks back, has the changes that the whole
+// has.
 func TestChangesOfBeforeAreLookedBackFor(t *testing.T) {
 	log := historytest.HardCrons(t, 3)
 	src := history.Local{Log: log}
@@ -64,7 +65,8 @@ func TestChangesOfBeforeAreLookedBackFor(t *testing.T) {
 	}
 }
 
-// TestHowLongSomethingKept: the wait may begin two seconds after the due time, and end ten before the next; of short waits a quarter and a half.
+// TestHowLongSomethingKept: the wait may begin two seconds after the due time, and end ten before the next; of short
+// waits a quarter and a half.
 func TestHowLongSomethingKept(t *testing.T) {
 	at := func(d time.Duration) events.Time { return events.At(moment("09:00")).Add(d) }
 	const s = time.Second

@@ -36,8 +36,8 @@ func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
 	return seen
 }
 
-// nextAfter is the first due time after an instant, by the schedules that were in force from then on; zero for none that is known. Those of an
-// @every of before are known from its runs alone.
+// nextAfter is the first due time after an instant, by the schedules that were in force from then on; zero for none
+// that is known. Those of an @every of before are known from its runs alone.
 func (c *CronJob) nextAfter(t time.Time) time.Time {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
@@ -59,7 +59,8 @@ func (c *CronJob) nextAfter(t time.Time) time.Time {
 	return next[0]
 }
 
-// WasOne is the change since which an instant is no due time, though by the schedule before it would be one; nil for none.
+// WasOne is the change since which an instant is no due time, though by the schedule before it would be one; nil for
+// none.
 func (c *CronJob) WasOne(t time.Time) *Change {
 	at := events.At(t)
 	for i := len(c.Changes) - 1; i >= 0; i-- {
@@ -91,7 +92,8 @@ func (c *CronJob) dueBy(seen *events.CronJobSeen, t time.Time) bool {
 // mostBack is how many records before those that were read are looked at for changes of the spec.
 const mostBack = 512
 
-// LookBack reads changes of the spec that were made before what was read. Where the log is damaged there, it looks no further.
+// LookBack reads changes of the spec that were made before what was read. Where the log is damaged there, it looks no
+// further.
 func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Stream) error {
 	after := c.firstSeenAs
 	if c.first == 0 || after == nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// begin has a ledger count as the fold does when it first sees the CronJob: no record tells of it before it says something of due times.
+// begin has a ledger count as the fold does when it first sees the CronJob: no record tells of it before it says
+// something of due times.
 func (c *CronJob) begin(f *events.CronJobSeen) {
 	if c.begun != nil {
 		return
@@ -28,8 +29,9 @@ func (c *CronJob) ledger() *events.TickLedger {
 	return c.begun
 }
 
-// Before reports whether an instant lies between the creation of the CronJob and the due time that had been started last when it was seen first,
-// and which record shows it first. What became of such an instant no record tells: a ledger begins behind it.
+// Before reports whether an instant lies between the creation of the CronJob and the due time that had been started
+// last when it was seen first, and which record shows it first. What became of such an instant no record tells: a
+// ledger begins behind it.
 func (c *CronJob) Before(at events.Time) (is bool, first Place) {
 	if c.Told != 0 || c.found.Record == 0 {
 		return false, Place{}
@@ -65,8 +67,8 @@ func (c *CronJob) Until(e *Entry, due events.Time) events.Time {
 	return max(due, e.Into)
 }
 
-// Lost reports whether the estimate of the built-in controller passes over a due time from the first moment on at which it could have
-// started (C-080): then it finds that one never. A deadline moves what the estimate counts from.
+// Lost reports whether the estimate of the built-in controller passes over a due time from the first moment on at which
+// it could have started (C-080): then it finds that one never. A deadline moves what the estimate counts from.
 func (c *CronJob) Lost(e *Entry, due events.Time) bool {
 	s, err := c.of(e.by)
 	seen := c.SeenAt(due)

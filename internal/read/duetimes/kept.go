@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Kept is a time in which a CronJob could not start a run: it was suspended, or a Job of before ran and the policy was Forbid.
+// Kept is a time in which a CronJob could not start a run: it was suspended, or a Job of before ran and the policy was
+// Forbid.
 type Kept struct {
 	By          events.TickHold
 	Job         string      // that ran
@@ -20,8 +21,8 @@ type Kept struct {
 	uid         types.UID
 }
 
-// active names the Jobs that run: those of the list of active ones that have not ended, or those that were seen to run. A list that we wrote
-// ourselves is not seen once more when the answer to the write came first.
+// active names the Jobs that run: those of the list of active ones that have not ended, or those that were seen to run.
+// A list that we wrote ourselves is not seen once more when the answer to the write came first.
 func (c *CronJob) active() (names []string) {
 	if c.Seen != nil {
 		for _, a := range c.Seen.Active {
@@ -142,14 +143,15 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 	}
 }
 
-// How much of a due time's wait may be without anything that kept it: the other controller looks some time after the beginning, and after
-// the end of what keeps it, and what we see of both comes by watches.
+// How much of a due time's wait may be without anything that kept it: the other controller looks some time after the
+// beginning, and after the end of what keeps it, and what we see of both comes by watches.
 const (
 	slackBefore = 2 * time.Second
 	slackAfter  = 10 * time.Second
 )
 
-// Kept are the times within two instants in which the CronJob could not start, in order; whole reports whether together they are all of it.
+// Kept are the times within two instants in which the CronJob could not start, in order; whole reports whether together
+// they are all of it.
 func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	for _, s := range c.kept.spans {
 		if s.From < until && (s.Until == 0 || s.Until > from) {

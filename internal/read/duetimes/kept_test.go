@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestKept: what kept a CronJob from starting between 09:00 and 10:00, by the facts alone, and whether that was so all the time.
+// TestKept: what kept a CronJob from starting between 09:00 and 10:00, by the facts alone, and whether that was so all
+// the time.
 func TestKept(t *testing.T) {
 	type step struct {
 		clock string

@@ -116,9 +116,9 @@ func (c *CronJob) says() map[string]string {
 	return out
 }
 
-// TestDueTimesAreAsKept reads the CronJobs of the recorded incidents as of each of their records, and writes what each record changes; as of the
-// last one, also what there is to say of the instants around each due time. After a change 'go test ./internal/read/duetimes -run AsKept
-// -update' writes the texts anew: read the difference.
+// TestDueTimesAreAsKept reads the CronJobs of the recorded incidents as of each of their records, and writes what each
+// record changes; as of the last one, also what there is to say of the instants around each due time. After a change
+// 'go test ./internal/read/duetimes -run AsKept -update' writes the texts anew: read the difference.
 func TestDueTimesAreAsKept(t *testing.T) {
 	for _, name := range []string{"cronjobs-observed", "cronjobs-run"} {
 		log := historytest.Recorded(t, name)

@@ -42,7 +42,8 @@ func endsWith(all, entries []string) bool {
 	return len(entries) <= len(all) && slices.Equal(all[len(all)-len(entries):], entries)
 }
 
-// ofCronJobs are the CronJobs of a log, with what is told of each when all of it is read, and the times of their first and last records.
+// ofCronJobs are the CronJobs of a log, with what is told of each when all of it is read, and the times of their first
+// and last records.
 type ofCronJob struct {
 	s        events.Stream
 	whole    *CronJob
@@ -79,7 +80,8 @@ func ofCronJobs(t *testing.T, log store.Reader) (out []*ofCronJob) {
 	return out
 }
 
-// TestAPartTellsWhatTheWholeTells: who reads the end of a stream, or what is around an instant, is told of that what all of the stream tells.
+// TestAPartTellsWhatTheWholeTells: who reads the end of a stream, or what is around an instant, is told of that what
+// all of the stream tells.
 func TestAPartTellsWhatTheWholeTells(t *testing.T) {
 	log := historytest.HardCrons(t, 3)
 	src := history.Local{Log: log}
@@ -162,8 +164,8 @@ func (x *ofCronJob) ofJobs(t *testing.T, src history.Source) {
 	}
 }
 
-// TestAPartBesideDamage: whichever record is damaged, or cannot be read this time, what is told of an instant is what the whole tells, or an
-// error; and what is told beside damage is told by the whole, too.
+// TestAPartBesideDamage: whichever record is damaged, or cannot be read this time, what is told of an instant is what
+// the whole tells, or an error; and what is told beside damage is told by the whole, too.
 func TestAPartBesideDamage(t *testing.T) {
 	log := historytest.HardCrons(t, 3)
 	told, refused := 0, 0
@@ -278,7 +280,8 @@ func TestPartsOfAStreamThatEndsDamaged(t *testing.T) {
 	}
 }
 
-// TestAPartOfWhatIsKept: wherever the log begins, what is told is what the whole log tells of the records that are kept.
+// TestAPartOfWhatIsKept: wherever the log begins, what is told is what the whole log tells of the records that are
+// kept.
 func TestAPartOfWhatIsKept(t *testing.T) {
 	log := historytest.HardCrons(t, 3)
 	compared := 0

@@ -31,11 +31,12 @@ type CronJob struct {
 	Changes  []Change  // of its spec, in their order
 	Refusals []Refusal // of creates of its Jobs, by due time, in the order in which they began
 
-	// Unrecorded are the records that were read which say that versions of the CronJob or its Jobs were passed over before them.
+	// Unrecorded are the records that were read which say that versions of the CronJob or its Jobs were passed over before
+	// them.
 	Unrecorded []Unrecorded
 
-	// Told is the instant from which on due times are told: those through it have no entry here, though they may have one in the log. It
-	// is 0 where all that are kept were read.
+	// Told is the instant from which on due times are told: those through it have no entry here, though they may have one
+	// in the log. It is 0 where all that are kept were read.
 	Told  events.Time
 	rules history.ZoneRules
 	asked map[events.CommandID]*events.CreateJob
@@ -94,7 +95,8 @@ type Change struct {
 	Was           Place // the newest record of the CronJob as it was before; zero for none that is kept
 }
 
-// Refusal is that the API server refused the Job of a due time, or of a run that was asked for, once or again and again.
+// Refusal is that the API server refused the Job of a due time, or of a run that was asked for, once or again and
+// again.
 type Refusal struct {
 	Due         events.Time // 0 for a run that was asked for
 	Job         string
@@ -111,8 +113,8 @@ type Unrecorded struct {
 	At       events.Time
 }
 
-// Span is a part of a stream: from a record with which a reader may begin (history.Stated), or 0 for the first, through another one, or 0
-// for the last.
+// Span is a part of a stream: from a record with which a reader may begin (history.Stated), or 0 for the first, through
+// another one, or 0 for the last.
 type Span struct {
 	From, Through events.Sequence
 	Now           events.Time          // as of which due times have passed; 0 for the time of the last record that is read
@@ -143,8 +145,8 @@ func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*C
 	}
 }
 
-// Newest reads the end of the stream, with at least so many entries, if there are. Where the log is damaged it gives with the error what
-// stands behind the damage; where nothing does, what stands before, which is cut.
+// Newest reads the end of the stream, with at least so many entries, if there are. Where the log is damaged it gives
+// with the error what stands behind the damage; where nothing does, what stands before, which is cut.
 func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*CronJob, error) {
 	from, unread := Before(ctx, src, s, n, 0)
 	through := events.Sequence(0)
@@ -179,8 +181,8 @@ func Since(ctx context.Context, src history.Source, s events.Stream, t events.Ti
 	return c, err
 }
 
-// Before is the record with which to begin to read at least so many entries through a record, or through the last (0); 0 for the first.
-// With an error that is ErrCorrupt it is the first stored state behind the damage, 0 for none.
+// Before is the record with which to begin to read at least so many entries through a record, or through the last (0);
+// 0 for the first. With an error that is ErrCorrupt it is the first stored state behind the damage, 0 for none.
 func Before(ctx context.Context, src history.Source, s events.Stream, n int, through events.Sequence) (events.Sequence, error) {
 	entries, stated := 0, events.Sequence(0)
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
@@ -203,8 +205,8 @@ func Before(ctx context.Context, src history.Source, s events.Stream, n int, thr
 	return 0, nil
 }
 
-// Around reads what became of an instant: the stream from before it to where it has its fate. What the CronJob is now is read from the
-// end of the stream. Where the log is damaged in what would have to be read, there is no answer.
+// Around reads what became of an instant: the stream from before it to where it has its fate. What the CronJob is now
+// is read from the end of the stream. Where the log is damaged in what would have to be read, there is no answer.
 func Around(ctx context.Context, src history.Source, s events.Stream, at events.Time) (*CronJob, error) {
 	end, err := Newest(ctx, src, s, 0)
 	switch {
@@ -245,8 +247,8 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 // mostBehind is how many records of a CronJob are looked at behind the first one of a Job for what it was made for.
 const mostBehind = 512
 
-// OfJob reads for what a Job was made whose first record is near that one: its entry, and what the CronJob was told of it; nil for what
-// the log does not tell. The error is history.ErrNoCronJob when it has no record of the CronJob.
+// OfJob reads for what a Job was made whose first record is near that one: its entry, and what the CronJob was told of
+// it; nil for what the log does not tell. The error is history.ErrNoCronJob when it has no record of the CronJob.
 func OfJob(ctx context.Context, src history.Source, s events.Stream, job types.UID, near events.Sequence) (c *CronJob, e *Entry, run *events.RunSeen, err error) {
 	from, err := history.Stated(ctx, src, s, near)
 	if err != nil {
@@ -361,7 +363,8 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 	return nil
 }
 
-// listing takes in, from the newest record back, whether a listing had not ended: listed are the resources whose listing had, by later records.
+// listing takes in, from the newest record back, whether a listing had not ended: listed are the resources whose
+// listing had, by later records.
 func (c *CronJob) listing(r *events.Record, listed []events.Resource) []events.Resource {
 	switch f := r.Facts.(type) {
 	case *events.Synced:

@@ -68,8 +68,8 @@ var asks = map[string]func(c *CronJob) string{
 	},
 }
 
-// TestScenesAreAsKept writes what is told of each scene, around each of its instants, and what a look further back adds. Newest and Around say
-// the same of them.
+// TestScenesAreAsKept writes what is told of each scene, around each of its instants, and what a look further back
+// adds. Newest and Around say the same of them.
 func TestScenesAreAsKept(t *testing.T) {
 	var out bytes.Buffer
 	for _, x := range historytest.Scenes {

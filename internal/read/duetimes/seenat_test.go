@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestSeenAt: how a CronJob was at an instant, though changes between what was read around it and what it is now were not read.
+// TestSeenAt: how a CronJob was at an instant, though changes between what was read around it and what it is now were
+// not read.
 func TestSeenAt(t *testing.T) {
 	at := func(clock string) events.Time { return events.At(moment(clock)) }
 	spec := func(schedule string) *events.CronJobSeen { return &events.CronJobSeen{Schedule: schedule} }

@@ -151,7 +151,8 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 	}
 }
 
-// holds reports whether it was told already that a ledger's open due time is held back, and by what: each try that is refused tells it again.
+// holds reports whether it was told already that a ledger's open due time is held back, and by what: each try that is
+// refused tells it again.
 func (c *CronJob) holds(l *events.TickLedger) bool {
 	n := len(c.Holds)
 	return n > 0 && c.Holds[n-1].Due == l.Open && c.Holds[n-1].By == l.Hold

@@ -13,9 +13,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Due times that have passed, and of which no record tells yet, are computed: by the schedules that were in force, and by what was seen.
-// Their entries have no record. Examples: another controller starts nothing at all; a CronJob was deleted a second ago, and a create of the
-// other controller may be on its way for another minute; the log ends.
+// Due times that have passed, and of which no record tells yet, are computed: by the schedules that were in force, and
+// by what was seen. Their entries have no record. Examples: another controller starts nothing at all; a CronJob was
+// deleted a second ago, and a create of the other controller may be on its way for another minute; the log ends.
 
 // timing is a schedule, from when on it was in force.
 type timing struct {
@@ -48,7 +48,8 @@ func (c *CronJob) timed(by *events.TickLedger, from events.Time, found bool) {
 	}
 }
 
-// timedBefore takes in schedules of before, of which a stored state says that the ledger does not have all due times yet.
+// timedBefore takes in schedules of before, of which a stored state says that the ledger does not have all due times
+// yet.
 func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	from := events.Time(0)
 	for _, p := range w.GetPast() {
@@ -59,8 +60,8 @@ func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	c.timed(&by, from, false)
 }
 
-// Untold are the due times that have passed and of which no record tells: their fates follow from what was seen, or are 0 where one may yet
-// start, which is the last one alone.
+// Untold are the due times that have passed and of which no record tells: their fates follow from what was seen, or are
+// 0 where one may yet start, which is the last one alone.
 func (c *CronJob) Untold() []Entry {
 	by := c.ledger()
 	if by == nil || by.Closed || c.partial || c.Cut {
@@ -194,8 +195,8 @@ func (c *CronJob) EndBy(next events.Time) {
 	}
 }
 
-// Unstarted are the due times that have passed and none of which has started: an entry without a record. Only the last of them may still
-// start. nil for none.
+// Unstarted are the due times that have passed and none of which has started: an entry without a record. Only the last
+// of them may still start. nil for none.
 func (c *CronJob) Unstarted() *Entry {
 	all := c.Untold()
 	if n := len(all); n > 0 && all[n-1].Fate == 0 {
@@ -204,7 +205,8 @@ func (c *CronJob) Unstarted() *Entry {
 	return nil
 }
 
-// findGaps finds when nobody watched, through a record, where that is needed: for what was found at the end of such a time.
+// findGaps finds when nobody watched, through a record, where that is needed: for what was found at the end of such a
+// time.
 func (c *CronJob) findGaps(ctx context.Context, src history.Source, through events.Sequence) error {
 	by := c.ledger()
 	if c.unlisted != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestNoSentenceOutlivesItsRecords takes away each record that an answer cites, one at a time. A sentence that cited it must not stand
-// on the rest: it says something else, or another record takes the place of the one that is missing. Of a hundred sentences one may have two
-// records that each prove it.
+// TestNoSentenceOutlivesItsRecords takes away each record that an answer cites, one at a time. A sentence that cited it
+// must not stand on the rest: it says something else, or another record takes the place of the one that is missing. Of
+// a hundred sentences one may have two records that each prove it.
 func TestNoSentenceOutlivesItsRecords(t *testing.T) {
 	for _, dir := range logs(t) {
 		src := openRecorded(t, dir)

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// admission says in which fields its pods differ from the Job's pod template, because admission changed them. Of a Job that met no
-// trouble it is a detail.
+// admission says in which fields its pods differ from the Job's pod template, because admission changed them. Of a Job
+// that met no trouble it is a detail.
 func (c *Case) admission() []Sentence {
 	failed := c.failedTries()
 	trouble := len(failed) > 0 || !c.over() || c.Job.State == history.StateFailed

@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestExplainSaysWhatAdmissionChanged: a recorded Job whose first pod had a sidecar of a webhook and whose last had none. The answer
-// names it with the record that says so, and an answer about a pod says it of that pod. Without such records nothing is said.
+// TestExplainSaysWhatAdmissionChanged: a recorded Job whose first pod had a sidecar of a webhook and whose last had
+// none. The answer names it with the record that says so, and an answer about a pod says it of that pod. Without such
+// records nothing is said.
 func TestExplainSaysWhatAdmissionChanged(t *testing.T) {
 	for _, dir := range logs(t) {
 		if filepath.Base(dir) != "delegated" {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestAPodThatIsSeenAgainAfterTheEnd: the watch shows an older version of a pod after the account of its Job was closed, and then that it is
-// gone. What the Job came to stays known.
+// TestAPodThatIsSeenAgainAfterTheEnd: the watch shows an older version of a pod after the account of its Job was
+// closed, and then that it is gone. What the Job came to stays known.
 func TestAPodThatIsSeenAgainAfterTheEnd(t *testing.T) {
 	src := observed(t)
 	for _, dir := range logs(t) {

@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// waiting are the tries that do not run, in groups of those that wait for the same. The longest wait comes first, in a group and among them.
+// waiting are the tries that do not run, in groups of those that wait for the same. The longest wait comes first, in a
+// group and among them.
 func (c *Case) waiting() (groups [][]*Try) {
 	for _, t := range c.Tries {
 		if t.over() || len(t.Waits) == 0 || t.Waits[len(t.Waits)-1].Until.Record != 0 {
@@ -31,7 +32,8 @@ func (c *Case) waiting() (groups [][]*Try) {
 	return groups
 }
 
-// waitsOf says what pods that wait for the same wait for, and since when. Only: no others wait, so where the Job is stuck its verdict names them.
+// waitsOf says what pods that wait for the same wait for, and since when. Only: no others wait, so where the Job is
+// stuck its verdict names them.
 func (c *Case) waitsOf(g []*Try, only bool) []Sentence {
 	w, last := g[0].wait0(), g[len(g)-1].wait0()
 	from := append(cite(g, func(t *Try) Mark { return t.wait0().From }), marks(w.said())...)
@@ -49,8 +51,8 @@ func (c *Case) waitsOf(g []*Try, only bool) []Sentence {
 	return []Sentence{say(from, "%s: %s since %s%s%s%s", podsText(g), w.word(), since, c.unsaid(w), whose(g), colon(w.Message))}
 }
 
-// sameWait reports whether two tries wait for the same: for one reason, and with words that differ in counts and names of pods alone. One pod
-// that lacks cpu and one that lacks a node of its zone do not, nor do two images.
+// sameWait reports whether two tries wait for the same: for one reason, and with words that differ in counts and names
+// of pods alone. One pod that lacks cpu and one that lacks a node of its zone do not, nor do two images.
 func sameWait(a, b *Try) bool {
 	x, y := a.wait0(), b.wait0()
 	return x.Reason == y.Reason && slices.Equal(x.By, y.By) && (x.Message == y.Message || a.uncounted(x.Message) == b.uncounted(y.Message))
@@ -74,7 +76,8 @@ func (t *Try) uncounted(message string) string {
 	return strings.Join(all, " ")
 }
 
-// whose names the pod of which a message about pods that wait for the same is, where those about the others are not the same to the letter.
+// whose names the pod of which a message about pods that wait for the same is, where those about the others are not the
+// same to the letter.
 func whose(g []*Try) string {
 	for _, t := range g[1:] {
 		if t.wait0().Message != g[0].wait0().Message {

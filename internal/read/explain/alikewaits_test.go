@@ -37,8 +37,9 @@ func (l *scene) three() (j *sceneJob, pods []*scenePod) {
 	return j, pods
 }
 
-// TestPodsThatWaitForOtherThings: pods are told as one where they wait for the same, and not where they share the word for it alone. Since when
-// is that of the longest wait; one that began later is told, too; and words that are about one of them are said to be.
+// TestPodsThatWaitForOtherThings: pods are told as one where they wait for the same, and not where they share the word
+// for it alone. Since when is that of the longest wait; one that began later is told, too; and words that are about one
+// of them are said to be.
 func TestPodsThatWaitForOtherThings(t *testing.T) {
 	const nodes = "0/3 nodes are available: 3 Insufficient cpu."
 	for _, row := range []struct {

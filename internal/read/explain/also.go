@@ -84,8 +84,8 @@ func (a *account) ends(how string) {
 	a.parts = append(a.parts, how+" in "+in+" of them")
 }
 
-// compare says how many failed of those that had something in common with this one, and of the others; nothing where it made no
-// difference for the worse.
+// compare says how many failed of those that had something in common with this one, and of the others; nothing where it
+// made no difference for the worse.
 func (a *account) compare(what, others string, has func(*peer) bool) {
 	with := slices.DeleteFunc(slices.Clone(a.peers), func(p *peer) bool { return !has(p) })
 	n, failed := len(with), 0

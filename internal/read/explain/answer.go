@@ -8,7 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Answer is an explanation of a Job, of a pod, or of a CronJob. Its JSON changes only by growing; docs/postmortem.md has its schema.
+// Answer is an explanation of a Job, of a pod, or of a CronJob. Its JSON changes only by growing; docs/postmortem.md
+// has its schema.
 type Answer struct {
 	Kind      string `json:"kind"` // "job", "pod" or "cronjob"
 	Namespace string `json:"namespace"`
@@ -19,8 +20,8 @@ type Answer struct {
 
 	AsOf  history.Place `json:"asOf"`
 	State string        `json:"state"`
-	// Clock says by what the time of asOf is now: "controller" by that of the controller that writes the log, "log" by the newest record, as no
-	// controller was asked. It is left out where another time was asked for.
+	// Clock says by what the time of asOf is now: "controller" by that of the controller that writes the log, "log" by the
+	// newest record, as no controller was asked. It is left out where another time was asked for.
 	Clock      string             `json:"clock,omitempty"`
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
 	Verdict    Sentence           `json:"verdict"`

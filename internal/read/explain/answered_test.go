@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestAJobThatOnlyItsAnswerShows: each Job of a CronJob with policy Replace is replaced a minute later, and the watch shows none of them, as where
-// it lags or where they go at once. The answers to their creates and deletes tell of them.
+// TestAJobThatOnlyItsAnswerShows: each Job of a CronJob with policy Replace is replaced a minute later, and the watch
+// shows none of them, as where it lags or where they go at once. The answers to their creates and deletes tell of them.
 func TestAJobThatOnlyItsAnswerShows(t *testing.T) {
 	l := newCronSeen(t, true)
 	l.add("08:59:30", l.of, events.KindCronJobAdded, &events.CronJobSeen{

@@ -45,7 +45,8 @@ type Exit struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Attempts are the Job's tries by index and number, so many from one on, counted from 0; of failed ones only, if only those are wanted.
+// Attempts are the Job's tries by index and number, so many from one on, counted from 0; of failed ones only, if only
+// those are wanted.
 func (c *Case) Attempts(failed bool, from, most int) (rows []Attempt, all int) {
 	tries := c.Tries
 	if failed {
@@ -120,8 +121,9 @@ func (c *Case) how(t *Try) passage {
 	return how
 }
 
-// notBefore is until when the next try had to wait for this one's failure; 0 when none was to follow, because it was settled how the Job ends.
-// Where the next try is known, it is no later than that came: the controller that made it may count from another second than we do.
+// notBefore is until when the next try had to wait for this one's failure; 0 when none was to follow, because it was
+// settled how the Job ends. Where the next try is known, it is no later than that came: the controller that made it may
+// count from another second than we do.
 func (c *Case) notBefore(t *Try) events.Time {
 	if t.Again == 0 {
 		return 0
@@ -135,7 +137,8 @@ func (c *Case) notBefore(t *Try) events.Time {
 	return t.Again
 }
 
-// heldUntil is until when the backoff after a try's failure kept the next one from coming, by our own clock; 0 for not at all.
+// heldUntil is until when the backoff after a try's failure kept the next one from coming, by our own clock; 0 for not
+// at all.
 func (c *Case) heldUntil(t *Try) events.Time {
 	if next := c.follower(t); next != nil && t.Again != 0 {
 		return min(t.Again, next.Seen.At)
@@ -163,7 +166,8 @@ func (t *Try) came() events.Time {
 	return came
 }
 
-// noneFollows reports whether no try comes after one: the Job's end is settled, or follows from the records by our rules, or it is being deleted.
+// noneFollows reports whether no try comes after one: the Job's end is settled, or follows from the records by our
+// rules, or it is being deleted.
 func (c *Case) noneFollows(t *Try) bool {
 	if c.over() || c.settled != nil || c.spare != nil && !c.ours() || c.deletion().Record != 0 {
 		return true
@@ -198,7 +202,8 @@ func (t *Try) waitWords() passage {
 	return phrase("%s%s", w.word(), colon(w.Message))
 }
 
-// lacking says in which records the tries of a Job stand, where others may have said more; empty when all of it is told.
+// lacking says in which records the tries of a Job stand, where others may have said more; empty when all of it is
+// told.
 func (c *Case) lacking() string {
 	switch {
 	case c.Truncated() && c.resumed != 0, c.cut && !c.over():

@@ -16,7 +16,8 @@ func failedPod(code int32, clock string) func(*events.PodSeen, *events.Evidence)
 	}
 }
 
-// TestADeadlineThatHadPassedToo: a Job fails for its pod's failure, long after its deadline. The deadline is not ruled out.
+// TestADeadlineThatHadPassedToo: a Job fails for its pod's failure, long after its deadline. The deadline is not ruled
+// out.
 func TestADeadlineThatHadPassedToo(t *testing.T) {
 	for _, row := range []struct {
 		clock  string
@@ -54,8 +55,8 @@ func TestAVerdictThatIsOnTheWay(t *testing.T) {
 	}
 }
 
-// TestSinceWhenAJobIsSuspended: only the first version of a spec says that a Job was suspended since its creation. Of one that was suspended before
-// it was first seen, the condition tells since when, and nobody by whom.
+// TestSinceWhenAJobIsSuspended: only the first version of a spec says that a Job was suspended since its creation. Of
+// one that was suspended before it was first seen, the condition tells since when, and nobody by whom.
 func TestSinceWhenAJobIsSuspended(t *testing.T) {
 	suspended := func(s *events.JobSpec) { s.Suspend = true }
 	for _, row := range []struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// begun says what the first record of a Job shows to have happened before it; empty for nothing. Who is told of a Job as it is created sees none
-// of it.
+// begun says what the first record of a Job shows to have happened before it; empty for nothing. Who is told of a Job
+// as it is created sees none of it.
 func begun(f *events.JobSeen) string {
 	s := f.Status
 	switch {
@@ -37,8 +37,8 @@ func (c *Case) begunBefore() string {
 	return c.begun
 }
 
-// statusSays is who says that the Job ended, where that is no decision of ours that the log has: the status alone, which anybody with the right
-// to may write. Who did is not recorded.
+// statusSays is who says that the Job ended, where that is no decision of ours that the log has: the status alone,
+// which anybody with the right to may write. Who did is not recorded.
 func (c *Case) statusSays(s *settling) string {
 	text := "its status says so"
 	doubted := c.doubt(s) != "" // then that was said

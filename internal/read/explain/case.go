@@ -111,8 +111,8 @@ type refusal struct {
 // counters are those of a Job that tell as what a pod counts.
 type counters struct{ succeeded, failed int32 }
 
-// Read folds the records of a Job up to a point. Errors are those of history.JobAt; with one, the case is as of the last record before
-// the damage, if there is one.
+// Read folds the records of a Job up to a point. Errors are those of history.JobAt; with one, the case is as of the
+// last record before the damage, if there is one.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
 	told, err := history.Watch(ctx, src, s, at, func() *Case { return newCase(ctx, src, s) })
 	if told.Job.UID == "" {
@@ -339,7 +339,8 @@ func (c *Case) lasting(kind events.CommandKind, class events.RefusalClass) *refu
 	return nil
 }
 
-// restate begins with a stored state where no record before it is kept. In the middle of what is known it says nothing new.
+// restate begins with a stored state where no record before it is kept. In the middle of what is known it says nothing
+// new.
 func (c *Case) restate(r *events.Record) {
 	if c.folded == nil || c.added.Record != 0 || len(c.Tries) > 0 {
 		return
@@ -368,7 +369,8 @@ func (c *Case) number() {
 	c.edits = slices.DeleteFunc(c.edits, func(e edit) bool { return e.Before == nil })
 }
 
-// gapBefore is a gap in which the pod may have been deleted: it was seen to be so by the listing that ends the gap; nil for none.
+// gapBefore is a gap in which the pod may have been deleted: it was seen to be so by the listing that ends the gap; nil
+// for none.
 func (c *Case) gapBefore(t *Try, seen Mark) *history.Gap {
 	for _, g := range c.Gaps {
 		from, until := events.Time(g.From), events.Time(g.Until)

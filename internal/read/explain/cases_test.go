@@ -16,7 +16,8 @@ func waitingFor(reason, says string, from, until Mark) Waiting {
 	return Waiting{Reason: reason, Message: says, From: from, Said: from, Until: until}
 }
 
-// TestWhatHeldUpAtADeadline: the pods that waited then, where none ran: with a word with which nothing goes on, or for long.
+// TestWhatHeldUpAtADeadline: the pods that waited then, where none ran: with a word with which nothing goes on, or for
+// long.
 func TestWhatHeldUpAtADeadline(t *testing.T) {
 	at := seen(20, 60)
 	waits := func(reason, says string, from, until Mark) *Try {
@@ -53,7 +54,8 @@ func TestWhatHeldUpAtADeadline(t *testing.T) {
 	}
 }
 
-// TestWhichPastWaitsAreTold: of a pod that never started those that took long; of another one those with which nothing goes on, before its start.
+// TestWhichPastWaitsAreTold: of a pod that never started those that took long; of another one those with which nothing
+// goes on, before its start.
 func TestWhichPastWaitsAreTold(t *testing.T) {
 	for _, row := range []struct {
 		name   string

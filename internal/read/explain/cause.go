@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// cause is that of the Job's trouble, in words that are equal for Jobs that fared alike, and for no others: an exit code alone, or a reason
-// alone, joins what has nothing to do with each other. So it has the words of the program or the server, and the object that they are about.
+// cause is that of the Job's trouble, in words that are equal for Jobs that fared alike, and for no others: an exit
+// code alone, or a reason alone, joins what has nothing to do with each other. So it has the words of the program or
+// the server, and the object that they are about.
 func (c *Case) cause() string {
 	parts := []string{c.settledReason()}
 	switch failed := c.failedTries(); {
@@ -53,7 +54,8 @@ func (c *Case) causeOf(t *Try) string {
 	return string(e.By) + ": " + c.likened(e.Why)
 }
 
-// exitCause is how its program ended: with its words those of the program, without them the work, as any program may exit with 1.
+// exitCause is how its program ended: with its words those of the program, without them the work, as any program may
+// exit with 1.
 func (c *Case) exitCause(t *Try) string {
 	text := exitText(t)
 	for _, k := range failures(t.Containers) {
@@ -90,7 +92,8 @@ func (c *Case) work() string {
 	return c.Job.Namespace + "/" + c.Job.Name
 }
 
-// heldUp is what kept the pods of a Job waiting that never ran: the word of the scheduler, of a kubelet or of the API server, and what it says.
+// heldUp is what kept the pods of a Job waiting that never ran: the word of the scheduler, of a kubelet or of the API
+// server, and what it says.
 func (c *Case) heldUp() string {
 	for _, t := range c.Tries {
 		for i := len(t.Waits) - 1; i >= 0 && t.Started.Record == 0; i-- {

@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Cause is trouble that has one cause and of which one sentence tells: how many fared alike, from when to when, and whose work it was. Its JSON changes only by growing.
+// Cause is trouble that has one cause and of which one sentence tells: how many fared alike, from when to when, and
+// whose work it was. Its JSON changes only by growing.
 type Cause struct {
 	Sort  string             `json:"sort"`
 	Jobs  int                `json:"jobs"`
@@ -19,7 +20,8 @@ type Cause struct {
 	Item  int                `json:"item"`  // the place in Items of the newest of them; the others follow it
 }
 
-// Work is what runs again and again: the Jobs of a CronJob, of a generateName, or of one name. Its JSON changes only by growing.
+// Work is what runs again and again: the Jobs of a CronJob, of a generateName, or of one name. Its JSON changes only by
+// growing.
 type Work struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`           // of what makes the Jobs; of the newest Job where nothing does, or where there is one Job only
@@ -27,8 +29,8 @@ type Work struct {
 	Jobs      int    `json:"jobs"`
 }
 
-// sorted orders the list: stuck ones first, then those that failed. Those that fared alike stand together, and of those the runs of the same
-// work; the newest come first. How many fared alike is counted.
+// sorted orders the list: stuck ones first, then those that failed. Those that fared alike stand together, and of those
+// the runs of the same work; the newest come first. How many fared alike is counted.
 func (f *finding) sorted() Failures {
 	order := map[string]int{SortStuck: 0, SortFailed: 1, SortSurvived: 2}
 	alike, newest := map[string]int{}, map[string]recordjson.Instant{}

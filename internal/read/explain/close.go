@@ -53,7 +53,8 @@ func (c *Case) close() []Sentence {
 	return out
 }
 
-// countedIn are the records that hold what the Job counts: what we decided, or the newest object of one for which another controller counts.
+// countedIn are the records that hold what the Job counts: what we decided, or the newest object of one for which
+// another controller counts.
 func (c *Case) countedIn() []Mark {
 	if c.ours() {
 		return c.settledMarks()
@@ -71,8 +72,8 @@ func (c *Case) indexesText() string {
 	return ""
 }
 
-// ruledOut says what was not the cause. Absence proves nothing unless somebody looked: it is said only of a Job that was watched all
-// the time, and the records between which it was are named.
+// ruledOut says what was not the cause. Absence proves nothing unless somebody looked: it is said only of a Job that
+// was watched all the time, and the records between which it was are named.
 func (c *Case) ruledOut() []Sentence {
 	if c.Job.State != history.StateFailed || c.added.Record == 0 || c.begun != "" || c.untold() || len(c.touching()) > 0 || !c.complete() || c.settled == nil || c.Spec == nil {
 		return nil
@@ -122,8 +123,8 @@ type removals struct {
 	evicted             bool // a kubelet says "Evicted": over a limit of the pod's own; or who ended a pod is unknown
 }
 
-// whatEnded looks at all pods of the Job, also at those that ended after the verdict: the verdict may be due to a deletion that was asked
-// for before.
+// whatEnded looks at all pods of the Job, also at those that ended after the verdict: the verdict may be due to a
+// deletion that was asked for before.
 func (c *Case) whatEnded() (r removals) {
 	for _, t := range c.Tries {
 		e := c.ending(t)
@@ -162,7 +163,8 @@ func (c *Case) deadlineName() string {
 	return "deadline"
 }
 
-// deadlinePassed reports whether the Job's deadline had passed when it was settled how it ends, though that was not for it.
+// deadlinePassed reports whether the Job's deadline had passed when it was settled how it ends, though that was not for
+// it.
 func (c *Case) deadlinePassed(settled Mark) bool {
 	limit, start := c.Spec.ActiveDeadlineSeconds, c.folded.StartTime()
 	return limit != nil && start != 0 && start.Add(seconds(*limit)) <= settled.At

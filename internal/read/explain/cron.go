@@ -17,10 +17,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// cronEntries is how many of the newest due times an answer about a CronJob looks at, at least, as far as the log has them.
+// cronEntries is how many of the newest due times an answer about a CronJob looks at, at least, as far as the log has
+// them.
 const cronEntries = 30
 
-// CronCase is what the log tells of one CronJob up to a point: of its newest due times, its Jobs, and what was changed meanwhile.
+// CronCase is what the log tells of one CronJob up to a point: of its newest due times, its Jobs, and what was changed
+// meanwhile.
 type CronCase struct {
 	State history.CronJob
 	fates
@@ -50,8 +52,8 @@ type cronRun struct {
 	unseen             bool        // only the answer to its create tells of it
 }
 
-// ReadCron reads the end of a CronJob's stream up to a point. Errors are those of history.CronJobAt; with one, the case is as of the last
-// record before the damage, if there is one.
+// ReadCron reads the end of a CronJob's stream up to a point. Errors are those of history.CronJobAt; with one, the case
+// is as of the last record before the damage, if there is one.
 func ReadCron(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*CronCase, error) {
 	state, failed := history.CronJobAt(ctx, src, s, at)
 	if state.UID == "" {

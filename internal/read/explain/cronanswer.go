@@ -145,7 +145,8 @@ func cited(s *Sentence) (from []Mark) {
 
 func seconds(n int64) time.Duration { return time.Duration(min(n, 1<<31)) * time.Second }
 
-// caseOf is the case of a Job as of the same point; nil where the log does not tell of it, or another controller runs it unseen.
+// caseOf is the case of a Job as of the same point; nil where the log does not tell of it, or another controller runs
+// it unseen.
 func (c *CronCase) caseOf(r *cronRun) *Case {
 	job, err := Read(c.ctx, c.src, events.JobStream(r.Job), c.point())
 	c.miss(c.src, err)

@@ -72,7 +72,8 @@ func (f *fates) notWatched(e *duetimes.Entry, from []Mark) (string, []Mark) {
 // unknownWhy begins what is said of a due time where nothing in the records explains what became of it.
 const unknownWhy = "why is not known"
 
-// whySkipped says why another controller did not start a due time, if what was recorded explains it by the rules of the built-in one.
+// whySkipped says why another controller did not start a due time, if what was recorded explains it by the rules of the
+// built-in one.
 func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from []Mark) {
 	until, late := f.due.Until(e, due), ""
 	if e.Record == 0 && due == e.Last {

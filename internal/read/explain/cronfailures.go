@@ -15,8 +15,8 @@ import (
 // mayStart are the states of CronJobs that are to start Jobs.
 var mayStart = []history.CronState{history.CronInvalid, history.CronHeld, history.CronOverdue, history.CronRunning, history.CronWaiting}
 
-// cronJobs looks at all CronJobs that are to start Jobs: which are held, do not start, or starve. The log keeps no labels of CronJobs, so none
-// is looked for by labels.
+// cronJobs looks at all CronJobs that are to start Jobs: which are held, do not start, or starve. The log keeps no
+// labels of CronJobs, so none is looked for by labels.
 func (f *finding) cronJobs() error {
 	if f.q.Labels != nil {
 		return nil
@@ -64,7 +64,8 @@ func (f *finding) lookAtCron(s *history.CronSummary) error {
 	return c.Unread()
 }
 
-// trouble is what keeps the CronJob from starting Jobs, or its Jobs from coming to an end, if something does. That its Jobs fail is told of them.
+// trouble is what keeps the CronJob from starting Jobs, or its Jobs from coming to an end, if something does. That its
+// Jobs fail is told of them.
 func (c *CronCase) trouble() (t Trouble, is bool) {
 	j := &c.State
 	since, is := c.troubleSince()

@@ -19,7 +19,8 @@ type missedRun struct {
 	same        bool   // the text is that of all
 }
 
-// missedText says which due times did not start, and why, the newest first. Those in a row of which the same is to say are one sentence.
+// missedText says which due times did not start, and why, the newest first. Those in a row of which the same is to say
+// are one sentence.
 func (c *CronCase) missedText() (out []Sentence) {
 	var runs []*missedRun
 	row := false // the entry before did not start either

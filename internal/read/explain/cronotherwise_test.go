@@ -119,7 +119,8 @@ var cronsOtherwise = []otherwise{
 	{"nothing is known of who edited", func(r *events.Record) { r.Evidence.Edit = nil }},
 }
 
-// toldOfCron is what the log says of a CronJob now and in the middle, of some of its due times, and of instants that are none.
+// toldOfCron is what the log says of a CronJob now and in the middle, of some of its due times, and of instants that
+// are none.
 func toldOfCron(t *testing.T, src *recorded, s events.Stream, instants []events.Time) []string {
 	t.Helper()
 	l := &teller{t: t, src: src, told: map[string]bool{}}

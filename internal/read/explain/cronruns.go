@@ -61,7 +61,8 @@ func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
 	return say(append(from, marks...), "%s%s%s", text, ended, hand)
 }
 
-// failingSince names the edit of the template since which all runs failed, where one before it succeeded; empty for none.
+// failingSince names the edit of the template since which all runs failed, where one before it succeeded; empty for
+// none.
 func (c *CronCase) failingSince(failed int) (since passage, from []Mark) {
 	var edit *duetimes.Change
 	for i := range c.due.Changes {
@@ -157,7 +158,8 @@ func (c *CronCase) handSince(last *cronRun) (text string, from []Mark) {
 // leastStarved is how many Jobs in a row have to be replaced before they ended: one may be an accident.
 const leastStarved = 2
 
-// starvingVerdict says that no run comes to an end, as each is replaced by the next one; ok is false where it is not so.
+// starvingVerdict says that no run comes to an end, as each is replaced by the next one; ok is false where it is not
+// so.
 func (c *CronCase) starvingVerdict() (v Sentence, ok bool) {
 	starved, longest, from := c.starved(), time.Duration(0), []Mark(nil)
 	for _, r := range starved {
@@ -175,7 +177,8 @@ func (c *CronCase) starvingVerdict() (v Sentence, ok bool) {
 		n, inferred, words.Span(longest)), true
 }
 
-// starved are the newest Jobs in a row of due times that did not end, as each was replaced, the newest first. One that runs is none of them.
+// starved are the newest Jobs in a row of due times that did not end, as each was replaced, the newest first. One that
+// runs is none of them.
 func (c *CronCase) starved() (all []*cronRun) {
 	var next *cronRun
 	for _, r := range c.scheduledRuns() {
@@ -241,7 +244,8 @@ func (c *CronCase) unfinishedVerdict() (v Sentence, ok bool) {
 		words.Span(c.now().Sub(events.Time(oldest.Created))), text), true
 }
 
-// editedVerdict says that the schedule was changed, and that no due time has come since; ok is false where it is not so.
+// editedVerdict says that the schedule was changed, and that no due time has come since; ok is false where it is not
+// so.
 func (c *CronCase) editedVerdict() (v Sentence, ok bool) {
 	var edit *duetimes.Change
 	for i := range c.due.Changes {

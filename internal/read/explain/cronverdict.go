@@ -103,7 +103,8 @@ func (c *CronCase) inARow(n int) string {
 	return fmt.Sprintf("its last %d due times%s did not start%s", n, looked, since)
 }
 
-// unlooked says how many due times have passed that are ours to start and that are looked at together, a while later (C-085); empty for none.
+// unlooked says how many due times have passed that are ours to start and that are looked at together, a while later
+// (C-085); empty for none.
 func (c *CronCase) unlooked() string {
 	e := c.due.Unstarted()
 	if e == nil || e.Observed || e.First == e.Last || !c.young(e) {
@@ -192,8 +193,9 @@ func (c *CronCase) blockers() (text string, from []Mark) {
 	return text + " has run for " + words.Span(c.now().Sub(oldest.Created)), from
 }
 
-// strangers names the Jobs of status.active that keep the next one from starting, where none of them is known to run. Of one that was the
-// CronJob's own and is so no longer the end is not seen: it holds the next one back until it leaves the list (C-109).
+// strangers names the Jobs of status.active that keep the next one from starting, where none of them is known to run.
+// Of one that was the CronJob's own and is so no longer the end is not seen: it holds the next one back until it leaves
+// the list (C-109).
 func (c *CronCase) strangers() (text string, from []Mark) {
 	if n, r := c.stranger(); r != nil {
 		return fmt.Sprintf("%s, in status.active, is not its own since %s", n.Name, c.seen(r.Gone.At)), marks(r.First, r.Gone)
@@ -208,8 +210,8 @@ func (c *CronCase) strangers() (text string, from []Mark) {
 	return active[0].Name + " is in status.active", nil
 }
 
-// stranger is the first Job of status.active that was the CronJob's own and is so no longer; nil for none. Of one that began before what was
-// read of the CronJob nothing is known.
+// stranger is the first Job of status.active that was the CronJob's own and is so no longer; nil for none. Of one that
+// began before what was read of the CronJob nothing is known.
 func (c *CronCase) stranger() (history.RunName, *cronRun) {
 	for _, n := range c.State.Published.Active {
 		if r := c.run(types.UID(n.UID)); r != nil && r.Left {
@@ -219,7 +221,8 @@ func (c *CronCase) stranger() (history.RunName, *cronRun) {
 	return history.RunName{}, nil
 }
 
-// heldByStranger reports whether a Job that is the CronJob's own no longer is all that keeps the next one from starting.
+// heldByStranger reports whether a Job that is the CronJob's own no longer is all that keeps the next one from
+// starting.
 func (c *CronCase) heldByStranger() bool {
 	_, r := c.stranger()
 	return r != nil && c.State.Spec.Policy == "Forbid" && len(c.running()) == 0
@@ -245,8 +248,8 @@ func (c *CronCase) refusal(due events.Time) *duetimes.Refusal {
 	return nil
 }
 
-// missed is how many of the newest due times in a row did not start, with the one that is open, and the newest of them. Where it is not known
-// what became of the newest, n is 0.
+// missed is how many of the newest due times in a row did not start, with the one that is open, and the newest of them.
+// Where it is not known what became of the newest, n is 0.
 func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -267,7 +270,8 @@ func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
 	return n, newest
 }
 
-// dues are its due times that have passed, in order: those with a fate, the one that is open, and those of which no record tells.
+// dues are its due times that have passed, in order: those with a fate, the one that is open, and those of which no
+// record tells.
 func (c *CronCase) dues() []duetimes.Entry {
 	all := slices.DeleteFunc(slices.Clone(c.due.Entries), func(e duetimes.Entry) bool { return !isDue(&e) })
 	if l := c.due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.due.Elsewhere && c.due.Gone == 0 {

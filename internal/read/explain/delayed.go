@@ -11,7 +11,8 @@ import (
 // delayedFor is how long a Job that completed was delayed, at least, for that to be told first: a backoff is 10 s.
 const delayedFor = 5 * time.Second
 
-// delayed reports whether a Job that completed spent at least half of its time in a phase in which no pod was wanted, and how long that was.
+// delayed reports whether a Job that completed spent at least half of its time in a phase in which no pod was wanted,
+// and how long that was.
 func (c *Case) delayed(p phase) (d time.Duration, is bool) {
 	if c.Job.State != history.StateComplete || len(c.Tries) == 0 {
 		return 0, false
@@ -20,7 +21,8 @@ func (c *Case) delayed(p phase) (d time.Duration, is bool) {
 	return total[p], total[p] >= delayedFor && 2*total[p] >= c.end().Sub(c.start())
 }
 
-// unwanted says for how long a Job that completed had been suspended, or without parallelism, and who ended that is among its edits.
+// unwanted says for how long a Job that completed had been suspended, or without parallelism, and who ended that is
+// among its edits.
 func (c *Case) unwanted() []Sentence {
 	for _, x := range []struct {
 		phase phase

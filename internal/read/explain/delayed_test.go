@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// TestWhatDelayedAJobThatCompleted: a Job completes late, as no pod was wanted at first, and its answer says so before the dates. A Job that
-// ran for the longer part says nothing of it, nor one that was held up for less than 5 s.
+// TestWhatDelayedAJobThatCompleted: a Job completes late, as no pod was wanted at first, and its answer says so before
+// the dates. A Job that ran for the longer part says nothing of it, nor one that was held up for less than 5 s.
 func TestWhatDelayedAJobThatCompleted(t *testing.T) {
 	suspended := func(on bool) func(*events.JobSpec) { return func(s *events.JobSpec) { s.Suspend = on } }
 	parallel := func(n int32) func(*events.JobSpec) { return func(s *events.JobSpec) { s.Parallelism = &n } }

@@ -1,7 +1,8 @@
 // Package explain says why a Job ended as it did, or what it waits for, from the records of a log alone.
 //
-// [Read] folds the records of one Job into a [Case]: its tries, who ended each of them, edits of its spec, refusals, and the decision
-// that settled how it ended. [Job] and [Pod] make an [Answer] of a case: a verdict, and sections of sentences. Invariants:
+// [Read] folds the records of one Job into a [Case]: its tries, who ended each of them, edits of its spec, refusals,
+// and the decision that settled how it ended. [Job] and [Pod] make an [Answer] of a case: a verdict, and sections of
+// sentences. Invariants:
 //
 //   - Each sentence follows from records, and carries their sequences.
 //   - Nothing is guessed. What the log cannot tell is "unknown", with what is missing.

@@ -98,8 +98,9 @@ func (l *cronSeen) whyNot(clock string) string {
 	return strings.Join(says, " | ")
 }
 
-// TestADueTimeThatIsDroppedWasHeldBack: the first Job of a Forbid CronJob runs for longer than until the next due time, and the CronJob is
-// deleted, or its schedule is changed, a while later, before the due time after that. What held it back is said, whoever runs it.
+// TestADueTimeThatIsDroppedWasHeldBack: the first Job of a Forbid CronJob runs for longer than until the next due time,
+// and the CronJob is deleted, or its schedule is changed, a while later, before the due time after that. What held it
+// back is said, whoever runs it.
 func TestADueTimeThatIsDroppedWasHeldBack(t *testing.T) {
 	for _, row := range []struct {
 		name          string

@@ -88,7 +88,8 @@ func (b By) Disruption() bool {
 	return false
 }
 
-// own reports whether the containers of the pod ended, or it was over a limit of its own spec, and nobody had asked for that.
+// own reports whether the containers of the pod ended, or it was over a limit of its own spec, and nobody had asked for
+// that.
 func (b By) own() bool {
 	return b == ByItself || b == BySignal || b == ByOwnLimit || b == ByDeadline
 }
@@ -103,8 +104,8 @@ type Ending struct {
 	Then    string   // what befell a pod that was being deleted already
 }
 
-// ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed does not make
-// the deletion the reason of the failure.
+// ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed
+// does not make the deletion the reason of the failure.
 func (c *Case) ending(t *Try) Ending {
 	if t.ended == nil {
 		e := c.endingOf(t)
@@ -133,8 +134,8 @@ func (c *Case) endingOf(t *Try) Ending {
 	return c.deletedBy(t)
 }
 
-// deletedFirst reports whether a pod was being deleted already when it was evicted, preempted or driven out by a taint. Each of these sets
-// the condition, and then asks for the deletion.
+// deletedFirst reports whether a pod was being deleted already when it was evicted, preempted or driven out by a taint.
+// Each of these sets the condition, and then asks for the deletion.
 func (t *Try) deletedFirst() bool {
 	if t.Disrupted == nil || t.AskedSeen.Record == 0 || t.AskedSeen.Record >= t.disrupted.Record {
 		return false
@@ -155,8 +156,8 @@ func (c *Case) deletedAndDisrupted(t *Try) Ending {
 	return e
 }
 
-// endedFirst reports whether the pod ended without anybody having asked for its deletion before, as far as we saw. Again says that its
-// containers are started again when they fail: such a pod goes on, also while none of them runs.
+// endedFirst reports whether the pod ended without anybody having asked for its deletion before, as far as we saw.
+// Again says that its containers are started again when they fail: such a pod goes on, also while none of them runs.
 func (t *Try) endedFirst(again bool) bool {
 	if t.Ended.Record == 0 {
 		return false
@@ -170,8 +171,8 @@ func (t *Try) endedFirst(again bool) bool {
 	return !asked && !disrupted && t.Deleted.Record == 0 || (t.Deleted.Record > t.Ended.Record && !asked && !disrupted)
 }
 
-// containersEnded is when the last of its containers ended, by the node's clock; 0 where the node does not say so of each. When the pod was
-// no longer ready says nothing of it: a pod that never started never was.
+// containersEnded is when the last of its containers ended, by the node's clock; 0 where the node does not say so of
+// each. When the pod was no longer ready says nothing of it: a pod that never started never was.
 func (t *Try) containersEnded() (latest events.Time) {
 	for _, c := range t.Containers {
 		if c.Kind != events.RegularContainer {
@@ -210,7 +211,8 @@ func itself(t *Try) Ending {
 	return e
 }
 
-// signalled reports whether a container of a pod ended with 137, as SIGKILL leaves it, and its node says neither who sent that nor why.
+// signalled reports whether a container of a pod ended with 137, as SIGKILL leaves it, and its node says neither who
+// sent that nor why.
 func (t *Try) signalled() bool {
 	return slices.ContainsFunc(failures(t.Containers), func(c events.ContainerEnd) bool {
 		return c.ExitCode == 128+int32(syscall.SIGKILL) && !words.Telling(c.Reason)
@@ -228,8 +230,8 @@ var nodeReasons = map[string]bool{
 	"OutOfpods": true, "UnexpectedAdmissionError": true, "Shutdown": true, "NodeLost": true,
 }
 
-// ownLimits are how the kubelet begins to say that a pod was more than its own spec allows, beside the reason Evicted: the node lacked nothing.
-// (localStorageEviction of pkg/kubelet/eviction.)
+// ownLimits are how the kubelet begins to say that a pod was more than its own spec allows, beside the reason Evicted:
+// the node lacked nothing. (localStorageEviction of pkg/kubelet/eviction.)
 var ownLimits = []string{"Usage of EmptyDir volume", "Pod ephemeral local storage usage exceeds", "Container "}
 
 // ownLimit says over which limit of its own spec a pod was, for which its kubelet stopped it; empty for none.

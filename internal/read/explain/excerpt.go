@@ -50,8 +50,9 @@ func (p passage) each(change func(string) string) passage {
 	return passage{change(p.cut), change(p.whole)}
 }
 
-// beginning is a message of the cluster's. Its first words tell most: a scheduler counts nodes there, a kubelet names the image. An error of
-// Go ends with its first cause, as in "failed to resolve image: …: connect: connection refused": of it the last words are shown, too.
+// beginning is a message of the cluster's. Its first words tell most: a scheduler counts nodes there, a kubelet names
+// the image. An error of Go ends with its first cause, as in "failed to resolve image: …: connect: connection refused":
+// of it the last words are shown, too.
 func beginning(s string) passage {
 	s = strings.TrimSpace(s)
 	if len(s) <= mostQuoted {
@@ -74,8 +75,9 @@ func colon(s string) passage {
 	return phrase(": %s", beginning(s))
 }
 
-// wrote is "main wrote: …" of the termination message of a container. With terminationMessagePolicy FallbackToLogsOnError that is the end
-// of its log, and the cause stands near the end: a long one is shown by its first line and by the last line that names a cause.
+// wrote is "main wrote: …" of the termination message of a container. With terminationMessagePolicy
+// FallbackToLogsOnError that is the end of its log, and the cause stands near the end: a long one is shown by its first
+// line and by the last line that names a cause.
 func wrote(name string, c *events.ContainerEnd) passage {
 	message, who := strings.TrimSpace(c.Message), name+" wrote"
 	if !c.Ran() {
@@ -94,7 +96,8 @@ func wrote(name string, c *events.ContainerEnd) passage {
 	return passage{fmt.Sprintf("%s: %s", who, excerpt(message)), who + ":\n" + message}
 }
 
-// excerpt quotes the first line of a long text and the last line that names a cause, or the beginning and the end of one line.
+// excerpt quotes the first line of a long text and the last line that names a cause, or the beginning and the end of
+// one line.
 func excerpt(text string) string {
 	lines := strings.Split(text, "\n")
 	if len(lines) == 1 {
@@ -112,12 +115,12 @@ func excerpt(text string) string {
 	return out
 }
 
-// namesCause are words of a line that says why a program ended: "Caused by: …" of Java, "ValueError: …" of Python, "panic: …" of Go,
-// "Error: …" of Node, "fatal: …" of git.
+// namesCause are words of a line that says why a program ended: "Caused by: …" of Java, "ValueError: …" of Python,
+// "panic: …" of Go, "Error: …" of Node, "fatal: …" of git.
 var namesCause = regexp.MustCompile(`(?i)^(caused by\b|panic\b|fatal\b)|error|exception`)
 
-// causeLine is the last line that names a cause and is not the first; the last line when none does. An indented line is a frame of a stack
-// or a detail.
+// causeLine is the last line that names a cause and is not the first; the last line when none does. An indented line is
+// a frame of a stack or a detail.
 func causeLine(lines []string) int {
 	for i := len(lines) - 1; i > 0; i-- {
 		if line := lines[i]; strings.TrimLeft(line, " \t") == line && namesCause.MatchString(line) {

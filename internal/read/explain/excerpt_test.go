@@ -32,7 +32,8 @@ func frames(format string, n int) string {
 	return b.String()
 }
 
-// TestALongTextIsQuotedByItsFirstLineAndItsCause: the last line that names a cause is not cut away, whichever language wrote it.
+// TestALongTextIsQuotedByItsFirstLineAndItsCause: the last line that names a cause is not cut away, whichever language
+// wrote it.
 func TestALongTextIsQuotedByItsFirstLineAndItsCause(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{javaTrace, `"Exception in thread \"main\" java.lang.IllegalStateException: cannot start" … 30 lines … ` +
@@ -79,7 +80,8 @@ func TestWhatFitsIsNotCut(t *testing.T) {
 	}
 }
 
-// TestAnyTextIsQuotedWithinBounds: whatever a program writes, the line is short and UTF-8, the counted lines add up, and all of it is kept.
+// TestAnyTextIsQuotedWithinBounds: whatever a program writes, the line is short and UTF-8, the counted lines add up,
+// and all of it is kept.
 func TestAnyTextIsQuotedWithinBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 2))
 	pieces := []string{"\n", "\n\n", "é", "\xff", "\t", " ", "Error: ", "Caused by: x", strings.Repeat("z", 100), "a b c", "\r\n", "\x00"}

@@ -261,7 +261,8 @@ func everywhere(t *testing.T, x *failure) {
 // TestAReadThatFailsIsTold: whichever of its reads fails, an answer is none.
 func TestAReadThatFailsIsTold(t *testing.T) { everywhere(t, ofDisk()) }
 
-// TestDamageIsNamed: whichever read meets damage, it is given back or noted, and never taken for what the log does not have.
+// TestDamageIsNamed: whichever read meets damage, it is given back or noted, and never taken for what the log does not
+// have.
 func TestDamageIsNamed(t *testing.T) { everywhere(t, ofDamage()) }
 
 // inScenes are the reads that scenes make: each fails in the first scene that makes it.

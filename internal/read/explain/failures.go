@@ -27,7 +27,8 @@ type FailuresQuery struct {
 	Zone      words.Zone      // of the times in texts
 }
 
-// Trouble is a Job that failed, is stuck, or nearly failed, or a CronJob that does not start. Its JSON changes only by growing.
+// Trouble is a Job that failed, is stuck, or nearly failed, or a CronJob that does not start. Its JSON changes only by
+// growing.
 type Trouble struct {
 	Sort      string             `json:"sort"` // "stuck", "failed" or "survived"
 	Kind      string             `json:"kind"` // "Job" or "CronJob"
@@ -59,7 +60,8 @@ type Failures struct {
 
 	Gaps []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
 
-	// Passed are times in which namespaces that are asked for were over their budgets of log: Jobs may be missing, and what is told late.
+	// Passed are times in which namespaces that are asked for were over their budgets of log: Jobs may be missing, and
+	// what is told late.
 	Passed []history.Passed `json:"passedOver,omitempty"`
 
 	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // where the log begins, when older records are no longer kept
@@ -149,8 +151,8 @@ func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enou
 	}
 }
 
-// goes are the states of Jobs that go on, and may be stuck. All of them are looked at, whenever they were heard of last: what is stuck for the
-// longest time is silent.
+// goes are the states of Jobs that go on, and may be stuck. All of them are looked at, whenever they were heard of
+// last: what is stuck for the longest time is silent.
 var goes = []history.State{history.StateWaiting, history.StateRunning, history.StateFailing, history.StateFinishing, history.StateDeleting}
 
 func (f *finding) goingOn() error {
@@ -176,10 +178,10 @@ func (f *finding) lookFirst(s *history.Summary) error {
 	return f.look(s)
 }
 
-// over looks at Jobs that are over and have a record in the time that is asked for. The limit is one of what is told, and not of what is looked
-// at: Jobs that ended at another time, or well, take no room.
-// Near misses of Jobs without a failure, restarts for one, are found by reading those Jobs: of the newest wellAtMost times the limit, which are
-// 2,000 with a limit of 500.
+// over looks at Jobs that are over and have a record in the time that is asked for. The limit is one of what is told,
+// and not of what is looked at: Jobs that ended at another time, or well, take no room. Near misses of Jobs without a
+// failure, restarts for one, are found by reading those Jobs: of the newest wellAtMost times the limit, which are 2,000
+// with a limit of 500.
 func (f *finding) over() error {
 	told, well := map[string]int{}, 0
 	return f.eachJob(history.JobsQuery{Since: f.q.Since}, func(s *history.Summary) (bool, error) {
@@ -276,8 +278,8 @@ func (f *finding) take(t Trouble) {
 	}
 }
 
-// untold is the trouble of a Job of which only the list can tell, as its records are damaged from one on, or missing (0). One that is not
-// known to have failed has none.
+// untold is the trouble of a Job of which only the list can tell, as its records are damaged from one on, or missing
+// (0). One that is not known to have failed has none.
 func untold(s *history.Summary, damaged events.Sequence) Trouble {
 	t := Trouble{
 		Kind: kindJob, Since: s.Finished, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Tries: int(s.Counts.Failed + s.Counts.Succeeded),

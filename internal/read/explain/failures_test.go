@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestFailuresNameTheirGaps: a list of trouble names the gaps within its time, though no Job in it is in trouble, and no others.
+// TestFailuresNameTheirGaps: a list of trouble names the gaps within its time, though no Job in it is in trouble, and
+// no others.
 func TestFailuresNameTheirGaps(t *testing.T) {
 	src := observed(t)
 	gaps, err := history.AllGaps(t.Context(), src)
@@ -54,8 +55,8 @@ func TestFailuresNameTheirGaps(t *testing.T) {
 	}
 }
 
-// TestFailuresThatAreAlikeStandTogether: those of one cause follow each other, the newest first, and each says how many more there are. Here
-// all programs that end with 3 say why.
+// TestFailuresThatAreAlikeStandTogether: those of one cause follow each other, the newest first, and each says how many
+// more there are. Here all programs that end with 3 say why.
 func TestFailuresThatAreAlikeStandTogether(t *testing.T) {
 	src := observed(t)
 	for i := range src.records {

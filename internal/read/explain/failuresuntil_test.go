@@ -15,8 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestFailuresUntilATimeAreToldAsOfThen: a list of trouble that ends with a time names as stuck and as failed what explain says to be so at that
-// time, of Jobs and of CronJobs, whatever came of them later. So is each recorded incident asked about, at moments of all its time.
+// TestFailuresUntilATimeAreToldAsOfThen: a list of trouble that ends with a time names as stuck and as failed what
+// explain says to be so at that time, of Jobs and of CronJobs, whatever came of them later. So is each recorded
+// incident asked about, at moments of all its time.
 func TestFailuresUntilATimeAreToldAsOfThen(t *testing.T) {
 	const moments = 9
 	stuck, later, crons := 0, 0, 0

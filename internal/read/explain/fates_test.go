@@ -21,7 +21,8 @@ func entry(first, last float64, fate events.TickFate, change func(*duetimes.Entr
 	return e
 }
 
-// TestDueTimesInTheirZone: in the zone of the schedule and in UTC, with the day of both where it differs, and in the zone that is asked for.
+// TestDueTimesInTheirZone: in the zone of the schedule and in UTC, with the day of both where it differs, and in the
+// zone that is asked for.
 func TestDueTimesInTheirZone(t *testing.T) {
 	at := events.At(time.Date(2026, 3, 2, 13, 30, 0, 0, time.UTC))
 	odd := events.At(time.Date(2026, 3, 2, 13, 30, 5, 0, time.UTC))

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestAnEditThatIsOverDeletesNoPod: of a Job that the built-in controller runs, and that was suspended and resumed, or scaled, a user deletes a
-// pod later. An edit that no longer holds, or that the pods fit by then, is not why.
+// TestAnEditThatIsOverDeletesNoPod: of a Job that the built-in controller runs, and that was suspended and resumed, or
+// scaled, a user deletes a pod later. An edit that no longer holds, or that the pods fit by then, is not why.
 func TestAnEditThatIsOverDeletesNoPod(t *testing.T) {
 	var src *recorded
 	for _, dir := range logs(t) {

@@ -291,8 +291,8 @@ func (c *Case) removedPods() []Sentence {
 	return fewer(out, 4)
 }
 
-// ranOn says of a pod that was stopped which of its containers had done their work, and which ran on. Of one that ended by itself it does so
-// where the others took long.
+// ranOn says of a pod that was stopped which of its containers had done their work, and which ran on. Of one that ended
+// by itself it does so where the others took long.
 func (c *Case) ranOn(t *Try) (Sentence, bool) {
 	if t.Phase == events.PodSucceeded && t.Asked == 0 {
 		return c.endedAfter(t)
@@ -320,7 +320,8 @@ func (c *Case) ranOn(t *Try) (Sentence, bool) {
 	return say(marks(t.Newest), "%s: %s; %s", t.Pod, strings.Join(done, ", "), strings.Join(on, ", ")), true
 }
 
-// outlast is for how much longer a container runs than another of its pod before it is told: those of a pod do not end at once.
+// outlast is for how much longer a container runs than another of its pod before it is told: those of a pod do not end
+// at once.
 const outlast = 5 * time.Second
 
 // endedAfter says of a pod that succeeded which of its containers ended first, and which ended last and long after it.

@@ -36,8 +36,8 @@ type release struct {
 	node        string // where its pod went; empty for unknown
 }
 
-// holding is what keeps the Job from going on at the point that is asked for, if others may be kept from it by the same. Each crash loop is one
-// of its own.
+// holding is what keeps the Job from going on at the point that is asked for, if others may be kept from it by the
+// same. Each crash loop is one of its own.
 func (c *Case) holding() (hold, bool) {
 	if c.over() || c.runningNow() > 0 {
 		return hold{}, false
@@ -55,8 +55,8 @@ func (c *Case) holding() (hold, bool) {
 	return hold{}, false
 }
 
-// findFreed looks how other Jobs fared that were held up by the same as this one: in its namespace where a quota holds, and with the same image
-// where that cannot be pulled.
+// findFreed looks how other Jobs fared that were held up by the same as this one: in its namespace where a quota holds,
+// and with the same image where that cannot be pulled.
 func (c *Case) findFreed(ctx context.Context) error {
 	by, is := c.holding()
 	if !is {
@@ -133,7 +133,8 @@ func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
 	return nil
 }
 
-// same reports whether another Job is held up with the same words. Images are compared as they are: the words name them in many ways.
+// same reports whether another Job is held up with the same words. Images are compared as they are: the words name them
+// in many ways.
 func (h hold) same(says, job string) bool { return h.pulls() || liken(says, job) == h.says }
 
 // pulls reports whether an image is waited for.

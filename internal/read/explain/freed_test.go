@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TestWhatFreedOthers: a Job is stuck, and the answer says how others fared that waited for the same: what freed them may free it. hotfix waits
-// for room until pods of lower priority make it; here its record says so in the scheduler's word.
+// TestWhatFreedOthers: a Job is stuck, and the answer says how others fared that waited for the same: what freed them
+// may free it. hotfix waits for room until pods of lower priority make it; here its record says so in the scheduler's
+// word.
 func TestWhatFreedOthers(t *testing.T) {
 	var src *recorded
 	for _, dir := range logs(t) {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestScenesOfGroups: a Job that is held, as its Workload or its PodGroup cannot be made, is stuck, and the answer has the server's words; one
-// that has them by now is not.
+// TestScenesOfGroups: a Job that is held, as its Workload or its PodGroup cannot be made, is stuck, and the answer has
+// the server's words; one that has them by now is not.
 func TestScenesOfGroups(t *testing.T) {
 	const (
 		forbidden = `workloads.scheduling.k8s.io is forbidden: User "system:serviceaccount:jobledger:jobledger" cannot create resource "workloads" in API group "scheduling.k8s.io" in the namespace "batch"`

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestAMomentInAGap: of a moment at which nobody watched no answer says how the Job or its pods were. It says how they were seen last, and
-// from when to when nobody watched. Before and behind the gap nothing is unknown.
+// TestAMomentInAGap: of a moment at which nobody watched no answer says how the Job or its pods were. It says how they
+// were seen last, and from when to when nobody watched. Before and behind the gap nothing is unknown.
 func TestAMomentInAGap(t *testing.T) {
 	src := observed(t)
 	s := src.job(t, "killed/longhaul-west")
@@ -67,8 +67,9 @@ func TestAMomentInAGap(t *testing.T) {
 	}
 }
 
-// TestAJobThatIsOlderThanTheLog: the first listing of a log finds a Job that was created long before. Nobody watched until then, so its history
-// is not complete, and no gap is not ruled out. Of a Job that is created in front of the log's eyes that says nothing.
+// TestAJobThatIsOlderThanTheLog: the first listing of a log finds a Job that was created long before. Nobody watched
+// until then, so its history is not complete, and no gap is not ruled out. Of a Job that is created in front of the
+// log's eyes that says nothing.
 func TestAJobThatIsOlderThanTheLog(t *testing.T) {
 	src := observed(t)
 	s := src.job(t, "backoff-limit/etl-orders")

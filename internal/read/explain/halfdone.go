@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// half is a pod that goes on though containers of it have ended for good: it does not end before the others do. It may be well, or wait for a
-// sidecar that nobody stops: which of its containers is the work is not known.
+// half is a pod that goes on though containers of it have ended for good: it does not end before the others do. It may
+// be well, or wait for a sidecar that nobody stops: which of its containers is the work is not known.
 type half struct {
 	try  *Try
 	text string // which have ended and how, and which run on: "main ended with 0 at 22:42:43 and istio-proxy runs on"
@@ -54,7 +54,8 @@ func (c *Case) halfDone(t *Try) (h half, is bool) {
 	return half{t, strings.Join(done, ", ") + " and " + list(on, "runs on", "run on"), from}, true
 }
 
-// runningBeside are the containers that run beside those that have ended, as the pod's record or else the Job's pod template has them.
+// runningBeside are the containers that run beside those that have ended, as the pod's record or else the Job's pod
+// template has them.
 func (c *Case) runningBeside(t *Try, ended []string) []string {
 	if len(t.StillRun) > 0 {
 		return t.StillRun

@@ -16,8 +16,8 @@ const (
 	silence   = time.Minute      // to say a first word of a pod that was bound to the node
 	creating  = 5 * time.Minute  // to pull images, mount volumes and make containers (ContainerCreating)
 
-	// initializing is for init containers to end, sidecars to start, and images behind them to be pulled (PodInitializing). Most wait for a
-	// database or bring a schema up to date: 5 minutes as above, and 10 for that work.
+	// initializing is for init containers to end, sidecars to start, and images behind them to be pulled
+	// (PodInitializing). Most wait for a database or bring a schema up to date: 5 minutes as above, and 10 for that work.
 	initializing = 15 * time.Minute
 )
 
@@ -123,7 +123,8 @@ func (c *Case) tooLong(w *Waiting) bool {
 	return slices.Contains(stuckWords, w.Reason) || has && c.end().Sub(w.From.At) >= bound
 }
 
-// sandboxTold is the shortest wait of which is told what a kubelet does before it makes containers: of a pod that is well it takes less.
+// sandboxTold is the shortest wait of which is told what a kubelet does before it makes containers: of a pod that is
+// well it takes less.
 const sandboxTold = 10 * time.Second
 
 // unsaid is what the log lacks of a wait: its word does not say what is waited for, and no record does.

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestWhatDoesNotGoOnByItself: what is said of a Job whose only pod is left in a state, so long after the pod was seen so; and of one moment
-// before the bound.
+// TestWhatDoesNotGoOnByItself: what is said of a Job whose only pod is left in a state, so long after the pod was seen
+// so; and of one moment before the bound.
 func TestWhatDoesNotGoOnByItself(t *testing.T) {
 	waits := func(word string) func(*events.Record, *events.PodSeen) {
 		return func(r *events.Record, f *events.PodSeen) {
@@ -117,8 +117,8 @@ func (l listing) Jobs(context.Context, history.JobsQuery) (history.JobsPage, err
 	return history.JobsPage{Items: []history.Summary{l.job}}, nil
 }
 
-// toldOf is the verdict of a Job at a time, and all that is said of it. What is STUCK is in the list of trouble of then, and its state is not
-// Running.
+// toldOf is the verdict of a Job at a time, and all that is said of it. What is STUCK is in the list of trouble of
+// then, and its state is not Running.
 func toldOf(t *testing.T, src *recorded, s events.Stream, now events.Time) string {
 	t.Helper()
 	c, err := explain.Read(t.Context(), src, s, history.Point{Time: now})
@@ -156,8 +156,8 @@ func placed(r *events.Record, f *events.PodSeen) {
 	r.Evidence.Conditions = nil
 }
 
-// onePod is a log in which the first sight of the only pod of a Job, which is changed, is the last record of the Job; now is so long after
-// it, before anything else happens.
+// onePod is a log in which the first sight of the only pod of a Job, which is changed, is the last record of the Job;
+// now is so long after it, before anything else happens.
 func onePod(t *testing.T, mode string, after time.Duration, change func(*events.Record, *events.PodSeen)) (src *recorded, s events.Stream, now events.Time) {
 	t.Helper()
 	const quiet = 50 * time.Second // behind the sight, in the record

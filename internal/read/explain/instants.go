@@ -82,11 +82,12 @@ func (c *Case) instants() (out []Instant) {
 	return out
 }
 
-// endSeenLate is from when on an end that was seen later than it came is told with both bounds: the node says when in whole seconds.
+// endSeenLate is from when on an end that was seen later than it came is told with both bounds: the node says when in
+// whole seconds.
 const endSeenLate = 2 * time.Second
 
-// earliestEnd is when a try ended at the earliest, where that was seen later: by its node's clock, else when it was watched last. It is 0 where
-// the end was seen as it came.
+// earliestEnd is when a try ended at the earliest, where that was seen later: by its node's clock, else when it was
+// watched last. It is 0 where the end was seen as it came.
 func (c *Case) earliestEnd(t *Try) events.Time {
 	seen := t.end().At
 	if t.Finished != 0 && t.Finished < seen {

@@ -140,7 +140,8 @@ func (c *Case) removal() (Sentence, bool) {
 	return say(marks(append(first, from...)...), "%s %s %s", when, c.clock(at), by), true
 }
 
-// goneUnseen is the time without a watch in which the Job went; nil for none, and where the log has it that it was to go.
+// goneUnseen is the time without a watch in which the Job went; nil for none, and where the log has it that it was to
+// go.
 func (c *Case) goneUnseen(m Mark) *history.Gap {
 	if c.jobDeleted != 0 || c.expiredByUs(m) {
 		return nil

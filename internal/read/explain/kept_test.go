@@ -16,8 +16,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// kept are the texts of scenes: of each test a file in testdata/scenes, and in it a part for each log that the test stages, under the name of the
-// row. A test says what its scene is about; the text has all the rest that is told of the scene, so that no change of it goes unseen.
+// kept are the texts of scenes: of each test a file in testdata/scenes, and in it a part for each log that the test
+// stages, under the name of the row. A test says what its scene is about; the text has all the rest that is told of the
+// scene, so that no change of it goes unseen.
 type kept struct {
 	sync.Mutex
 	files map[string]map[string]string // by test, by the name of a part
@@ -94,9 +95,10 @@ func keep(t *testing.T, src history.Source, told func(l *teller)) {
 	}
 }
 
-// keepAll is keep of all that is told of a small log: of each Job and CronJob as of its end, and as of each record that brings it into another
-// state, and of its due times and lists. Of what is told as of the other records, and of the scenes next to it, a sum is kept. When that differs,
-// JOBLEDGER_TEXTS=DIR has the texts written there, here and at the commit before.
+// keepAll is keep of all that is told of a small log: of each Job and CronJob as of its end, and as of each record that
+// brings it into another state, and of its due times and lists. Of what is told as of the other records, and of the
+// scenes next to it, a sum is kept. When that differs, JOBLEDGER_TEXTS=DIR has the texts written there, here and at the
+// commit before.
 func keepAll(t *testing.T, src history.Source) {
 	t.Helper()
 	l := listOf(t, src)

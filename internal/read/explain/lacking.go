@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// lack is a time in which a Job of another controller was to have more pods, by our rules, and none came. Who only observes is not told
-// what keeps that controller: a refusal of the API server is in no object.
+// lack is a time in which a Job of another controller was to have more pods, by our rules, and none came. Who only
+// observes is not told what keeps that controller: a refusal of the API server is in no object.
 type lack struct {
 	From  Mark // the record from which it follows, and since when
 	Until Mark // a pod came, or none was wanted any more; none while it lasts
@@ -20,8 +20,8 @@ type lack struct {
 	Cut   bool // it was not watched from Until on
 }
 
-// Of a lack that is shorter than lackTold nothing is said: the built-in controller takes about a second for a pod. With lackStuck the Job is
-// stuck.
+// Of a lack that is shorter than lackTold nothing is said: the built-in controller takes about a second for a pod. With
+// lackStuck the Job is stuck.
 const (
 	lackTold  = 5 * time.Second
 	lackStuck = 10 * time.Second
@@ -78,8 +78,8 @@ func (w *wanting) failed(t *Try, r *events.Record) {
 	w.most = max(w.most, w.failures[t.Index])
 }
 
-// mayWaitUntil is until when that controller may wait after failures; 0 for not at all. It may take a later time than we do for when a pod
-// ended, up to that at which the end was seen.
+// mayWaitUntil is until when that controller may wait after failures; 0 for not at all. It may take a later time than
+// we do for when a pod ended, up to that at which the end was seen.
 func (w *wanting) mayWaitUntil(j *projector.Job) events.Time {
 	n, _ := j.Failures()
 	if j.PerIndex {
@@ -126,7 +126,8 @@ func lacking(j *projector.Job) int {
 	return max(n-int(j.Tally().Active), 1)
 }
 
-// ripe asks our rules about a Job of another controller when a wait was over, as the records so far have it: a backoff, or its deadline.
+// ripe asks our rules about a Job of another controller when a wait was over, as the records so far have it: a backoff,
+// or its deadline.
 func (c *Case) ripe(j *projector.Job, now events.Time) {
 	w := &c.want
 	if w.wake == 0 || w.wake > now {
@@ -160,7 +161,8 @@ func (c *Case) wouldSettle(d *reconciler.Decision, by Mark) {
 	}
 }
 
-// wouldDecide asks our rules about a Job of another controller behind each record: how it would end, and whether it lacks pods.
+// wouldDecide asks our rules about a Job of another controller behind each record: how it would end, and whether it
+// lacks pods.
 func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	j := c.folded
 	if c.ours() || c.settled != nil || j == nil || j.Spec == nil || !j.Known() || j.Finished() {
@@ -252,7 +254,8 @@ func was(n int) string {
 	return "were"
 }
 
-// lacked says when pods did not come, and what is missing to know why: of the time that lasts, or of those that are over.
+// lacked says when pods did not come, and what is missing to know why: of the time that lasts, or of those that are
+// over.
 func (c *Case) lacked(lasts bool) []Sentence {
 	var out []Sentence
 	for _, x := range c.lacks() {

@@ -22,8 +22,8 @@ func observed(t *testing.T) *recorded {
 	return nil
 }
 
-// TestPodsThatDoNotCome: a quota refuses the pods of a Job of the built-in controller for 15 s. Who observes is not told, and says so: since
-// when no pod came, and what is missing to know why. At first it is too early to say anything.
+// TestPodsThatDoNotCome: a quota refuses the pods of a Job of the built-in controller for 15 s. Who observes is not
+// told, and says so: since when no pod came, and what is missing to know why. At first it is too early to say anything.
 func TestPodsThatDoNotCome(t *testing.T) {
 	src := observed(t)
 	s := src.job(t, "quota/invoice")
@@ -75,8 +75,8 @@ func TestPodsThatDoNotCome(t *testing.T) {
 	}
 }
 
-// TestOnlyPodsThatAreWantedAreMissed: of all recorded Jobs of the built-in controller two waited for pods that were refused. The others waited
-// for a backoff, a resume, a node, or not at all.
+// TestOnlyPodsThatAreWantedAreMissed: of all recorded Jobs of the built-in controller two waited for pods that were
+// refused. The others waited for a backoff, a resume, a node, or not at all.
 func TestOnlyPodsThatAreWantedAreMissed(t *testing.T) {
 	src := observed(t)
 	said := map[events.Stream]bool{}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// lateAfter: what Jobledger saw or did so much later than it could have is told. Words of pods wait 5 s, a status write up to 4 s, and
-	// the API server's times are whole seconds.
+	// lateAfter: what Jobledger saw or did so much later than it could have is told. Words of pods wait 5 s, a status
+	// write up to 4 s, and the API server's times are whole seconds.
 	lateAfter = 10 * time.Second
 	// lateSlack is how much of it may have another reason.
 	lateSlack = 3 * time.Second
@@ -39,8 +39,8 @@ type clockStep struct {
 	by time.Duration
 }
 
-// late says what Jobledger did not do in time, and why, where the records prove it: it was away, stood still, or was behind. Of another
-// controller's Jobs it did nothing: of those it only saw late.
+// late says what Jobledger did not do in time, and why, where the records prove it: it was away, stood still, or was
+// behind. Of another controller's Jobs it did nothing: of those it only saw late.
 func (c *Case) late() []Sentence {
 	all := []lateness{c.seenLate(), c.deadlineLate()}
 	for i, t := range c.Tries {
@@ -147,8 +147,8 @@ func (c *Case) seenLate() (l lateness) {
 	}
 }
 
-// serverClockAgrees reports whether the API server's clock is known to be ours: a pod that we asked for was created, by that clock, between the
-// decision and the first sight.
+// serverClockAgrees reports whether the API server's clock is known to be ours: a pod that we asked for was created, by
+// that clock, between the decision and the first sight.
 func (c *Case) serverClockAgrees() bool {
 	return slices.ContainsFunc(c.Tries, func(t *Try) bool {
 		return t.Ordered.Record != 0 && t.Created != 0 && t.Seen.At.Sub(t.Ordered.At) <= sameClock &&
@@ -186,8 +186,8 @@ func (c *Case) refusedEver(kind events.CommandKind) bool {
 	return slices.ContainsFunc(c.refusals, func(x *refusal) bool { return x.Kind == kind })
 }
 
-// orderedLate is when a pod was asked for that came behind another one, or was the first. Of a Job that has several at once it is not told
-// which pod took whose place.
+// orderedLate is when a pod was asked for that came behind another one, or was the first. Of a Job that has several at
+// once it is not told which pod took whose place.
 func (c *Case) orderedLate(i int) (l lateness) {
 	t := c.Tries[i]
 	if t.Ordered.Record == 0 || t.Index != events.NoIndex || !c.oursUntil(t.Ordered) || c.refusedEver(events.CommandCreatePod) {

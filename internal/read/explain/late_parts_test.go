@@ -21,7 +21,8 @@ func lateCase(change func(*Case)) *Case {
 	return c
 }
 
-// TestFromWhenOnAPodCouldBeAskedFor: from the Job's first sight on, or from the end of the pod before and of its backoff, or from an edit.
+// TestFromWhenOnAPodCouldBeAskedFor: from the Job's first sight on, or from the end of the pod before and of its
+// backoff, or from an edit.
 func TestFromWhenOnAPodCouldBeAskedFor(t *testing.T) {
 	suspended := edit{At: seen(6, 20), Before: &events.JobSpec{Suspend: true}, After: &events.JobSpec{}}
 	for _, row := range []struct {
@@ -55,7 +56,8 @@ func TestFromWhenOnAPodCouldBeAskedFor(t *testing.T) {
 	}
 }
 
-// TestWhatWasLate: from when on something could be seen or done, and when it was; nothing where clocks differ, or others had a part in it.
+// TestWhatWasLate: from when on something could be seen or done, and when it was; nothing where clocks differ, or
+// others had a part in it.
 func TestWhatWasLate(t *testing.T) {
 	try := &Try{Ordered: seen(5, 40), Seen: seen(6, 41), Created: sec(41), Index: events.NoIndex, Running: sec(42), Started: seen(7, 42), Finished: sec(50), Ended: seen(9, 70)}
 	with := func(change func(*Case, *Try)) func(*Case) {

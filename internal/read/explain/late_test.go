@@ -13,8 +13,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestWhatJobledgerDidLate: from a record of a Job on, all that the log tells happens 26 s later, as when Jobledger was away or stood still before
-// it: what the Job's objects say of times before that stays. The answer says what came late, and why, as far as that is recorded.
+// TestWhatJobledgerDidLate: from a record of a Job on, all that the log tells happens 26 s later, as when Jobledger was
+// away or stood still before it: what the Job's objects say of times before that stays. The answer says what came late,
+// and why, as far as that is recorded.
 func TestWhatJobledgerDidLate(t *testing.T) {
 	const orders, daily = "backoff-limit/etl-orders", "deadline/report-daily"
 	added := func(r *events.Record) bool { return r.Kind == events.KindJobAdded }
@@ -233,8 +234,9 @@ func (l *lateLog) step() {
 	r.Stream, r.Kind, r.Facts = events.Controller, events.KindClockStepped, &events.ClockStepped{Step: l.by}
 }
 
-// TestADeadlineThatPassedWhileJobledgerStoodStill: the verdict of a Job that has no pod when its deadline passes says why it has none: here
-// nothing is recorded from behind its first status on. Where a pod ran, or other records were made, it does not say so.
+// TestADeadlineThatPassedWhileJobledgerStoodStill: the verdict of a Job that has no pod when its deadline passes says
+// why it has none: here nothing is recorded from behind its first status on. Where a pod ran, or other records were
+// made, it does not say so.
 func TestADeadlineThatPassedWhileJobledgerStoodStill(t *testing.T) {
 	const why = " while no pod ran, as Jobledger stood still from 22:06:48 to 22:07:21, and recorded nothing"
 	for _, row := range []struct {
@@ -262,7 +264,8 @@ func TestADeadlineThatPassedWhileJobledgerStoodStill(t *testing.T) {
 	}
 }
 
-// onePodWithout makes report-daily a Job that wants one pod, and leaves out what tells of its pods, if so, and when others' records were made.
+// onePodWithout makes report-daily a Job that wants one pod, and leaves out what tells of its pods, if so, and when
+// others' records were made.
 func (l *lateLog) onePodWithout(pods, others bool) {
 	l.without = map[events.Sequence]bool{}
 	late, started, began := l.records[l.at].Sequence, events.Time(0), false

@@ -21,7 +21,8 @@ func (a *Answer) putFirst(heads ...string) {
 	}
 }
 
-// leads are the sections that tell the cause of what the verdict says, the likeliest first; none where the verdict tells it.
+// leads are the sections that tell the cause of what the verdict says, the likeliest first; none where the verdict
+// tells it.
 func (c *Case) leads() []string {
 	switch c.Job.State {
 	case history.StateFailed, history.StateFailing:

@@ -10,9 +10,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestAPodWhoseEndIsNotRecorded: a Job is deleted while its pod is there, and the log ends with that, as do those
-// of a controller that ended then. Garbage collection takes the pod, and the answer says that the record of its end is missing. Only of a
-// Job that was seen to be deleted first it is not certain: it may have been deleted with its pods orphaned.
+// TestAPodWhoseEndIsNotRecorded: a Job is deleted while its pod is there, and the log ends with that, as do those of a
+// controller that ended then. Garbage collection takes the pod, and the answer says that the record of its end is
+// missing. Only of a Job that was seen to be deleted first it is not certain: it may have been deleted with its pods
+// orphaned.
 func TestAPodWhoseEndIsNotRecorded(t *testing.T) {
 	for _, name := range []string{"unschedulable/gpu-train", "image-pull/badimage"} {
 		t.Run(name, func(t *testing.T) {

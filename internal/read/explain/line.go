@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Lines says of many Jobs, in one line each, why they ended so or what they wait for. It is not safe for concurrent use.
+// Lines says of many Jobs, in one line each, why they ended so or what they wait for. It is not safe for concurrent
+// use.
 type Lines struct {
 	Zone words.Zone // of the times
 
@@ -26,7 +27,8 @@ func LinesOf(src history.Source) *Lines { return &Lines{src: &remembering{Source
 // LiveLines is for a source that goes on: each line reads the records of the controller again.
 func LiveLines(src history.Source) *Lines { return &Lines{src: src} }
 
-// Of is the line of a Job as of a point. Where the log is damaged there is a line with the error, as far as it can be read.
+// Of is the line of a Job as of a point. Where the log is damaged there is a line with the error, as far as it can be
+// read.
 func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*history.Why, error) {
 	c, err := Read(ctx, l.src, events.JobStream(types.UID(s.UID)), at)
 	switch {
@@ -42,7 +44,8 @@ func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*
 	return &history.Why{Text: line.Text, Whole: line.Whole, Records: line.Records}, cmp.Or(err, c.Unread())
 }
 
-// line is the verdict; of a Job that waits and is not stuck also what it waits for, and of one that was deleted what it had waited for.
+// line is the verdict; of a Job that waits and is not stuck also what it waits for, and of one that was deleted what it
+// had waited for.
 func (c *Case) line() Sentence {
 	v := c.verdict()
 	var waits []Sentence

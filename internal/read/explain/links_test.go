@@ -27,7 +27,8 @@ func TestWhichLinksAreTaken(t *testing.T) {
 	}
 }
 
-// TestLinksOfTries: an address has the time in which a try ran, a second more on both sides, and the first of its containers that failed.
+// TestLinksOfTries: an address has the time in which a try ran, a second more on both sides, and the first of its
+// containers that failed.
 func TestLinksOfTries(t *testing.T) {
 	l, err := ParseLink("logs=x://{{.Namespace}}/{{.Job}}/{{.Pod}}/{{.UID}}/{{.Node}}/{{.Container}}?{{.FromMillis}}-{{.ToMillis}}&{{.From}}&{{.To}}")
 	if err != nil {

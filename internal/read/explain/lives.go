@@ -16,8 +16,8 @@ type Life struct {
 	Older int `json:"older,omitempty"`
 }
 
-// OfLives chooses one of several Jobs of one name, which are given with the newest first: the newest that goes on, else the newest that failed, else
-// the newest. It knows then of the others; so many older ones were not looked at.
+// OfLives chooses one of several Jobs of one name, which are given with the newest first: the newest that goes on, else
+// the newest that failed, else the newest. It knows then of the others; so many older ones were not looked at.
 func OfLives(all []*Case, older int) *Case {
 	chosen := all[0]
 	best := 0

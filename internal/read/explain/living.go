@@ -17,8 +17,8 @@ var stuckWords = []string{
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
 }
 
-// stuckFrom is since when the try is stuck: an image that cannot be pulled is waited for under two words in turn, and a container that
-// crashes runs in between.
+// stuckFrom is since when the try is stuck: an image that cannot be pulled is waited for under two words in turn, and a
+// container that crashes runs in between.
 func (t *Try) stuckFrom() Mark {
 	if t.CrashedAt.Record != 0 {
 		return t.CrashedAt
@@ -76,7 +76,8 @@ func (c *Case) none() bool {
 	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && !c.Spec.Suspend && !slices.ContainsFunc(c.Tries, there)
 }
 
-// backoffUntil is when the next pod may come, if one is to come, and only the backoff after failures keeps it from coming; else 0.
+// backoffUntil is when the next pod may come, if one is to come, and only the backoff after failures keeps it from
+// coming; else 0.
 func (c *Case) backoffUntil() events.Time {
 	if c.folded == nil {
 		return 0
@@ -139,8 +140,8 @@ func (c *Case) stuck(running int) *stuckness {
 	return nil
 }
 
-// heldGroup is the newest refusal of what makes the Job's Workload and PodGroup, while it keeps the Job from having a pod (J-241); nil for
-// none.
+// heldGroup is the newest refusal of what makes the Job's Workload and PodGroup, while it keeps the Job from having a
+// pod (J-241); nil for none.
 func (c *Case) heldGroup() *refusal {
 	if c.Job.State != history.StateWaiting || c.Job.Reason != history.NoPodGroup {
 		return nil

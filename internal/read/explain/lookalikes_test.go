@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// lookalike is one symptom with two causes: a recorded incident, and the same records as they would be with another cause.
+// lookalike is one symptom with two causes: a recorded incident, and the same records as they would be with another
+// cause.
 type lookalike struct {
 	name     string
 	log, job string // log is "delegated" or "observed", job the namespace and name of the recorded one

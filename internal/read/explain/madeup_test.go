@@ -19,8 +19,9 @@ func madeUp(kind, reason string) *events.JobStatus {
 	return s
 }
 
-// TestAVerdictThatSomebodyWrote: a Job that never had a pod ends, as its status says. Nobody but the status says so. Neither the reason is told as
-// a cause, nor is it laid on a controller; and a Job that is over when it is first seen has no complete history.
+// TestAVerdictThatSomebodyWrote: a Job that never had a pod ends, as its status says. Nobody but the status says so.
+// Neither the reason is told as a cause, nor is it laid on a controller; and a Job that is over when it is first seen
+// has no complete history.
 func TestAVerdictThatSomebodyWrote(t *testing.T) {
 	for _, row := range []struct {
 		kind, reason string

@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// meanwhile is what held a Job up when its deadline passed, as the end of a sentence: what its pods waited for, what the API server refused,
-// or a container that ran on beside one that had done its work. It is empty when pods ran, and nothing held them.
+// meanwhile is what held a Job up when its deadline passed, as the end of a sentence: what its pods waited for, what
+// the API server refused, or a container that ran on beside one that had done its work. It is empty when pods ran, and
+// nothing held them.
 func (c *Case) meanwhile() (text passage, from []Mark) {
 	s := c.settled
 	if s == nil || s.Reason != "DeadlineExceeded" {
@@ -46,8 +47,8 @@ func (c *Case) meanwhile() (text passage, from []Mark) {
 	return phrase("%s", idle), from
 }
 
-// theirWords are the beginning of a message of the cluster's behind a colon, quoted, with its own quotes as single ones; nothing where there
-// is none.
+// theirWords are the beginning of a message of the cluster's behind a colon, quoted, with its own quotes as single
+// ones; nothing where there is none.
 func theirWords(s string) passage {
 	s = strings.ReplaceAll(strings.TrimSpace(s), `"`, "'")
 	if s == "" {
@@ -59,7 +60,8 @@ func theirWords(s string) passage {
 	return passage{fmt.Sprintf(": %q", begin(s, mostLine)), fmt.Sprintf(": %q", s)}
 }
 
-// heldAt are the tries that waited at a record, the longest wait first, if none ran: those that waited for the same as the first.
+// heldAt are the tries that waited at a record, the longest wait first, if none ran: those that waited for the same as
+// the first.
 func (c *Case) heldAt(at Mark) (out []*Try) {
 	for _, t := range c.Tries {
 		w := t.waitAt(at)

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// nearMiss reports whether a Job that succeeded had trouble on the way, and says what of it the verdict does not: pods that were disrupted and
-// did not count, and containers that were started again.
+// nearMiss reports whether a Job that succeeded had trouble on the way, and says what of it the verdict does not: pods
+// that were disrupted and did not count, and containers that were started again.
 func (c *Case) nearMiss() (also string, is bool) {
 	if c.folded == nil {
 		return "", false

@@ -38,8 +38,8 @@ var pauses = []time.Duration{time.Second, 4 * time.Second, 10 * time.Second, tim
 // mostNext is of how many records of a scene there are neighbours.
 const mostNext = 40
 
-// neighbours are the scenes next to one. In each a record was never made, cannot be read, comes later, or comes together with the one before
-// it; all before it are pruned; or all records hold something else.
+// neighbours are the scenes next to one. In each a record was never made, cannot be read, comes later, or comes
+// together with the one before it; all before it are pruned; or all records hold something else.
 func neighbours(t *testing.T, of list) iter.Seq[neighbour] {
 	records, n := of.records, 0
 	return func(yield func(neighbour) bool) {
@@ -336,7 +336,8 @@ func (s *sum) points(src history.Source, records []events.Record) {
 	}
 }
 
-// textsIn is where all texts are written whose sums differ from those that are kept: to compare them with those of another commit.
+// textsIn is where all texts are written whose sums differ from those that are kept: to compare them with those of
+// another commit.
 var textsIn = os.Getenv("JOBLEDGER_TEXTS")
 
 // summing is a sum of what is told of a scene and of its neighbours.

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// TestTheNextTry: until when the next try has to wait is told while one may come, and is never later than that came. Of a try that failed the Job
-// nothing is told to come, before and after its status says so.
+// TestTheNextTry: until when the next try has to wait is told while one may come, and is never later than that came. Of
+// a try that failed the Job nothing is told to come, before and after its status says so.
 func TestTheNextTry(t *testing.T) {
 	limit := func(n int32) func(*sceneJob) { return func(j *sceneJob) { j.spec.BackoffLimit = &n } }
 	begin := func(l *scene, n int32) *sceneJob {
@@ -90,8 +90,9 @@ func TestTheNextTry(t *testing.T) {
 	}
 }
 
-// TestAPodThatSucceedsAsItsJobFails: we fail a Job and delete its other pod, which ends well all the same. The status counts it as a failure from its
-// deletion on (J-022), and what is told of it is what the status says, then and in the end.
+// TestAPodThatSucceedsAsItsJobFails: we fail a Job and delete its other pod, which ends well all the same. The status
+// counts it as a failure from its deletion on (J-022), and what is told of it is what the status says, then and in the
+// end.
 func TestAPodThatSucceedsAsItsJobFails(t *testing.T) {
 	for _, row := range []struct {
 		name              string

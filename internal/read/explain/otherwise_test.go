@@ -150,8 +150,9 @@ func linesOf(t *testing.T, src *recorded, s events.Stream) []string {
 	return strings.Split(strings.TrimSpace(l.out.String()), "\n")
 }
 
-// TestWhatIsSaidOtherwise tells of recorded incidents as they would be where something is not known, or is another value: the lines that are
-// not those of the incident as it was. They are kept as a text, to be read by people like those of TestAnswersAreAsKept.
+// TestWhatIsSaidOtherwise tells of recorded incidents as they would be where something is not known, or is another
+// value: the lines that are not those of the incident as it was. They are kept as a text, to be read by people like
+// those of TestAnswersAreAsKept.
 func TestWhatIsSaidOtherwise(t *testing.T) {
 	open := map[string]*recorded{}
 	for _, dir := range logs(t) {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestADeadlineIsOverOnceItIs: another controller has not started a due time, as a Job of before runs. That startingDeadlineSeconds was over
-// is said only of a time that the log has come to.
+// TestADeadlineIsOverOnceItIs: another controller has not started a due time, as a Job of before runs. That
+// startingDeadlineSeconds was over is said only of a time that the log has come to.
 func TestADeadlineIsOverOnceItIs(t *testing.T) {
 	for _, row := range []struct {
 		last string

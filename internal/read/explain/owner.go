@@ -32,7 +32,8 @@ type RunMark struct {
 	Name string
 }
 
-// ownerSaid is what the Job's CronJob has to do with the Job's deletion, which was seen at a record; nil where the log does not tell.
+// ownerSaid is what the Job's CronJob has to do with the Job's deletion, which was seen at a record; nil where the log
+// does not tell.
 func (c *Case) ownerSaid(seen Mark) *owner {
 	if !c.ownerRead {
 		c.owner, c.ownerRead = c.readOwner(seen), true
@@ -40,7 +41,8 @@ func (c *Case) ownerSaid(seen Mark) *owner {
 	return c.owner
 }
 
-// readOwner reads the CronJob's stream from before the Job's first record to some time behind its deletion: a CronJob goes on for years.
+// readOwner reads the CronJob's stream from before the Job's first record to some time behind its deletion: a CronJob
+// goes on for years.
 func (c *Case) readOwner(seen Mark) *owner {
 	o := c.origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
@@ -111,8 +113,8 @@ func (w *owner) orders(r *events.Record, d *events.Decision) {
 	}
 }
 
-// soonAfter is within what time one deed follows from another: the built-in controllers look each second, and garbage collection takes
-// longer where much is to be done.
+// soonAfter is within what time one deed follows from another: the built-in controllers look each second, and garbage
+// collection takes longer where much is to be done.
 const soonAfter = 2 * time.Minute
 
 // removedBy says who deleted the Job, by the records of its CronJob; empty where they do not tell.
@@ -145,7 +147,8 @@ func (w *owner) limitText() string {
 	return fmt.Sprintf("more Jobs had ended than %s %d keeps", name, *limit)
 }
 
-// inferred is what the built-in CronJob controller would have done: it keeps no record, so what followed is all that tells.
+// inferred is what the built-in CronJob controller would have done: it keeps no record, so what followed is all that
+// tells.
 func (w *owner) inferred(seen Mark) (by string, from []Mark) {
 	if w.spec == nil {
 		return "", nil

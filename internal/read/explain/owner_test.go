@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestWhoDeletedAJobOfACronJob: a Job of a CronJob that we run was deleted by us, as one too many. The same records with another cause say
-// another one.
+// TestWhoDeletedAJobOfACronJob: a Job of a CronJob that we run was deleted by us, as one too many. The same records
+// with another cause say another one.
 func TestWhoDeletedAJobOfACronJob(t *testing.T) {
 	src := cronJobsRun(t)
 	of, order := src.firstDeleted(t)

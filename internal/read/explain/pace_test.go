@@ -68,8 +68,9 @@ var (
 	ofDueTimes = regexp.MustCompile(`^(HEALTHY|HELD BACK|NOT STARTING|UNKNOWN)`) // the other verdicts are about its Jobs
 )
 
-// TestDueTimesThatAreNotLookedAtYet: a CronJob is due each second, and nothing can start in this minute any more: it is looked at in the next one
-// (C-085). What is said of its last due times is said of those that were looked at, with how many came since, all through two minutes.
+// TestDueTimesThatAreNotLookedAtYet: a CronJob is due each second, and nothing can start in this minute any more: it is
+// looked at in the next one (C-085). What is said of its last due times is said of those that were looked at, with how
+// many came since, all through two minutes.
 func TestDueTimesThatAreNotLookedAtYet(t *testing.T) {
 	for _, policy := range []batchv1.ConcurrencyPolicy{batchv1.ForbidConcurrent, batchv1.AllowConcurrent, batchv1.ReplaceConcurrent} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -116,8 +117,9 @@ func TestDueTimesThatAreNotLookedAtYet(t *testing.T) {
 	}
 }
 
-// TestTheJobsOfACronJobThatIsGone: a CronJob is deleted while a Job of it runs, and its Jobs go with it. Its own records end with it, so what
-// became of the Job is told by the Job's records. Of a Job that the log does not have nothing is known.
+// TestTheJobsOfACronJobThatIsGone: a CronJob is deleted while a Job of it runs, and its Jobs go with it. Its own
+// records end with it, so what became of the Job is told by the Job's records. Of a Job that the log does not have
+// nothing is known.
 func TestTheJobsOfACronJobThatIsGone(t *testing.T) {
 	d := hanging(t, "* * * * *", batchv1.ForbidConcurrent)
 	if err := d.Pass(2 * time.Minute); err != nil {

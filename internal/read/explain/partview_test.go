@@ -14,8 +14,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// TestGetAndExplainHaveOneView: before the first listing has ended 'get' and 'explain' say alike that the controller had no full view of the cluster
-// of what goes on, and no history is complete. Of what is over nothing more comes, and both say nothing of that.
+// TestGetAndExplainHaveOneView: before the first listing has ended 'get' and 'explain' say alike that the controller
+// had no full view of the cluster of what goes on, and no history is complete. Of what is over nothing more comes, and
+// both say nothing of that.
 func TestGetAndExplainHaveOneView(t *testing.T) {
 	const part, whole = "the controller had no full view of the cluster then", "history complete"
 	l := newScene(t, false)
@@ -58,8 +59,8 @@ func TestGetAndExplainHaveOneView(t *testing.T) {
 	}
 }
 
-// TestAnObjectOfWhichOnlyTheSpecIsStored: a spec and a template are stored before the first version that has them. As of such a record nothing is
-// known of pods or Jobs, and an answer says neither that it is from them.
+// TestAnObjectOfWhichOnlyTheSpecIsStored: a spec and a template are stored before the first version that has them. As
+// of such a record nothing is known of pods or Jobs, and an answer says neither that it is from them.
 func TestAnObjectOfWhichOnlyTheSpecIsStored(t *testing.T) {
 	l := newScene(t, false)
 	j := l.job("09:00:00", "demo", `{"spec":{}}`, nil)
@@ -77,8 +78,9 @@ func TestAnObjectOfWhichOnlyTheSpecIsStored(t *testing.T) {
 
 var clockTimes = regexp.MustCompile(`\d\d:\d\d:\d\d`)
 
-// TestWithinAListing: a watch was lost at 09:00:30, and a listing began at 09:10:10. As of the records until it ended no answer tells a later time,
-// none says that the CronJob was watched, and what became of the due times since is unknown.
+// TestWithinAListing: a watch was lost at 09:00:30, and a listing began at 09:10:10. As of the records until it ended
+// no answer tells a later time, none says that the CronJob was watched, and what became of the due times since is
+// unknown.
 func TestWithinAListing(t *testing.T) {
 	for _, row := range []struct{ ours, edited bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 		l, ours := newScene(t, row.ours), row.ours

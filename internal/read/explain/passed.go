@@ -39,8 +39,8 @@ func versions(n uint64) string {
 	return fmt.Sprintf("%d versions", n)
 }
 
-// passedOver are the times, from the Job's creation to its end, in which its namespace was over its budget of log. Pods may have come and
-// gone then without a record.
+// passedOver are the times, from the Job's creation to its end, in which its namespace was over its budget of log. Pods
+// may have come and gone then without a record.
 func (c *Case) passedOver() []history.Passed {
 	return c.passed.Touching(c.Job.Namespace, false, c.start(), c.end())
 }

@@ -37,8 +37,8 @@ type peer struct {
 	ends     map[string]bool // how tries of it failed
 }
 
-// Compare looks at other Jobs, for one that failed: earlier runs of the same work, and what ran at the same time; for one that is stuck, at
-// those that the same held up. What it finds is in the answer from then on.
+// Compare looks at other Jobs, for one that failed: earlier runs of the same work, and what ran at the same time; for
+// one that is stuck, at those that the same held up. What it finds is in the answer from then on.
 func (c *Case) Compare(ctx context.Context) error {
 	switch {
 	case c.Spec == nil:
@@ -189,7 +189,8 @@ type content struct {
 	template []byte // redacted
 }
 
-// contents are the spec that a record stores, and its redacted pod template; nil where they are not kept. Each record is read once.
+// contents are the spec that a record stores, and its redacted pod template; nil where they are not kept. Each record
+// is read once.
 func (c *Case) contents(ctx context.Context, at events.Sequence) (*events.JobSpec, []byte) {
 	known, ok := c.stored[at]
 	if !ok {

@@ -63,8 +63,8 @@ func (c *Case) count(r *events.Record, t *Try) {
 	}
 }
 
-// countWaited notes that deleted pods count as failures from a record on that is none of theirs: the wait for their own end is over. It does
-// so where no other pod can be meant.
+// countWaited notes that deleted pods count as failures from a record on that is none of theirs: the wait for their own
+// end is over. It does so where no other pod can be meant.
 func (c *Case) countWaited(r *events.Record) {
 	switch r.Kind {
 	case events.KindTimerFired, events.KindDecided, events.KindCommandEnded:

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// counting counts what is read: how often each stream from its beginning, how often each record alone, and how many lists of Jobs.
+// counting counts what is read: how often each stream from its beginning, how often each record alone, and how many
+// lists of Jobs.
 type counting struct {
 	history.Source
 	streams map[events.Stream]int
@@ -44,8 +45,8 @@ func (c *counting) Records(ctx context.Context, q history.Query) iter.Seq2[event
 	return c.Source.Records(ctx, q)
 }
 
-// TestALongListReadsEachJobOnce: what is read for a list of trouble with all near misses, and for the lines of all Jobs: the records of each
-// Job once, those of the controller once, and a spec that thousands of Jobs share once.
+// TestALongListReadsEachJobOnce: what is read for a list of trouble with all near misses, and for the lines of all
+// Jobs: the records of each Job once, those of the controller once, and a spec that thousands of Jobs share once.
 func TestALongListReadsEachJobOnce(t *testing.T) {
 	for _, dir := range logs(t) {
 		for name, ask := range map[string]func(history.Source) (jobs int, err error){
@@ -85,8 +86,8 @@ func TestALongListReadsEachJobOnce(t *testing.T) {
 	}
 }
 
-// TestAJobThatFailedIsComparedAndOthersAreNot: of other Jobs nothing is read for a Job that completed, as its answer says nothing of them.
-// For one that failed each is read once.
+// TestAJobThatFailedIsComparedAndOthersAreNot: of other Jobs nothing is read for a Job that completed, as its answer
+// says nothing of them. For one that failed each is read once.
 func TestAJobThatFailedIsComparedAndOthersAreNot(t *testing.T) {
 	compared, alone := 0, 0
 	for _, dir := range logs(t) {

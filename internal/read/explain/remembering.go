@@ -10,12 +10,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostAlone is how many records are remembered that were looked up alone: specs and pod templates, which the runs of a CronJob share. A Job
-// costs one or two of them: 1,000 CronJobs fit. When there are more, all are forgotten.
+// mostAlone is how many records are remembered that were looked up alone: specs and pod templates, which the runs of a
+// CronJob share. A Job costs one or two of them: 1,000 CronJobs fit. When there are more, all are forgotten.
 const mostAlone = 2048
 
-// remembering reads the controller's stream once, however many Jobs are looked at, and a record that is looked up alone once for all Jobs
-// that refer to it. Nothing that failed is remembered.
+// remembering reads the controller's stream once, however many Jobs are looked at, and a record that is looked up alone
+// once for all Jobs that refer to it. Nothing that failed is remembered.
 type remembering struct {
 	history.Source
 	controller []events.Record

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// scene is a log of several Jobs, as it is written beside it: what is staged is short, and what a record needs beside it is made up.
+// scene is a log of several Jobs, as it is written beside it: what is staged is short, and what a record needs beside
+// it is made up.
 type scene struct {
 	*cronSeen
 	version uint64

@@ -192,7 +192,8 @@ func TestFailuresAreCut(t *testing.T) {
 	})
 }
 
-// TestLivesOfAName: of several Jobs that bore a name the one answers that goes on, else the one that failed, else the newest.
+// TestLivesOfAName: of several Jobs that bore a name the one answers that goes on, else the one that failed, else the
+// newest.
 func TestLivesOfAName(t *testing.T) {
 	src := observed(t)
 	var cases []*explain.Case

@@ -27,8 +27,8 @@ func (l *scene) controller(clock string, mode events.Mode, change func(*events.S
 	l.add(clock, events.Controller, events.KindControllerStarted, &events.ControllerStarted{Settings: s})
 }
 
-// says holds sentences against all that is told of the objects of a scene as of its end: of each Job and its pods, of each CronJob, and the list
-// of trouble. One behind a "!" is told nowhere.
+// says holds sentences against all that is told of the objects of a scene as of its end: of each Job and its pods, of
+// each CronJob, and the list of trouble. One behind a "!" is told nowhere.
 func (l *scene) says(want ...string) {
 	l.t.Helper()
 	src := l.source()

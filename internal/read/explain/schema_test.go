@@ -19,7 +19,8 @@ var update = flag.Bool("update", false, "write the schema and the golden texts")
 
 const schemaFile = "../../../docs/schema/explain.json"
 
-// TestAnswersFollowTheSchema: docs/schema/explain.json is what Answer is, and every answer about the recorded incidents follows it.
+// TestAnswersFollowTheSchema: docs/schema/explain.json is what Answer is, and every answer about the recorded incidents
+// follows it.
 func TestAnswersFollowTheSchema(t *testing.T) {
 	instant := &jsonschema.Schema{Type: "string", Format: "date-time"}
 	schema, err := jsonschema.For[explain.Answer](&jsonschema.ForOptions{

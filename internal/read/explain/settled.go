@@ -18,8 +18,8 @@ type settling struct {
 	Seen    Mark // the status shows it
 	Over    Mark // the status shows that it has finished
 
-	// Same: the Job is another controller's, and by the records before it, of which Evidence is the last that mattered, our rules come
-	// to the same end.
+	// Same: the Job is another controller's, and by the records before it, of which Evidence is the last that mattered,
+	// our rules come to the same end.
 	Same     bool
 	Evidence Mark
 }
@@ -86,7 +86,8 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	}
 }
 
-// unstored is a decision of ours that the status does not show yet. A newer version without it overtook it, if the write was refused.
+// unstored is a decision of ours that the status does not show yet. A newer version without it overtook it, if the
+// write was refused.
 func (c *Case) unstored(r *events.Record) *settling {
 	if c.settled != nil && c.settled.Seen.Record == 0 && c.folded.Write() != nil {
 		return c.settled

@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestAPodWhoseNodeIsGoneRanAtMost: pod garbage collection says that a pod failed long after its node went. Nobody saw its containers stop.
+// TestAPodWhoseNodeIsGoneRanAtMost: pod garbage collection says that a pod failed long after its node went. Nobody saw
+// its containers stop.
 func TestAPodWhoseNodeIsGoneRanAtMost(t *testing.T) {
 	seen := 0
 	for _, dir := range logs(t) {

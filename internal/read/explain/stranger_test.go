@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestHeldByAStranger: somebody takes the owner reference off the Job that a CronJob with policy Forbid runs. Its end is not seen then, and the
-// list of active Jobs keeps it (C-110), so it is no use to wait for that end.
+// TestHeldByAStranger: somebody takes the owner reference off the Job that a CronJob with policy Forbid runs. Its end
+// is not seen then, and the list of active Jobs keeps it (C-110), so it is no use to wait for that end.
 func TestHeldByAStranger(t *testing.T) {
 	for _, dir := range logs(t) {
 		if ofCronJobs(dir+"/") == 0 && !strings.Contains(dir, "cronjobs-") {
@@ -60,7 +60,8 @@ func TestHeldByAStranger(t *testing.T) {
 	}
 }
 
-// TestHeldByAJobOfLongAgo: the Job that holds the next one back began before what is read of its CronJob. It is not called a stranger.
+// TestHeldByAJobOfLongAgo: the Job that holds the next one back began before what is read of its CronJob. It is not
+// called a stranger.
 func TestHeldByAJobOfLongAgo(t *testing.T) {
 	src := cronJobsRun(t)
 	var of events.Stream

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestNothingIsStuckUnnamed: at many moments of the recorded incidents and of the situations that were generated, whatever is stuck then is named by
-// `failures`.
+// TestNothingIsStuckUnnamed: at many moments of the recorded incidents and of the situations that were generated,
+// whatever is stuck then is named by `failures`.
 func TestNothingIsStuckUnnamed(t *testing.T) {
 	const moments = 12
 	stuck := 0

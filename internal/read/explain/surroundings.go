@@ -53,8 +53,8 @@ func (s *surroundings) learn(r *events.Record) {
 // notInStep is by how much one watch may be behind another.
 const notInStep = 5 * time.Second
 
-// nodeOf is how the try's node was when something happened to the pod: the newest record of it, since the pod was there. Ok is false
-// when there is none that says that the node is out of order.
+// nodeOf is how the try's node was when something happened to the pod: the newest record of it, since the pod was
+// there. Ok is false when there is none that says that the node is out of order.
 func (c *Case) nodeOf(t *Try, when Mark) (n nodeAt, ok bool) {
 	for _, x := range c.around.nodes[t.Node] {
 		if x.At > when.At.Add(notInStep) {
@@ -91,8 +91,8 @@ func (c *Case) withNode(t *Try, e Ending, when Mark) Ending {
 	return e
 }
 
-// namespaceEnd is the record that says that the Job's namespace is being deleted, if that explains the deletion of a pod that was seen
-// so: both times are the API server's where the pod's is exact.
+// namespaceEnd is the record that says that the Job's namespace is being deleted, if that explains the deletion of a
+// pod that was seen so: both times are the API server's where the pod's is exact.
 func (c *Case) namespaceEnd(t *Try, seen Mark) (namespaceAt, bool) {
 	for _, x := range c.around.namespaces[c.Job.Namespace] {
 		switch {
@@ -105,7 +105,8 @@ func (c *Case) namespaceEnd(t *Try, seen Mark) (namespaceAt, bool) {
 	return namespaceAt{}, false
 }
 
-// within reports whether the deletion of a namespace was asked for in the Job's time: another of that name may have gone before.
+// within reports whether the deletion of a namespace was asked for in the Job's time: another of that name may have
+// gone before.
 func (c *Case) within(f *events.NamespaceSeen) bool {
 	return f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.Job.Created)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestWhoSuspendedAJob: of a recorded Job that a user suspended the verdict says who that was, and in which queue of Kueue it is if it is in
-// one. Of one that was never resumed, as a queue holds them from the beginning, it says since when.
+// TestWhoSuspendedAJob: of a recorded Job that a user suspended the verdict says who that was, and in which queue of
+// Kueue it is if it is in one. Of one that was never resumed, as a queue holds them from the beginning, it says since
+// when.
 func TestWhoSuspendedAJob(t *testing.T) {
 	var src *recorded
 	for _, dir := range logs(t) {

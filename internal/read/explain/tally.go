@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// heed brings what tries count as to what the status of a Job that has ended counts. Pods that were stopped at its end are counted by one
-// write of the status, or not at all, and no record of theirs says which. What the status leaves open is CountedUnknown.
+// heed brings what tries count as to what the status of a Job that has ended counts. Pods that were stopped at its end
+// are counted by one write of the status, or not at all, and no record of theirs says which. What the status leaves
+// open is CountedUnknown.
 func (c *Case) heed() {
 	if c.folded == nil || !c.folded.Finished() || c.Truncated() || c.damage != 0 {
 		return

@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// findTemplate looks for the newest edit of the jobTemplate that was made after the Job: its CronJob makes others since.
+// findTemplate looks for the newest edit of the jobTemplate that was made after the Job: its CronJob makes others
+// since.
 func (c *Case) findTemplate(ctx context.Context) error {
 	o := c.origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {

@@ -19,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
 
-// TestAnEditOfTheTemplateIsToldByItsFields: a CronJob whose Jobs all fail gets another image and one variable more. Its answer names both, and
-// so does that of a Job made before the edit; that of one made after it does not.
+// TestAnEditOfTheTemplateIsToldByItsFields: a CronJob whose Jobs all fail gets another image and one variable more. Its
+// answer names both, and so does that of a Job made before the edit; that of one made after it does not.
 func TestAnEditOfTheTemplateIsToldByItsFields(t *testing.T) {
 	settings := events.DefaultSettings()
 	settings.Mode, settings.CronJobs = events.ModeAll, true

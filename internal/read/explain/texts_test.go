@@ -297,7 +297,8 @@ func TestAListStandsInOrder(t *testing.T) {
 	}
 }
 
-// TestRatesOfOthers: a rate of those that have something in common is told where it is worse than that of the rest, of which there are enough.
+// TestRatesOfOthers: a rate of those that have something in common is told where it is worse than that of the rest, of
+// which there are enough.
 func TestRatesOfOthers(t *testing.T) {
 	others := func(text string) (all []*peer) { // F and C have it, f and c do not; f and F failed
 		for i, r := range text {

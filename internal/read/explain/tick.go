@@ -80,8 +80,8 @@ func (f *fates) heldBefore(e *duetimes.Entry) (why string, from []Mark) {
 // lateStart is how late a start has to be for its reason to be asked for.
 const lateStart = history.LateStart
 
-// lateBy says why a due time was started late that no record says to be held back: while a CronJob is suspended nothing is decided about it,
-// and what another controller waits for is found from what was seen.
+// lateBy says why a due time was started late that no record says to be held back: while a CronJob is suspended nothing
+// is decided about it, and what another controller waits for is found from what was seen.
 func (f *fates) lateBy(e *duetimes.Entry) (why string, from []Mark) {
 	if f.gapAt(e.First) != nil {
 		return "", nil

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TickWhy says what kept a due time from starting, or from starting in time, in a phrase for a list; empty where the log does not prove it. Gaps
-// are the times in which no controller watched.
+// TickWhy says what kept a due time from starting, or from starting in time, in a phrase for a list; empty where the
+// log does not prove it. Gaps are the times in which no controller watched.
 func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone words.Zone) string {
 	f := &fates{due: due, gaps: gaps, zone: zone, location: due.Location(), dates: true}
 	switch {
@@ -46,7 +46,8 @@ func (f *fates) startedLate(e *duetimes.Entry) string {
 	return why
 }
 
-// skippedWhy says what kept another controller from starting due times, where it is the same for the first and the last of them.
+// skippedWhy says what kept another controller from starting due times, where it is the same for the first and the last
+// of them.
 func (f *fates) skippedWhy(e *duetimes.Entry) string {
 	why, from := f.whySkipped(e, e.First)
 	if last, _ := f.whySkipped(e, e.Last); last != why {

@@ -48,7 +48,8 @@ type Span struct {
 	Of
 }
 
-// Of says which try a span or an end is of, and the record that it begins with. Times in which nobody watched are of none.
+// Of says which try a span or an end is of, and the record that it begins with. Times in which nobody watched are of
+// none.
 type Of struct {
 	Pod    string `json:"pod,omitempty"`
 	Try    int    `json:"try,omitempty"`

@@ -224,9 +224,9 @@ func streams(records []events.Record, kind events.StreamKind, most int) (out []e
 	return out, all
 }
 
-// TestAnswersAreAsKept compares all that is told of the recorded incidents with texts that are kept, so that no change of an answer goes
-// unseen. That the texts are true is for package explaintest, and for test/incidents. After a change of words 'go test ./internal/read/explain
-// -run AsKept -update' writes them anew: read the difference.
+// TestAnswersAreAsKept compares all that is told of the recorded incidents with texts that are kept, so that no change
+// of an answer goes unseen. That the texts are true is for package explaintest, and for test/incidents. After a change
+// of words 'go test ./internal/read/explain -run AsKept -update' writes them anew: read the difference.
 func TestAnswersAreAsKept(t *testing.T) {
 	for _, dir := range append(logs(t), generated(t)...) {
 		name := filepath.Base(dir)

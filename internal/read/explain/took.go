@@ -248,7 +248,8 @@ func (c *Case) took() []Sentence {
 	return out
 }
 
-// spent is how long each phase of the Job took: of one with several indexes on the one that decided when it ended, which is named.
+// spent is how long each phase of the Job took: of one with several indexes on the one that decided when it ended,
+// which is named.
 func (c *Case) spent() (total [phases]time.Duration, on string) {
 	of := c.Tries
 	if t := c.decisiveIndex(); t != nil {
@@ -266,8 +267,8 @@ func (c *Case) spent() (total [phases]time.Duration, on string) {
 	return sweep(all, c.start(), c.end()), on
 }
 
-// decisiveIndex is a try of the index that made the Job end when it did: the one that failed it, or the last to end. Nil for a Job
-// without several indexes, and for one whose end is not that of a try.
+// decisiveIndex is a try of the index that made the Job end when it did: the one that failed it, or the last to end.
+// Nil for a Job without several indexes, and for one whose end is not that of a try.
 func (c *Case) decisiveIndex() *Try {
 	last := c.lastIndex()
 	if last == nil || c.settled == nil {

@@ -117,8 +117,8 @@ func (t *Try) end() Mark {
 	return t.Gone
 }
 
-// shown is the record that shows how its containers ended, or on which node a pod was that went without an end; none where the record of its
-// end says all.
+// shown is the record that shows how its containers ended, or on which node a pod was that went without an end; none
+// where the record of its end says all.
 func (t *Try) shown() Mark {
 	switch {
 	case len(failures(t.Containers)) > 0:
@@ -140,13 +140,14 @@ func (t *Try) began() events.Time {
 	return first
 }
 
-// neverRan reports whether the program of a container could not be started: its node calls the moment of that its start and its end.
+// neverRan reports whether the program of a container could not be started: its node calls the moment of that its start
+// and its end.
 func neverRan(c *events.ContainerEnd) bool {
 	return c.Reason == "StartError" || c.Reason == "ContainerCannotRun"
 }
 
-// ran is for how long it ran. Exact says that it was seen to begin and to end; otherwise the node's clock says so, in whole
-// seconds, or (most) it is no more than that.
+// ran is for how long it ran. Exact says that it was seen to begin and to end; otherwise the node's clock says so, in
+// whole seconds, or (most) it is no more than that.
 func (t *Try) ran() (d time.Duration, known, most bool) {
 	began, finished := t.began(), t.Finished
 	switch {
@@ -160,8 +161,8 @@ func (t *Try) ran() (d time.Duration, known, most bool) {
 	return 0, false, false
 }
 
-// unheard reports whether it was said to have failed, and of none of its containers how it ended: pod garbage collection says so of a pod
-// whose node is gone, of which no kubelet tells when it stopped.
+// unheard reports whether it was said to have failed, and of none of its containers how it ended: pod garbage
+// collection says so of a pod whose node is gone, of which no kubelet tells when it stopped.
 func (t *Try) unheard() bool { return t.Phase == events.PodFailed && len(failures(t.Containers)) == 0 }
 
 // stale reports whether its end was seen long after the node says that it was.
@@ -299,8 +300,9 @@ func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// given takes in how long the pod was given to stop, from the first record that shows its deletion. When its containers have ended, its
-// kubelet deletes it once more, and gives it no time: what is seen only then says nothing of what was asked for.
+// given takes in how long the pod was given to stop, from the first record that shows its deletion. When its containers
+// have ended, its kubelet deletes it once more, and gives it no time: what is seen only then says nothing of what was
+// asked for.
 func (t *Try) given(r *events.Record, f *events.PodSeen) {
 	switch g := f.DeletionGracePeriodSeconds; {
 	case g == nil:

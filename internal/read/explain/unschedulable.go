@@ -14,9 +14,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// unschedulable is what the scheduler says of a pod for which it has no node: "0/7 nodes are available: 2 node(s) didn't match Pod's node
-// affinity/selector, 4 node(s) had untolerated taint(s), 1 Insufficient cpu. preemption: …". Each node is counted under the first of its plugins
-// that refused it, so the numbers do not say which part decides, and neither do we.
+// unschedulable is what the scheduler says of a pod for which it has no node: "0/7 nodes are available: 2 node(s)
+// didn't match Pod's node affinity/selector, 4 node(s) had untolerated taint(s), 1 Insufficient cpu. preemption: …".
+// Each node is counted under the first of its plugins that refused it, so the numbers do not say which part decides,
+// and neither do we.
 type unschedulable struct {
 	head  string // "0/7 nodes are available"
 	parts []schedulerPart
@@ -40,7 +41,8 @@ const (
 	asksCapacity = "resources"
 )
 
-// asked are words of the scheduler's plugins, and the field of the pod's spec that each is about. The first that is found counts.
+// asked are words of the scheduler's plugins, and the field of the pod's spec that each is about. The first that is
+// found counts.
 var asked = []struct{ words, field string }{
 	{"node affinity/selector", asksNodes}, {"taint", asksTaints}, {"volume", asksVolumes}, {"topology spread", asksSpread},
 	{"affinity", asksPods}, {"Insufficient", asksCapacity},
@@ -74,8 +76,8 @@ func parseUnschedulable(message string) (u unschedulable, ok bool) {
 			p.asks = asked[at].field
 		}
 	}
-	// What the fewest nodes have comes first, as large numbers are most often the nodes of other teams. The nodes that the pod does not want, by its
-	// own selector, come last.
+	// What the fewest nodes have comes first, as large numbers are most often the nodes of other teams. The nodes that the
+	// pod does not want, by its own selector, come last.
 	slices.SortStableFunc(u.parts, func(a, b schedulerPart) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.nodes, b.nodes))
 	})
@@ -84,8 +86,9 @@ func parseUnschedulable(message string) (u unschedulable, ok bool) {
 
 func (p *schedulerPart) rank() int { return rank(p.asks != asksNodes) }
 
-// reasons says why the scheduler has no node for a try, as a record has it: the first part behind what is to be said before, which follows from
-// others, too; each other one as a sentence of its own, with what the pod template has of it.
+// reasons says why the scheduler has no node for a try, as a record has it: the first part behind what is to be said
+// before, which follows from others, too; each other one as a sentence of its own, with what the pod template has of
+// it.
 func (c *Case) reasons(t *Try, u *unschedulable, said Mark, from []Mark, before string) []Sentence {
 	template, at := c.templateFor(t)
 	var out []Sentence
@@ -105,7 +108,8 @@ func (c *Case) reasons(t *Try, u *unschedulable, said Mark, from []Mark, before 
 	return out
 }
 
-// templateFor is the pod template of which a try was made, redacted, and the record that stores it; nil where it is not kept.
+// templateFor is the pod template of which a try was made, redacted, and the record that stores it; nil where it is not
+// kept.
 func (c *Case) templateFor(t *Try) (template []byte, at events.Sequence) {
 	for _, s := range c.specs {
 		if at == 0 || s.from <= t.Seen.Record {

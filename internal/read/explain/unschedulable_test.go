@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhatTheSchedulerSays: of its sentence each reason has a line, what the fewest nodes have first, and the pod's own selector last, with what the
-// pod template has of it. Its words stay as they are, and all of them. What is no such sentence is told as it is.
+// TestWhatTheSchedulerSays: of its sentence each reason has a line, what the fewest nodes have first, and the pod's own
+// selector last, with what the pod template has of it. Its words stay as they are, and all of them. What is no such
+// sentence is told as it is.
 func TestWhatTheSchedulerSays(t *testing.T) {
 	const template = `{"spec":{"nodeSelector":{"pool":"gpu","zone":"a"},"tolerations":[{"key":"gpu","operator":"Exists","effect":"NoSchedule"},` +
 		`{"key":"team","value":"ml"}],"containers":[{"name":"main","image":"app:1","resources":{"requests":{"cpu":"4"}}},{"name":"log","image":"l:1"}],` +

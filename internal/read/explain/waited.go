@@ -9,11 +9,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// waitTold is the shortest wait that is told of a word with which things mostly go on by themselves, such as ContainerCreating.
+// waitTold is the shortest wait that is told of a word with which things mostly go on by themselves, such as
+// ContainerCreating.
 const waitTold = 5 * time.Second
 
-// waited says what pods of a Job that is over had waited for: before they started, if they did. Pods that waited for the same are
-// told as one, by the longest of their waits. Each took longer than told: words of a pod are recorded when they have held for a while.
+// waited says what pods of a Job that is over had waited for: before they started, if they did. Pods that waited for
+// the same are told as one, by the longest of their waits. Each took longer than told: words of a pod are recorded when
+// they have held for a while.
 func (c *Case) waited() []Sentence {
 	if !c.over() {
 		return nil
@@ -77,8 +79,8 @@ type pastWait struct {
 
 func (w *pastWait) took() time.Duration { return w.until.At.Sub(w.From.At) }
 
-// pastWait is a wait that is over, and whether there is something to tell of it. A container that waits to be started again is told as a
-// try that failed.
+// pastWait is a wait that is over, and whether there is something to tell of it. A container that waits to be started
+// again is told as a try that failed.
 func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 	out := pastWait{Waiting: w, try: t, until: w.Until}
 	if w.Until.Record == 0 { // it waited to the end

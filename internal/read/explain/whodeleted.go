@@ -60,7 +60,8 @@ func (c *Case) thirdRuns() bool {
 	return by != "" && by != events.BuiltinManagedBy
 }
 
-// byController says that the Job's own controller deleted the pod, as its rules ask for that. Nobody knows the rules of a third one.
+// byController says that the Job's own controller deleted the pod, as its rules ask for that. Nobody knows the rules of
+// a third one.
 func (c *Case) byController(m Mark, why string, seen Mark) Ending {
 	if !c.thirdRuns() {
 		return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
@@ -75,15 +76,16 @@ func (c *Case) byController(m Mark, why string, seen Mark) Ending {
 	return e
 }
 
-// byClient says that an API client deleted the pod. A namespace that goes takes its pods before its Jobs; unless namespaces are watched
-// nothing tells one from the other when the Job went soon after.
+// byClient says that an API client deleted the pod. A namespace that goes takes its pods before its Jobs; unless
+// namespaces are watched nothing tells one from the other when the Job went soon after.
 func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	e := Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(not, disruptionNames...)}
 	if t.unrecorded > 0 { // one of them may have shown that it was disrupted
 		e.By, e.Not, e.Missing = ByUnknown, not, fmt.Sprintf("the %s of it that were seen before and not recorded", versions(t.unrecorded))
 		return e
 	}
-	// Pod garbage collection says so in a condition, which may have been missed. It takes pods of a node that was gone before.
+	// Pod garbage collection says so in a condition, which may have been missed. It takes pods of a node that was gone
+	// before.
 	if n, ok := c.nodeOf(t, seen); ok && n.seen == nil && n.At < seen.At {
 		e.By, e.Why = ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.nodeWords(&n, t.Node)
 		e.Marks, e.Missing, e.Not = append(e.Marks, n.Mark), "the pod's condition DisruptionTarget", not
@@ -105,8 +107,9 @@ func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	return e
 }
 
-// leftBehind is the ending of a pod of which nothing was seen since its Job's object went. Garbage collection takes such a pod. Only a Job
-// that is deleted with its pods orphaned leaves them, and such a Job is seen to be deleted first, while it waits for them.
+// leftBehind is the ending of a pod of which nothing was seen since its Job's object went. Garbage collection takes
+// such a pod. Only a Job that is deleted with its pods orphaned leaves them, and such a Job is seen to be deleted
+// first, while it waits for them.
 func (c *Case) leftBehind(t *Try) Ending {
 	switch {
 	case c.gone.Record == 0 || c.damage != 0:
@@ -148,7 +151,8 @@ func (c *Case) notUs(seen Mark) []string {
 	return nil
 }
 
-// deletedBefore reports whether the deletion of the Job explains that of a pod: it was asked for before, or at the same moment.
+// deletedBefore reports whether the deletion of the Job explains that of a pod: it was asked for before, or at the same
+// moment.
 func (c *Case) deletedBefore(t *Try, seen Mark) bool {
 	const moment = time.Second // the watches of Jobs and of pods are not in step
 	m := c.deletion()
@@ -182,15 +186,16 @@ func (c *Case) suspendedAt(m Mark) bool {
 	return is
 }
 
-// controllerFirst reports whether the Job's own controller had a reason to delete the pod before the Job's deletion was seen.
+// controllerFirst reports whether the Job's own controller had a reason to delete the pod before the Job's deletion was
+// seen.
 func (c *Case) controllerFirst(t *Try, seen Mark) bool {
 	m, _ := c.fewerWanted(t, seen)
 	gone := c.deletion()
 	return m.Record != 0 && gone.Record != 0 && m.Record < gone.Record
 }
 
-// fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the reason. An edit is
-// one only while it holds, and while more pods are there than it wants.
+// fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the
+// reason. An edit is one only while it holds, and while more pods are there than it wants.
 func (c *Case) fewerWanted(t *Try, seen Mark) (Mark, string) {
 	const slack = 3 * time.Second
 	if m := c.endedBefore(seen, slack); m.Record != 0 {
@@ -216,7 +221,8 @@ func (c *Case) fewerWanted(t *Try, seen Mark) (Mark, string) {
 	return Mark{}, ""
 }
 
-// living is how many pods the Job had at a record that had not ended, and of which no record before shows that they were to be deleted.
+// living is how many pods the Job had at a record that had not ended, and of which no record before shows that they
+// were to be deleted.
 func (c *Case) living(at Mark) (n int) {
 	for _, t := range c.Tries {
 		over := t.over() && t.end().Record < at.Record
@@ -228,8 +234,9 @@ func (c *Case) living(at Mark) (n int) {
 	return n
 }
 
-// endedBefore is the record by which the Job came to its end before a pod was deleted. What came after that cannot be why: a deleted pod may
-// be the failure that was one too many. Where our rules do not know why the Job ended, its status may be seen somewhat later than the pod.
+// endedBefore is the record by which the Job came to its end before a pod was deleted. What came after that cannot be
+// why: a deleted pod may be the failure that was one too many. Where our rules do not know why the Job ended, its
+// status may be seen somewhat later than the pod.
 func (c *Case) endedBefore(seen Mark, slack time.Duration) Mark {
 	s := c.settled
 	switch {
@@ -244,9 +251,9 @@ func (c *Case) endedBefore(seen Mark, slack time.Duration) Mark {
 	return Mark{}
 }
 
-// oneTooMany reports whether a Job that ended for its failures had too few without the pod whose deletion a record shows: the deletion was
-// the failure that was one too many, and not what came of it. (The built-in controller counts a pod that is being deleted as failed, also
-// when its program then ends with 0.)
+// oneTooMany reports whether a Job that ended for its failures had too few without the pod whose deletion a record
+// shows: the deletion was the failure that was one too many, and not what came of it. (The built-in controller counts a
+// pod that is being deleted as failed, also when its program then ends with 0.)
 func (c *Case) oneTooMany(seen Mark) bool {
 	if c.settled.Reason != "BackoffLimitExceeded" || c.Spec == nil || c.Spec.BackoffLimit == nil {
 		return false

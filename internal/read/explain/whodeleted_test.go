@@ -74,7 +74,8 @@ func (l *staged) podDeleted(clock string) {
 	})
 }
 
-// TestAPodThatAnUnknownControllerMayHaveDeleted: a Job of a controller whose rules nobody knows is suspended, and its pod is deleted.
+// TestAPodThatAnUnknownControllerMayHaveDeleted: a Job of a controller whose rules nobody knows is suspended, and its
+// pod is deleted.
 func TestAPodThatAnUnknownControllerMayHaveDeleted(t *testing.T) {
 	for _, row := range []struct {
 		managedBy string
@@ -96,8 +97,8 @@ func TestAPodThatAnUnknownControllerMayHaveDeleted(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotRecordedRulesOutNothing: versions of a pod that were not recorded may have shown its eviction; pods that came while the namespace was
-// over its budget have no record.
+// TestWhatIsNotRecordedRulesOutNothing: versions of a pod that were not recorded may have shown its eviction; pods that
+// came while the namespace was over its budget have no record.
 func TestWhatIsNotRecordedRulesOutNothing(t *testing.T) {
 	l := running(t, "")
 	l.addWith("09:00:30", demo, events.KindPodChanged, &events.PodSeen{

@@ -90,7 +90,8 @@ func (s *settling) bound() events.Sequence {
 	return s.Seen.Record
 }
 
-// numbersMarks are where numbers has its values from, beside the end of the last try: of a deadline, when the Job started.
+// numbersMarks are where numbers has its values from, beside the end of the last try: of a deadline, when the Job
+// started.
 func (c *Case) numbersMarks(s *settling) []Mark {
 	if s == nil || s.Reason != "DeadlineExceeded" {
 		return nil

@@ -23,7 +23,8 @@ type WhyNot struct {
 	Due  bool             `json:"due"`            // it was a due time, is one, or will be one
 	Tick *history.Tick    `json:"tick,omitempty"` // of one that has its fate
 	Open *history.OpenDue `json:"open,omitempty"` // of one that is held back
-	// PassedOver are times that touch that of the instant and its fate, in which the CronJob's namespace was over its budget of log.
+	// PassedOver are times that touch that of the instant and its fate, in which the CronJob's namespace was over its
+	// budget of log.
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
 	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
@@ -32,8 +33,8 @@ type WhyNot struct {
 	Sentences []Sentence           `json:"sentences"`
 }
 
-// ReadWhyNot reads what became of an instant of the CronJobs that bore a name, the newest first: that of then answers. Sentences say their
-// times in that zone, and due times in the zone of the schedule, too.
+// ReadWhyNot reads what became of an instant of the CronJobs that bore a name, the newest first: that of then answers.
+// Sentences say their times in that zone, and due times in the zone of the schedule, too.
 func ReadWhyNot(ctx context.Context, src history.Source, lives []events.Stream, t time.Time, zone words.Zone) (*WhyNot, error) {
 	at := events.At(t)
 	s, due, before, err := lifeAt(ctx, src, lives, at)
@@ -63,7 +64,8 @@ func ReadWhyNot(ctx context.Context, src history.Source, lives []events.Stream, 
 	return w, nil
 }
 
-// lifeAt reads the CronJob that there was at an instant; where there was none, the one that came next, and the one of before.
+// lifeAt reads the CronJob that there was at an instant; where there was none, the one that came next, and the one of
+// before.
 func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at events.Time) (s events.Stream, due, before *duetimes.CronJob, err error) {
 	for i := range lives {
 		read, err := duetimes.Around(ctx, src, lives[i], at)
@@ -138,7 +140,8 @@ func (w *WhyNot) unseen(f *fates, at events.Time, who string) {
 	w.add(m, "what became of it is unknown: it was not watched before that; the newest that was started is %s, by status.lastScheduleTime", f.at(seen.LastSchedule))
 }
 
-// afterEnd is the answer for an instant behind the end of the newest CronJob of the name. Where nobody watched, another one may have come.
+// afterEnd is the answer for an instant behind the end of the newest CronJob of the name. Where nobody watched, another
+// one may have come.
 func (w *WhyNot) afterEnd(f *fates, at events.Time, who string) {
 	g := f.gapAt(at)
 	switch {
@@ -156,7 +159,8 @@ func (w *WhyNot) afterEnd(f *fates, at events.Time, who string) {
 	}
 }
 
-// toldWithin is more than the time between a version that is passed over and the record that tells of it: a minute, and a busy turn.
+// toldWithin is more than the time between a version that is passed over and the record that tells of it: a minute, and
+// a busy turn.
 const toldWithin = 5 * time.Minute
 
 // missing says what may be missing between the instant and its fate, as it was passed over.
@@ -256,7 +260,8 @@ func (f *fates) becameAt(e *duetimes.Entry, at events.Time) (text string, from [
 	return f.became(e)
 }
 
-// passed is the answer for an instant that is over, and at which nothing has started. It gets its fate with the others of its minute.
+// passed is the answer for an instant that is over, and at which nothing has started. It gets its fate with the others
+// of its minute.
 func (w *WhyNot) passed(f *fates, v *duetimes.Verdict, at events.Time, who string) {
 	w.add(nil, "%s was a due time of %s by its schedule %q, and nothing has started at it so far", f.at(at), who, f.due.SeenAt(at).Schedule)
 	open := f.due.Open()
@@ -283,8 +288,8 @@ func (w *WhyNot) held(f *fates, at events.Time) {
 	}
 }
 
-// suspended says that a due time which this controller started late came while the CronJob was suspended. No record holds it back: of a
-// suspended CronJob nothing is decided.
+// suspended says that a due time which this controller started late came while the CronJob was suspended. No record
+// holds it back: of a suspended CronJob nothing is decided.
 func (w *WhyNot) suspended(f *fates, e *duetimes.Entry) {
 	if len(w.Sentences) > 1 || e.Observed || e.Late < lateStart {
 		return

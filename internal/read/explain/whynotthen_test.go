@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhyNotOfThen: of an instant that passed the answer goes by the schedule, the suspension and the deadline of then, as the ledger does, and not
-// by those of now.
+// TestWhyNotOfThen: of an instant that passed the answer goes by the schedule, the suspension and the deadline of then,
+// as the ledger does, and not by those of now.
 func TestWhyNotOfThen(t *testing.T) {
 	for _, row := range []struct {
 		name     string

@@ -13,8 +13,9 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// BenchmarkReaders asks a log of 1,000,000 records what it asks one of 100,000 (of 200,000 and 20,000 with -short), each closed in good
-// order and opened anew: the cost must be that of the answer. Both are read with the lists that a controller keeps.
+// BenchmarkReaders asks a log of 1,000,000 records what it asks one of 100,000 (of 200,000 and 20,000 with -short),
+// each closed in good order and opened anew: the cost must be that of the answer. Both are read with the lists that a
+// controller keeps.
 func BenchmarkReaders(b *testing.B) {
 	sizes := []int{1_000_000, 100_000}
 	if testing.Short() {

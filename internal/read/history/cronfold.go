@@ -39,8 +39,8 @@ type heldFor struct {
 	by  string
 }
 
-// Projected is the CronJob as it is projected, or as it was when it left the projection; nil when it was never there, and in a brief
-// fold of one that is over. The caller does not change it.
+// Projected is the CronJob as it is projected, or as it was when it left the projection; nil when it was never there,
+// and in a brief fold of one that is over. The caller does not change it.
 func (a *CronAccount) Projected() *projector.CronJob { return a.job }
 
 // CronAccount is that of a CronJob; nil when no record of it was folded.
@@ -58,8 +58,8 @@ func (f *Fold) CronAccounts() []*CronAccount {
 	return out
 }
 
-// RecallCron begins the account of a CronJob of which nothing was folded with what earlier records said of it. What is kept of one that is
-// not over is restored into the World beside that.
+// RecallCron begins the account of a CronJob of which nothing was folded with what earlier records said of it. What is
+// kept of one that is not over is restored into the World beside that.
 func (f *Fold) RecallCron(s CronSummary) {
 	a := f.newCron(events.CronJobStream(types.UID(s.UID)))
 	a.First, a.Last, a.Tick, a.summary = events.Sequence(s.First), events.Sequence(s.Last), s.LastDue, &s

@@ -12,16 +12,16 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// CronJob is what `get cronjob/NAME` says: the projected state as of one record of the log. Its JSON changes only by growing.
-// Times are RFC 3339 with nanoseconds, UTC; what is unset or empty is left out.
+// CronJob is what `get cronjob/NAME` says: the projected state as of one record of the log. Its JSON changes only by
+// growing. Times are RFC 3339 with nanoseconds, UTC; what is unset or empty is left out.
 type CronJob struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
 	AsOf Place `json:"asOf"` // the newest record that was looked at, of any stream
-	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the newest record, as no
-	// controller was asked. It is left out where another time was asked for.
+	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the
+	// newest record, as no controller was asked. It is left out where another time was asked for.
 	Clock      string             `json:"clock,omitempty"`
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
 	First      uint64             `json:"first,omitempty"`     // the CronJob's first record; left out where it is no longer kept
@@ -60,7 +60,8 @@ type CronJob struct {
 // InPart is Job.InPart of a CronJob.
 func (j *CronJob) InPart() bool { return j.Listing && !j.Gone }
 
-// Location is the zone in which the schedule is written, by the rules that the log has; nil where it has none, and for UTC.
+// Location is the zone in which the schedule is written, by the rules that the log has; nil where it has none, and for
+// UTC.
 func (j *CronJob) Location() *time.Location { return j.zone }
 
 // CronSpec is the CronJob's spec, but for its template.

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// LateStart is for how long a due time may be open without being late: a start takes its time, and what is seen of it comes by watches.
+// LateStart is for how long a due time may be open without being late: a start takes its time, and what is seen of it
+// comes by watches.
 const LateStart = 5 * time.Second
 
 // Grace is LateStart, or startingDeadlineSeconds where that is shorter; nil is unset.
@@ -24,7 +25,8 @@ func Grace(deadlineSeconds *int64) time.Duration {
 	return min(LateStart, deadline(max(*deadlineSeconds, 0)))
 }
 
-// oneLook is for how long due times of one minute may be without a look: our controller, too, looks once a minute where nothing starts (C-085).
+// oneLook is for how long due times of one minute may be without a look: our controller, too, looks once a minute where
+// nothing starts (C-085).
 const oneLook = time.Minute
 
 // GraceUndecided is Grace for due times that are ours to start and about which nothing was decided.
@@ -116,7 +118,8 @@ func holdNamed(name string) events.TickHold {
 	return events.NotHeld
 }
 
-// passed are the first and the last due time after an instant and through now; 0 for none, and where the schedule cannot be read.
+// passed are the first and the last due time after an instant and through now; 0 for none, and where the schedule
+// cannot be read.
 func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last events.Time) {
 	s, _, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
 	if err != nil {
@@ -127,7 +130,8 @@ func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last even
 	return events.At(from), events.At(to)
 }
 
-// Settle finds how CronJobs stand at a time: which due times have passed, what state that is, and when they are due next.
+// Settle finds how CronJobs stand at a time: which due times have passed, what state that is, and when they are due
+// next.
 func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time) error {
 	settings, err := RunsNow(ctx, src, 0)
 	if err != nil {

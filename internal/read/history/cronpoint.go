@@ -38,9 +38,10 @@ func findKind(ctx context.Context, src Source, namespace, name string, kind even
 	return out, err
 }
 
-// Stated is a record with which a reader of a stream may begin who wants to know how things stood at another one, or at the end (0): the
-// newest stored state up to there, or the first record that is kept. A CronJob's stream goes on for years, and each file of the log has
-// such a state, so the cost is that of one file. It is 0 when the stream has no record up to there.
+// Stated is a record with which a reader of a stream may begin who wants to know how things stood at another one, or at
+// the end (0): the newest stored state up to there, or the first record that is kept. A CronJob's stream goes on for
+// years, and each file of the log has such a state, so the cost is that of one file. It is 0 when the stream has no
+// record up to there.
 func Stated(ctx context.Context, src Source, s events.Stream, through events.Sequence) (at events.Sequence, err error) {
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -57,8 +58,8 @@ func Stated(ctx context.Context, src Source, s events.Stream, through events.Seq
 	return at, nil
 }
 
-// FirstAt is the first record at or after a time; 0 when all are older. With an error that is ErrCorrupt it is the first damaged one, which
-// may be of that time.
+// FirstAt is the first record at or after a time; 0 when all are older. With an error that is ErrCorrupt it is the
+// first damaged one, which may be of that time.
 func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, error) {
 	for r, err := range src.Records(ctx, Query{Since: t, Limit: 1}) {
 		return place(&r, err), err
@@ -66,8 +67,8 @@ func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, e
 	return 0, nil
 }
 
-// statedBefore finds the record with the state of a stream from which a fold through a record begins. Where the log is damaged there, it is
-// the one before the damage, which damaged is.
+// statedBefore finds the record with the state of a stream from which a fold through a record begins. Where the log is
+// damaged there, it is the one before the damage, which damaged is.
 func statedBefore(ctx context.Context, src Source, s events.Stream, through events.Sequence) (from events.Sequence, damaged, err error) {
 	from, damaged = Stated(ctx, src, s, through)
 	var bad *store.CorruptError
@@ -80,8 +81,8 @@ func statedBefore(ctx context.Context, src Source, s events.Stream, through even
 	return from, nil, damaged
 }
 
-// CronJobAt is the state of a CronJob as of a point. Where the log is damaged, it gives with the error the state as of the last record
-// before, if there is one.
+// CronJobAt is the state of a CronJob as of a point. Where the log is damaged, it gives with the error the state as of
+// the last record before, if there is one.
 func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job CronJob, err error) {
 	view, err := settle(ctx, src, at)
 	if err != nil {
@@ -145,8 +146,8 @@ func noCronJob(s events.Stream, damage error) error {
 	return fmt.Errorf("%s: %w", s, ErrNoCronJob)
 }
 
-// runsSince finds what became of the Jobs that had not ended when the CronJob went: with it its own records ended, and theirs tell. Of a Job
-// that the log does not have nothing is known.
+// runsSince finds what became of the Jobs that had not ended when the CronJob went: with it its own records ended, and
+// theirs tell. Of a Job that the log does not have nothing is known.
 func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed error) {
 	for i := range j.Runs {
 		r := &j.Runs[i]
@@ -169,8 +170,8 @@ func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed e
 	return failed
 }
 
-// OfCronJob gives the records of a CronJob's stream and of the controller's, in the order of the log, from states on that are at or before
-// one record: all that its state is made of from there on.
+// OfCronJob gives the records of a CronJob's stream and of the controller's, in the order of the log, from states on
+// that are at or before one record: all that its state is made of from there on.
 func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Sequence) (iter.Seq2[events.Record, error], error) {
 	from, err := Stated(ctx, src, s, at)
 	if err != nil {
@@ -183,7 +184,8 @@ func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Seque
 	return merged(src.ReadStream(ctx, events.Controller, begin, store.Forward), src.ReadStream(ctx, s, from, store.Forward)), nil
 }
 
-// foldCron folds the records of a CronJob from one on up to a point. What cannot be read is told beside what was folded before it.
+// foldCron folds the records of a CronJob from one on up to a point. What cannot be read is told beside what was folded
+// before it.
 func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence) (
 	fold *Fold, last events.Record, unread, err error,
 ) {

@@ -28,14 +28,16 @@ func (q *CronJobsQuery) Wants(s *CronSummary) bool {
 		strings.HasPrefix(s.Name, q.Name) && strings.HasPrefix(s.UID, q.UID)
 }
 
-// CronJobsPage is a part of the CronJobs that are wanted, the newest first: those whose first record is the newest. Its JSON changes only
-// by growing.
+// CronJobsPage is a part of the CronJobs that are wanted, the newest first: those whose first record is the newest. Its
+// JSON changes only by growing.
 type CronJobsPage struct {
 	Items    []CronSummary `json:"items"`
 	Continue string        `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
-	// PrunedBefore is where the log begins, when older records are no longer kept: of CronJobs that were gone by then it knows nothing.
+	// PrunedBefore is where the log begins, when older records are no longer kept: of CronJobs that were gone by then it
+	// knows nothing.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
-	// PassedOver: namespaces that are over their budgets of log. CronJobs may be missing, and what is shown may be older than it says.
+	// PassedOver: namespaces that are over their budgets of log. CronJobs may be missing, and what is shown may be older
+	// than it says.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 

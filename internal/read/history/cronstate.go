@@ -56,7 +56,8 @@ func cronStateOf(a *CronAccount) (state CronState, reason string) {
 	return CronWaiting, ""
 }
 
-// running is how many of its Jobs run: those of its list of active Jobs, and those that it has and that list has not, as of Jobs made by hand.
+// running is how many of its Jobs run: those of its list of active Jobs, and those that it has and that list has not,
+// as of Jobs made by hand.
 func running(c *projector.CronJob) (n int) {
 	for _, a := range c.Active {
 		if r := c.Runs[a.UID]; r == nil || !r.Finished() {
@@ -71,7 +72,8 @@ func running(c *projector.CronJob) (n int) {
 	return n
 }
 
-// Unreadable says why a CronJob is never due: its schedule cannot be read, or the rules of its zone are not known; nil when it is.
+// Unreadable says why a CronJob is never due: its schedule cannot be read, or the rules of its zone are not known; nil
+// when it is.
 func Unreadable(seen *events.CronJobSeen) error {
 	rules := func(name string) (*time.Location, error) {
 		for _, z := range seen.Zones {
@@ -118,9 +120,11 @@ type CronSummary struct {
 	First uint64 `json:"first,omitempty"`
 	Last  uint64 `json:"last"`
 
-	// DueThrough is the instant through which its due times have fates, or may not start any more; that of the open one, where we run it.
+	// DueThrough is the instant through which its due times have fates, or may not start any more; that of the open one,
+	// where we run it.
 	DueThrough recordjson.Instant `json:"dueThrough,omitzero"`
-	// DueAfter is the newest due time that has started, where lastScheduleTime does not say so yet: it is due next after that.
+	// DueAfter is the newest due time that has started, where lastScheduleTime does not say so yet: it is due next after
+	// that.
 	DueAfter recordjson.Instant `json:"dueAfter,omitzero"`
 	Hold     string             `json:"hold,omitempty"` // of one that another controller runs: what holds the next start back, by the newest record
 	Deadline *int64             `json:"startingDeadlineSeconds,omitempty"`
@@ -175,7 +179,8 @@ func lastResult(c *projector.CronJob) string {
 	return newest.Result.String()
 }
 
-// zoneHash is that of the rules by which the CronJob is due: a zone in the schedule itself comes before spec.timeZone (C-041).
+// zoneHash is that of the rules by which the CronJob is due: a zone in the schedule itself comes before spec.timeZone
+// (C-041).
 func zoneHash(seen *events.CronJobSeen) string {
 	of := seen.TimeZone
 	if schedule.NamesZone(seen.Schedule) {

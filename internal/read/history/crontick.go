@@ -51,8 +51,8 @@ func TickOf(t *events.Tick, record events.Sequence) Tick {
 	return out
 }
 
-// Memory fills in what a stored state does not tell of a CronJob, by the records before it: the newest due time with its fate, and since when
-// the open one is held back. It is shown the records from the newest back.
+// Memory fills in what a stored state does not tell of a CronJob, by the records before it: the newest due time with
+// its fate, and since when the open one is held back. It is shown the records from the newest back.
 type Memory struct {
 	Of *CronSummary
 
@@ -84,7 +84,8 @@ func (m *Memory) hold(a *CronAccount) {
 	m.Of.Due = &OpenDue{At: recordjson.Instant(m.held.due), Hold: m.held.by, Since: a.Held.Time, Record: a.Held.Sequence}
 }
 
-// End says that no record before is shown: of a hold that may have begun before the last one it is not known since when it lasts.
+// End says that no record before is shown: of a hold that may have begun before the last one it is not known since when
+// it lasts.
 func (m *Memory) End() {
 	if m.begun && !m.over {
 		m.Of.Due.Since, m.Of.Due.Record = 0, 0
@@ -104,7 +105,8 @@ type OpenDue struct {
 	Says   string             `json:"says"`             // the same for people
 	Since  recordjson.Instant `json:"since,omitzero"`   // since when that holds it back, as far as it is known
 	Record uint64             `json:"record,omitempty"` // that tells it
-	// First is the first of several in a row that another controller has not started so far; At is the last, which may yet start.
+	// First is the first of several in a row that another controller has not started so far; At is the last, which may yet
+	// start.
 	First recordjson.Instant `json:"first,omitzero"`
 }
 

@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// TestSinceWhenADueTimeIsHeldBack: a refused start is tried again and again, and each try tells the hold once more. Where no list knows the CronJob,
-// its records are looked at from the newest back: the hold began with the first of them. Of one that began before those, nothing says when.
+// TestSinceWhenADueTimeIsHeldBack: a refused start is tried again and again, and each try tells the hold once more.
+// Where no list knows the CronJob, its records are looked at from the newest back: the hold began with the first of
+// them. Of one that began before those, nothing says when.
 func TestSinceWhenADueTimeIsHeldBack(t *testing.T) {
 	at := func(minute int) events.Time { return events.At(time.Date(2026, 3, 2, 9, minute, 0, 0, time.UTC)) }
 	told := func(minute int, l *events.TickLedger, ticks ...events.Tick) events.Record {

@@ -44,7 +44,8 @@ func TestWhatAQueryWants(t *testing.T) {
 	}
 }
 
-// TestNamesThatAPodsNameBeginsWith: all that stands before a dash; and where it is as long as it can be, how a name that was cut begins.
+// TestNamesThatAPodsNameBeginsWith: all that stands before a dash; and where it is as long as it can be, how a name
+// that was cut begins.
 func TestNamesThatAPodsNameBeginsWith(t *testing.T) {
 	long := strings.Repeat("x", 52) + "-12345-abcde"
 	for _, row := range []struct{ pod, names, stems string }{
@@ -182,8 +183,8 @@ func TestHowLongACronJobMayBeLate(t *testing.T) {
 	}
 }
 
-// TestAccountsThatAreRecalled: they stand by their first records, and those of which these are not known by their UIDs. A hold that was told before
-// is told again, and lasts since then.
+// TestAccountsThatAreRecalled: they stand by their first records, and those of which these are not known by their UIDs.
+// A hold that was told before is told again, and lasts since then.
 func TestAccountsThatAreRecalled(t *testing.T) {
 	f := NewFold()
 	uids := strings.Split("qwertyuiopasdfghjkl", "")

@@ -17,9 +17,9 @@ const mostLooked = 64
 // ErrManyJobs: more Jobs may have had a pod than were looked at.
 var ErrManyJobs = errors.New("only the newest Jobs that may have had the pod were looked at")
 
-// JobOfPod gives the stream of the Job that had a pod of that name; not ok when none is known. The name of a pod begins with that of its
-// Job, so it looks at the Jobs whose names the pod's begins with: the longest name first, and of each name the newest first. Its cost is
-// that of those Jobs, and not of the log.
+// JobOfPod gives the stream of the Job that had a pod of that name; not ok when none is known. The name of a pod begins
+// with that of its Job, so it looks at the Jobs whose names the pod's begins with: the longest name first, and of each
+// name the newest first. Its cost is that of those Jobs, and not of the log.
 func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.Stream, ok bool, err error) {
 	l := looking{ctx: ctx, src: src, pod: pod, seen: map[events.Stream]bool{}}
 	for _, name := range jobNames(pod) {
@@ -62,7 +62,8 @@ const (
 
 var indexed = regexp.MustCompile(`^(.+)-[0-9]+-.{5}$`)
 
-// cutNames are how the names of Jobs begin that were too long for the names of their pods, if the pod's is as long as it can be.
+// cutNames are how the names of Jobs begin that were too long for the names of their pods, if the pod's is as long as
+// it can be.
 func cutNames(pod string) (stems []string) {
 	if len(pod) != longestName {
 		return nil

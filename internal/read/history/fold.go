@@ -12,10 +12,12 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Fold folds records into Jobs and CronJobs like the controller does, and keeps an [Account] or a [CronAccount] of each. Where the
-// controller forgets (a Job that is over leaves its memory), Fold remembers how it ended. It is not safe for concurrent use.
+// Fold folds records into Jobs and CronJobs like the controller does, and keeps an [Account] or a [CronAccount] of
+// each. Where the controller forgets (a Job that is over leaves its memory), Fold remembers how it ended. It is not
+// safe for concurrent use.
 type Fold struct {
-	// Brief keeps no more than what a summary needs, and of Jobs that are over the summary itself: for a fold of many Jobs.
+	// Brief keeps no more than what a summary needs, and of Jobs that are over the summary itself: for a fold of many
+	// Jobs.
 	Brief bool
 
 	world    *projector.World
@@ -107,8 +109,8 @@ func (f *Fold) Apply(r *events.Record) {
 	}
 }
 
-// tells reports whether a projection says more than the account has. A watch may show an older version of a pod once its Job is over: that
-// opens a placeholder, which knows nothing of the Job.
+// tells reports whether a projection says more than the account has. A watch may show an older version of a pod once
+// its Job is over: that opens a placeholder, which knows nothing of the Job.
 func (a *Account) tells(j *projector.Job) bool {
 	return a.Retired == 0 || j.Known() || j == a.job || a.job == nil && a.summary == nil
 }
@@ -131,8 +133,8 @@ func (a *Account) end(r *projector.Retired, rec *events.Record) {
 	}
 }
 
-// Recall begins the account of a Job of which nothing was folded with what earlier records said of it. What is kept of one that is not
-// over is restored into the World beside that.
+// Recall begins the account of a Job of which nothing was folded with what earlier records said of it. What is kept of
+// one that is not over is restored into the World beside that.
 func (f *Fold) Recall(s Summary) {
 	a := &Account{
 		Stream: events.JobStream(types.UID(s.UID)), First: events.Sequence(s.First), Last: events.Sequence(s.Last), Records: s.Records,
@@ -150,8 +152,8 @@ func (f *Fold) World() *projector.World { return f.world }
 // Account is that of a Job; nil when no record of it was folded.
 func (f *Fold) Account(s events.Stream) *Account { return f.accounts[s] }
 
-// Projected is the Job as it is projected, or as it was when it left the projection; nil when it was never there, and in a brief fold
-// of a Job that is over. The caller does not change it.
+// Projected is the Job as it is projected, or as it was when it left the projection; nil when it was never there, and
+// in a brief fold of a Job that is over. The caller does not change it.
 func (a *Account) Projected() *projector.Job { return a.job }
 
 // Accounts are those of all Jobs, in the order of their first records.

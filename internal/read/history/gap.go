@@ -27,8 +27,8 @@ type Gaps struct {
 	open *Gap // its listing has not ended
 }
 
-// Learn takes in the next record of the controller's stream. It returns the gap that the record begins to tell of, if it does. When the
-// gap ends is filled in by a later record.
+// Learn takes in the next record of the controller's stream. It returns the gap that the record begins to tell of, if
+// it does. When the gap ends is filled in by a later record.
 func (g *Gaps) Learn(r *events.Record) *Gap {
 	switch f := r.Facts.(type) {
 	case *events.ListingStarted:
@@ -50,8 +50,8 @@ func (g *Gaps) Learn(r *events.Record) *Gap {
 	return nil
 }
 
-// gapAt is the gap in which a time lies; nil when it lies in none. From is the first record of the controller's stream behind that
-// time, and g what was learnt of those before it.
+// gapAt is the gap in which a time lies; nil when it lies in none. From is the first record of the controller's stream
+// behind that time, and g what was learnt of those before it.
 func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t events.Time) (*Gap, error) {
 	found := g.open
 	for r, err := range src.ReadStream(ctx, events.Controller, from, store.Forward) {
@@ -72,8 +72,8 @@ func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t eve
 	return found, nil
 }
 
-// GapsAt are the gaps in which one of some moments lies, in the order of the log: what is dated inside was found at the end of the gap,
-// or never.
+// GapsAt are the gaps in which one of some moments lies, in the order of the log: what is dated inside was found at the
+// end of the gap, or never.
 func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, error) {
 	all, err := AllGaps(ctx, src)
 	return slices.DeleteFunc(all, func(g *Gap) bool {
@@ -81,8 +81,8 @@ func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, er
 	}), err
 }
 
-// AllGaps are those of the log, in its order. Where the log is damaged, it gives with the error those that can be read: one whose end is
-// damaged ends with the next record that is not.
+// AllGaps are those of the log, in its order. Where the log is damaged, it gives with the error those that can be read:
+// one whose end is damaged ends with the next record that is not.
 func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 	gaps, _, err := Unrecorded(ctx, src)
 	return gaps, err

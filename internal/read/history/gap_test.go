@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestAStateAsOfATimeInAGapSaysSo: a controller was killed again and again. Of every time between two records the state of a Job is
-// asked for. It names a gap if and only if no controller watched then, with its bounds.
+// TestAStateAsOfATimeInAGapSaysSo: a controller was killed again and again. Of every time between two records the state
+// of a Job is asked for. It names a gap if and only if no controller watched then, with its bounds.
 func TestAStateAsOfATimeInAGapSaysSo(t *testing.T) {
 	log := historytest.Hard(t, 3)
 	all := historytest.Records(t, log)

@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// hole is a log whose records from one to before another cannot be read: a file of it is damaged, and the next one is whole.
+// hole is a log whose records from one to before another cannot be read: a file of it is damaged, and the next one is
+// whole.
 type hole struct {
 	store.Reader
 	at, next events.Sequence
@@ -89,9 +90,10 @@ func logOf(t *testing.T, seconds []int) *memlog.Log {
 	return log
 }
 
-// TestTimesBesideAHole asks a log for every range of times, with each of its parts damaged in turn. It gives the records of that time up to
-// the damage, and the damage, unless the records around it say that it is of another time: then it gives all that are of that time. Of damage
-// that is longer than a record it may say once too often that it is there.
+// TestTimesBesideAHole asks a log for every range of times, with each of its parts damaged in turn. It gives the
+// records of that time up to the damage, and the damage, unless the records around it say that it is of another time:
+// then it gives all that are of that time. Of damage that is longer than a record it may say once too often that it is
+// there.
 func TestTimesBesideAHole(t *testing.T) {
 	for _, seconds := range [][]int{{1, 2, 2, 4, 5, 7, 7, 8}, {3}, {1, 1, 1}} {
 		log := logOf(t, seconds)

@@ -18,8 +18,8 @@ type Job struct {
 	UID       string `json:"uid"`
 
 	AsOf Place `json:"asOf"` // the newest record that was looked at, of any stream
-	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the newest record, as no
-	// controller was asked. It is left out where another time was asked for.
+	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the
+	// newest record, as no controller was asked. It is left out where another time was asked for.
 	Clock      string             `json:"clock,omitempty"`
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
 	First      uint64             `json:"first,omitempty"`     // the Job's first record
@@ -145,8 +145,8 @@ type Step struct {
 	Commands []string `json:"commands"`
 }
 
-// InPart reports whether the controller had no full view of the cluster as of then, so that more may have come of the Job than the log tells.
-// Of one that is over nothing more comes.
+// InPart reports whether the controller had no full view of the cluster as of then, so that more may have come of the
+// Job than the log tells. Of one that is over nothing more comes.
 func (j *Job) InPart() bool { return j.Listing && j.Retired == 0 && !j.State.over() && !j.Gone }
 
 // over reports whether a Job of that state has come to its end.

@@ -34,14 +34,16 @@ func (q *JobsQuery) Wants(s *Summary) bool {
 	return l.Wants(s)
 }
 
-// JobsPage is a part of the Jobs that are wanted, the newest first: those whose first record is the newest. Its JSON changes only by
-// growing.
+// JobsPage is a part of the Jobs that are wanted, the newest first: those whose first record is the newest. Its JSON
+// changes only by growing.
 type JobsPage struct {
 	Items    []Summary `json:"items"`
 	Continue string    `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
-	// PrunedBefore is where the log begins, when older records are no longer kept: of Jobs that were over by then it knows nothing.
+	// PrunedBefore is where the log begins, when older records are no longer kept: of Jobs that were over by then it knows
+	// nothing.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
-	// PassedOver: namespaces that are over their budgets of log. Jobs of them may be missing, and what is shown may be older than it says.
+	// PassedOver: namespaces that are over their budgets of log. Jobs of them may be missing, and what is shown may be
+	// older than it says.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Learn makes a world ready for a record of a log of which not all was folded: equal specs are stored once, often in another Job's
-// stream. When the record refers to one that the world does not know, it is looked up and taken in. One that is pruned is in the stored
-// state of its Job.
+// Learn makes a world ready for a record of a log of which not all was folded: equal specs are stored once, often in
+// another Job's stream. When the record refers to one that the world does not know, it is looked up and taken in. One
+// that is pruned is in the stored state of its Job.
 func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (events.Record, error)) error {
 	if w.Check(r) == nil {
 		return nil

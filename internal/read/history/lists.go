@@ -39,15 +39,16 @@ func (q *ListQuery) Wants(s *Summary) bool {
 		strings.HasPrefix(s.Name, q.Name) && strings.HasPrefix(s.UID, q.UID) && (q.Labels == nil || q.Labels.Matches(labels.Set(s.Labels)))
 }
 
-// ListPage is a part of the Jobs, the newest first: those whose first record is the newest. Behind them come the Jobs whose first records
-// are no longer kept, the newest creation first.
+// ListPage is a part of the Jobs, the newest first: those whose first record is the newest. Behind them come the Jobs
+// whose first records are no longer kept, the newest creation first.
 type ListPage struct {
 	Jobs []Summary
 	Next events.Sequence // what ListQuery.Before wants for the next page; 0 when there are no more, and with Past
 	Past *PastJob        // what ListQuery.Past wants, likewise; nil for none
 }
 
-// PastJob is the place of a Job among those whose first records are no longer kept. It stays the same when more records are pruned.
+// PastJob is the place of a Job among those whose first records are no longer kept. It stays the same when more records
+// are pruned.
 type PastJob struct {
 	Created events.Time
 	UID     string

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Live keeps Jobs, or CronJobs, up to date with the records that come. What it has not seen of one it reads when a record of it comes, so
-// its cost is that of those that change. It is not safe for concurrent use.
+// Live keeps Jobs, or CronJobs, up to date with the records that come. What it has not seen of one it reads when a
+// record of it comes, so its cost is that of those that change. It is not safe for concurrent use.
 type Live struct {
 	src   Source
 	kind  events.StreamKind

@@ -17,7 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestLiveIsWhatTheWholeLogSays: what is kept up to date from some record on is after each record what is read of the log as of it.
+// TestLiveIsWhatTheWholeLogSays: what is kept up to date from some record on is after each record what is read of the
+// log as of it.
 func TestLiveIsWhatTheWholeLogSays(t *testing.T) {
 	for name, log := range map[string]*memlog.Log{"jobs": historytest.Hard(t, 4), "crons": historytest.HardCrons(t, 3)} {
 		src := history.Local{Log: log}
@@ -210,8 +211,8 @@ func only(bad events.Sequence, err error) func(events.Sequence) error {
 	}
 }
 
-// TestAStateBesideDamage: whichever record is damaged, or cannot be read this time, a state is what the whole log gives, as of an earlier record
-// where it says so, or there is the error.
+// TestAStateBesideDamage: whichever record is damaged, or cannot be read this time, a state is what the whole log
+// gives, as of an earlier record where it says so, or there is the error.
 func TestAStateBesideDamage(t *testing.T) {
 	log := historytest.HardCrons(t, 3)
 	records := historytest.Records(t, log)

@@ -12,8 +12,8 @@ import (
 // firstWindow is how many records at the end of a log are looked at first. Each further look takes in twice as many.
 const firstWindow = 256
 
-// Newest gives the last n records that a query wants, none of them behind that sequence, in the order of the log. It reads no more of
-// the log's end than holds them, or twice that.
+// Newest gives the last n records that a query wants, none of them behind that sequence, in the order of the log. It
+// reads no more of the log's end than holds them, or twice that.
 func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequence) ([]events.Record, error) {
 	if q.Stream != nil {
 		return newestOf(ctx, src, q, n, through)

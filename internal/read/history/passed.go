@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Passed is a time in which a namespace was over its budget of log, so that not every version of its objects was recorded. Its JSON
-// changes only by growing.
+// Passed is a time in which a namespace was over its budget of log, so that not every version of its objects was
+// recorded. Its JSON changes only by growing.
 type Passed struct {
 	Namespace string             `json:"namespace,omitempty"` // absent for nodes and namespaces
 	From      recordjson.Instant `json:"from"`
@@ -84,8 +84,8 @@ func (p *PassedOver) count(r *events.Record, f *events.PassedOver) {
 	delete(p.open, namespace)
 }
 
-// Touching are the times that touch those from one moment to another (0 for no bound), of a namespace and of nodes and namespaces; of all if
-// all is set. One in which nothing was passed over is not among them.
+// Touching are the times that touch those from one moment to another (0 for no bound), of a namespace and of nodes and
+// namespaces; of all if all is set. One in which nothing was passed over is not among them.
 func (p *PassedOver) Touching(namespace string, all bool, from, until events.Time) (out []Passed) {
 	for _, x := range p.All {
 		switch {
@@ -99,7 +99,8 @@ func (p *PassedOver) Touching(namespace string, all bool, from, until events.Tim
 	return out
 }
 
-// Text says what was passed over: "namespace ci was over its budget of log. 3012 pods came and went without a record (3013 versions)".
+// Text says what was passed over: "namespace ci was over its budget of log. 3012 pods came and went without a record
+// (3013 versions)".
 func (p *Passed) Text(moment func(events.Time) string) string {
 	text := "nodes and namespaces were over their budget of log."
 	if p.Namespace != "" {
@@ -133,10 +134,12 @@ func (p *Passed) Text(moment func(events.Time) string) string {
 	return text
 }
 
-// passedWithin is more than the time between two records of a namespace that is over its budget: a minute, and what a busy turn takes.
+// passedWithin is more than the time between two records of a namespace that is over its budget: a minute, and what a
+// busy turn takes.
 const passedWithin = 5 * time.Minute
 
-// PassedSince are those that touch the time since then: 0 for all. Where the log is damaged, it gives with the error those that can be read.
+// PassedSince are those that touch the time since then: 0 for all. Where the log is damaged, it gives with the error
+// those that can be read.
 func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOver, error) {
 	from := events.Sequence(0)
 	if since != 0 {
@@ -160,9 +163,9 @@ func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOve
 	return &p, unread
 }
 
-// PassedAt are the times that go on with a record, of a namespace and of nodes and namespaces; of all if all is set. Only the records of
-// the minutes before are read: while a time lasts, each minute has a record of it. Where the log is damaged, it gives with the error what
-// can be told.
+// PassedAt are the times that go on with a record, of a namespace and of nodes and namespaces; of all if all is set.
+// Only the records of the minutes before are read: while a time lasts, each minute has a record of it. Where the log is
+// damaged, it gives with the error what can be told.
 func PassedAt(ctx context.Context, src Source, at Place, namespace string, all bool) (now []Passed, err error) {
 	var recent []events.Record
 	for r, bad := range src.ReadStream(ctx, events.Controller, events.Sequence(at.Sequence), store.Backward) {

@@ -31,7 +31,8 @@ func TestPassedInWords(t *testing.T) {
 	}
 }
 
-// overBudget is a log in which namespace ci is over its budget from minute 10 to minute 30, and others from minute 28 on: each minute has a record.
+// overBudget is a log in which namespace ci is over its budget from minute 10 to minute 30, and others from minute 28
+// on: each minute has a record.
 func overBudget(t *testing.T) *memlog.Log {
 	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})

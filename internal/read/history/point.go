@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Point is a point in the history of a log: after a record, or at a time, or at a time after a record. The zero Point is the end: now, where
-// a controller writes the log.
+// Point is a point in the history of a log: after a record, or at a time, or at a time after a record. The zero Point
+// is the end: now, where a controller writes the log.
 type Point struct {
 	Sequence events.Sequence
 	Time     events.Time
@@ -31,8 +31,8 @@ func (p Point) passed(r *events.Record) bool {
 var ErrNoJob = errors.New("the log knows no such Job")
 
 // JobAt is the state of a Job as of a point. It folds the records of the Job's stream and of the controller's, which
-// together are all that the Job's state depends on, so its cost is that of the Job's history and not of the log. Where the log is
-// damaged, it gives with the error what can be told of the Job: see Watch.
+// together are all that the Job's state depends on, so its cost is that of the Job's history and not of the log. Where
+// the log is damaged, it gives with the error what can be told of the Job: see Watch.
 func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, error) {
 	w, err := Watch(ctx, src, s, at, func() nobody { return nobody{} })
 	if w.Job.UID == "" || err != nil && !src.Beside(err) {
@@ -60,9 +60,9 @@ type Watched[W Watcher] struct {
 	Cut     bool            // damage hides what came of the Job: it is told as of the last record before that
 }
 
-// Watch is JobAt, and shows a watcher what is folded. Each file of a log stands alone, so behind damage that is known to end with a file the
-// fold begins anew with the next one, and with a new watcher. A Job of which nothing is told there, because it was over, stays as it was
-// before the damage.
+// Watch is JobAt, and shows a watcher what is folded. Each file of a log stands alone, so behind damage that is known
+// to end with a file the fold begins anew with the next one, and with a new watcher. A Job of which nothing is told
+// there, because it was over, stays as it was before the damage.
 func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point, begin func() W) (out Watched[W], err error) {
 	view, err := settle(ctx, src, at)
 	if err != nil {
@@ -88,7 +88,8 @@ func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point
 	}
 }
 
-// saysLess reports whether a Job behind damage is known only from records that follow its end, and how it ended was told before.
+// saysLess reports whether a Job behind damage is known only from records that follow its end, and how it ended was
+// told before.
 func saysLess(behind, before *Job) bool {
 	known := before.State == StateComplete || before.State == StateFailed || before.State == StateDeleted
 	return known && (behind.State == StateUnseen || behind.State == StateFinished)
@@ -163,8 +164,9 @@ func readable(r *events.Record) error {
 	return nil
 }
 
-// OfJob gives the records of a Job's stream and of the controller's from one on, in the order of the log: all that its state and the
-// decisions about it depend on, but for specs that other Jobs' streams store. It ends after the first error.
+// OfJob gives the records of a Job's stream and of the controller's from one on, in the order of the log: all that its
+// state and the decisions about it depend on, but for specs that other Jobs' streams store. It ends after the first
+// error.
 func OfJob(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return merged(src.ReadStream(ctx, events.Controller, from, store.Forward), src.ReadStream(ctx, s, from, store.Forward))
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// TestJobAtIsWhatTheWholeLogSays: the state of a Job as of any record, folded from its own stream and the controller's, is
-// what a fold of the whole log up to there gives.
+// TestJobAtIsWhatTheWholeLogSays: the state of a Job as of any record, folded from its own stream and the controller's,
+// is what a fold of the whole log up to there gives.
 func TestJobAtIsWhatTheWholeLogSays(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -63,8 +63,8 @@ func text(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestSummariesAreThoseOfAWholeFold: of a controller that had a hard time, whatever of the lists of its Jobs there is. A list goes on
-// from the states that it keeps, through restarts, a rewind and files that begin anew.
+// TestSummariesAreThoseOfAWholeFold: of a controller that had a hard time, whatever of the lists of its Jobs there is.
+// A list goes on from the states that it keeps, through restarts, a rewind and files that begin anew.
 func TestSummariesAreThoseOfAWholeFold(t *testing.T) {
 	for seed := range uint64(60) {
 		log := historytest.Hard(t, 9+seed)

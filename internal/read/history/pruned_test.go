@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// TestWhatIsKeptIsTold: wherever the log begins, each file of it stands alone. The newest records are those that are kept, a CronJob is what the
-// whole log says but for its first record, and a Job all of whose records are kept is what the whole log says.
+// TestWhatIsKeptIsTold: wherever the log begins, each file of it stands alone. The newest records are those that are
+// kept, a CronJob is what the whole log says but for its first record, and a Job all of whose records are kept is what
+// the whole log says.
 func TestWhatIsKeptIsTold(t *testing.T) {
 	log := historytest.HardCrons(t, 3)
 	records := historytest.Records(t, log)
@@ -74,9 +75,9 @@ func TestWhatIsKeptIsTold(t *testing.T) {
 	}
 }
 
-// TestAJobBesideDamage: whichever file is damaged from a record on, a Job is what the whole log says as of the record that the answer names, and
-// the damage is named. Behind it the next file stands alone, so a Job that has records there is told as of the end; of one that had ended before,
-// these may say no more than that it has.
+// TestAJobBesideDamage: whichever file is damaged from a record on, a Job is what the whole log says as of the record
+// that the answer names, and the damage is named. Behind it the next file stands alone, so a Job that has records there
+// is told as of the end; of one that had ended before, these may say no more than that it has.
 func TestAJobBesideDamage(t *testing.T) {
 	before, behind := 0, 0
 	for seed := uint64(3); seed < 7; seed++ {
@@ -88,7 +89,8 @@ func TestAJobBesideDamage(t *testing.T) {
 	}
 }
 
-// jobBesideDamage damages the log of a seed from each fourth record on. It counts the Jobs that are told as of before the damage, and behind it.
+// jobBesideDamage damages the log of a seed from each fourth record on. It counts the Jobs that are told as of before
+// the damage, and behind it.
 func jobBesideDamage(t *testing.T, seed uint64) (before, behind int) {
 	t.Helper()
 	log := historytest.Hard(t, seed)
@@ -137,8 +139,8 @@ func jobBesideDamage(t *testing.T, seed uint64) (before, behind int) {
 	return before, behind
 }
 
-// TestGapsBesideDamage: whichever record of the controller's is damaged, each gap that it does not tell of is there as it was, and one whose end
-// is damaged ends with the next record.
+// TestGapsBesideDamage: whichever record of the controller's is damaged, each gap that it does not tell of is there as
+// it was, and one whose end is damaged ends with the next record.
 func TestGapsBesideDamage(t *testing.T) {
 	log := historytest.Hard(t, 3)
 	whole, err := history.AllGaps(t.Context(), history.Local{Log: log})

@@ -79,8 +79,8 @@ func expectLine(t *testing.T, page, line string) {
 	}
 }
 
-// TestRefusalsAreShown: what is refused since when, how often, in the server's words, and when it is tried next; the tries
-// since the newest record are known (J-058, J-237).
+// TestRefusalsAreShown: what is refused since when, how often, in the server's words, and when it is tried next; the
+// tries since the newest record are known (J-058, J-237).
 func TestRefusalsAreShown(t *testing.T) {
 	x := newTold(3, 3)
 	x.job(&events.JobStatus{Ready: events.Unset, Terminating: events.Unset})
@@ -112,8 +112,8 @@ func TestRefusalsAreShown(t *testing.T) {
 	}
 }
 
-// TestWhatTheStatusCannotShowIsNoted: succeeded indexes went by an elastic scale-down, and the API server does not let the
-// number go down (J-236).
+// TestWhatTheStatusCannotShowIsNoted: succeeded indexes went by an elastic scale-down, and the API server does not let
+// the number go down (J-236).
 func TestWhatTheStatusCannotShowIsNoted(t *testing.T) {
 	status := &events.JobStatus{Ready: 0, Terminating: 0, Succeeded: 3, CompletedIndexes: "0,2,4", HasUncounted: true}
 	held := newTold(2, 1)

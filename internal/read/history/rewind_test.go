@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A Job of before a rewind is shown as it was, and that nothing was seen of it since; one that was seen is as any other.
+// A Job of before a rewind is shown as it was, and that nothing was seen of it since; one that was seen is as any
+// other.
 func TestJobOfBeforeARewind(t *testing.T) {
 	x := newTold(2, 1)
 	status := &events.JobStatus{Ready: 0, Terminating: 0, Succeeded: 1, HasUncounted: true}

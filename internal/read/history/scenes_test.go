@@ -16,7 +16,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// TestCronJobsOfScenesAreAsKept writes how the CronJob of each scene stands after each of its records, at times between, and in the list.
+// TestCronJobsOfScenesAreAsKept writes how the CronJob of each scene stands after each of its records, at times
+// between, and in the list.
 func TestCronJobsOfScenesAreAsKept(t *testing.T) {
 	var out bytes.Buffer
 	for _, x := range historytest.Scenes {

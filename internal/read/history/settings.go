@@ -9,8 +9,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// SettingsIn gives the settings with which a controller works from a record of its stream on: those of a start, or of the stored state with
-// which each file of the log begins, so that a start may be pruned or damaged. It gives nil for other records.
+// SettingsIn gives the settings with which a controller works from a record of its stream on: those of a start, or of
+// the stored state with which each file of the log begins, so that a start may be pruned or damaged. It gives nil for
+// other records.
 func SettingsIn(r *events.Record) (*events.Settings, error) {
 	switch f := r.Facts.(type) {
 	case *events.ControllerStarted:

@@ -16,7 +16,8 @@ import (
 type Source interface {
 	// Head is the identity of the log and the end of its durable prefix.
 	Head(ctx context.Context) (events.Identity, store.Head, error)
-	// Now is the time by the clock of the controller that writes the log, which may be later than the newest record; 0 where none runs.
+	// Now is the time by the clock of the controller that writes the log, which may be later than the newest record; 0
+	// where none runs.
 	Now(ctx context.Context) (events.Time, error)
 	// Read gives the records from that sequence on, to the head as of the call or later; 0 means the first kept.
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
@@ -24,17 +25,18 @@ type Source interface {
 	Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 	// ReadStream gives the records of one stream, as store.Reader does.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
-	// Find gives the streams of the Jobs and CronJobs that bore that name, newest first: see FindJobs and FindCronJobs. Where the log is
-	// damaged, it gives with the error those that can be found.
+	// Find gives the streams of the Jobs and CronJobs that bore that name, newest first: see FindJobs and FindCronJobs.
+	// Where the log is damaged, it gives with the error those that can be found.
 	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
 	// Records gives the records that a query wants, in the order of the log. What lies outside of its times is not read.
 	Records(ctx context.Context, q Query) iter.Seq2[events.Record, error]
-	// Jobs sums up the Jobs that a query wants, a page of them. Where the log is damaged, it gives with the error what can be read.
+	// Jobs sums up the Jobs that a query wants, a page of them. Where the log is damaged, it gives with the error what can
+	// be read.
 	Jobs(ctx context.Context, q JobsQuery) (JobsPage, error)
 	// CronJobs sums up the CronJobs that a query wants, likewise.
 	CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, error)
-	// Beside reports whether an error says that the log is damaged, and notes it. A reader that goes on beside what it could not read asks
-	// here, so that whoever answers names the damage.
+	// Beside reports whether an error says that the log is damaged, and notes it. A reader that goes on beside what it
+	// could not read asks here, so that whoever answers names the damage.
 	Beside(err error) bool
 	// Close releases the source. It was only read, so nothing can be lost.
 	Close()
@@ -110,8 +112,8 @@ func (l Local) Find(_ context.Context, namespace, name string) ([]events.Stream,
 // Close is described by Source.
 func (Local) Close() {}
 
-// PastDamage gives the records of a stream, and goes on behind damage with the next file. Between them it gives the error, with the zero
-// Record.
+// PastDamage gives the records of a stream, and goes on behind damage with the next file. Between them it gives the
+// error, with the zero Record.
 func PastDamage(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for more := true; more; {
@@ -162,7 +164,8 @@ func NamesOf(ctx context.Context, src Source) *words.Names {
 	}
 }
 
-// NowOf is as of when an answer is that is asked for now: by the controller's clock, and where none runs at the end of the log.
+// NowOf is as of when an answer is that is asked for now: by the controller's clock, and where none runs at the end of
+// the log.
 func NowOf(ctx context.Context, src Source) (events.Time, error) {
 	_, head, err := src.Head(ctx)
 	if err != nil {

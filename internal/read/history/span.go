@@ -15,9 +15,10 @@ import (
 // span is consecutive records, both ends included.
 type span struct{ from, through events.Sequence }
 
-// spans are the parts of the log, from a record on, that hold all its records of a time that is not before since and not behind until;
-// 0 is no bound. The times of records only grow, but where the clock was set back, which a ClockStepped record says. So each part
-// between two of these is searched by halves. A damaged part is among them unless the records around it say that it is of another time.
+// spans are the parts of the log, from a record on, that hold all its records of a time that is not before since and
+// not behind until; 0 is no bound. The times of records only grow, but where the clock was set back, which a
+// ClockStepped record says. So each part between two of these is searched by halves. A damaged part is among them
+// unless the records around it say that it is of another time.
 func (l Local) spans(ctx context.Context, from events.Sequence, since, until events.Time) ([]span, error) {
 	head := l.Log.Head().Sequence
 	first, err := l.firstKept(ctx)
@@ -58,8 +59,8 @@ func (l Local) firstKept(ctx context.Context) (events.Sequence, error) {
 	return 0, nil
 }
 
-// PrunedBefore is the first record of a log whose first ones are no longer kept; nil for a log that has them, and for one that begins
-// with damage.
+// PrunedBefore is the first record of a log whose first ones are no longer kept; nil for a log that has them, and for
+// one that begins with damage.
 func PrunedBefore(ctx context.Context, src Source) (*Place, error) {
 	for r, err := range src.Read(ctx, 0) {
 		switch {
@@ -75,7 +76,8 @@ func PrunedBefore(ctx context.Context, src Source) (*Place, error) {
 	return nil, nil
 }
 
-// setBack gives where parts begin in which times only grow: at from, behind damage, and where the clock was set back after.
+// setBack gives where parts begin in which times only grow: at from, behind damage, and where the clock was set back
+// after.
 func (l Local) setBack(ctx context.Context, from events.Sequence) ([]events.Sequence, error) {
 	begins := []events.Sequence{from}
 	for r, err := range PastDamage(ctx, l, events.Controller, from) {
@@ -139,7 +141,8 @@ func (l Local) narrow(ctx context.Context, s span, since, until events.Time) ([]
 	return []span{{s.from + events.Sequence(from), s.from + events.Sequence(behind) - 1}}, nil
 }
 
-// besideDamage is narrow for a part of which a record cannot be read: what is before it and behind the damage is narrowed by itself.
+// besideDamage is narrow for a part of which a record cannot be read: what is before it and behind the damage is
+// narrowed by itself.
 func (l Local) besideDamage(ctx context.Context, s span, unread events.Sequence, failed error, since, until events.Time) ([]span, error) {
 	damage := span{unread, s.through}
 	if bad := (*store.CorruptError)(nil); errors.As(failed, &bad) && bad.Next > unread {

@@ -75,7 +75,8 @@ func stateOf(a *Account) (state State, reason, message string) {
 	return StateWaiting, "", ""
 }
 
-// NoPodGroup is the reason of a Job that is Waiting, as it gets no pod before its PodGroup is there, and the API server refuses that.
+// NoPodGroup is the reason of a Job that is Waiting, as it gets no pod before its PodGroup is there, and the API server
+// refuses that.
 const NoPodGroup = "NoPodGroup"
 
 // anyRuns reports whether a pod of the Job was seen to run, and not to end.

@@ -107,8 +107,9 @@ func (f *film) shot(r *events.Record, of string, all []string) {
 // filmed are the recorded incidents whose states are kept.
 var filmed = []string{"cronjobs-observed", "cronjobs-run", "delegated"}
 
-// TestStatesAreAsKept folds the recorded incidents, and writes what each record changes of the state of its Job or CronJob. After a change 'go test
-// ./internal/read/history -run AsKept -update' writes the texts anew: read the difference.
+// TestStatesAreAsKept folds the recorded incidents, and writes what each record changes of the state of its Job or
+// CronJob. After a change 'go test ./internal/read/history -run AsKept -update' writes the texts anew: read the
+// difference.
 func TestStatesAreAsKept(t *testing.T) {
 	for _, name := range filmed {
 		t.Run(name, func(t *testing.T) {

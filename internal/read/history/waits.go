@@ -59,7 +59,8 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	return out
 }
 
-// makesMore reports whether the Job may make more pods. One that is suspended, or whose end is stored, on its way or due, does not.
+// makesMore reports whether the Job may make more pods. One that is suspended, or whose end is stored, on its way or
+// due, does not.
 func makesMore(j *projector.Job, due *reconciler.Decision) bool {
 	if j.Spec.Suspend || j.Ending() {
 		return false
@@ -77,7 +78,8 @@ func makesMore(j *projector.Job, due *reconciler.Decision) bool {
 	})
 }
 
-// dropsInDoubt is until when the finalizer of a pod whose removal is in backoff may yet go by an earlier try; 0 for none.
+// dropsInDoubt is until when the finalizer of a pod whose removal is in backoff may yet go by an earlier try; 0 for
+// none.
 func dropsInDoubt(j *projector.Job) (until events.Time) {
 	for _, p := range j.Unremoved() {
 		until = max(until, p.DropDoubt)

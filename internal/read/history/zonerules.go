@@ -12,7 +12,8 @@ import (
 // ZoneRules are rules of time zones by their hash, as a log names them. The zero ZoneRules has none.
 type ZoneRules struct{ tzif map[string][]byte }
 
-// Find finds rules: in the database of this program where it has the same, else in the log. What neither has is left out.
+// Find finds rules: in the database of this program where it has the same, else in the log. What neither has is left
+// out.
 func (z *ZoneRules) Find(ctx context.Context, src Source, wanted ...events.ZoneName) error {
 	if z.tzif == nil {
 		z.tzif = map[string][]byte{}
@@ -45,8 +46,8 @@ func (z *ZoneRules) Find(ctx context.Context, src Source, wanted ...events.ZoneN
 	return nil
 }
 
-// Schedule reads a schedule, which is of that spec.timeZone, by the rules that a name has a hash of. The zone is the one in which it is
-// written.
+// Schedule reads a schedule, which is of that spec.timeZone, by the rules that a name has a hash of. The zone is the
+// one in which it is written.
 func (z *ZoneRules) Schedule(text string, timeZone *string, hash func(name string) string) (schedule.Schedule, *time.Location, error) {
 	locate := func(name string) (*time.Location, error) {
 		tzif := z.tzif[hash(name)]
@@ -100,8 +101,8 @@ func TimingOf(seen *events.CronJobSeen) Timing {
 	return t
 }
 
-// Next are the first due times after an instant, and the zone in which the schedule is written. They are counted from the anchor, as a
-// controller does; those of cron before the anchor from the instant.
+// Next are the first due times after an instant, and the zone in which the schedule is written. They are counted from
+// the anchor, as a controller does; those of cron before the anchor from the instant.
 func (z *ZoneRules) Next(t Timing, after time.Time, n int) (due []time.Time, zone *time.Location, err error) {
 	s, zone, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestAListOfBeforeIsMadeAgain: a list that was kept of the last program before the first release, in its log of today. It is not used, one
-// sentence says why, and the next Keeper makes it again.
+// TestAListOfBeforeIsMadeAgain: a list that was kept of the last program before the first release, in its log of today.
+// It is not used, one sentence says why, and the next Keeper makes it again.
 func TestAListOfBeforeIsMadeAgain(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../../../examples/incidents/cronjobs-observed/log")); err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CronJobs live for years, and each file states all that there are. So unlike Jobs they stand in the list of every file, by their UIDs,
-// with their state while the list may go on. A page reads the CronJobs of all lists, which are few.
+// CronJobs live for years, and each file states all that there are. So unlike Jobs they stand in the list of every
+// file, by their UIDs, with their state while the list may go on. A page reads the CronJobs of all lists, which are
+// few.
 
 // cronRow is one CronJob in a list.
 type cronRow struct {
@@ -55,7 +56,8 @@ func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 	return r, err == nil, err
 }
 
-// CronJobs gives the CronJobs that a query wants. With an error that is ErrCorrupt it gives those of the files that can be read.
+// CronJobs gives the CronJobs that a query wants. With an error that is ErrCorrupt it gives those of the files that can
+// be read.
 func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page history.CronListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +119,8 @@ func settle(rows []cronRow, how func([]history.CronSummary)) {
 	}
 }
 
-// pastCrons gives CronJobs whose first records are pruned places behind all others, by their creation: what lists had them under differs.
+// pastCrons gives CronJobs whose first records are pruned places behind all others, by their creation: what lists had
+// them under differs.
 func (m *merge) pastCrons(found map[string]cronRow) {
 	var past []cronRow
 	for _, r := range found {
@@ -215,8 +218,8 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 // mostBack is how many records of a CronJob are looked at for its newest due time, where no list knows of it.
 const mostBack = 256
 
-// cronHistory is what a file's state does not say of a CronJob, where no list knows of it: with which record it begins, and its newest due
-// time. What is damaged or no longer kept is left out.
+// cronHistory is what a file's state does not say of a CronJob, where no list knows of it: with which record it begins,
+// and its newest due time. What is damaged or no longer kept is left out.
 func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, err error) {
 	k.key, k.UID = cmp.Or(r.Previous, r.Sequence), r.Stream.ID
 	for old, unread := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
@@ -242,8 +245,8 @@ func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, er
 	return k, err
 }
 
-// failedRead is an error that may not come again: a list that was made beside it would be wrong for ever. nil for damage, and for what is no
-// longer kept.
+// failedRead is an error that may not come again: a list that was made beside it would be wrong for ever. nil for
+// damage, and for what is no longer kept.
 func failedRead(err error) error {
 	if errors.Is(err, store.ErrPruned) || errors.Is(err, store.ErrCorrupt) {
 		return nil
@@ -261,8 +264,8 @@ func (p *part) cronRows() []cronRow {
 	return out
 }
 
-// mergeCrons gives the CronJobs of the list, replaced by those that were folded and joined by new ones, in the order of their UIDs, with
-// states of those that are not over if the list may go on.
+// mergeCrons gives the CronJobs of the list, replaced by those that were folded and joined by new ones, in the order of
+// their UIDs, with states of those that are not over if the list may go on.
 func (p *part) mergeCrons(states bool, add func(key, content []byte) error) error {
 	all := map[string]cronRow{}
 	for it, err := range p.old(func(l *list) *table { return &l.crons }) {

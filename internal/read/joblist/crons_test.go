@@ -42,7 +42,8 @@ func files(t *testing.T, log store.Reader) []store.File {
 	return out
 }
 
-// hardCrons is the log of CronJobs and their Jobs, in files, and what a fold of the whole of it says of them, the newest first.
+// hardCrons is the log of CronJobs and their Jobs, in files, and what a fold of the whole of it says of them, the
+// newest first.
 func hardCrons(t *testing.T) (config joblist.Config, crons []history.CronSummary, jobs []history.Summary) {
 	t.Helper()
 	log := historytest.HardCrons(t, 3)
@@ -84,7 +85,8 @@ func cronPages(t *testing.T, lists *joblist.Lists, q history.CronListQuery) (all
 	}
 }
 
-// TestPagesOfCronJobsAreWhatAFoldOfTheWholeLogGives: however far the lists have come, whichever of them are missing, and whatever is asked.
+// TestPagesOfCronJobsAreWhatAFoldOfTheWholeLogGives: however far the lists have come, whichever of them are missing,
+// and whatever is asked.
 func TestPagesOfCronJobsAreWhatAFoldOfTheWholeLogGives(t *testing.T) {
 	config, want, jobs := hardCrons(t)
 	settle := func(all []history.CronSummary) {
@@ -154,8 +156,9 @@ func TestPagesOfCronJobsAreWhatAFoldOfTheWholeLogGives(t *testing.T) {
 	check("with every other list", 1)
 }
 
-// TestCronJobsOfAPrunedLog: wherever the log begins, and whenever its lists were made, the pages are the same. A CronJob whose first record is no
-// longer kept comes behind all others, by its creation, and is what the whole log says but for that record.
+// TestCronJobsOfAPrunedLog: wherever the log begins, and whenever its lists were made, the pages are the same. A
+// CronJob whose first record is no longer kept comes behind all others, by its creation, and is what the whole log says
+// but for that record.
 func TestCronJobsOfAPrunedLog(t *testing.T) {
 	config, whole, _ := hardCrons(t)
 	all, err := config.Files()

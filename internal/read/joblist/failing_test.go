@@ -72,7 +72,8 @@ func countLists(t *testing.T, dir string) int {
 	return len(lists)
 }
 
-// TestAListThatCannotBeMadeIsTold: nothing wrong is kept of a read that fails while lists are made, and the next try is right.
+// TestAListThatCannotBeMadeIsTold: nothing wrong is kept of a read that fails while lists are made, and the next try is
+// right.
 func TestAListThatCannotBeMadeIsTold(t *testing.T) {
 	config, _, jobs := hardCrons(t)
 	some := t.TempDir()
@@ -115,7 +116,8 @@ func TestAListThatCannotBeMadeIsTold(t *testing.T) {
 	}
 }
 
-// TestAReadOfAPrunedLogThatFailsIsTold: likewise of Jobs and CronJobs whose first records are no longer kept, with lists of before and without.
+// TestAReadOfAPrunedLogThatFailsIsTold: likewise of Jobs and CronJobs whose first records are no longer kept, with
+// lists of before and without.
 func TestAReadOfAPrunedLogThatFailsIsTold(t *testing.T) {
 	config, _, _ := hardCrons(t)
 	all, err := config.Files()

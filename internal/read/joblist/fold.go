@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// part is a fold of the records of one file that its list does not know yet. Each file stands alone, so it needs nothing of the files
-// before but what they say of Jobs that are over.
+// part is a fold of the records of one file that its list does not know yet. Each file stands alone, so it needs
+// nothing of the files before but what they say of Jobs that are over.
 type part struct {
 	log     store.Reader
 	file    store.File
@@ -46,8 +46,8 @@ func newPart(log store.Reader, file store.File, base *list, earlier func(events.
 	return p
 }
 
-// advance folds the records through that one, and those that were written with it: within a batch a state may not say how its object ended.
-// After an error it has those before.
+// advance folds the records through that one, and those that were written with it: within a batch a state may not say
+// how its object ended. After an error it has those before.
 func (p *part) advance(ctx context.Context, through events.Sequence) error {
 	if p.through >= through {
 		return nil
@@ -183,8 +183,8 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 	return k, ok, err
 }
 
-// history folds the Job's own records, where no list knows of them, and those of the controller beside them: a start ends what was in
-// flight. Its cost is that of the Job.
+// history folds the Job's own records, where no list knows of them, and those of the controller beside them: a start
+// ends what was in flight. Its cost is that of the Job.
 func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error) {
 	past, first, key := history.NewFold(), events.Sequence(0), events.Sequence(0)
 	past.Brief = true

@@ -94,8 +94,8 @@ func lied(t *testing.T) (c Config, file store.File) {
 	return c, files[len(files)-1]
 }
 
-// TestAListThatLies: its checksums are right. A comparison with the records says what is wrong; what cannot be read is not believed, and a
-// list of something else is not used.
+// TestAListThatLies: its checksums are right. A comparison with the records says what is wrong; what cannot be read is
+// not believed, and a list of something else is not used.
 func TestAListThatLies(t *testing.T) {
 	c, file := lied(t)
 	path := listPath(c.Dir, file.First)

@@ -248,7 +248,8 @@ func (c *counted) Read(ctx context.Context, from events.Sequence) iter.Seq2[even
 	}
 }
 
-// TestAPageCostsWhatIsOnIt: with the lists of a controller that was killed, so many records are read as a list may be behind, at most.
+// TestAPageCostsWhatIsOnIt: with the lists of a controller that was killed, so many records are read as a list may be
+// behind, at most.
 func TestAPageCostsWhatIsOnIt(t *testing.T) {
 	log, config, want := busy(t)
 	if err := joblist.NewKeeper(config, nil).CatchUp(t.Context()); err != nil {
@@ -268,8 +269,8 @@ func TestAPageCostsWhatIsOnIt(t *testing.T) {
 	}
 }
 
-// TestAllPagesCostWhatOneCosts: what is behind a list is folded for the first page, and kept for those that follow, of Jobs, of one Job and
-// of CronJobs. They say what they say without that.
+// TestAllPagesCostWhatOneCosts: what is behind a list is folded for the first page, and kept for those that follow, of
+// Jobs, of one Job and of CronJobs. They say what they say without that.
 func TestAllPagesCostWhatOneCosts(t *testing.T) {
 	log, config, want := busy(t)
 	if err := joblist.NewKeeper(config, nil).CatchUp(t.Context()); err != nil {
@@ -327,8 +328,8 @@ func TestADamagedListIsNeverBelieved(t *testing.T) {
 	}
 }
 
-// TestTornListsAreMadeAgain: nobody waits for the disk when a list is written, so a power cut leaves lists with blocks of zeros, and
-// others not at all. Readers fold what they need, and the next Keeper makes the lists anew.
+// TestTornListsAreMadeAgain: nobody waits for the disk when a list is written, so a power cut leaves lists with blocks
+// of zeros, and others not at all. Readers fold what they need, and the next Keeper makes the lists anew.
 func TestTornListsAreMadeAgain(t *testing.T) {
 	log, config, want := busy(t)
 	if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {

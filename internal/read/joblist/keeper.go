@@ -44,7 +44,8 @@ func NewKeeper(c Config, logger *slog.Logger) *Keeper {
 	}
 }
 
-// Run keeps the lists until ctx ends. What fails is told and tried again: a list that is missing costs readers time, and nothing else.
+// Run keeps the lists until ctx ends. What fails is told and tried again: a list that is missing costs readers time,
+// and nothing else.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -84,7 +85,8 @@ func (k *Keeper) all(ctx context.Context, behind events.Sequence) error {
 	}
 }
 
-// step brings the list of the oldest file that needs it on by some records. more reports whether there may be more to do.
+// step brings the list of the oldest file that needs it on by some records. more reports whether there may be more to
+// do.
 func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, err error) {
 	files, err := k.config.files()
 	if err != nil {
@@ -117,8 +119,8 @@ func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, e
 	return false, nil
 }
 
-// check reads all of a list that an earlier process wrote. One that is damaged is removed, and made again: nobody waited for the disk
-// when it was written, and a power cut may have torn it.
+// check reads all of a list that an earlier process wrote. One that is damaged is removed, and made again: nobody
+// waited for the disk when it was written, and a power cut may have torn it.
 func (l *list) check() error {
 	err := errors.Join(l.rows.check(), l.streams.check(), l.crons.check())
 	if errors.Is(err, errMalformed) {

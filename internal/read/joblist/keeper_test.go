@@ -108,8 +108,8 @@ func TestListsOfFilesThatAreGone(t *testing.T) {
 	}
 }
 
-// TestAListIsGoneOnFrom: the newest file's list is behind by so many records at most, and is made on from where it is. It ends
-// with a batch.
+// TestAListIsGoneOnFrom: the newest file's list is behind by so many records at most, and is made on from where it is.
+// It ends with a batch.
 func TestAListIsGoneOnFrom(t *testing.T) {
 	c, file := lied(t)
 	c.Files = func() ([]store.File, error) { return []store.File{file}, nil }

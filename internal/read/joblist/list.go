@@ -185,8 +185,8 @@ type header struct {
 	controller []byte
 }
 
-// writeList puts a list in place. It is derived, so there is no sync: what a power cut tears is not used, and the next Keeper
-// makes it again.
+// writeList puts a list in place. It is derived, so there is no sync: what a power cut tears is not used, and the next
+// Keeper makes it again.
 func writeList(dir string, h header, tables ...fillTable) (err error) {
 	path := listPath(dir, h.first)
 	file, err := regular.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

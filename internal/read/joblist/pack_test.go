@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
 
-// TestPackingLeavesListsAsTheyAre: a list that was made of a plain file is good for the packed one and is not made again, and one that is
-// made of the packed file is the same to the last byte.
+// TestPackingLeavesListsAsTheyAre: a list that was made of a plain file is good for the packed one and is not made
+// again, and one that is made of the packed file is the same to the last byte.
 func TestPackingLeavesListsAsTheyAre(t *testing.T) {
 	log, config, finish := openCopy(t)
 	want := wholeFold(t, log)

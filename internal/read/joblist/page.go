@@ -21,9 +21,11 @@ type Config struct {
 	Files func() ([]store.File, error)
 	// Dir is where the lists are; empty for none.
 	Dir string
-	// Every is how many records the list of the newest file may be behind, so many are folded for a page at most; 32,768 when 0.
+	// Every is how many records the list of the newest file may be behind, so many are folded for a page at most; 32,768
+	// when 0.
 	Every int
-	// Keep says that what is folded for a page is kept in memory for the next one: for a reader of a log that does not go on.
+	// Keep says that what is folded for a page is kept in memory for the next one: for a reader of a log that does not go
+	// on.
 	Keep bool
 }
 
@@ -46,13 +48,15 @@ var _ history.Lists = (*Lists)(nil)
 // New makes the Lists of a log.
 func New(c Config) *Lists { return &Lists{config: c, keep: keep{on: c.Keep}} }
 
-// wanted reports whether a row is one of those that a query wants, as far as the row tells without being read to its end.
+// wanted reports whether a row is one of those that a query wants, as far as the row tells without being read to its
+// end.
 func wanted(q *history.ListQuery, r *stored) bool {
 	return (q.Namespace == "" || string(r.namespace) == q.Namespace) && r.last >= q.Since &&
 		(len(q.States) == 0 || slices.ContainsFunc(q.States, func(s history.State) bool { return string(s) == string(r.state) }))
 }
 
-// Page gives the Jobs that a query wants. With an error that is ErrCorrupt it gives those of the files that can be read.
+// Page gives the Jobs that a query wants. With an error that is ErrCorrupt it gives those of the files that can be
+// read.
 func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.ListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,8 +122,8 @@ func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequenc
 	}
 }
 
-// distrust folds all files whose lists were opened, from the row with that key on: a list that has it is malformed, though its checksums are
-// right.
+// distrust folds all files whose lists were opened, from the row with that key on: a list that has it is malformed,
+// though its checksums are right.
 func (m *merge) distrust(key events.Sequence) error {
 	for _, s := range m.sources {
 		if s.list == nil {
@@ -132,8 +136,8 @@ func (m *merge) distrust(key events.Sequence) error {
 	return nil
 }
 
-// merge takes rows from the lists of all files, the newest first. Of a Job that several files know the newest row counts. A file is
-// opened when the rows have come to where it may have some.
+// merge takes rows from the lists of all files, the newest first. Of a Job that several files know the newest row
+// counts. A file is opened when the rows have come to where it may have some.
 type merge struct {
 	ctx    context.Context
 	log    store.Reader // whose damage is noted
@@ -154,7 +158,8 @@ type merge struct {
 	keep    *keep
 }
 
-// newMerge takes rows from all files. Whatever damage it meets in the log is noted: a page is what can be read beside that.
+// newMerge takes rows from all files. Whatever damage it meets in the log is noted: a page is what can be read beside
+// that.
 func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
 	m := &merge{ctx: ctx, config: config, files: files, next: len(files) - 1, keep: &keep{}}
 	m.log = store.Noting(config.Log, &m.damage)
@@ -169,7 +174,8 @@ func (m *merge) unread(err error) error {
 	return errors.Join(append([]error{err}, m.damage.Met()...)...)
 }
 
-// beside reports whether an error says that the log is damaged: then the page goes on without what could not be read, and names that.
+// beside reports whether an error says that the log is damaged: then the page goes on without what could not be read,
+// and names that.
 func (m *merge) beside(err error) bool {
 	m.damage.Note(err)
 	return errors.Is(err, store.ErrCorrupt)

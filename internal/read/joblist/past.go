@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A prune takes the first records of Jobs that go on. A list of before has such a Job with the key that it had, one that is made since with
-// the record before the first that is kept: both are less than any record, and no two Jobs share one. So Jobs whose keys are pruned come
-// behind all others. They are put together by their UIDs, and say what the records that are kept say: whichever lists there are, a page is
-// the same.
+// A prune takes the first records of Jobs that go on. A list of before has such a Job with the key that it had, one
+// that is made since with the record before the first that is kept: both are less than any record, and no two Jobs
+// share one. So Jobs whose keys are pruned come behind all others. They are put together by their UIDs, and say what
+// the records that are kept say: whichever lists there are, a page is the same.
 
 // pastRow is the next row of those Jobs.
 func (m *merge) pastRow() (r stored, ok bool, err error) {
@@ -34,7 +34,8 @@ func (m *merge) pastRow() (r stored, ok bool, err error) {
 	return r, true, nil
 }
 
-// gather takes what is left of all lists: all of it is of those Jobs. The list of the newest file that has a Job counts.
+// gather takes what is left of all lists: all of it is of those Jobs. The list of the newest file that has a Job
+// counts.
 func (m *merge) gather() error {
 	m.gathered = true
 	known := map[string]bool{}
@@ -70,7 +71,8 @@ func (m *merge) gather() error {
 	return nil
 }
 
-// pastOf is the place of a Job among them. Of one that was over before the first record, the end stands for the creation.
+// pastOf is the place of a Job among them. Of one that was over before the first record, the end stands for the
+// creation.
 func pastOf(s *history.Summary) *history.PastJob {
 	return &history.PastJob{Created: events.Time(cmp.Or(s.Created, s.Finished)), UID: s.UID}
 }
@@ -79,7 +81,8 @@ func comparePast(a, b *history.PastJob) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), strings.Compare(a.UID, b.UID))
 }
 
-// asKept takes from a row what only pruned records say: with which record the Job began, and how it ended, if it was over by then.
+// asKept takes from a row what only pruned records say: with which record the Job began, and how it ended, if it was
+// over by then.
 func (m *merge) asKept(r *row) error {
 	r.First = 0
 	switch r.State {

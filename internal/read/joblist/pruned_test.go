@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestListsThatAreMadeAgainAfterAPrune: after each prune of the oldest files each list alone and each pair is taken away, and made again. The
-// pages are always the same, and have each Job once.
+// TestListsThatAreMadeAgainAfterAPrune: after each prune of the oldest files each list alone and each pair is taken
+// away, and made again. The pages are always the same, and have each Job once.
 func TestListsThatAreMadeAgainAfterAPrune(t *testing.T) {
 	log, config, finish := openCopy(t)
 	writer := storetest.NewWriter(t, log)
@@ -76,7 +76,8 @@ func samePages(t *testing.T, config joblist.Config, pruned int, finish func()) {
 	}
 }
 
-// openCopy opens a copy of the log that is written once, to write on. The lists of its files are made, and finish makes those that are missing.
+// openCopy opens a copy of the log that is written once, to write on. The lists of its files are made, and finish makes
+// those that are missing.
 func openCopy(t *testing.T) (log *boltlog.Log, config joblist.Config, finish func()) {
 	t.Helper()
 	dir := t.TempDir()

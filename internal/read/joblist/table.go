@@ -79,7 +79,8 @@ type blockPlace struct {
 	length uint32
 }
 
-// openTable reads from a footer where the blocks of a table are that begins at that place; it gives where the table ends.
+// openTable reads from a footer where the blocks of a table are that begins at that place; it gives where the table
+// ends.
 func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	t := table{file: file}
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {

@@ -20,7 +20,8 @@ func (c *counting) ReadAt(b []byte, at int64) (int, error) {
 	return c.ReaderAt.ReadAt(b, at)
 }
 
-// TestATableReadsFewBlocks: each key is found with one block, and keys that begin alike with those that have them, and the one before.
+// TestATableReadsFewBlocks: each key is found with one block, and keys that begin alike with those that have them, and
+// the one before.
 func TestATableReadsFewBlocks(t *testing.T) {
 	var out bytes.Buffer
 	w := tableWriter{out: &out}

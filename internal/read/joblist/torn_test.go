@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
 
-// TestWhateverIsAskedOfADamagedList: pages of Jobs, of one Job and of CronJobs are right, a comparison names the list, and a Keeper that goes on from
-// it, or finds it at its start, makes it anew.
+// TestWhateverIsAskedOfADamagedList: pages of Jobs, of one Job and of CronJobs are right, a comparison names the list,
+// and a Keeper that goes on from it, or finds it at its start, makes it anew.
 func TestWhateverIsAskedOfADamagedList(t *testing.T) {
 	config, crons, jobs := hardCrons(t)
 	right := func(what string) {

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// byUID puts on a page the Jobs that a query wants whose UIDs begin as it says, the newest first. Each list has its streams in the order
-// of their UIDs, so it reads a block or two of each.
+// byUID puts on a page the Jobs that a query wants whose UIDs begin as it says, the newest first. Each list has its
+// streams in the order of their UIDs, so it reads a block or two of each.
 func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
 	found := map[string]row{} // by UID; of a Job that several files know, the row of the newest
 	enough := func() bool { return q.Limit > 0 && len(page.Jobs) >= q.Limit }

@@ -19,8 +19,9 @@ type keep struct {
 	unlisted *unlisted // of one file; nil for none
 }
 
-// unlisted folds what the list of a file does not know. The list that is returned has the other rows; nil when the fold has all. The next
-// page of a log that did not go on takes what this one folded. Where damage is met nothing is kept, as each page names it.
+// unlisted folds what the list of a file does not know. The list that is returned has the other rows; nil when the fold
+// has all. The next page of a log that did not go on takes what this one folded. Where damage is met nothing is kept,
+// as each page names it.
 func (m *merge) unlisted(f store.File, l *list) (*unlisted, *list, error) {
 	u := &unlisted{through: f.End}
 	if l != nil {

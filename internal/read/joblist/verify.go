@@ -21,15 +21,15 @@ import (
 // Checked is what came of a comparison of lists with the records that they are made of.
 type Checked struct {
 	Rows int // that are what the records give
-	// Wrong are lists that can be used and whose rows are not what the records give, with the first such row of each. Such a list was
-	// made by somebody else, or is of a program with a bug: whoever asks for Jobs is shown wrong ones.
+	// Wrong are lists that can be used and whose rows are not what the records give, with the first such row of each. Such
+	// a list was made by somebody else, or is of a program with a bug: whoever asks for Jobs is shown wrong ones.
 	Wrong []error
 	// Notes are lists that are not used, or were not compared, and why. They cost readers time, and nothing else.
 	Notes []string
 }
 
-// Check compares each list of a log with a fold of the records of its file. Of a Job whose first records are pruned, or some of whose records
-// are damaged, only the state is compared: the records no longer tell all that the list knew.
+// Check compares each list of a log with a fold of the records of its file. Of a Job whose first records are pruned, or
+// some of whose records are damaged, only the state is compared: the records no longer tell all that the list knew.
 func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	files, err := c.files()
 	if err != nil {
@@ -165,7 +165,8 @@ func (c *comparison) rows() error {
 	return nil
 }
 
-// sameEnd compares what records tell of a Job of which some are pruned or damaged. Of one that is over they may not tell how it ended.
+// sameEnd compares what records tell of a Job of which some are pruned or damaged. Of one that is over they may not
+// tell how it ended.
 func sameEnd(own, listed *history.Summary) bool {
 	over := listed.State == history.StateComplete || listed.State == history.StateFailed
 	switch {
@@ -177,8 +178,8 @@ func sameEnd(own, listed *history.Summary) bool {
 	return own.State == listed.State && own.Gone == listed.Gone
 }
 
-// cut reports whether the records do not tell all that a list knew of a stream: its first ones are pruned, or some of its own or of the
-// controller's since then cannot be read.
+// cut reports whether the records do not tell all that a list knew of a stream: its first ones are pruned, or some of
+// its own or of the controller's since then cannot be read.
 func (c *comparison) cut(s events.Stream) bool {
 	first := events.Sequence(0)
 	for r, err := range c.records(s, 0) {

@@ -35,7 +35,8 @@ func TestListsAreComparedWithTheRecords(t *testing.T) {
 	}
 }
 
-// TestAForgedListIsFound: a byte of a block is another, and the block's checksum is right. A list that is only damaged is not used.
+// TestAForgedListIsFound: a byte of a block is another, and the block's checksum is right. A list that is only damaged
+// is not used.
 func TestAForgedListIsFound(t *testing.T) {
 	_, config, _ := busy(t)
 	if err := joblist.NewKeeper(config, nil).Finish(t.Context()); err != nil {

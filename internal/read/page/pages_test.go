@@ -117,8 +117,8 @@ func TestGoldenPages(t *testing.T) {
 
 var addresses = regexp.MustCompile(`(?:href|src|action)="([^"#]*)`)
 
-// TestEveryLinkLeadsToAPage follows the links of all pages of each recorded log, and of one that is shown below a path, to
-// a bound.
+// TestEveryLinkLeadsToAPage follows the links of all pages of each recorded log, and of one that is shown below a path,
+// to a bound.
 func TestEveryLinkLeadsToAPage(t *testing.T) {
 	for _, name := range incidents.Names {
 		t.Run(name, func(t *testing.T) { followed(t, site(t, name), "", 40) })

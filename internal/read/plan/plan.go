@@ -26,8 +26,8 @@ type Plan struct {
 	Jobs       int `json:"jobs"`       // seen for the first time in that time
 	Unfinished int `json:"unfinished"` // of them, at the end of it
 	Differ     int `json:"differ"`     // Jobs of which a decision would have been another one
-	// PodsMissing are Jobs for which pods that our rules wanted did not come within the patience. Whether the API server refused them to their
-	// controller, which is no other decision, or it did not ask for them, is not in the log.
+	// PodsMissing are Jobs for which pods that our rules wanted did not come within the patience. Whether the API server
+	// refused them to their controller, which is no other decision, or it did not ask for them, is not in the log.
 	PodsMissing int     `json:"podsMissing"`
 	Owners      []Owner `json:"owners"` // with the most Jobs first
 }
@@ -120,8 +120,8 @@ type modeFrom struct {
 	mode events.Mode
 }
 
-// readModes reads in which modes the controller has worked: with --manage=all it runs Jobs that name no controller, too. Of a start that is
-// pruned or damaged, the controller's next stored state tells.
+// readModes reads in which modes the controller has worked: with --manage=all it runs Jobs that name no controller,
+// too. Of a start that is pruned or damaged, the controller's next stored state tells.
 func (r *reader) readModes(ctx context.Context) (unread error) {
 	for rec, err := range history.PastDamage(ctx, r.src, events.Controller, 0) {
 		if r.src.Beside(err) {
@@ -214,7 +214,8 @@ func onlyCreates(s *events.Step) bool {
 	return len(s.Commands) > 0 && !slices.ContainsFunc(s.Commands, other)
 }
 
-// ownerOf is the owner of a Job that may have been added before the time that is asked for; nil when the log does not have its beginning.
+// ownerOf is the owner of a Job that may have been added before the time that is asked for; nil when the log does not
+// have its beginning.
 func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 	if o, known := r.of[s]; known {
 		return o, nil

@@ -130,8 +130,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPodsThatDidNotComeAreNoDifference: the other controller may have asked for them, and the API server refused them: that is in no object.
-// Pods that were to go, or an end that was to come, are differences.
+// TestPodsThatDidNotComeAreNoDifference: the other controller may have asked for them, and the API server refused them:
+// that is in no object. Pods that were to go, or an end that was to come, are differences.
 func TestPodsThatDidNotComeAreNoDifference(t *testing.T) {
 	cron := &events.Origin{Kind: "CronJob", Name: "etl"}
 	step := func(reason events.Reason, commands ...events.Command) events.Step {
@@ -168,8 +168,8 @@ func TestPodsThatDidNotComeAreNoDifference(t *testing.T) {
 	}
 }
 
-// TestJobsOfModeAll: a controller that ran every Job ran those that name no controller, and their owner has nothing to write. Before it
-// did, and after it was taken back, they are the built-in controller's.
+// TestJobsOfModeAll: a controller that ran every Job ran those that name no controller, and their owner has nothing to
+// write. Before it did, and after it was taken back, they are the built-in controller's.
 func TestJobsOfModeAll(t *testing.T) {
 	step := func(modes ...events.Mode) string {
 		var l log

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// damageHeader names damage beside which an answer was read: an error as formatError writes it, quoted; one header for each damaged place.
-// JSON objects have the texts in their field damage, too.
+// damageHeader names damage beside which an answer was read: an error as formatError writes it, quoted; one header for
+// each damaged place. JSON objects have the texts in their field damage, too.
 const damageHeader = "Jobledger-Damage"
 
 // known begins the damage of an answer with what is known from the start.

@@ -26,7 +26,8 @@ func (h holed) Find(namespace, name string) ([]events.Stream, error) {
 	return append(streams, events.JobStream("a")), hole
 }
 
-// TestAnAnswerBesideDamageSaysSo: who asks through the port gets what can be read, with the place of the damage, as from the directory.
+// TestAnAnswerBesideDamageSaysSo: who asks through the port gets what can be read, with the place of the damage, as
+// from the directory.
 func TestAnAnswerBesideDamageSaysSo(t *testing.T) {
 	log := holed{memlog.New(events.Identity{LogID: "l", Epoch: 1})}
 	known := &store.CorruptError{Path: "dir", At: 1, Cause: errors.New("records before 9 are missing")}

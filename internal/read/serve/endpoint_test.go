@@ -281,8 +281,8 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// TestTheClockOfAController: a controller answers as of its own clock, whatever was recorded last, and says when that was. Without one the
-// end of the log is now.
+// TestTheClockOfAController: a controller answers as of its own clock, whatever was recorded last, and says when that
+// was. Without one the end of the log is now.
 func TestTheClockOfAController(t *testing.T) {
 	log := historytest.Hard(t, 1)
 	now := log.Head().Time.Add(25 * time.Minute)

@@ -138,7 +138,8 @@ type place struct {
 	Hint string          `json:"hint,omitempty"`
 }
 
-// formatError writes an error as its class and its text. Between them stands of damage where it is: corrupt {"at":41,"next":80} TEXT.
+// formatError writes an error as its class and its text. Between them stands of damage where it is: corrupt
+// {"at":41,"next":80} TEXT.
 func formatError(err error) string {
 	var bad *store.CorruptError
 	if errors.As(err, &bad) {

@@ -29,7 +29,8 @@ type Info struct {
 	PID      int                `json:"pid"`
 	Version  string             `json:"version"`
 
-	// NotListed says why the controller cannot list the cluster: which rights are missing. It is left out when it can, or has done so.
+	// NotListed says why the controller cannot list the cluster: which rights are missing. It is left out when it can, or
+	// has done so.
 	NotListed string `json:"notListed,omitempty"`
 }
 
@@ -39,7 +40,8 @@ type Config struct {
 	Now     func() events.Time // the controller's clock; nil while there is none
 	PID     int
 	Version string
-	// NotListed says why the controller cannot list the cluster; empty when it can. Nil for a controller that need not say.
+	// NotListed says why the controller cannot list the cluster; empty when it can. Nil for a controller that need not
+	// say.
 	NotListed func() string
 	// Damage is what is known to be wrong with the log, and named in every answer; nil for nothing.
 	Damage func() []error
@@ -61,13 +63,13 @@ type endpoint struct {
 //	                                   ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs and CronJobs that bore that name, newest first
 //
-// and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT where it has an object, which is
-// named as on a command line. The parameters are its flags: /v1/explain/prod/etl?at=41. The answer is what the command writes with
-// -o json; notes are in headers Jobledger-Note.
+// and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT where it has an object,
+// which is named as on a command line. The parameters are its flags: /v1/explain/prod/etl?at=41. The answer is what the
+// command writes with -o json; notes are in headers Jobledger-Note.
 //
-// Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A listing
-// that fails midway ends with a line {"error":TEXT}. Of a log that is damaged an answer is what can be read: it names the damage in its
-// field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
+// Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A
+// listing that fails midway ends with a line {"error":TEXT}. Of a log that is damaged an answer is what can be read: it
+// names the damage in its field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
 func Handler(config Config) http.Handler {
 	e := &endpoint{config, make(chan struct{}, mostAtOnce)}
 	mux := http.NewServeMux()
@@ -81,8 +83,8 @@ func Handler(config Config) http.Handler {
 	return mux
 }
 
-// Guard answers only requests that were addressed to a loopback address: others come through a name that somebody points
-// here, such as a web page's.
+// Guard answers only requests that were addressed to a loopback address: others come through a name that somebody
+// points here, such as a web page's.
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !Loopback(r.Host) {

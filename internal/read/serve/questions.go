@@ -28,8 +28,8 @@ const mostAtOnce = 4
 // askingFor bounds how long a question is worked at, the wait for its turn included.
 const askingFor = 10 * time.Minute
 
-// ask answers a question. Its name is the first part of the address, behind it stands what its arguments name, and its parameters
-// are those of the address: /v1/explain/prod/etl?at=41.
+// ask answers a question. Its name is the first part of the address, behind it stands what its arguments name, and its
+// parameters are those of the address: /v1/explain/prod/etl?at=41.
 func (e *endpoint) ask(question *ask.Entry) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		request := question.Begin()

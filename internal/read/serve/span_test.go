@@ -42,7 +42,8 @@ func stepped(t *testing.T) *memlog.Log {
 	return log
 }
 
-// TestTimesAreFoundThoughTheClockWasSet: records of a time are those that a look at every record finds, whichever way the clock went.
+// TestTimesAreFoundThoughTheClockWasSet: records of a time are those that a look at every record finds, whichever way
+// the clock went.
 func TestTimesAreFoundThoughTheClockWasSet(t *testing.T) {
 	log := stepped(t)
 	src := history.Local{Log: log}

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
 
-// TestListsAreFilteredWhereTheyAre: a reader beside the controller gets the same Jobs as one of the log, whatever is asked.
+// TestListsAreFilteredWhereTheyAre: a reader beside the controller gets the same Jobs as one of the log, whatever is
+// asked.
 func TestListsAreFilteredWhereTheyAre(t *testing.T) {
 	log := historytest.Hard(t, 4)
 	client, _ := endpoint(t, log, nil)

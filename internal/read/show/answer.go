@@ -16,8 +16,8 @@ const (
 	screen    = 24 // lines of an answer, unless all is wanted
 )
 
-// Answer writes an explanation: a verdict, and sections of sentences with the records that they follow from. Unless all is wanted it
-// fits a screen.
+// Answer writes an explanation: a verdict, and sections of sentences with the records that they follow from. Unless all
+// is wanted it fits a screen.
 func (p *Page) Answer(a *explain.Answer, all bool) error {
 	if sections, left := calm(a); left > 0 && !all {
 		_, err := fmt.Fprintln(p.Out, strings.Join(p.answer(a, sections, false, fmt.Sprintf("-v: %d more", left)), "\n"))
@@ -42,8 +42,8 @@ func (p *Page) Sentences(all []explain.Sentence) error {
 	return nil
 }
 
-// calm is what there is to say of a Job that completed and met with nothing on the way: for which due time it was made, and where its time went. Of
-// any other answer, left is 0.
+// calm is what there is to say of a Job that completed and met with nothing on the way: for which due time it was made,
+// and where its time went. Of any other answer, left is 0.
 func calm(a *explain.Answer) (sections []explain.Section, left int) {
 	if a.State != string(history.StateComplete) || a.Kind != "job" {
 		return nil, 0
@@ -62,11 +62,13 @@ func calm(a *explain.Answer) (sections []explain.Section, left int) {
 	return sections, left
 }
 
-// light are the sections that say nothing of what happened: where an answer has no room they are left out first, the first of them first.
+// light are the sections that say nothing of what happened: where an answer has no room they are left out first, the
+// first of them first.
 var light = []string{"RULED OUT", "CLOSE", "TIME", "ALSO"}
 
-// shorten leaves out details, then the light sections, and then the last sentences of the last sections, until the lines fit a screen. A section
-// that is not light keeps its first sentence. It returns how many sentences were left out.
+// shorten leaves out details, then the light sections, and then the last sentences of the last sections, until the
+// lines fit a screen. A section that is not light keeps its first sentence. It returns how many sentences were left
+// out.
 func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out []explain.Section, left int) {
 	for _, s := range sections {
 		kept := explain.Section{Head: s.Head}
@@ -171,7 +173,8 @@ func titleOf(a *explain.Answer) string {
 	return a.Name
 }
 
-// clockText says by what an answer is as of now: by the controller's clock, with how old the newest record is, or by the end of the log.
+// clockText says by what an answer is as of now: by the controller's clock, with how old the newest record is, or by
+// the end of the log.
 func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
 	switch clock {
 	case history.ClockLog:

@@ -56,8 +56,8 @@ func TestACalmAnswerIsThreeLines(t *testing.T) {
 	}
 }
 
-// TestWhatHappenedIsKept: where an answer is too long for a screen, what was ruled out goes first, how close it was and where the time went then. What
-// happened to the Job is whole as long as any of these is told.
+// TestWhatHappenedIsKept: where an answer is too long for a screen, what was ruled out goes first, how close it was and
+// where the time went then. What happened to the Job is whole as long as any of these is told.
 func TestWhatHappenedIsKept(t *testing.T) {
 	heavy := []string{"WHY", "FIRST", "PODS", "EDITED", "REFUSED", "HISTORY"}
 	for n := 1; n < 8; n++ {

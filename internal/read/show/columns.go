@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Pods and their images write texts in every script. On a terminal a Chinese character takes two columns, an accent of its own none.
+// Pods and their images write texts in every script. On a terminal a Chinese character takes two columns, an accent of
+// its own none.
 
 // twice are the scripts and blocks whose characters take two columns.
 var twice = []*unicode.RangeTable{

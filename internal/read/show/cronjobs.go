@@ -52,7 +52,8 @@ func (t *CronJobsTable) Row(j *history.CronSummary) {
 	t.Table.Row(append(row, Cell{Text: p.lastDue(j), Style: styleOfCron(j.State)})...)
 }
 
-// lastDue is what there is to say of the newest due time: of one that waits what holds it back, else what became of the newest.
+// lastDue is what there is to say of the newest due time: of one that waits what holds it back, else what became of the
+// newest.
 func (p *Page) lastDue(j *history.CronSummary) string {
 	write := p.day
 	if p.Wide {

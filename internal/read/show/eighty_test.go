@@ -56,8 +56,8 @@ var eighty = []struct {
 const longWhy = "activeDeadlineSeconds 3600 passed while its pod could not pull mirror.corp/stock:1.0 (ImagePullBackOff, 58 min); the last words of the " +
 	"kubelet: Back-off pulling image: not found"
 
-// TestEightyColumnsLoseNoCause: on a terminal of 80 columns no line is longer, and what a list says stands there to its end. In a pipe a row is
-// one line, unless the user asked for a width.
+// TestEightyColumnsLoseNoCause: on a terminal of 80 columns no line is longer, and what a list says stands there to its
+// end. In a pipe a row is one line, unless the user asked for a width.
 func TestEightyColumnsLoseNoCause(t *testing.T) {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	for _, list := range eighty {

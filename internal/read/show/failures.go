@@ -188,7 +188,8 @@ func failuresRest(f *explain.Failures, zone words.Zone) (parts []string) {
 	return append(parts, looked)
 }
 
-// passedParts says in which namespaces not all is recorded, and when: "not all is recorded of namespace ci 12:00:00–12:02:40".
+// passedParts says in which namespaces not all is recorded, and when: "not all is recorded of namespace ci
+// 12:00:00–12:02:40".
 func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
 	for i := range all {
 		if i == 2 && len(all) > 3 {

@@ -231,8 +231,9 @@ var told = map[string]string{
 		"Sections.Sentences.Records Sections.Sentences.Whole UID Verdict.Text Verdict.Whole",
 }
 
-// TestWhichFieldsAreShown changes each field of the values that pages show, all of whose others are set, in each of some states. The page is
-// another one if the field is one of those that are shown, and else stays: nothing is shown for the lack of something else.
+// TestWhichFieldsAreShown changes each field of the values that pages show, all of whose others are set, in each of
+// some states. The page is another one if the field is one of those that are shown, and else stays: nothing is shown
+// for the lack of something else.
 func TestWhichFieldsAreShown(t *testing.T) {
 	got := map[string]map[string]bool{}
 	for _, x := range allShown() {

@@ -16,8 +16,8 @@ import (
 
 var more = regexp.MustCompile(`and ([0-9]+) (gaps|such times) more`)
 
-// TestNothingIsCutWithoutSayingHowMuch: of every number of gaps, and of times over the budget, so many are named and said to be left out as
-// there are, and never only one is left out.
+// TestNothingIsCutWithoutSayingHowMuch: of every number of gaps, and of times over the budget, so many are named and
+// said to be left out as there are, and never only one is left out.
 func TestNothingIsCutWithoutSayingHowMuch(t *testing.T) {
 	for n := range 8 {
 		f := explain.Failures{Gaps: make([]history.Gap, n), Passed: make([]history.Passed, n)}

@@ -101,8 +101,8 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	}
 }
 
-// wrap breaks a text at spaces into lines of at most width columns; a longer word is broken too, unless words are to stay
-// whole. A width that is not positive means no limit.
+// wrap breaks a text at spaces into lines of at most width columns; a longer word is broken too, unless words are to
+// stay whole. A width that is not positive means no limit.
 func wrap(text string, width int, whole bool) []string {
 	if width <= 0 {
 		return []string{text}

@@ -30,7 +30,8 @@ var formats = []Page{
 	{Width: 70, Whole: true, Asked: true}, {Whole: true, Colour: true},
 }
 
-// sheets are pages that are written one after the other. Of those of one thing a line stands once, where it comes first.
+// sheets are pages that are written one after the other. Of those of one thing a line stands once, where it comes
+// first.
 type sheets struct {
 	t    *testing.T
 	out  bytes.Buffer
@@ -120,8 +121,8 @@ var shapes = []struct {
 	{"two columns a character", Table{Head: []string{"A", "B"}}, [][]Cell{{{Text: "磁盘空间不足磁盘空间不足磁盘空间不足", Name: true}, {Text: "磁盘空间不足 磁盘空间不足 磁盘空间不足 磁盘空间不足"}}}},
 }
 
-// TestTablesAreAsKept writes tables of each shape in widths from narrower than fits to none at all. After a change 'go test
-// ./internal/read/show -run AsKept -update' writes the texts anew: read the difference.
+// TestTablesAreAsKept writes tables of each shape in widths from narrower than fits to none at all. After a change 'go
+// test ./internal/read/show -run AsKept -update' writes the texts anew: read the difference.
 func TestTablesAreAsKept(t *testing.T) {
 	var out bytes.Buffer
 	for _, shape := range shapes {

@@ -26,7 +26,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestNothingLiveOutsideOfSpans: whatever others write, outside of code spans there is nothing that a chat makes something of.
+// TestNothingLiveOutsideOfSpans: whatever others write, outside of code spans there is nothing that a chat makes
+// something of.
 func TestNothingLiveOutsideOfSpans(t *testing.T) {
 	pieces := []string{
 		"@here", "@channel", "https://a.example", "HTTP://A.EXAMPLE", "www.a.example", "WWW.x", "a.example", "*b*", "_c_", "`d`", "``", "<e>",

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// podColumns are the columns of the table of pods. One that says nothing of any pod is left out, unless it is always there.
+// podColumns are the columns of the table of pods. One that says nothing of any pod is left out, unless it is always
+// there.
 var podColumns = []struct {
 	head   string
 	always bool

@@ -26,8 +26,8 @@ type Cell struct {
 }
 
 // Table writes rows in columns that are as wide as what has been written, page by page, so that it can go on for ever.
-// A table of limited width makes room by shortening names first, then the last column, which is cut between words. A table
-// with whole names keeps every name, if need be beyond the width: a user may search for it.
+// A table of limited width makes room by shortening names first, then the last column, which is cut between words. A
+// table with whole names keeps every name, if need be beyond the width: a user may search for it.
 type Table struct {
 	Out    io.Writer
 	Head   []string // names of the columns
@@ -196,8 +196,8 @@ func (t *Table) measure() {
 	}
 }
 
-// shorten narrows the columns before the last to that width together: always the widest one with names. Where that is not enough names
-// stay whole: the lines are too long either way.
+// shorten narrows the columns before the last to that width together: always the widest one with names. Where that is
+// not enough names stay whole: the lines are too long either way.
 func (t *Table) shorten(width int) {
 	used, spare := 0, 0
 	for i, w := range t.widths[:len(t.widths)-1] {
@@ -266,7 +266,8 @@ func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
 	b.WriteString(t.styled(text, c.Style))
 }
 
-// fold writes a cell in as many lines as it takes. Where a line that begins at that column would be too short, the cell begins in the next line.
+// fold writes a cell in as many lines as it takes. Where a line that begins at that column would be too short, the cell
+// begins in the next line.
 func (t *Table) fold(b *strings.Builder, c *Cell, at int) {
 	if room := t.Width - at; room < leastFold && columns(c.Text) > room {
 		before := strings.TrimRight(b.String(), " ")

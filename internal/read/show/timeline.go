@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// marksOf are the characters for what time is spent on, those that matter most last: a column shows the last that it holds.
+// marksOf are the characters for what time is spent on, those that matter most last: a column shows the last that it
+// holds.
 var marksOf = []struct {
 	what string
 	mark rune
@@ -141,7 +142,8 @@ func (p *Page) passedLines(t *explain.Timeline) (lines []string) {
 	return lines
 }
 
-// Passed says from when to when something was passed over, and what: "from … to …: namespace ci was over its budget of log. …".
+// Passed says from when to when something was passed over, and what: "from … to …: namespace ci was over its budget of
+// log. …".
 func Passed(x *history.Passed, zone words.Zone) string {
 	end := "on"
 	if x.Until != 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TestNoTextSteersATerminal: whatever a pod says, JSON and sentences hold visible characters only, and JSON gives it back.
+// TestNoTextSteersATerminal: whatever a pod says, JSON and sentences hold visible characters only, and JSON gives it
+// back.
 func TestNoTextSteersATerminal(t *testing.T) {
 	rude := "a\x1b[31mred\a\r\n\u009b2J\u202eevil\x00\u2028\U000e0041\xff\\\"end"
 	r := events.Record{

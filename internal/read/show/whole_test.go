@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestATextThatIsCutIsWholeWhenAllIsWanted: its lines stay lines, each behind a bar, and nothing in them can steer a terminal.
+// TestATextThatIsCutIsWholeWhenAllIsWanted: its lines stay lines, each behind a bar, and nothing in them can steer a
+// terminal.
 func TestATextThatIsCutIsWholeWhenAllIsWanted(t *testing.T) {
 	a := &explain.Answer{
 		Kind: "job", Namespace: "n", Name: "j", UID: "12345678", Verdict: explain.Sentence{Text: "FAILED"},
@@ -33,8 +34,8 @@ func TestATextThatIsCutIsWholeWhenAllIsWanted(t *testing.T) {
 	}
 }
 
-// TestNothingIsCutInAPipe: what others wrote stands whole in a pipe, in each list and answer, unless a width was asked for. A terminal has the
-// words that are cut.
+// TestNothingIsCutInAPipe: what others wrote stands whole in a pipe, in each list and answer, unless a width was asked
+// for. A terminal has the words that are cut.
 func TestNothingIsCutInAPipe(t *testing.T) {
 	const cut, whole = "0/3 nodes …", "0/3 nodes are available: 3 Insufficient cpu"
 	sentence := explain.Sentence{Text: "waits: " + cut, Whole: "waits: " + whole}

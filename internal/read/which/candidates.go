@@ -41,7 +41,8 @@ func (f *Finder) eachJob(ctx context.Context, q history.JobsQuery, give func(*hi
 	}
 }
 
-// candidates are the objects in other namespaces than one that an object may mean: at most one of a kind in each, the newest first.
+// candidates are the objects in other namespaces than one that an object may mean: at most one of a kind in each, the
+// newest first.
 func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candidate, error) {
 	kinds := kindsOf(h)
 	all, pods, err := f.jobsNamed(ctx, h, but)
@@ -129,7 +130,8 @@ const (
 	mostLookedAt   = 500  // Jobs that go on, the newest, of which it is found out whether they are stuck
 )
 
-// several says that an object means several objects: it names those in trouble, then the newest, and says how many there are.
+// several says that an object means several objects: it names those in trouble, then the newest, and says how many
+// there are.
 func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
 	if len(all) == 1 || !slices.ContainsFunc(all, func(o candidate) bool { return o.namespace != all[0].namespace }) {
 		names := make([]string, len(all))

@@ -54,8 +54,8 @@ func (f *Finder) seekCronJobs(ctx context.Context, p Place, name string) ([]even
 // runOf is what the name of a CronJob's Job looks like.
 var runOf = regexp.MustCompile(`^(.+)-[0-9]{8}$`)
 
-// CronJobsOf finds the CronJobs that are meant, the newest first, and their name. A name alone is that of a CronJob, or else of
-// a Job or a pod: then the CronJob that made the Job is meant, and that is said.
+// CronJobsOf finds the CronJobs that are meant, the newest first, and their name. A name alone is that of a CronJob, or
+// else of a Job or a pod: then the CronJob that made the Job is meant, and that is said.
 func (f *Finder) CronJobsOf(ctx context.Context, p Place, h Object) (lives []events.Stream, name string, err error) {
 	if h.Kind != Any {
 		lives, err = f.CronJobs(ctx, p, h.Name)

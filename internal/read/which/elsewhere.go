@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// findElsewhere finds an object that is not in the namespace where it was looked for, if the user did not name that, and it is in one other
-// namespace: that is said. Several are an error that names some of them. There may be none.
+// findElsewhere finds an object that is not in the namespace where it was looked for, if the user did not name that,
+// and it is in one other namespace: that is said. Several are an error that names some of them. There may be none.
 func (f *Finder) findElsewhere(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
 	if p.Named {
 		return nil, nil
@@ -46,8 +46,8 @@ func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events
 	return []events.Stream{s}, nil
 }
 
-// Resolve finds what a name alone means: a Job, a CronJob or a pod, in the namespace that is meant or else in another one.
-// Several are an error that names some of them. An object whose kind is known is given back as it is.
+// Resolve finds what a name alone means: a Job, a CronJob or a pod, in the namespace that is meant or else in another
+// one. Several are an error that names some of them. An object whose kind is known is given back as it is.
 func (f *Finder) Resolve(ctx context.Context, p Place, h Object) (Object, Place, error) {
 	if h.Kind != Any {
 		return h, p, nil
@@ -103,7 +103,8 @@ func kindsOf(h Object) []Object {
 	return []Object{job, pod}
 }
 
-// byNameIn are the kinds of which there is one in a namespace. A pod is looked for only where nothing else bears the name.
+// byNameIn are the kinds of which there is one in a namespace. A pod is looked for only where nothing else bears the
+// name.
 func (f *Finder) byNameIn(ctx context.Context, namespace string, kinds []Object) (found []Object, err error) {
 	for _, h := range kinds {
 		var streams []events.Stream

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Place is the namespace in which an object is looked for. Unless somebody named it, an object that is not there, and in one
-// other namespace, is taken there.
+// Place is the namespace in which an object is looked for. Unless somebody named it, an object that is not there, and
+// in one other namespace, is taken there.
 type Place struct {
 	Namespace string
 	Named     bool
@@ -51,8 +51,8 @@ const mostLike = 10
 // IsUID reports whether a name has the form of a UID.
 func IsUID(name string) bool { return uid.MatchString(name) }
 
-// Jobs finds the streams of the Jobs, or of the CronJobs, that are meant, newest first. There is at least one. A name comes
-// first, then a UID or how one begins, then a pod's name.
+// Jobs finds the streams of the Jobs, or of the CronJobs, that are meant, newest first. There is at least one. A name
+// comes first, then a UID or how one begins, then a pod's name.
 func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
 	namespace := p.Namespace
 	if h.Kind == CronJob {

@@ -36,7 +36,8 @@ func (f *Finder) LifeAt(
 	return events.Stream{}, history.CronJob{}, fmt.Errorf("the log knows no cronjob/%s%s: %w", name, point, history.ErrNoCronJob)
 }
 
-// otherLives are the CronJobs that bore a name beside one of them, the newest first. Whoever asks by UID hears of them, too.
+// otherLives are the CronJobs that bore a name beside one of them, the newest first. Whoever asks by UID hears of them,
+// too.
 func (f *Finder) otherLives(ctx context.Context, s events.Stream, namespace, name string) (earlier, later []events.Stream) {
 	if name == "" {
 		return nil, nil

@@ -27,8 +27,8 @@ func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 	return Unknown("the log knows no %s in namespace %q%s (%s)", what, p.Namespace, where, f.instead(ctx, p, h))
 }
 
-// instead says what may be written instead: another kind, another namespace, a name that is like it, or a list. With an error there is only no
-// such hint.
+// instead says what may be written instead: another kind, another namespace, a name that is like it, or a list. With an
+// error there is only no such hint.
 func (f *Finder) instead(ctx context.Context, p Place, h Object) string {
 	var there []candidate
 	if m := runOf.FindStringSubmatch(h.Name); m != nil && h.Kind == CronJob { // it is the name of a Job of a CronJob
@@ -82,7 +82,8 @@ func some(all []candidate) string {
 	return text
 }
 
-// unlike is how much one name differs from another, if it may be a slip of the pen; else it is more than that of any that may be.
+// unlike is how much one name differs from another, if it may be a slip of the pen; else it is more than that of any
+// that may be.
 func unlike(other, name string) int {
 	if d := words.Distance(other, name); d <= min(3, len(name)/3) {
 		return d
@@ -95,8 +96,8 @@ func mistyped(other, name string) bool {
 	return max(len(other), len(name))-min(len(other), len(name)) <= 3 && words.Distance(other, name) <= min(3, len(name)/3)
 }
 
-// namedAlike are the objects of the kinds that are meant with names like that one, the likest first: in the namespace that the user named, else
-// in all.
+// namedAlike are the objects of the kinds that are meant with names like that one, the likest first: in the namespace
+// that the user named, else in all.
 func (f *Finder) namedAlike(ctx context.Context, p Place, h Object) (found []candidate) {
 	space := ""
 	if p.Named {

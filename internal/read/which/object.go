@@ -31,8 +31,8 @@ func KindOf(word string) (Kind, bool) {
 	return kind, is
 }
 
-// Object is what a user calls an object: its name, its UID or how that begins, or the name of a pod of a Job. The zero Object
-// means all Jobs.
+// Object is what a user calls an object: its name, its UID or how that begins, or the name of a pod of a Job. The zero
+// Object means all Jobs.
 type Object struct {
 	Name string
 	Kind Kind
@@ -54,8 +54,8 @@ func (h Object) String() string {
 var namespaceLike = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // Parse reads all ways to name an object: KIND, NAME, KIND/NAME, NAMESPACE/NAME, KIND/NAMESPACE/NAME, "KIND NAME" and
-// "KIND NAMESPACE/NAME". A word before a slash that is a kind is no namespace. The Object has no name where only the kind is
-// given, but for a pod, which needs one. namespace is the one before the name, empty where none is.
+// "KIND NAMESPACE/NAME". A word before a slash that is a kind is no namespace. The Object has no name where only the
+// kind is given, but for a pod, which needs one. namespace is the one before the name, empty where none is.
 func Parse(args []string) (h Object, namespace string, err error) {
 	first, rest, slash := strings.Cut(args[0], "/")
 	kind, is := KindOf(first)

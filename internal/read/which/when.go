@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// When is a time as people write it: a moment, so long ago, or a time of day. A time of day is that of the newest day on which the log
-// has it, so it is a moment only when it is known where the log ends. The zero when is none.
+// When is a time as people write it: a moment, so long ago, or a time of day. A time of day is that of the newest day
+// on which the log has it, so it is a moment only when it is known where the log ends. The zero when is none.
 type When struct {
 	moment events.Time
 	ago    func(now time.Time) time.Time
@@ -28,8 +28,8 @@ func (w When) OfDay() (zone words.Zone, is bool) {
 // Ago reports whether it is so long ago.
 func (w When) Ago() bool { return w.ago != nil }
 
-// layouts are the ways in which a moment may be written, and clocks those of a time of day. Without a zone it is in that of the times
-// that are shown: UTC, unless --local says otherwise.
+// layouts are the ways in which a moment may be written, and clocks those of a time of day. Without a zone it is in
+// that of the times that are shown: UTC, unless --local says otherwise.
 var (
 	layouts = []string{
 		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00",
@@ -69,17 +69,19 @@ func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 	return w, false
 }
 
-// Beyond reports whether a moment stands for all before or behind it. Such a one bounds what is asked for; it is no answer's own time.
+// Beyond reports whether a moment stands for all before or behind it. Such a one bounds what is asked for; it is no
+// answer's own time.
 func Beyond(t events.Time) bool { return t <= events.FirstTime || t >= events.LastTime }
 
-// How near now a time of day of today lies for nobody to mean that of yesterday, which the log has: who types it looks at a clock, and clocks
-// differ. At 23:07 the time 23:06 is a minute ago, also where the log ends at 22:45.
+// How near now a time of day of today lies for nobody to mean that of yesterday, which the log has: who types it looks
+// at a clock, and clocks differ. At 23:07 the time 23:06 is a minute ago, also where the log ends at 22:45.
 const (
 	nearPast   = time.Hour
 	nearFuture = 10 * time.Minute
 )
 
-// Point is the moment that is meant at that time by a point in the history: before, but for a time of day that is just to come.
+// Point is the moment that is meant at that time by a point in the history: before, but for a time of day that is just
+// to come.
 func (w When) Point(now time.Time, end events.Time) events.Time {
 	if w.clock != nil {
 		at := events.At(now)
@@ -101,8 +103,8 @@ func (w When) nearest(at events.Time) events.Time {
 	return best
 }
 
-// Before is the moment that is meant at that time. A time of day is that of today within the last hour, or the last one before the end of the
-// log. Where that is of today, a time behind it that has passed is of today, too.
+// Before is the moment that is meant at that time. A time of day is that of today within the last hour, or the last one
+// before the end of the log. Where that is of today, a time behind it that has passed is of today, too.
 func (w When) Before(now time.Time, end events.Time) events.Time {
 	switch {
 	case w.ago != nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// common finds what the copy and the log have in common, when the log has gone on under a later epoch, and drops the rest from the copy.
-// What is dropped stays where it is: an earlier manifest may name it.
+// common finds what the copy and the log have in common, when the log has gone on under a later epoch, and drops the
+// rest from the copy. What is dropped stays where it is: an earlier manifest may name it.
 func (r *run) common() error {
 	next := &copylog.Manifest{Leaving: r.next.Leaving, Kept: r.next.Kept, Key: r.next.Key}
 	keep := events.Sequence(0) // the last record that both have
@@ -67,8 +67,8 @@ func (r *run) same(one copylog.Run) (n int, err error) {
 	return n, nil
 }
 
-// has reports whether the log has records first to last between these chain values. What is before the log's first file counts as what the
-// file goes on from.
+// has reports whether the log has records first to last between these chain values. What is before the log's first file
+// counts as what the file goes on from.
 func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool, error) {
 	if last > r.log.head.Sequence {
 		return false, nil

@@ -1,9 +1,10 @@
-// Package backup copies a log to a place, and later what is new of it: sealed files as they are, the file that is written as segments.
+// Package backup copies a log to a place, and later what is new of it: sealed files as they are, the file that is
+// written as segments.
 //
 //	result, err := backup.Run(ctx, &backup.Config{Dir: dir, Place: place, Live: ask})
 //
-// It runs beside a controller, whose sealed files it reads from the disk and whose newest records it asks for, or on a log that no
-// process writes. It locks nothing and changes nothing in the directory. Invariants:
+// It runs beside a controller, whose sealed files it reads from the disk and whose newest records it asks for, or on a
+// log that no process writes. It locks nothing and changes nothing in the directory. Invariants:
 //
 //   - At each moment the copy is whole: an object is put before the manifest that names it. A run that ends early leaves a copy as of
 //     an earlier head, and objects that the next run finds there.

@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// files puts the sealed files that the copy does not have, oldest first. Each is named at once: a run that ends early has not gone for
-// nothing.
+// files puts the sealed files that the copy does not have, oldest first. Each is named at once: a run that ends early
+// has not gone for nothing.
 func (r *run) files() error {
 	for _, first := range r.log.firsts[:len(r.log.firsts)-1] {
 		err := r.oneFile(first)
@@ -81,8 +81,8 @@ func (r *run) runBefore(first events.Sequence) *copylog.Run {
 	return last
 }
 
-// gap notes the records that were gone before they were copied, when the next ones begin with first. What the copy has of a file that is
-// gone stays.
+// gap notes the records that were gone before they were copied, when the next ones begin with first. What the copy has
+// of a file that is gone stays.
 func (r *run) gap(first events.Sequence) error {
 	end := events.Sequence(0)
 	if before := r.runBefore(first); before != nil {
@@ -240,8 +240,8 @@ func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 	})
 }
 
-// sameFile says whether an object that is there is a file with these records, whatever its bytes are: its chain at both ends and the hash of
-// its records are the same. The object gets the size and the hash of what is there.
+// sameFile says whether an object that is there is a file with these records, whatever its bytes are: its chain at both
+// ends and the hash of its records are the same. The object gets the size and the hash of what is there.
 func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 	if is, err := r.sameBytes(o); is || err != nil {
 		return err

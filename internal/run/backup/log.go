@@ -25,7 +25,8 @@ type logFiles struct {
 	offsets map[string]events.Sequence
 }
 
-// openLog looks at the log. The files are listed before and after the head is asked for: a controller may begin another one meanwhile.
+// openLog looks at the log. The files are listed before and after the head is asked for: a controller may begin another
+// one meanwhile.
 func openLog(ctx context.Context, dir string, live Live) (*logFiles, error) {
 	for range mostTries {
 		l := &logFiles{dir: dir, live: live}
@@ -95,8 +96,8 @@ type record struct {
 // errStop ends a walk that has given enough.
 var errStop = errors.New("enough")
 
-// records gives the records of a file from one on, whose chain value before is known, through an end. The last one has the chain value of
-// that, or there is an error: then the log does not go on from the value before.
+// records gives the records of a file from one on, whose chain value before is known, through an end. The last one has
+// the chain value of that, or there is an error: then the log does not go on from the value before.
 func (l *logFiles) records(ctx context.Context, from events.Sequence, before events.Hash, epoch uint64, end store.Head) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		at, hash := from-1, before
@@ -152,8 +153,8 @@ func epochOf(stored []byte) (uint64, error) {
 	return 0, fmt.Errorf("record %d says no epoch", r.Sequence)
 }
 
-// stored gives the records of the tail from one on through another, as they are stored. A controller that is asked has those of sealed
-// files, too.
+// stored gives the records of the tail from one on through another, as they are stored. A controller that is asked has
+// those of sealed files, too.
 func (l *logFiles) stored(ctx context.Context, from, through events.Sequence) iter.Seq2[[]byte, error] {
 	if l.live == nil {
 		return l.fromDisk(ctx, from, through)

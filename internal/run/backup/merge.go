@@ -12,9 +12,10 @@ import (
 // mergeAt is how many small segments at the end of a file become one.
 const mergeAt = 8
 
-// smallBytes are below how many bytes an object is small: first those below 16 KiB become one of up to 128 KiB, then those below 128 KiB
-// one of up to 1 MiB. So a file of 256 MiB that was copied each five seconds has a few hundred segments, not ten thousand, and each record
-// is put three times at most, but for those of objects that stay below 16 KiB.
+// smallBytes are below how many bytes an object is small: first those below 16 KiB become one of up to 128 KiB, then
+// those below 128 KiB one of up to 1 MiB. So a file of 256 MiB that was copied each five seconds has a few hundred
+// segments, not ten thousand, and each record is put three times at most, but for those of objects that stay below 16
+// KiB.
 var smallBytes = []int64{128 << 10, 16 << 10}
 
 // merge puts the small segments at the end of a file again, as one. A restore reads few objects then.

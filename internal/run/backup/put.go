@@ -30,8 +30,8 @@ func (r *run) step(s Step) {
 	r.Tell(s)
 }
 
-// object puts an object. There may be one of that name, which no manifest names: same then says whether it will do, and gives it its size
-// and hash. One that is damaged is put anew: a run before did not end, and no manifest names it.
+// object puts an object. There may be one of that name, which no manifest names: same then says whether it will do, and
+// gives it its size and hash. One that is damaged is put anew: a run before did not end, and no manifest names it.
 func (r *run) object(o *copylog.Object, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
 	err = r.Place.Put(r.ctx, o.Name, content, o.Bytes)
 	if errors.Is(err, copylog.ErrExists) {
@@ -111,7 +111,8 @@ func (r *run) tidy() error {
 	return nil
 }
 
-// name writes the manifest, if something has changed. The last one of a run stays under a name of its own, too, once a day.
+// name writes the manifest, if something has changed. The last one of a run stays under a name of its own, too, once a
+// day.
 func (r *run) name(last bool) error {
 	if !r.put {
 		return nil
@@ -180,7 +181,8 @@ func (r *run) keepDropped() error {
 	return nil
 }
 
-// readBack reads the manifest and the object with the newest records as they are at the place, and gives the head that they have.
+// readBack reads the manifest and the object with the newest records as they are at the place, and gives the head that
+// they have.
 func (r *run) readBack() (head store.Head, err error) {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 	if err != nil {

@@ -37,8 +37,8 @@ type Live interface {
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 }
 
-// Chained is a Live that knows the chain value behind each record that the log keeps: the log in the own process. What is not of its
-// history is then found before anything is put.
+// Chained is a Live that knows the chain value behind each record that the log keeps: the log in the own process. What
+// is not of its history is then found before anything is put.
 type Chained interface {
 	Chain(at events.Sequence) (events.Hash, error)
 }
@@ -115,7 +115,8 @@ func (c *Config) defaults() {
 	}
 }
 
-// mostTries is how often a run begins anew because another process wrote the manifest, or the controller went on to another file.
+// mostTries is how often a run begins anew because another process wrote the manifest, or the controller went on to
+// another file.
 const mostTries = 5
 
 // Run brings a copy to the head that the log has now.

@@ -14,9 +14,10 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Session brings a copy to the head of its log again and again, for as long as the log is written in this process. Between two passes it
-// remembers the manifest, so a pass with new records is two requests, and one without is none. A file that is sealed is first copied to its
-// end as segments, and goes whole when Upload has put it: the passes do not wait for that.
+// Session brings a copy to the head of its log again and again, for as long as the log is written in this process.
+// Between two passes it remembers the manifest, so a pass with new records is two requests, and one without is none. A
+// file that is sealed is first copied to its end as segments, and goes whole when Upload has put it: the passes do not
+// wait for that.
 //
 // One goroutine calls Pass, another may call Upload. Make it with NewSession.
 type Session struct {
@@ -36,8 +37,8 @@ func NewSession(config *Config) *Session {
 	return s
 }
 
-// Pass copies what is durable and not there yet. The error is an AheadError when the copy is of a log that went another way: nothing is
-// put then. After any error the next pass looks at the copy anew.
+// Pass copies what is durable and not there yet. The error is an AheadError when the copy is of a log that went another
+// way: nothing is put then. After any error the next pass looks at the copy anew.
 func (s *Session) Pass(ctx context.Context) (result Result, err error) {
 	r := s.r
 	defer func() {
@@ -138,8 +139,8 @@ func (s *Session) Waiting() bool {
 	return len(s.done) > 0
 }
 
-// Upload puts one sealed file that the copy has as segments only, once it is packed, the oldest first. It returns its first record; 0 when
-// there is none.
+// Upload puts one sealed file that the copy has as segments only, once it is packed, the oldest first. It returns its
+// first record; 0 when there is none.
 func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 	s.mu.Lock()
 	was, wanted, done := s.was, s.wanted, slices.Clone(s.done)
@@ -185,8 +186,8 @@ func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
 	return f, r.derivedOf(f)
 }
 
-// rest copies what is missing of a sealed file of which the copy has segments, and all of one that is not packed yet; done is false for any
-// other.
+// rest copies what is missing of a sealed file of which the copy has segments, and all of one that is not packed yet;
+// done is false for any other.
 func (r *run) rest(first events.Sequence) (done bool, err error) {
 	has := slices.ContainsFunc(r.next.Files, func(f copylog.File) bool { return f.First == first })
 	if has {

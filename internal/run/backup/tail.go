@@ -16,8 +16,8 @@ import (
 // residentBytes is segmentBytes of a Session: what waits in memory is bounded by it.
 const residentBytes = 1 << 20
 
-// segmentBytes is with how many bytes of records a segment ends, when their batch does. A file of 256 MiB has 64 of them at most, if it is
-// copied at once.
+// segmentBytes is with how many bytes of records a segment ends, when their batch does. A file of 256 MiB has 64 of
+// them at most, if it is copied at once.
 const segmentBytes = 4 << 20
 
 // mostSegment is more bytes than a segment has.
@@ -84,8 +84,9 @@ func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, er
 	return nil
 }
 
-// segment puts a segment, and takes its records off. One that is there may have fewer of them. One that is there and has others, of
-// another log or none, stays: then the segment gets its other name. What the manifest says at last decides between two writers.
+// segment puts a segment, and takes its records off. One that is there may have fewer of them. One that is there and
+// has others, of another log or none, stays: then the segment gets its other name. What the manifest says at last
+// decides between two writers.
 func (r *run) segment(t *copylog.Tail, s *segment) error {
 	n := len(s.records)
 	last := s.records[n-1]
@@ -140,7 +141,8 @@ func storedOf(records []record) [][]byte {
 	return out
 }
 
-// sameSegment says how many of the records an object has that is there: of a run that ended early, when the log had fewer.
+// sameSegment says how many of the records an object has that is there: of a run that ended early, when the log had
+// fewer.
 func (r *run) sameSegment(o *copylog.Object, f *copylog.File, s *segment) (n int, err error) {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
 	if err != nil {

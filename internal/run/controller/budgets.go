@@ -25,7 +25,8 @@ const (
 	budgetNames = 5           // that are named, of any number
 )
 
-// showBudgets says which namespaces are over their budgets: how many to metrics, some by name to probes, and now and then to the log.
+// showBudgets says which namespaces are over their budgets: how many to metrics, some by name to probes, and now and
+// then to the log.
 func (c *controller) showBudgets(l *loop.Loop) {
 	c.metrics.passed.Store(l.PassedOver())
 	s, now := &c.budgets, time.Now()

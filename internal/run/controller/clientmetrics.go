@@ -12,9 +12,9 @@ import (
 	restmetrics "k8s.io/client-go/tools/metrics"
 )
 
-// The metrics of client-go, under the names and labels that the components of Kubernetes have them by, so that dashboards for these
-// work. Its hooks are those of the whole process, so these are too. Package component-base has such adapters, and brings a
-// second registry with a tree of modules of its own.
+// The metrics of client-go, under the names and labels that the components of Kubernetes have them by, so that
+// dashboards for these work. Its hooks are those of the whole process, so these are too. Package component-base has
+// such adapters, and brings a second registry with a tree of modules of its own.
 var (
 	seconds = []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
 	sizes   = []float64{64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216}
@@ -96,8 +96,8 @@ func codeOf(code string) string {
 	return code
 }
 
-// leaders gives client-go's leader election where to count. Whether the Lease is held is a gauge of our own: what client-go says of
-// that is not what this controller goes by.
+// leaders gives client-go's leader election where to count. Whether the Lease is held is a gauge of our own: what
+// client-go says of that is not what this controller goes by.
 type leaders struct{}
 
 // NewLeaderMetric is described by leaderelection.MetricsProvider.

@@ -16,7 +16,8 @@ var (
 	description = regexp.MustCompile(`fqName: "(\w+)".* variableLabels: {([^}]*)}`)
 )
 
-// O-073: the metrics of requests to the API server have the names and labels that components of Kubernetes have them by.
+// O-073: the metrics of requests to the API server have the names and labels that components of Kubernetes have them
+// by.
 func TestClientMetricsAreThoseOfTheContract(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/contract/operations.md")
 	if err != nil {

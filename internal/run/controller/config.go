@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Config says what a controller runs, and how. The flags of "jobledger run" are its documentation; whoever makes one has refused what
-// does not go together.
+// Config says what a controller runs, and how. The flags of "jobledger run" are its documentation; whoever makes one
+// has refused what does not go together.
 type Config struct {
 	Log      string // its address, as package store/open takes it
 	Settings events.Settings

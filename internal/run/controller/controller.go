@@ -204,8 +204,8 @@ func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, e
 	})
 }
 
-// heedCopy ends a start when the copy has records that the log lost, is of another log, or would not be safe from a second writer. A place
-// that does not answer is not waited for: the copier says the same later.
+// heedCopy ends a start when the copy has records that the log lost, is of another log, or would not be safe from a
+// second writer. A place that does not answer is not waited for: the copier says the same later.
 func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
 	place := c.config.Copy.Place
 	if place == nil {
@@ -349,8 +349,8 @@ func (c *controller) relist() {
 	c.around.Relist()
 }
 
-// assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the metrics of
-// Jobs, which are those of who runs them.
+// assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the
+// metrics of Jobs, which are those of who runs them.
 func (c *controller) assembleHands(world *projector.World, api clusterAPI, objects *executor.Objects) (err error) {
 	may := c.informer.Sure
 	var within func(context.Context) (context.Context, context.CancelFunc)

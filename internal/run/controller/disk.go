@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// disk is what a controller does about a disk without room. It belongs to the goroutine that opens the log, and then to the loop's.
+// disk is what a controller does about a disk without room. It belongs to the goroutine that opens the log, and then to
+// the loop's.
 type disk struct {
 	full   bool
 	again  time.Time // when Jobs are told next that they wait
@@ -26,7 +27,8 @@ const (
 	tellAfter = 10 * time.Second // how long the disk is full before Jobs are told, and between looks for others that wait
 )
 
-// openWithRoom opens the log as soon as its disk has room for that. Until then it answers probes where the endpoint will be.
+// openWithRoom opens the log as soon as its disk has room for that. Until then it answers probes where the endpoint
+// will be.
 func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 	try := func() (store.Opened, error) { return open.Log(c.config.Log, c.logOptions()) }
 	log, err := try()
@@ -71,7 +73,8 @@ func (c *controller) logOptions() store.Options {
 	}
 }
 
-// filesPerAge is how many files there are at least of a log whose records are to go at some age, so that none is kept much longer.
+// filesPerAge is how many files there are at least of a log whose records are to go at some age, so that none is kept
+// much longer.
 const filesPerAge = 8
 
 // full is told whether the log has room: again and again while it has none, and between turns while it has.

@@ -1,7 +1,9 @@
-// Package controller puts a controller together and runs it: log, informer, loop, executor, what follows the log, ports, Lease.
+// Package controller puts a controller together and runs it: log, informer, loop, executor, what follows the log,
+// ports, Lease.
 //
-// [Run] does all of it for a [Config]: it takes the Lease, opens the log, folds it, makes the parts and waits. A stop goes from the
-// facts to the log: the informer tells nothing more, the loop waits for what is in flight, what follows the log catches up. Invariants:
+// [Run] does all of it for a [Config]: it takes the Lease, opens the log, folds it, makes the parts and waits. A stop
+// goes from the facts to the log: the informer tells nothing more, the loop waits for what is in flight, what follows
+// the log catches up. Invariants:
 //
 //   - Nothing is made on disk before the cluster was found, and nothing is decided before the Lease is held.
 //   - A log that is known to have lost records is refused, unless an operator named the epoch that begins.

@@ -44,8 +44,8 @@ func (d *Drain) Look(w *projector.World, now time.Time) {
 	}
 }
 
-// Undone is what a draining controller has still to do, and the Jobs that are suspended: they may rest for ever, so they are not
-// waited for once nothing of them is left but the object.
+// Undone is what a draining controller has still to do, and the Jobs that are suspended: they may rest for ever, so
+// they are not waited for once nothing of them is left but the object.
 func Undone(w *projector.World) (left, suspended []events.JobRef) {
 	for _, j := range w.Holders() {
 		switch {

@@ -20,7 +20,8 @@ import (
 // elects reports whether a Lease is to be held. In observe mode nothing is written, so not a Lease either.
 func (c *controller) elects() bool { return c.config.Lease.On && !c.observes() }
 
-// newLease makes the Lease, which is not held yet. That of one namespace's Jobs is in that namespace, so that its rights do.
+// newLease makes the Lease, which is not held yet. That of one namespace's Jobs is in that namespace, so that its
+// rights do.
 func (c *controller) newLease() (err error) {
 	f := &c.config.Lease
 	client, err := c.cluster.Patient(f.RenewDeadline / 2)
@@ -54,9 +55,9 @@ func registerLease(r prometheus.Registerer, name string, holds func() bool) {
 	}))
 }
 
-// elect works while holding the Lease. A process that waits for it is a standby: it is healthy and ready (O-035), unless it is a
-// second controller. It wants the Lease only once it has the log, because the LOCK of the log is what tells whether the holder has
-// ended.
+// elect works while holding the Lease. A process that waits for it is a standby: it is healthy and ready (O-035),
+// unless it is a second controller. It wants the Lease only once it has the log, because the LOCK of the log is what
+// tells whether the holder has ended.
 func (c *controller) elect(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
@@ -98,7 +99,8 @@ func (c *controller) elect(ctx context.Context) error {
 	})
 }
 
-// lead works, unless another controller began to work on the same Jobs under another Lease while this one was being taken.
+// lead works, unless another controller began to work on the same Jobs under another Lease while this one was being
+// taken.
 func (c *controller) lead(ctx context.Context, log store.Opened) error {
 	if err := c.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)

@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// expiryWarner warns of finished Jobs that are deleted late, or never, because of the finish time that their status says (T-024, T-025).
-// Whoever writes a Job's status chooses that time, so no more than mostTold Jobs are named in a minute. It is safe for concurrent use.
+// expiryWarner warns of finished Jobs that are deleted late, or never, because of the finish time that their status
+// says (T-024, T-025). Whoever writes a Job's status chooses that time, so no more than mostTold Jobs are named in a
+// minute. It is safe for concurrent use.
 type expiryWarner struct {
 	log *slog.Logger
 	now func() time.Time

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestByWhichRuleGangsAreMade: it follows from what the server serves, and a run that cannot make any is told which version it needs (J-239).
+// TestByWhichRuleGangsAreMade: it follows from what the server serves, and a run that cannot make any is told which
+// version it needs (J-239).
 func TestByWhichRuleGangsAreMade(t *testing.T) {
 	of := func(groupVersion string, resources ...string) *metav1.APIResourceList {
 		list := &metav1.APIResourceList{GroupVersion: groupVersion}

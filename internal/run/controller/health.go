@@ -100,7 +100,8 @@ func (h *Health) checks(ready bool) []check {
 	return all
 }
 
-// warnings are what does not keep the controller from working. Their sentences may name Jobs, namespaces, files and users.
+// warnings are what does not keep the controller from working. Their sentences may name Jobs, namespaces, files and
+// users.
 func (h *Health) warnings() []check {
 	var degraded, copied func() string
 	var holes func() []error
@@ -124,8 +125,8 @@ func (h *Health) warnings() []check {
 	return all
 }
 
-// Probe answers 200 while nothing is wrong, and else 500 with what is. A sentence may name Jobs, so whoever comes from another machine is
-// told one word for each check. The sentences are told on loopback, and in the log.
+// Probe answers 200 while nothing is wrong, and else 500 with what is. A sentence may name Jobs, so whoever comes from
+// another machine is told one word for each check. The sentences are told on loopback, and in the log.
 func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var text strings.Builder

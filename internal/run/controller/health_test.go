@@ -74,7 +74,8 @@ func probe(address string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, local))
 }
 
-// TestTheOpenPortNamesNothing: whatever is wrong, another machine is told one word for each check. The log has the sentence, once.
+// TestTheOpenPortNamesNothing: whatever is wrong, another machine is told one word for each check. The log has the
+// sentence, once.
 func TestTheOpenPortNamesNothing(t *testing.T) {
 	const secret = "payroll-secret"
 	var logged strings.Builder

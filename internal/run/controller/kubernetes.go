@@ -61,8 +61,8 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	return k, nil
 }
 
-// Patient makes a client whose requests end after a while, 0 for never: one that hangs must not hold up the next. It has the connection of
-// the others.
+// Patient makes a client whose requests end after a while, 0 for never: one that hangs must not hold up the next. It
+// has the connection of the others.
 func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
 	client, err := kubernetes.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport, Timeout: timeout})
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write docs/metrics.md")
 
-// described keeps what the collectors of a controller say they have. A metric with labels shows nothing before it has a value, so
-// what a scrape gives would not do.
+// described keeps what the collectors of a controller say they have. A metric with labels shows nothing before it has a
+// value, so what a scrape gives would not do.
 type described struct{ text []string }
 
 func (d *described) Register(c prometheus.Collector) error {
@@ -48,7 +48,8 @@ func (d *described) Unregister(prometheus.Collector) bool { return false }
 // ofMetric is the text of one: name, help, labels that are always the same, and those that are not.
 var ofMetric = regexp.MustCompile(`^Desc\{fqName: "(.*)", help: "(.*?)", (?:unit: ".*?", )?constLabels: \{(.*)\}, variableLabels: \{(.*)\}\}$`)
 
-// allMetrics are the lines of docs/metrics.md by the names of the metrics: those of the Go runtime and of the process are left out.
+// allMetrics are the lines of docs/metrics.md by the names of the metrics: those of the Go runtime and of the process
+// are left out.
 func allMetrics(t *testing.T) map[string]string {
 	t.Helper()
 	d := &described{}
@@ -124,13 +125,14 @@ func inOrder(lines map[string]string) (out []string) {
 	return out
 }
 
-// ofOurs is a name in an expression that is a metric of the controller's own, with what makes a histogram's series of it.
+// ofOurs is a name in an expression that is a metric of the controller's own, with what makes a histogram's series of
+// it.
 var ofOurs = regexp.MustCompile(`\b((?:jobledger|job_controller|cronjob_controller|ttl_after_finished_controller|rest_client)_[a-z_]+?)(?:_bucket|_sum|_count)?\b[{\[) ]`)
 
 var grouping = regexp.MustCompile(`by \(([^)]*)\)`)
 
-// TestWhatIsWatchedExists: each metric of an alert or of the dashboard is one that the controller has, and each alert has its section in
-// the runbook, at the address that the alert names.
+// TestWhatIsWatchedExists: each metric of an alert or of the dashboard is one that the controller has, and each alert
+// has its section in the runbook, at the address that the alert names.
 func TestWhatIsWatchedExists(t *testing.T) {
 	have := allMetrics(t)
 	check := func(where, expr string) {

@@ -22,9 +22,9 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// A log that is known to have lost records is not gone on with: its next records would have the numbers of those that are lost. Only an
-// operator can say that it is to go on, by naming the epoch that begins. That number must be higher than any that was seen; so the flag
-// is good for one loss, and does nothing when it stays where it is.
+// A log that is known to have lost records is not gone on with: its next records would have the numbers of those that
+// are lost. Only an operator can say that it is to go on, by naming the epoch that begins. That number must be higher
+// than any that was seen; so the flag is good for one loss, and does nothing when it stays where it is.
 
 // EpochFlag is the flag that names the epoch, which messages name.
 const EpochFlag = "force-new-epoch"
@@ -48,8 +48,8 @@ func (c *controller) refuseLoss(err error, seen uint64) error {
 		"records that are lost, under another epoch: --%s=%d", err, c.config.Log, EpochFlag, seen+1)
 }
 
-// goOn begins the epoch that the operator named, when it is known that records of the log are lost. It is done before anything else
-// hears of the log: what tells of the lost records is still there if this does not come to its end.
+// goOn begins the epoch that the operator named, when it is known that records of the log are lost. It is done before
+// anything else hears of the log: what tells of the lost records is still there if this does not come to its end.
 func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	epoch, now := c.config.Epoch, log.Identity().Epoch
 	if epoch == 0 {
@@ -89,7 +89,8 @@ func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	return log.GoOn()
 }
 
-// survey asks all that may have seen later records of the log, or a later epoch, what they know: the Lease, the pods, the stream, the copy.
+// survey asks all that may have seen later records of the log, or a later epoch, what they know: the Lease, the pods,
+// the stream, the copy.
 func (c *controller) survey(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()

@@ -13,7 +13,8 @@ import (
 // withoutFiles has what every log has, and nothing of files.
 type withoutFiles struct{ store.Opened }
 
-// TestALogWithoutFiles: what works on files has nothing to do there, and who wants old records to go is told that none do.
+// TestALogWithoutFiles: what works on files has nothing to do there, and who wants old records to go is told that none
+// do.
 func TestALogWithoutFiles(t *testing.T) {
 	log, err := open.Log(t.TempDir(), store.Options{})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestARunEndsWhenTheServerHasOtherGangs: the API server is asked each minute, and at once when a request met that its API is not served, but
-// not more often than each 5 s; the run goes on while the server has the same objects, or none.
+// TestARunEndsWhenTheServerHasOtherGangs: the API server is asked each minute, and at once when a request met that its
+// API is not served, but not more often than each 5 s; the run goes on while the server has the same objects, or none.
 func TestARunEndsWhenTheServerHasOtherGangs(t *testing.T) {
 	const all, shape = events.GangsOfRoots, events.GangsByShape
 	for _, row := range []struct {

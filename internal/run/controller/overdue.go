@@ -15,15 +15,16 @@ const (
 	overdueAfter = 100 * time.Second
 )
 
-// overdue counts the CronJobs of which a due time is open for long, whoever is to start it: in observe mode no record says so. The loop
-// owns it.
+// overdue counts the CronJobs of which a due time is open for long, whoever is to start it: in observe mode no record
+// says so. The loop owns it.
 type overdue struct {
 	gauge  *prometheus.GaugeVec
 	looked time.Time
 	next   map[events.Stream]nextDue
 }
 
-// nextDue is the first due time behind an instant, which is looked up anew only when the instant or the schedule is another one.
+// nextDue is the first due time behind an instant, which is looked up anew only when the instant or the schedule is
+// another one.
 type nextDue struct {
 	through events.Time
 	by      projector.Counting
@@ -62,7 +63,8 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	}
 }
 
-// open is the first due time of a CronJob without a fate, or that is to come; 0 for none. A CronJob that is suspended or deleted has none.
+// open is the first due time of a CronJob without a fate, or that is to come; 0 for none. A CronJob that is suspended
+// or deleted has none.
 func (o *overdue) open(c *projector.CronJob, next map[events.Stream]nextDue) (events.Time, events.TickHold) {
 	plan := c.Plan()
 	switch l := &c.Ledger; {

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestOverdueCronJobs: a due time that did not start is counted after 100 s, or its deadline, whoever is to start it, by what holds it back.
+// TestOverdueCronJobs: a due time that did not start is counted after 100 s, or its deadline, whoever is to start it,
+// by what holds it back.
 func TestOverdueCronJobs(t *testing.T) {
 	begin := time.Date(2026, 3, 2, 8, 0, 10, 0, time.UTC)
 	for _, row := range []struct {

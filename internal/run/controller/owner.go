@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// giveToOwner gives the files of root in a directory of another user to that user and its group. A controller in a container runs as
-// user 65532; what root makes in its log by hand, it could not open at its next start. It does nothing for users other than root, nor
-// where there is no directory.
+// giveToOwner gives the files of root in a directory of another user to that user and its group. A controller in a
+// container runs as user 65532; what root makes in its log by hand, it could not open at its next start. It does
+// nothing for users other than root, nor where there is no directory.
 //
 //	before: log/ 65532, 1.db 65532, HEAD 0      after: HEAD 65532
 func giveToOwner(dir string) error {

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// packEvery is how often it is looked, unless another time is asked for, whether a sealed file is plain. Jobs of a day fill one; looking costs nothing.
+// packEvery is how often it is looked, unless another time is asked for, whether a sealed file is plain. Jobs of a day
+// fill one; looking costs nothing.
 const packEvery = time.Minute
 
 // packer packs the sealed files of the log, one after the other: a packed file takes a third of the disk.

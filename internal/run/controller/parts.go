@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// run starts the parts and waits. A stop goes from the facts to the log: the informer tells nothing more, the loop folds
-// what there is and waits for what is in flight, Events catch up, readers are let go.
+// run starts the parts and waits. A stop goes from the facts to the log: the informer tells nothing more, the loop
+// folds what there is and waits for what is in flight, Events catch up, readers are let go.
 func (c *controller) run(ctx context.Context) error {
 	c.announce(ctx)
 	group, ctx := errgroup.WithContext(ctx)
@@ -67,7 +67,8 @@ func (c *controller) run(ctx context.Context) error {
 	return nil
 }
 
-// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little longer.
+// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little
+// longer.
 func (c *controller) finishLists(keeper *joblist.Keeper) {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A controller wakes, does a little, and sleeps. On several processors Go wakes another thread for each little thing, which takes a
-// tenth of the CPU time; see docs/performance-history.md. So Go has one processor while one suffices, and all that the container may
-// use as soon as the controller has much to do: a start, a burst, a reader of a long log.
+// A controller wakes, does a little, and sleeps. On several processors Go wakes another thread for each little thing,
+// which takes a tenth of the CPU time; see docs/performance-history.md. So Go has one processor while one suffices, and
+// all that the container may use as soon as the controller has much to do: a start, a burst, a reader of a long log.
 const (
 	manyAbove = 0.5  // of a processor was used since the last look
 	oneBelow  = 0.25 // of a processor was used, as often as calmLooks one after another
@@ -26,7 +26,8 @@ type processors struct {
 	calm int  // looks, one after another, in which little was used
 }
 
-// look takes what share of a processor was used since the last look, and reports whether Go is to have another number now.
+// look takes what share of a processor was used since the last look, and reports whether Go is to have another number
+// now.
 func (p *processors) look(used float64) (changed bool) {
 	if used < oneBelow {
 		p.calm++
@@ -44,7 +45,8 @@ func (p *processors) look(used float64) (changed bool) {
 	return true
 }
 
-// fitProcessors gives Go one processor or all, as the load has it, until ctx ends; unless the operator has chosen with GOMAXPROCS.
+// fitProcessors gives Go one processor or all, as the load has it, until ctx ends; unless the operator has chosen with
+// GOMAXPROCS.
 func fitProcessors(ctx context.Context, logger *slog.Logger) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return

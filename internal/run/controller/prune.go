@@ -29,7 +29,8 @@ type PruneConfig struct {
 // errNoPruner is of a log of another kind.
 var errNoPruner = errors.New("prune: this kind of log lets no records go")
 
-// WouldPrune says what Prune would delete: the files, oldest first, and the first record that would be kept. It only reads.
+// WouldPrune says what Prune would delete: the files, oldest first, and the first record that would be kept. It only
+// reads.
 func WouldPrune(ctx context.Context, config *PruneConfig) (files []store.File, keep events.Sequence, err error) {
 	log, err := open.Archive(config.Log)
 	if err != nil {
@@ -88,7 +89,8 @@ func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files 
 	return files, keep, nil
 }
 
-// Prune deletes the oldest files of a log, once a record of that is durable. It returns that record's facts; nil when nothing went.
+// Prune deletes the oldest files of a log, once a record of that is durable. It returns that record's facts; nil when
+// nothing went.
 func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err error) {
 	dir, err := open.Dir(config.Log)
 	if err != nil {

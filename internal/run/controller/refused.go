@@ -35,8 +35,8 @@ func (m *metrics) showRefused(l *loop.Loop, h *Health) {
 	}
 }
 
-// gangsRefused says how many Jobs wait as the API server refuses what their Workload and PodGroup need; empty for none. Each has one such
-// command at a time.
+// gangsRefused says how many Jobs wait as the API server refuses what their Workload and PodGroup need; empty for none.
+// Each has one such command at a time.
 func gangsRefused(counts map[loop.RefusedKind]int) string {
 	waiting, by := 0, map[string]int{}
 	for kind, n := range counts {

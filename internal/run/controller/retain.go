@@ -29,8 +29,8 @@ const (
 	retainTell    = time.Minute            // between messages about the same
 )
 
-// retainer lets old files of the log go: it says to the loop what goes, and deletes the files once the record of that is durable. One
-// goroutine runs it; Whole may be set by another.
+// retainer lets old files of the log go: it says to the loop what goes, and deletes the files once the record of that
+// is durable. One goroutine runs it; Whole may be set by another.
 type retainer struct {
 	keep      store.Retention
 	log       store.Pruner // nil for a log that lets nothing go
@@ -232,7 +232,8 @@ func (r *retainer) note(v store.Verdict, used int64) {
 
 func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
-// refuseStates refuses a size of the log that its states alone would fill: each file has them, and two files have to be there at times.
+// refuseStates refuses a size of the log that its states alone would fill: each file has them, and two files have to be
+// there at times.
 func refuseStates(keep store.Retention, states int64) error {
 	states += states / 8 // about what they take in pages
 	if keep.MaxBytes == 0 || states <= keep.MaxBytes/2 {

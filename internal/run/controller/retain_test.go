@@ -137,8 +137,9 @@ func (k *keeping) second(now events.Time) error {
 	return nil
 }
 
-// TestALogStaysWithinItsSize: half an hour of a cluster that makes 500 records in a second, with a cap of 40 MB, and Jobs that are
-// suspended from the first minute on. A consumer is away for most of it. In short, three minutes with 6 MiB.
+// TestALogStaysWithinItsSize: half an hour of a cluster that makes 500 records in a second, with a cap of 40 MB, and
+// Jobs that are suspended from the first minute on. A consumer is away for most of it. In short, three minutes with 6
+// MiB.
 func TestALogStaysWithinItsSize(t *testing.T) {
 	most, records := int64(6<<20), 90_000
 	if os.Getenv("JOBLEDGER_LONG") != "" {

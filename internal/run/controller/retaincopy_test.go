@@ -52,8 +52,9 @@ func (l leaving) Replace(ctx context.Context, name string, content []byte, tag s
 	return l.Place.Replace(ctx, name, content, tag)
 }
 
-// TestACopyThatIsAwayIsPassedOver: the place of the copy is away until the log has no room to wait for it. When it is back, the copy goes on
-// with the oldest record that is kept. Its holes are what records say that it missed, and nothing else.
+// TestACopyThatIsAwayIsPassedOver: the place of the copy is away until the log has no room to wait for it. When it is
+// back, the copy goes on with the oldest record that is kept. Its holes are what records say that it missed, and
+// nothing else.
 func TestACopyThatIsAwayIsPassedOver(t *testing.T) {
 	most, records := int64(6<<20), 36_000
 	if os.Getenv("JOBLEDGER_LONG") != "" { // half an hour of 500 records in a second, of which the place is away for 10 minutes

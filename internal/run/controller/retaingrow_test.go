@@ -15,8 +15,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// TestStatesThatOutgrowTheSizeAreToldAndStopNoJob: Jobs that are not over come to more than the log may have. It becomes larger than it
-// should, which a metric and a probe say for as long as it is so; the controller is ready, and all goes on.
+// TestStatesThatOutgrowTheSizeAreToldAndStopNoJob: Jobs that are not over come to more than the log may have. It
+// becomes larger than it should, which a metric and a probe say for as long as it is so; the controller is ready, and
+// all goes on.
 func TestStatesThatOutgrowTheSizeAreToldAndStopNoJob(t *testing.T) {
 	const most, records = 1 << 20, 20_000
 	k := keep(t, most)

@@ -16,8 +16,9 @@ import (
 	"github.com/jobledger/jobledger/store/livetail"
 )
 
-// TestAStreamThatIsAwayIsPassedOver: a NATS server is away until the log has no room to wait for it. When it is back, the stream goes on
-// with the oldest record that is kept. What it lacks is what records say that it missed, and the stream has those records.
+// TestAStreamThatIsAwayIsPassedOver: a NATS server is away until the log has no room to wait for it. When it is back,
+// the stream goes on with the oldest record that is kept. What it lacks is what records say that it missed, and the
+// stream has those records.
 func TestAStreamThatIsAwayIsPassedOver(t *testing.T) {
 	most, records := int64(6<<20), 36_000
 	long := os.Getenv("JOBLEDGER_LONG") != "" // half an hour of 500 records in a second, of which the server is away for 10 minutes
@@ -59,8 +60,9 @@ func TestAStreamThatIsAwayIsPassedOver(t *testing.T) {
 	}
 }
 
-// streamLacks checks that the stream has every record through the end of the log, but for those that records say it missed. It reports
-// whether there are any: what the publisher had read ahead is in the stream, though the log let it go.
+// streamLacks checks that the stream has every record through the end of the log, but for those that records say it
+// missed. It reports whether there are any: what the publisher had read ahead is in the stream, though the log let it
+// go.
 func (k *keeping) streamLacks(server *natstest.Server) (lacks bool) {
 	k.t.Helper()
 	missed := events.Missed{From: k.missed[0].From, Through: k.missed[len(k.missed)-1].Through}

@@ -23,7 +23,8 @@ import (
 	"github.com/jobledger/jobledger/store/livetail"
 )
 
-// pace is how fast a log is written by the wall clock, and for how long; a NATS server is away from the first third of it to the second.
+// pace is how fast a log is written by the wall clock, and for how long; a NATS server is away from the first third of
+// it to the second.
 type pace struct {
 	most     int64
 	lasts    time.Duration
@@ -35,15 +36,16 @@ type pace struct {
 	late     time.Duration // how late a turn of the loop may be
 }
 
-// The process may grow by 32 MiB in ten minutes: 300,000 records are 80 MB. It is looked at apart while the NATS server is away, and when
-// it is back. The server has a process of its own.
+// The process may grow by 32 MiB in ten minutes: 300,000 records are 80 MB. It is looked at apart while the NATS server
+// is away, and when it is back. The server has a process of its own.
 const grown = 32 << 20
 
-// TestALogStaysWithinItsSizeByTheClock: half an hour, by the wall clock, of a cluster that makes 500 records in a second, with a cap of
-// 40 MB and 200 Jobs that are suspended from the first second on. What runs beside the loop in a controller runs as there: it lets files
-// go, packs them, and publishes on NATS, whose server is away for ten minutes. At every second the log is within its size, the memory of
-// the process does not grow, and no turn of the loop is late. In short, some seconds of more records with
-// 6 MiB: more than four times the states of fewer Jobs, as refuseStates asks for.
+// TestALogStaysWithinItsSizeByTheClock: half an hour, by the wall clock, of a cluster that makes 500 records in a
+// second, with a cap of 40 MB and 200 Jobs that are suspended from the first second on. What runs beside the loop in a
+// controller runs as there: it lets files go, packs them, and publishes on NATS, whose server is away for ten minutes.
+// At every second the log is within its size, the memory of the process does not grow, and no turn of the loop is late.
+// In short, some seconds of more records with 6 MiB: more than four times the states of fewer Jobs, as refuseStates
+// asks for.
 func TestALogStaysWithinItsSizeByTheClock(t *testing.T) {
 	p := pace{most: 6 << 20, lasts: 12 * time.Second, a1second: 4000, running: 60, parked: 20, pause: time.Millisecond, late: 10 * time.Second}
 	if os.Getenv("JOBLEDGER_LONG") != "" {
@@ -116,8 +118,8 @@ type clocked struct {
 	sized    []int64         // bytes that a file would begin with, likewise
 }
 
-// machine is the control beside the log: it writes a page to a file and syncs it, again and again. How long that takes at most is how long
-// the machine and its disk stood still.
+// machine is the control beside the log: it writes a page to a file and syncs it, again and again. How long that takes
+// at most is how long the machine and its disk stood still.
 type machine struct{ longest time.Duration }
 
 // run ends with ctx.

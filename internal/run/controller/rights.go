@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// role is the file that gives the rights that are asked for here. Who only observes is not sent to one that gives rights to write.
+// role is the file that gives the rights that are asked for here. Who only observes is not sent to one that gives
+// rights to write.
 func (c *controller) role() string {
 	if c.observes() {
 		return "deploy/observe/clusterrole.yaml"
@@ -24,9 +25,9 @@ var one = metav1.ListOptions{Limit: 1}
 // errWithoutCronJobs: the run waits for CronJobs that it may not list, and that it would only look at.
 var errWithoutCronJobs = errors.New("started again, it goes on without CronJobs")
 
-// lookAtRights finds out whether the cluster lets us list what we watch, and says so at once if it does not: client-go only asks again
-// and again. It returns what is missing; empty when nothing is, or when the server does not answer. The error ends the run: it waits
-// for CronJobs that it need not have.
+// lookAtRights finds out whether the cluster lets us list what we watch, and says so at once if it does not: client-go
+// only asks again and again. It returns what is missing; empty when nothing is, or when the server does not answer. The
+// error ends the run: it waits for CronJobs that it need not have.
 func (c *controller) lookAtRights(ctx context.Context) (missing string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -66,10 +67,10 @@ func (c *controller) lookAtRights(ctx context.Context) (missing string, err erro
 	return missing, nil
 }
 
-// settleCronJobs leaves CronJobs out of a run that would only look at them, where there is no right to list them: their history is not
-// worth that nothing else is done. It is asked before the run says in its first record with which settings it works. Of a server that
-// does not answer, or does not accept the credentials yet, it is supposed that it will give the right; [controller.lookAtRights] ends
-// the run when it does not.
+// settleCronJobs leaves CronJobs out of a run that would only look at them, where there is no right to list them: their
+// history is not worth that nothing else is done. It is asked before the run says in its first record with which
+// settings it works. Of a server that does not answer, or does not accept the credentials yet, it is supposed that it
+// will give the right; [controller.lookAtRights] ends the run when it does not.
 func (c *controller) settleCronJobs(ctx context.Context) {
 	if c.runsCronJobs() {
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// refuseEarly finds out, before a log is made or opened, that another controller runs these Jobs. What it cannot find out now
-// is found when the Lease is wanted.
+// refuseEarly finds out, before a log is made or opened, that another controller runs these Jobs. What it cannot find
+// out now is found when the Lease is wanted.
 func (c *controller) refuseEarly(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -42,8 +42,8 @@ func (c *controller) refuseEarly(ctx context.Context) error {
 	return c.refuseStranger(ctx, "")
 }
 
-// refuseElsewhere says why not to want the Lease with a log, by what other Leases say: that it is an older copy, or that a controller
-// runs these Jobs with another log.
+// refuseElsewhere says why not to want the Lease with a log, by what other Leases say: that it is an older copy, or
+// that a controller runs these Jobs with another log.
 func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own lease.Log) error {
 	elsewhere, err := c.lease.Elsewhere(ctx)
 	if err != nil {
@@ -63,9 +63,9 @@ func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own 
 	return c.refuseStranger(ctx, own.LogID)
 }
 
-// refuseStranger says that a controller runs these Jobs with another log, of one that no Lease names: it never ran here. Any Lease
-// counts, a tenant's too: what was never here is not missed before someone has looked. The empty ID is that of a directory without
-// a log.
+// refuseStranger says that a controller runs these Jobs with another log, of one that no Lease names: it never ran
+// here. Any Lease counts, a tenant's too: what was never here is not missed before someone has looked. The empty ID is
+// that of a directory without a log.
 func (c *controller) refuseStranger(ctx context.Context, logID string) error {
 	if c.config.Lease.Adopt {
 		return nil
@@ -79,8 +79,8 @@ func (c *controller) refuseStranger(ctx context.Context, logID string) error {
 		"with this one all the same", whose(*stranger), c.config.Log)
 }
 
-// refuseUnled says who runs these Jobs, for a controller that is to hold no Lease. It looks at its start alone: nothing keeps another
-// controller away later. What it may not see, or a server that does not answer, does not keep it.
+// refuseUnled says who runs these Jobs, for a controller that is to hold no Lease. It looks at its start alone: nothing
+// keeps another controller away later. What it may not see, or a server that does not answer, does not keep it.
 func (c *controller) refuseUnled(ctx context.Context) error {
 	client, err := c.cluster.Patient(askTimeout)
 	if err != nil {
@@ -113,8 +113,8 @@ func (c *controller) explainBlind(err error) error {
 	return fmt.Errorf("%w; %s gives that right", err, file)
 }
 
-// refuse says why not to work on a log, by what the Lease says of who runs the Jobs, or has run them (design §4, Identity). The
-// zero Log is that of a directory without one.
+// refuse says why not to work on a log, by what the Lease says of who runs the Jobs, or has run them (design §4,
+// Identity). The zero Log is that of a directory without one.
 func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	adopt := c.config.Lease.Adopt
 	switch {
@@ -146,8 +146,8 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	return nil
 }
 
-// refuseFork says that the log went another way than the one of which the Lease says a head: a copy of it that was run from, and has
-// other records under the same numbers.
+// refuseFork says that the log went another way than the one of which the Lease says a head: a copy of it that was run
+// from, and has other records under the same numbers.
 func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
 	lost, is, err := lostByLease(before, log)
 	if err != nil {
@@ -164,8 +164,8 @@ func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
 		"and was %s. A copy was run from", c.config.Log, before.Lease, before.Head, has, before.Hash), max(lost.Epoch, log.Identity().Epoch))
 }
 
-// lostByLease reports whether the head that the Lease names is one that the log had, and does not have. Of an epoch before the one that
-// began without lost records it proves nothing.
+// lostByLease reports whether the head that the Lease names is one that the log had, and does not have. Of an epoch
+// before the one that began without lost records it proves nothing.
 func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, err error) {
 	if said.LogID != log.Identity().LogID || said.Head == 0 {
 		return events.Loss{}, false, nil
@@ -184,8 +184,8 @@ func whose(s lease.Said) string {
 		s.Lease, short(s.Holder), s.Renewed.UTC().Format(time.RFC3339), short(s.LogID))
 }
 
-// refuseBeside says who runs the same Jobs under a Lease in an operator's namespace, and is to go on. Of any other it warns: whoever
-// may write Leases in that namespace can make one, and must not keep this controller from its work.
+// refuseBeside says who runs the same Jobs under a Lease in an operator's namespace, and is to go on. Of any other it
+// warns: whoever may write Leases in that namespace can make one, and must not keep this controller from its work.
 func (c *controller) refuseBeside(ctx context.Context) error {
 	c.standBy(findingOut)
 	beside, err := c.lease.Beside(ctx)
@@ -206,7 +206,8 @@ func (c *controller) refuseBeside(ctx context.Context) error {
 	return nil
 }
 
-// runsToo says who runs the same Jobs: those of all namespaces, while this controller is for one of them, or of the same one.
+// runsToo says who runs the same Jobs: those of all namespaces, while this controller is for one of them, or of the
+// same one.
 func (c *controller) runsToo(other *lease.Said) error {
 	theirs, ours := "in namespace "+other.Scope, "in namespace "+c.settings.Namespace
 	if other.Scope == lease.Everywhere || other.Scope == "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestWhoIsRefusedByTheLease: design §4, Identity. Another log is refused without --adopt, whether its controller runs or not; an
-// older copy always.
+// TestWhoIsRefusedByTheLease: design §4, Identity. Another log is refused without --adopt, whether its controller runs
+// or not; an older copy always.
 func TestWhoIsRefusedByTheLease(t *testing.T) {
 	named := func(id string, epoch uint64, head events.Sequence) lease.Log {
 		return lease.Log{Identity: events.Identity{LogID: id, Epoch: epoch}, Head: head}

@@ -54,8 +54,9 @@ func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard fu
 	mux.Handle("GET /metrics/slis", guard(h.oneAtATime(h.indicators())))
 }
 
-// oneAtATime makes one answer after another, on all ports together. A scrape gathers all series; a thousand at once would take the memory
-// and the processor of a thousand. An answer is sent once it is whole, so a client that does not read keeps nobody waiting.
+// oneAtATime makes one answer after another, on all ports together. A scrape gathers all series; a thousand at once
+// would take the memory and the processor of a thousand. An answer is sent once it is whole, so a client that does not
+// read keeps nobody waiting.
 func (h *Health) oneAtATime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := whole{header: http.Header{}, status: http.StatusOK}

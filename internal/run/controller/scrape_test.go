@@ -51,7 +51,8 @@ func testCertificate(t *testing.T) (certFile, keyFile string) {
 // O-035: probes are answered to all.
 // O-073: what the probes found is at /metrics/slis, under the names that dashboards know.
 //
-// TestWhoMayScrape: with --metrics-authorize probes are answered to all, and metrics to those whom the API server lets read them.
+// TestWhoMayScrape: with --metrics-authorize probes are answered to all, and metrics to those whom the API server lets
+// read them.
 func TestWhoMayScrape(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("create", "tokenreviews", func(a clienttesting.Action) (bool, k8sruntime.Object, error) {
@@ -115,8 +116,8 @@ func TestWhoMayScrape(t *testing.T) {
 	}
 }
 
-// TestOneScrapeAtATime: however many ask at once, on whatever port, metrics are gathered once at a time. A client that does not
-// read what it asked for keeps nobody waiting.
+// TestOneScrapeAtATime: however many ask at once, on whatever port, metrics are gathered once at a time. A client that
+// does not read what it asked for keeps nobody waiting.
 func TestOneScrapeAtATime(t *testing.T) {
 	var now, most atomic.Int32
 	gather := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {

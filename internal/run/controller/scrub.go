@@ -12,12 +12,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// scrubEvery is the time between two sealed files that are verified beside the controller's work. A file of 252 MiB takes 8 s of one
-// core.
+// scrubEvery is the time between two sealed files that are verified beside the controller's work. A file of 252 MiB
+// takes 8 s of one core.
 const scrubEvery = time.Hour
 
-// scrubber verifies the sealed files of the log, one after the other and over again, so that a disk that forgets is noticed while
-// there still is a copy.
+// scrubber verifies the sealed files of the log, one after the other and over again, so that a disk that forgets is
+// noticed while there still is a copy.
 type scrubber struct {
 	log    scrubbed // nil for a log without files
 	logger *slog.Logger

@@ -57,7 +57,8 @@ func (c *StreamConfig) wanted() bool {
 	return c.Embedded != nil || c.Publish.Dial.URL != "" || c.Publish.Dial.Context != ""
 }
 
-// run publishes until ctx ends, and then what became durable since, within a bound. A server that is away is not waited for.
+// run publishes until ctx ends, and then what became durable since, within a bound. A server that is away is not waited
+// for.
 func (s *streamer) run(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { // ends after ctx, and then ends Run
@@ -72,8 +73,8 @@ func (s *streamer) run(ctx context.Context) error {
 	return s.Run(running)
 }
 
-// tellRoom says so when the disk has no room for all that the server in this process may still store: the log, which is on the same disk,
-// would have none either, and no Job goes on without it.
+// tellRoom says so when the disk has no room for all that the server in this process may still store: the log, which is
+// on the same disk, would have none either, and no Job goes on without it.
 func tellRoom(server *embedded.Config, usage func() (bytes, free int64, err error), logger *slog.Logger) {
 	if server == nil {
 		return
@@ -122,8 +123,8 @@ func (s *streamer) forget() error {
 	return nil
 }
 
-// degraded is what probes show of a stream that does not do what it should; empty when it does. It makes no controller unready: Jobs do
-// not wait for NATS.
+// degraded is what probes show of a stream that does not do what it should; empty when it does. It makes no controller
+// unready: Jobs do not wait for NATS.
 func (s *streamer) degraded() string {
 	st := s.Status()
 	switch {

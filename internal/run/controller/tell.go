@@ -79,8 +79,9 @@ func (c *controller) announce(ctx context.Context) {
 	}
 }
 
-// worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as that is so:
-// client-go asks again and again, and says nothing of a server that refuses connections. Its error ends the run.
+// worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as
+// that is so: client-go asks again and again, and says nothing of a server that refuses connections. Its error ends the
+// run.
 func (c *controller) worry(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

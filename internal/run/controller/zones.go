@@ -29,8 +29,9 @@ type zoneReport struct {
 	passed int            // those that were not compared, because it took too long
 }
 
-// reportZones says which CronJobs are due at other times from now on, because the time zone database of this program is another one than
-// that of the run before. The new rules become records when the CronJobs are seen; due times count by them from then on.
+// reportZones says which CronJobs are due at other times from now on, because the time zone database of this program is
+// another one than that of the run before. The new rules become records when the CronJobs are seen; due times count by
+// them from then on.
 func (c *controller) reportZones(world *projector.World) {
 	if !c.settings.CronJobs {
 		return

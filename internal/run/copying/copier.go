@@ -177,7 +177,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pass copies what is durable. Another process may have written the manifest meanwhile: then the copy is looked at anew.
+// pass copies what is durable. Another process may have written the manifest meanwhile: then the copy is looked at
+// anew.
 func (k *Copier) pass(ctx context.Context) error {
 	if err := k.try(ctx); err != nil {
 		return err

@@ -124,7 +124,8 @@ func (r *running) grow(t *testing.T, batches, bytes int) {
 	w.Durable(storetest.Pod("job-a", batches))
 }
 
-// TestACopyIsSecondsBehind: what is durable is there within 10 seconds, what is much at once, and an hour without records costs no request.
+// TestACopyIsSecondsBehind: what is durable is there within 10 seconds, what is much at once, and an hour without
+// records costs no request.
 func TestACopyIsSecondsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := run(t, t.TempDir(), indir.New(filepath.Join(t.TempDir(), "copy")))

@@ -3,8 +3,9 @@
 //	copier, err := copying.New(copying.Config{Dir: dir, Log: log, Durable: opened.Durable, Written: written, Place: place, Logger: logger})
 //	err = copier.Run(ctx)
 //
-// [Copier] is the consumer "copy" of a log: its offset says through which record the copy has all, and the log keeps files for it while
-// there is room. What is durable is in the copy 5 seconds later, or as soon as about 1 MiB waits. Invariants:
+// [Copier] is the consumer "copy" of a log: its offset says through which record the copy has all, and the log keeps
+// files for it while there is room. What is durable is in the copy 5 seconds later, or as soon as about 1 MiB waits.
+// Invariants:
 //
 //   - The controller never waits for the place. While it is away the offset stays; [Copier.Status] says how far behind it is and why.
 //   - Without new records nothing is asked of the place.
@@ -13,7 +14,8 @@
 //
 // # Concurrency
 //
-// Run is two goroutines: one that follows the log, and one that puts sealed files. Status may be called by any goroutine at any time.
+// Run is two goroutines: one that follows the log, and one that puts sealed files. Status may be called by any
+// goroutine at any time.
 //
 // Read copier.go first, then status.go.
 package copying

@@ -7,7 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Degraded is what probes show of a copy that is not kept; empty when it is. It makes no controller unready: Jobs do not wait for it.
+// Degraded is what probes show of a copy that is not kept; empty when it is. It makes no controller unready: Jobs do
+// not wait for it.
 func (k *Copier) Degraded() string {
 	st := k.Status()
 	behindBy := "no records behind"

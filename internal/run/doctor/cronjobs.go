@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// cronJobs says who runs the CronJobs, as far as their objects tell. No field of a CronJob names its controller, so all of them have one.
+// cronJobs says who runs the CronJobs, as far as their objects tell. No field of a CronJob names its controller, so all
+// of them have one.
 func cronJobs(ctx context.Context, c *Config) []Finding {
 	if !c.Settings.CronJobs {
 		return nil

@@ -20,7 +20,8 @@ type Log struct {
 	Ready func(context.Context) (lines []string, running bool, err error)
 }
 
-// How many writes the disk is measured with, and the latencies that matter: every batch of decisions waits for two of them.
+// How many writes the disk is measured with, and the latencies that matter: every batch of decisions waits for two of
+// them.
 const (
 	writesMeasured = 50
 	slowDisk       = 20 * time.Millisecond
@@ -43,7 +44,8 @@ var unfit = map[int64]struct {
 	0x2fc12fc1: {"ZFS", Warning, "copy-on-write makes each write several"},
 }
 
-// disk looks at the file system that the log is on, or will be: its kind, its room and how long it takes to write durably.
+// disk looks at the file system that the log is on, or will be: its kind, its room and how long it takes to write
+// durably.
 func disk(ctx context.Context, c *Config) []Finding {
 	if c.Log.Dir == "" {
 		return []Finding{{Level: Unknown, Text: "no log was named", Do: "name its directory with --log, on the machine where the controller runs"}}

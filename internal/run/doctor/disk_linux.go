@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystem is the kind of the file system of a directory, and what a process without privileges may still write there.
+// fileSystem is the kind of the file system of a directory, and what a process without privileges may still write
+// there.
 func fileSystem(dir string) (kind, free int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

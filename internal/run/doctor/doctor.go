@@ -84,8 +84,8 @@ var checks = []check{
 	{"copy", false, copyPlace},
 }
 
-// Run makes all checks, and tells each finding as soon as it is known. When the server does not answer, the checks that ask it are
-// left out.
+// Run makes all checks, and tells each finding as soon as it is known. When the server does not answer, the checks that
+// ask it are left out.
 func Run(ctx context.Context, c *Config, tell func(Finding)) (worst Level) {
 	worst = OK
 	reachable := true

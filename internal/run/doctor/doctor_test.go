@@ -223,7 +223,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestAMissingAccountIsOneFinding: before anything is installed the account has no right at all, and the reason is said once.
+// TestAMissingAccountIsOneFinding: before anything is installed the account has no right at all, and the reason is said
+// once.
 func TestAMissingAccountIsOneFinding(t *testing.T) {
 	found := examined(t, "rights", events.ModeAll, func(c *Config, client *fake.Clientset) {
 		c.Account, c.WatchCluster, c.Lease.On, c.Settings.CronJobs = "jobledger/jobledger", true, true, true
@@ -236,8 +237,8 @@ func TestAMissingAccountIsOneFinding(t *testing.T) {
 	}
 }
 
-// TestAServerThatCannotBeAsked: it is a problem, it is asked once, and the disk is looked at all the same. One that only keeps its
-// version to itself is asked all else.
+// TestAServerThatCannotBeAsked: it is a problem, it is asked once, and the disk is looked at all the same. One that
+// only keeps its version to itself is asked all else.
 func TestAServerThatCannotBeAsked(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -302,8 +303,8 @@ func TestDisks(t *testing.T) {
 	}
 }
 
-// TestInventedControllers: a user makes Jobs for controllers of many names. They are no problem of ours, a few are named, in an order, and a
-// Job of the built-in controller that nothing begins is told among them.
+// TestInventedControllers: a user makes Jobs for controllers of many names. They are no problem of ours, a few are
+// named, in an order, and a Job of the built-in controller that nothing begins is told among them.
 func TestInventedControllers(t *testing.T) {
 	objects := []runtime.Object{job("built-in", func(*batchv1.Job) {})}
 	for i := range 300 {

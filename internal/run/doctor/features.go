@@ -29,10 +29,12 @@ func features(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// fieldsAlwaysKept is the first version in which no feature gate can make the API server drop a field of a Job that we know.
+// fieldsAlwaysKept is the first version in which no feature gate can make the API server drop a field of a Job that we
+// know.
 var fieldsAlwaysKept = version.MajorMinor(1, 35)
 
-// jobField is a field of a Job that the API server drops while its feature gate is off. All gates are on unless turned off.
+// jobField is a field of a Job that the API server drops while its feature gate is off. All gates are on unless turned
+// off.
 type jobField struct {
 	name, gate string
 	kept       func(*batchv1.JobSpec) bool
@@ -119,7 +121,8 @@ func mutatingPolicies(c *Config) []Finding {
 	}}
 }
 
-// streamedLists says whether the first list comes as a watch. The watch that tries it is about no object, and ends at once.
+// streamedLists says whether the first list comes as a watch. The watch that tries it is about no object, and ends at
+// once.
 func streamedLists(ctx context.Context, c *Config) []Finding {
 	w, err := c.Client.BatchV1().Jobs(c.Settings.Namespace).Watch(ctx, metav1.ListOptions{
 		FieldSelector: "metadata.name=jobledger-doctor", SendInitialEvents: new(true), AllowWatchBookmarks: true,

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// held is how long a pod that is being deleted, and whose containers have ended, may keep a finalizer before that is told.
+// held is how long a pod that is being deleted, and whose containers have ended, may keep a finalizer before that is
+// told.
 const held = 5 * time.Minute
 
 // finalizers finds pods that cannot go because a tracking finalizer is left on them.

@@ -55,7 +55,8 @@ func workloads(c *Config) []Finding {
 	return nil
 }
 
-// schedulingKept tries whether the server keeps spec.scheduling, by a create that is a dry run. Without the field no Job can ask for a gang.
+// schedulingKept tries whether the server keeps spec.scheduling, by a create that is a dry run. Without the field no
+// Job can ask for a gang.
 func schedulingKept(ctx context.Context, c *Config) []Finding {
 	if !gangs(c) || !served(c, betaWorkloads) {
 		return nil
@@ -81,8 +82,8 @@ func schedulingKept(ctx context.Context, c *Config) []Finding {
 	}}
 }
 
-// alphaGroups counts the Workloads and PodGroups of Kubernetes 1.36, whoever made them: the next version has no such objects, and what is left
-// of them in etcd cannot be read there.
+// alphaGroups counts the Workloads and PodGroups of Kubernetes 1.36, whoever made them: the next version has no such
+// objects, and what is left of them in etcd cannot be read there.
 func alphaGroups(ctx context.Context, c *Config, v *version.Version) []Finding {
 	if !v.EqualTo(withAlpha) || !served(c, alphaWorkloads) {
 		return nil

@@ -66,8 +66,8 @@ func jobs(ctx context.Context, c *Config) []Finding {
 // mostWaited is how many controllers are named that Jobs wait for. Users choose the names.
 const mostWaited = 5
 
-// unbegun finds Jobs that nobody begins. That others' controllers do not run is no matter of ours, and anybody who may make Jobs can invent
-// one: a warning.
+// unbegun finds Jobs that nobody begins. That others' controllers do not run is no matter of ours, and anybody who may
+// make Jobs can invent one: a warning.
 func (all *census) unbegun() (found []Finding) {
 	names := slices.SortedFunc(maps.Keys(all.waiting), func(a, b string) int {
 		return cmp.Or(-cmp.Compare(all.waiting[a], all.waiting[b]), cmp.Compare(a, b))
@@ -101,8 +101,8 @@ func (all *census) unbegun() (found []Finding) {
 	return found
 }
 
-// noNamespace finds that the namespace of the settings does not exist: then there are no Jobs, and nothing else is wrong. Who may not look
-// is not told.
+// noNamespace finds that the namespace of the settings does not exist: then there are no Jobs, and nothing else is
+// wrong. Who may not look is not told.
 func noNamespace(ctx context.Context, c *Config) []Finding {
 	if c.Settings.Namespace == "" {
 		return nil
@@ -181,16 +181,16 @@ func (all *census) unasked(c *Config) []Finding {
 	}}
 }
 
-// byBuiltin reports whether the newest write of a status was the built-in controller's, by its name. Whoever may change the object can
-// write that name, and any time beside it.
+// byBuiltin reports whether the newest write of a status was the built-in controller's, by its name. Whoever may change
+// the object can write that name, and any time beside it.
 func byBuiltin(fields []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(fields, func(f metav1.ManagedFieldsEntry) bool {
 		return f.Manager == events.BuiltinManager && f.Subresource == "status"
 	})
 }
 
-// statusTime is the newest time in the status of a Job that is not to come. Only who may write statuses can write it there: a controller,
-// and no tenant.
+// statusTime is the newest time in the status of a Job that is not to come. Only who may write statuses can write it
+// there: a controller, and no tenant.
 func statusTime(j *batchv1.Job, now time.Time) (newest time.Time) {
 	times := []*metav1.Time{j.Status.StartTime, j.Status.CompletionTime}
 	for i := range j.Status.Conditions {
@@ -211,8 +211,9 @@ func newestOf(now time.Time, times ...*metav1.Time) (newest time.Time) {
 // apart is how far the clocks of two controllers may be from one another.
 const apart = time.Minute
 
-// byAnother reports whether a controller wrote a status lately that none of ours can have written: at that time no Lease was renewed.
-// While one of ours runs it looks for the built-in controller itself, and says so (docs/design/0008-two-controllers.md).
+// byAnother reports whether a controller wrote a status lately that none of ours can have written: at that time no
+// Lease was renewed. While one of ours runs it looks for the built-in controller itself, and says so
+// (docs/design/0008-two-controllers.md).
 func (c *Config) byAnother(ctx context.Context, at time.Time) bool {
 	if c.Now().Sub(at) >= time.Hour {
 		return false

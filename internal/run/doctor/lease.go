@@ -86,8 +86,8 @@ func (c *Config) scope() string {
 	return lease.Everywhere
 }
 
-// newestLease is when a Lease of ours for these Jobs was last written, as far as that is believed: until then a controller of ours may
-// have written statuses. Ok is false where one may do so now, and where it cannot be told.
+// newestLease is when a Lease of ours for these Jobs was last written, as far as that is believed: until then a
+// controller of ours may have written statuses. Ok is false where one may do so now, and where it cannot be told.
 func (c *Config) newestLease(ctx context.Context) (newest time.Time, ok bool) {
 	for _, namespace := range append(slices.Clone(lease.OperatorNamespaces), c.Settings.Namespace) {
 		if namespace == "" {

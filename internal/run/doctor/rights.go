@@ -94,7 +94,8 @@ var needed = []right{
 	},
 }
 
-// rights asks the API server for each right that the controller needs, and names those that are missing, by the file that gives them.
+// rights asks the API server for each right that the controller needs, and names those that are missing, by the file
+// that gives them.
 func rights(ctx context.Context, c *Config) []Finding {
 	lacks := map[string][]string{} // by file
 	var found []Finding
@@ -139,8 +140,8 @@ func rights(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// noAccount finds that the account that lacks rights does not exist: its name was mistyped, or it is still to be made. Who may not look is
-// not told.
+// noAccount finds that the account that lacks rights does not exist: its name was mistyped, or it is still to be made.
+// Who may not look is not told.
 func noAccount(ctx context.Context, c *Config) []Finding {
 	namespace, name, _ := strings.Cut(c.Account, "/")
 	if c.Account == "" {

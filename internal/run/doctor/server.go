@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The minor versions of Kubernetes that this program is for. A run of the tests was seen to pass on each: test/minors has one for each
-// older one, and all other tests use the newest, which is that of the libraries in go.mod.
+// The minor versions of Kubernetes that this program is for. A run of the tests was seen to pass on each: test/minors
+// has one for each older one, and all other tests use the newest, which is that of the libraries in go.mod.
 var (
 	oldest = version.MajorMinor(1, 32) // the first with the field managedBy by default
 	newest = version.MajorMinor(1, 37)
 )
 
-// server asks for the version, and says when it is too old or too new. A server that cannot be asked is a problem: a script that waits
-// for a cluster would go on without one.
+// server asks for the version, and says when it is too old or too new. A server that cannot be asked is a problem: a
+// script that waits for a cluster would go on without one.
 func server(_ context.Context, c *Config) []Finding {
 	name, v, err := serverVersion(c)
 	switch {
@@ -90,7 +90,8 @@ func skew(c *Config, name string, v *version.Version) Finding {
 	return Finding{Level: OK, Text: fmt.Sprintf("%s, %s older than this program's libraries (%s), and tried with it", name, older, newest)}
 }
 
-// The differences of clocks that matter. A certificate or a token can be too young by seconds; a deadline of a Job is off by as much.
+// The differences of clocks that matter. A certificate or a token can be too young by seconds; a deadline of a Job is
+// off by as much.
 const (
 	clockWarning = 2 * time.Second
 	clockProblem = 30 * time.Second

@@ -23,7 +23,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestServers: what is said of servers of other versions, and of what they lack. test/minors holds the same against real ones.
+// TestServers: what is said of servers of other versions, and of what they lack. test/minors holds the same against
+// real ones.
 func TestServers(t *testing.T) {
 	type change = func(*Config, *fake.Clientset)
 	is := func(git string, more ...change) change {

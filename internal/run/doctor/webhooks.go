@@ -132,7 +132,8 @@ func hooks(ctx context.Context, c *Config) ([]hook, error) {
 
 func failing(p *admissionv1.FailurePolicyType) bool { return p == nil || *p == admissionv1.Fail }
 
-// asksAbout reports whether a rule is about such a request. Its selectors are not looked at: what they leave out may come tomorrow.
+// asksAbout reports whether a rule is about such a request. Its selectors are not looked at: what they leave out may
+// come tomorrow.
 func asksAbout(r admissionv1.RuleWithOperations, group, resource string, operation admissionv1.OperationType) bool {
 	has := func(list []string, words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })

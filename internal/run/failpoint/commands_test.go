@@ -25,8 +25,8 @@ func testJob() *batchv1.Job {
 	return job
 }
 
-// TestEveryCommandPassesItsFailpoint carries out a command of each kind with all calls wrapped: it passes the points before and after
-// the call that its traits name.
+// TestEveryCommandPassesItsFailpoint carries out a command of each kind with all calls wrapped: it passes the points
+// before and after the call that its traits name.
 func TestEveryCommandPassesItsFailpoint(t *testing.T) {
 	for traits := range events.AllTraits() {
 		if traits.Target == events.TargetCommand {

@@ -213,8 +213,9 @@ func TestCallsPassBeforeAndAfterTheirEffect(t *testing.T) {
 	}, (*Points).API)
 }
 
-// checkPoints has each call done by a server that takes it, and by one that refuses it. The point before a call is passed before the
-// server has it, and the point after it only when the call had an effect. around puts points around a server.
+// checkPoints has each call done by a server that takes it, and by one that refuses it. The point before a call is
+// passed before the server has it, and the point after it only when the call had an effect. around puts points around a
+// server.
 func checkPoints[A any](t *testing.T, calls map[string]func(A) error, serve func(refused error) (server A, had *int), around func(*Points, A) A) {
 	t.Helper()
 	for verb, call := range calls {

@@ -44,8 +44,8 @@ func hasOutcomes(b events.Batch) bool {
 	return false
 }
 
-// Wait is how durability is told. It has several callers; the first to hear of a commit passes the point before, and the
-// first to ask for more, having dealt with it, the point after.
+// Wait is how durability is told. It has several callers; the first to hear of a commit passes the point before, and
+// the first to ask for more, having dealt with it, the point after.
 func (l *pointLog) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	l.mu.Lock()
 	if after > l.noticed && after <= l.told {

@@ -10,11 +10,11 @@ import (
 
 // Beside is who runs Jobs that are also ours, under another Lease.
 type Beside struct {
-	// Above is what a Lease in an operator's namespace says, whose holder lives and is to go on: this process must not work. Nil for
-	// none.
+	// Above is what a Lease in an operator's namespace says, whose holder lives and is to go on: this process must not
+	// work. Nil for none.
 	Above *Said
-	// Others is what Leases in tenants' namespaces say, whose holders live: an honest one of them ends when it finds ours. Any user
-	// who may write Leases in their namespaces may have written them.
+	// Others is what Leases in tenants' namespaces say, whose holders live: an honest one of them ends when it finds ours.
+	// Any user who may write Leases in their namespaces may have written them.
 	Others []Said
 }
 
@@ -26,10 +26,11 @@ func (e *OutrankedError) Error() string {
 	return fmt.Sprintf("stopped leading: the Lease %s is now held by %s, whose Jobs include ours", e.By.Lease, e.By.Holder)
 }
 
-// Beside looks for who holds another Lease and runs Jobs that are also ours. A holder that was killed does not renew its Lease;
-// Beside waits for as long as that takes to find out, and not twice for the same. While our own Lease is held, it also waits until
-// holders that are to yield to us have given theirs back, so that an honest one has ended by then. From then on each renewal of ours
-// looks again. An error that is ErrBlind says that a Lease may not be read which may be above ours. Ctx ends it, with its error.
+// Beside looks for who holds another Lease and runs Jobs that are also ours. A holder that was killed does not renew
+// its Lease; Beside waits for as long as that takes to find out, and not twice for the same. While our own Lease is
+// held, it also waits until holders that are to yield to us have given theirs back, so that an honest one has ended by
+// then. From then on each renewal of ours looks again. An error that is ErrBlind says that a Lease may not be read
+// which may be above ours. Ctx ends it, with its error.
 func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -39,8 +40,9 @@ func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	return found, err
 }
 
-// Stranger looks for a controller that runs Jobs that are also ours with another log than the named one, under whatever Lease may be
-// read. A log that some Lease names has no strangers: it ran here before. Stranger waits until it knows whether a holder lives.
+// Stranger looks for a controller that runs Jobs that are also ours with another log than the named one, under whatever
+// Lease may be read. A log that some Lease names has no strangers: it ran here before. Stranger waits until it knows
+// whether a holder lives.
 func (l *Lease) Stranger(ctx context.Context, logID string) (found *Said, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -108,7 +110,8 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 		waiting := time.Since(first.seen) <= j.Patience
 		switch {
 		case n.ranked(&leases[i]):
-			// One that took its Lease after ours yields when it looks. One that does not by the end of its patience is no such one.
+			// One that took its Lease after ours yields when it looks. One that does not by the end of its patience is no such
+			// one.
 			if changed && (!held || !waiting || n.above || j.before(n.acquired, n.config.Namespace)) {
 				return Beside{Above: &j.Said}, false
 			}
@@ -125,8 +128,8 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 	return found, wait
 }
 
-// before reports whether an operator's Lease was taken before ours: by the order in which the API server wrote the two. Where it does
-// not tell, the one in the namespace that comes first in the alphabet was.
+// before reports whether an operator's Lease was taken before ours: by the order in which the API server wrote the two.
+// Where it does not tell, the one in the namespace that comes first in the alphabet was.
 func (j *Judged) before(ours uint64, namespace string) bool {
 	if j.Acquired == 0 || ours == 0 || j.Acquired == ours {
 		return j.Lease < namespace+"/"

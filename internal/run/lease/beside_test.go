@@ -21,8 +21,8 @@ func in(namespace, scope string) func(*candidate, *Config) {
 	return func(_ *candidate, c *Config) { c.Namespace, c.Scope = namespace, scope }
 }
 
-// forge is a tenant that writes a Lease into its namespace, for Jobs of that scope, good for decades, and renews it until it is
-// stopped, if renews.
+// forge is a tenant that writes a Lease into its namespace, for Jobs of that scope, good for decades, and renews it
+// until it is stopped, if renews.
 func (s server) forge(t *testing.T, namespace, scope string, renews bool) (stop func()) {
 	t.Helper()
 	client, decades := s.CoordinationV1().Leases(namespace), int32(math.MaxInt32)
@@ -58,9 +58,10 @@ func (s server) forge(t *testing.T, namespace, scope string, renews bool) (stop 
 	return func() { cancel(); ended.Wait() }
 }
 
-// TestATenantsLeaseStopsNobody: a tenant holds a Lease of our name in its namespace, for whatever scope, renewed or good for decades.
-// A controller that is started waits for two minutes at most, then leads, and names it if it is renewed. It does not wait for one that
-// speaks for other Jobs than those of its namespace. A controller that runs is not disturbed.
+// TestATenantsLeaseStopsNobody: a tenant holds a Lease of our name in its namespace, for whatever scope, renewed or
+// good for decades. A controller that is started waits for two minutes at most, then leads, and names it if it is
+// renewed. It does not wait for one that speaks for other Jobs than those of its namespace. A controller that runs is
+// not disturbed.
 func TestATenantsLeaseStopsNobody(t *testing.T) {
 	all, system, batch := in(DefaultNamespace, ""), in(SystemNamespace, ""), in("batch", "batch")
 	for _, row := range []struct {
@@ -110,7 +111,8 @@ func TestATenantsLeaseStopsNobody(t *testing.T) {
 	}
 }
 
-// TestLeasesThatComeOneAfterTheOther: tenants of many namespaces take Leases in turn, and hold the start up once, not each.
+// TestLeasesThatComeOneAfterTheOther: tenants of many namespaces take Leases in turn, and hold the start up once, not
+// each.
 func TestLeasesThatComeOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -133,8 +135,9 @@ func TestLeasesThatComeOneAfterTheOther(t *testing.T) {
 	})
 }
 
-// TestWhoIsOutrankedEnds: a controller of one namespace leads, and one of all namespaces is started. The first sends nothing any more
-// before the second is through with waiting, also when the API server does not answer it, and ends with words that name the second.
+// TestWhoIsOutrankedEnds: a controller of one namespace leads, and one of all namespaces is started. The first sends
+// nothing any more before the second is through with waiting, also when the API server does not answer it, and ends
+// with words that name the second.
 func TestWhoIsOutrankedEnds(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -207,8 +210,8 @@ func TestWhoIsOutrankedEnds(t *testing.T) {
 	}
 }
 
-// TestAHolderBesideUsIsFound: one that runs Jobs that are also ours, under a Lease in another namespace that ranks above ours; in
-// seconds when it lives, and not at all when it has ended, which takes as long as its Lease is good for.
+// TestAHolderBesideUsIsFound: one that runs Jobs that are also ours, under a Lease in another namespace that ranks
+// above ours; in seconds when it lives, and not at all when it has ended, which takes as long as its Lease is good for.
 func TestAHolderBesideUsIsFound(t *testing.T) {
 	all, one, other := in(DefaultNamespace, ""), in("batch", "batch"), in("web", "web")
 	system := in(SystemNamespace, "")

@@ -14,8 +14,8 @@ import (
 // ErrDenied: the Lease cannot be held, because this user may not read or write it, or there is no namespace for it.
 var ErrDenied = errors.New("the Lease cannot be held")
 
-// deniedPatience is for how long rights may be missing before the Lease was held for the first time: an API server that has
-// just started denies everything until it has read its roles.
+// deniedPatience is for how long rights may be missing before the Lease was held for the first time: an API server that
+// has just started denies everything until it has read its roles.
 const deniedPatience = 5 * time.Second
 
 // noteDenied passes an error of such a request on. When they have been denied for too long, the election ends.

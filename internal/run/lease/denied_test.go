@@ -34,8 +34,8 @@ func (s server) needsNamespace() {
 	})
 }
 
-// TestALeaseThatMayNotBeHeldIsRefusedInWords: within seconds, but not at the first answer, because an API server that has just
-// started denies everything.
+// TestALeaseThatMayNotBeHeldIsRefusedInWords: within seconds, but not at the first answer, because an API server that
+// has just started denies everything.
 func TestALeaseThatMayNotBeHeldIsRefusedInWords(t *testing.T) {
 	making := func(_ *candidate, c *Config) { c.MakeNamespace = true }
 	for _, row := range []struct {

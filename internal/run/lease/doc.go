@@ -1,10 +1,11 @@
 // Package lease holds the Lease by which one controller of a cluster at a time works (operations.md section C).
 //
-// [Lease.Run] waits until the Lease is held, leads, and gives it back. The Lease carries which log its holder writes, how far
-// that has got (design §4, Identity), and which LOCK file the holder has locked. So a controller with another log, or an older
-// copy of the same one, is found; and who holds that LOCK file now knows that the holder of the Lease has ended, and takes the
-// Lease at once. [Lease.Beside] finds controllers that run the same Jobs under a Lease in another namespace. [Judge] says how far each
-// Lease is believed: by its namespace, which is an operator's or a tenant's (docs/design/0005-lease.md, 0024-one-lease.md). Invariants:
+// [Lease.Run] waits until the Lease is held, leads, and gives it back. The Lease carries which log its holder writes,
+// how far that has got (design §4, Identity), and which LOCK file the holder has locked. So a controller with another
+// log, or an older copy of the same one, is found; and who holds that LOCK file now knows that the holder of the Lease
+// has ended, and takes the Lease at once. [Lease.Beside] finds controllers that run the same Jobs under a Lease in
+// another namespace. [Judge] says how far each Lease is believed: by its namespace, which is an operator's or a
+// tenant's (docs/design/0005-lease.md, 0024-one-lease.md). Invariants:
 //
 //   - Holds is true only while no other process can have taken the Lease: until the renew deadline after the newest renewal began,
 //     which is shorter than the duration that others wait (O-023). It needs no goroutine to have noticed anything.

@@ -57,8 +57,8 @@ func (f *Found) Object() *coordinationv1.Lease { return f.object }
 // Judged is what the Lease says, as far as it is believed.
 func (f *Found) Judged() Judged { return Judge(f.object) }
 
-// Living are those Leases that are renewed, or taken by another, within their patience: then a controller runs. All are watched at
-// once. No clock of another machine is believed. A Lease without a holder is not waited for.
+// Living are those Leases that are renewed, or taken by another, within their patience: then a controller runs. All are
+// watched at once. No clock of another machine is believed. A Lease without a holder is not waited for.
 func Living(ctx context.Context, all []*Found) (living []*Found, err error) {
 	lives, errs := make([]bool, len(all)), make([]error, len(all))
 	var watches sync.WaitGroup
@@ -77,8 +77,8 @@ func Living(ctx context.Context, all []*Found) (living []*Found, err error) {
 	return living, nil
 }
 
-// Holders are the Leases, of those that are believed for Jobs of a scope, that a living controller holds. It waits to see whether one
-// does, and asks a server that does not answer no second time.
+// Holders are the Leases, of those that are believed for Jobs of a scope, that a living controller holds. It waits to
+// see whether one does, and asks a server that does not answer no second time.
 func Holders(ctx context.Context, client kubernetes.Interface, scope string) ([]*Found, error) {
 	places := slices.Clone(OperatorNamespaces)
 	if scope != Everywhere && !slices.Contains(places, scope) {
@@ -100,7 +100,8 @@ func Holders(ctx context.Context, client kubernetes.Interface, scope string) ([]
 	return Living(ctx, held)
 }
 
-// Renewed waits until the holder renews the Lease, or another takes it, and reports whether that happened within its patience.
+// Renewed waits until the holder renews the Lease, or another takes it, and reports whether that happened within its
+// patience.
 func (f *Found) Renewed(ctx context.Context) (bool, error) {
 	first := f.Judged()
 	deadline := time.NewTimer(first.Patience)

@@ -19,8 +19,8 @@ func (s server) find(t *testing.T, namespace string) *Found {
 	return all[0]
 }
 
-// TestFoundLeaseTellsWhetherItsHolderLives: a holder that lives renews the Lease, one that was killed does not, and one that stopped
-// has given it back, so nobody waits.
+// TestFoundLeaseTellsWhetherItsHolderLives: a holder that lives renews the Lease, one that was killed does not, and one
+// that stopped has given it back, so nobody waits.
 func TestFoundLeaseTellsWhetherItsHolderLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -11,8 +11,8 @@ import (
 // UsualName is the name of each Lease of ours. It has no other, so that each controller finds each other one.
 const UsualName = "jobledger"
 
-// The operator's namespaces. The Lease of a controller of all namespaces is in one of them, wherever its pod is. No tenant may write
-// there.
+// The operator's namespaces. The Lease of a controller of all namespaces is in one of them, wherever its pod is. No
+// tenant may write there.
 const (
 	DefaultNamespace = "jobledger"
 	SystemNamespace  = "kube-system"
@@ -21,8 +21,8 @@ const (
 // OperatorNamespaces are those where a Lease is believed in all that it says.
 var OperatorNamespaces = []string{DefaultNamespace, SystemNamespace}
 
-// The longest durations that are believed. A Lease that says more is waited for as long as this. A controller that would say more is
-// refused, so an honest holder has ended by then.
+// The longest durations that are believed. A Lease that says more is waited for as long as this. A controller that
+// would say more is refused, so an honest holder has ended by then.
 const (
 	MostDuration        = 10 * time.Minute // of a Lease in an operator's namespace
 	MostDurationOfOther = 2 * time.Minute  // of one elsewhere: anybody who may write Leases there may have written it
@@ -61,9 +61,9 @@ type Judged struct {
 	Patience time.Duration // for how long a holder lives that does not renew it
 }
 
-// Judge says how far a Lease is believed. It goes by the namespace, which decides who may write it, and by nothing that the Lease
-// says of itself: whoever may write it can write all of that, its managed fields too. No time in it is compared with a clock of ours;
-// that a holder lives is shown by a renewal alone.
+// Judge says how far a Lease is believed. It goes by the namespace, which decides who may write it, and by nothing that
+// the Lease says of itself: whoever may write it can write all of that, its managed fields too. No time in it is
+// compared with a clock of ours; that a holder lives is shown by a renewal alone.
 func Judge(object *coordinationv1.Lease) Judged {
 	j := Judged{Said: saidBy(object), Patience: DefaultDuration}
 	claimed := j.Scope

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestJudge: run, release, trigger and doctor believe the same of a Lease, by where it is. Whatever a tenant writes, it speaks for no
-// Jobs but those of its own namespace, and for no longer than two minutes without a renewal.
+// TestJudge: run, release, trigger and doctor believe the same of a Lease, by where it is. Whatever a tenant writes, it
+// speaks for no Jobs but those of its own namespace, and for no longer than two minutes without a renewal.
 func TestJudge(t *testing.T) {
 	const forever = math.MaxInt32
 	year2099 := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -43,10 +43,11 @@ func (c *Config) scope() string { return cmp.Or(c.Scope, Everywhere) }
 
 // Bid is with what the Lease is wanted, and what for. All fields are required.
 type Bid struct {
-	// Log is which log this process has locked, and how far it is durable now. Any goroutine may call it until Run returns.
+	// Log is which log this process has locked, and how far it is durable now. Any goroutine may call it until Run
+	// returns.
 	Log func() Log
-	// Admit says whether to wait for the Lease, or to take it, by what it says now of who holds it or has held it. Its error
-	// ends Run, and the Lease stays as it is.
+	// Admit says whether to wait for the Lease, or to take it, by what it says now of who holds it or has held it. Its
+	// error ends Run, and the Lease stays as it is.
 	Admit func(Said) error
 	// Lead does what the Lease is held for. Its context ends when the Lease is lost, with the cause ErrLost, or an
 	// OutrankedError.
@@ -103,9 +104,9 @@ func (l *Lease) newLeader(identity string) {
 	}
 }
 
-// Run waits until the Lease is held and then lets the bid lead. When that has returned, the Lease is given back. Run returns
-// the error of Lead, joined with ErrLost when the Lease was lost, or with the OutrankedError; that of Admit; ErrDenied when the Lease may not be read or
-// written; and nil when ctx ended before it was held.
+// Run waits until the Lease is held and then lets the bid lead. When that has returned, the Lease is given back. Run
+// returns the error of Lead, joined with ErrLost when the Lease was lost, or with the OutrankedError; that of Admit;
+// ErrDenied when the Lease may not be read or written; and nil when ctx ended before it was held.
 func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	l.lock.bid = bid
 	// The Lease is renewed until Lead has returned, which may be a while after ctx has ended.
@@ -174,8 +175,8 @@ func (l *Lease) Name() string { return l.lock.Describe() }
 // Holds reports whether the Lease is held for certain, so that something may be done on its behalf now.
 func (l *Lease) Holds() bool { return l.lock.hold.holds() }
 
-// Within is a context for what is done on behalf of the Lease: it ends as soon as the Lease is no longer held for certain,
-// which each renewal puts off. The cancel function must be called.
+// Within is a context for what is done on behalf of the Lease: it ends as soon as the Lease is no longer held for
+// certain, which each renewal puts off. The cancel function must be called.
 func (l *Lease) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return l.lock.hold.within(ctx)
 }

@@ -248,7 +248,8 @@ func TestLossIsKnownBeforeAnotherLeads(t *testing.T) {
 	})
 }
 
-// TestWhatTheLeaseSaysOfALog: the design's "the Lease carries ID, epoch and head". One that refuses changes nothing of it.
+// TestWhatTheLeaseSaysOfALog: the design's "the Lease carries ID, epoch and head". One that refuses changes nothing of
+// it.
 func TestWhatTheLeaseSaysOfALog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -334,8 +335,9 @@ func TestUsersAreTold(t *testing.T) {
 	})
 }
 
-// TestWorkIsBoundedByTheLease: what is done within the Lease goes on for as long as it is renewed, and ends when it is no longer
-// held for certain, also while a stop drains: before client-go has noticed the loss, and before another can lead (O-023).
+// TestWorkIsBoundedByTheLease: what is done within the Lease goes on for as long as it is renewed, and ends when it is
+// no longer held for certain, also while a stop drains: before client-go has noticed the loss, and before another can
+// lead (O-023).
 func TestWorkIsBoundedByTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

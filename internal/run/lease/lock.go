@@ -40,8 +40,8 @@ func (k *lock) leases() coordinationclient.LeaseInterface {
 	return k.config.Client.CoordinationV1().Leases(k.config.Namespace)
 }
 
-// Get is described by resourcelock.Interface, like the methods that follow. Of a Lease that another has it judges whether it
-// may be waited for, and whether its holder has ended: then it is shown as given back.
+// Get is described by resourcelock.Interface, like the methods that follow. Of a Lease that another has it judges
+// whether it may be waited for, and whether its holder has ended: then it is shown as given back.
 func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	object, err := k.leases().Get(ctx, UsualName, getOptions)
 	if err := k.noteDenied("get", err); err != nil {
@@ -95,9 +95,10 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.yieldTo(ctx, again)
 }
 
-// Update writes the Lease as it was last seen, with another record, unless another is to lead in our place now. A look that fails is a
-// renewal that fails. So what we do ends within the renew deadline after they took their Lease, however slow the API server is, and
-// they wait for longer than that. A renewal that comes too late takes the Lease anew: another may have led meanwhile.
+// Update writes the Lease as it was last seen, with another record, unless another is to lead in our place now. A look
+// that fails is a renewal that fails. So what we do ends within the renew deadline after they took their Lease, however
+// slow the API server is, and they wait for longer than that. A renewal that comes too late takes the Lease anew:
+// another may have led meanwhile.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	began := time.Now()
 	ours := k.isOurs()
@@ -119,7 +120,8 @@ func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.yieldTo(ctx, late)
 }
 
-// yieldTo yields if another is to lead in our place from now on. Anew says that our Lease is taken while we lead already.
+// yieldTo yields if another is to lead in our place from now on. Anew says that our Lease is taken while we lead
+// already.
 func (k *lock) yieldTo(ctx context.Context, anew bool) error {
 	other, err := k.beside.come(ctx, anew)
 	if err != nil {

@@ -19,11 +19,12 @@ var ErrBlind = errors.New("it cannot be told whether another controller runs the
 
 func isBlind(err error) bool { return errors.Is(err, ErrBlind) }
 
-// neighbours are the other Leases of our name. It is safe for concurrent use: Beside looks at them, and each renewal does.
+// neighbours are the other Leases of our name. It is safe for concurrent use: Beside looks at them, and each renewal
+// does.
 type neighbours struct {
 	config Config
-	// places are the operator's namespaces but ours. A Lease there is above ours while ours is in a tenant's namespace, and else its
-	// peer: the one that was taken first goes on.
+	// places are the operator's namespaces but ours. A Lease there is above ours while ours is in a tenant's namespace,
+	// and else its peer: the one that was taken first goes on.
 	places []string
 	above  bool
 
@@ -57,7 +58,8 @@ func (n *neighbours) ranked(object *coordinationv1.Lease) bool {
 	return slices.Contains(n.places, object.Namespace)
 }
 
-// early reports whether a Lease was seen by the end of the first look with ours held. The holder of a later one finds ours.
+// early reports whether a Lease was seen by the end of the first look with ours held. The holder of a later one finds
+// ours.
 func (n *neighbours) early(s sighting) bool { return !s.looked }
 
 // sight reports whether a Lease was renewed or taken since it was first seen, which may be now.
@@ -110,8 +112,8 @@ func (n *neighbours) blind(namespace string, err error) error {
 	return fmt.Errorf("%w: the Lease %s/%s may not be read: %w", ErrBlind, namespace, UsualName, err)
 }
 
-// may asks whether this user has a right on Leases of our name. A request that is refused every few seconds fills audit logs, and
-// alarms those who read them. A server that does not answer the question is asked for the Lease itself.
+// may asks whether this user has a right on Leases of our name. A request that is refused every few seconds fills audit
+// logs, and alarms those who read them. A server that does not answer the question is asked for the Lease itself.
 func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, error) {
 	review, err := n.config.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -143,8 +145,8 @@ func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, er
 	return found, nil
 }
 
-// come looks, once watching, for who is to lead in our place from now on, and returns it: who took a Lease above ours, and, when we
-// have just taken our Lease anew, who has a peer of it.
+// come looks, once watching, for who is to lead in our place from now on, and returns it: who took a Lease above ours,
+// and, when we have just taken our Lease anew, who has a peer of it.
 func (n *neighbours) come(ctx context.Context, anew bool) (*Said, error) {
 	n.mu.Lock()
 	watching := n.watching

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestOfTwoPeersTheEarlierGoesOn: two controllers of all namespaces, with Leases in the two namespaces of the operator, start so close
-// together that each finds nobody before it takes its own. The one that took its Lease later does not work, whichever that is and
-// however far their clocks are apart, and the other waits for it to end.
+// TestOfTwoPeersTheEarlierGoesOn: two controllers of all namespaces, with Leases in the two namespaces of the operator,
+// start so close together that each finds nobody before it takes its own. The one that took its Lease later does not
+// work, whichever that is and however far their clocks are apart, and the other waits for it to end.
 func TestOfTwoPeersTheEarlierGoesOn(t *testing.T) {
 	for _, first := range OperatorNamespaces {
 		for _, renewed := range []bool{false, true} { // before they look
@@ -77,8 +77,8 @@ func TestAPeerThatDoesNotYieldIsNotWorkedBeside(t *testing.T) {
 	})
 }
 
-// TestWhoTakesItsLeaseAnewYieldsToAPeer: a holder whose Lease was deleted, or which could not renew it in time, is not the earlier one
-// any more.
+// TestWhoTakesItsLeaseAnewYieldsToAPeer: a holder whose Lease was deleted, or which could not renew it in time, is not
+// the earlier one any more.
 func TestWhoTakesItsLeaseAnewYieldsToAPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -136,7 +136,8 @@ func TestWhoseLeaseAnotherTookSendsNothing(t *testing.T) {
 	})
 }
 
-// TestWhoMayNotLookDoesNotWork: who may not read a Lease that may be above its own is told which, and not at the first answer.
+// TestWhoMayNotLookDoesNotWork: who may not read a Lease that may be above its own is told which, and not at the first
+// answer.
 func TestWhoMayNotLookDoesNotWork(t *testing.T) {
 	for _, place := range [][2]string{{"batch", "batch"}, {DefaultNamespace, ""}, {SystemNamespace, ""}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -155,7 +156,8 @@ func TestWhoMayNotLookDoesNotWork(t *testing.T) {
 	}
 }
 
-// TestStranger: a controller with a log that no Lease names finds any that lives and runs the same Jobs with another log.
+// TestStranger: a controller with a log that no Lease names finds any that lives and runs the same Jobs with another
+// log.
 func TestStranger(t *testing.T) {
 	all, batch, web := in(DefaultNamespace, ""), in("batch", "batch"), in("web", "web")
 	for _, row := range []struct {

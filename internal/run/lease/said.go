@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The annotations of the Lease. Whoever takes it writes all of them in the same request, and the head again with each renewal,
-// so they are those of its holder.
+// The annotations of the Lease. Whoever takes it writes all of them in the same request, and the head again with each
+// renewal, so they are those of its holder.
 const (
 	ScopeAnnotation = "jobledger.dev/namespace"     // whose Jobs the holder runs; * for all
 	CronAnnotation  = "jobledger.dev/cronjobs"      // "true" where the holder runs the CronJobs of that scope, too
@@ -43,8 +43,8 @@ type Said struct {
 	Scope   string    // the namespace whose Jobs the holder runs; * for all, empty when it does not say
 	Cron    bool      // the holder runs the CronJobs of that scope, too
 	Before  bool      // a program of before the first release wrote it: its log is not read any more
-	// Acquired is the resource version by which the holder took the Lease. Such versions have the order in which one API server
-	// wrote objects of a kind. 0 where it cannot be told.
+	// Acquired is the resource version by which the holder took the Lease. Such versions have the order in which one API
+	// server wrote objects of a kind. 0 where it cannot be told.
 	Acquired uint64
 	Log
 }
@@ -73,15 +73,16 @@ func saidBy(object *coordinationv1.Lease) Said {
 	return s
 }
 
-// mostText is how much of a text in a Lease is read. Those of ours are shorter; one of a tenant may have a megabyte, and is told in logs and
-// in errors.
+// mostText is how much of a text in a Lease is read. Those of ours are shorter; one of a tenant may have a megabyte,
+// and is told in logs and in errors.
 const mostText = 256
 
 func cut(text string) string { return text[:min(len(text), mostText)] }
 
 const yes, mark = "true", "1"
 
-// annotate makes the Lease say what its holder runs, with which log, and since which version; 0 where the holder takes it now.
+// annotate makes the Lease say what its holder runs, with which log, and since which version; 0 where the holder takes
+// it now.
 func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	if object.Annotations == nil {
 		object.Annotations = map[string]string{}
@@ -103,8 +104,8 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	a[LockAnnotation] = l.Lock
 }
 
-// ended reports whether the holder has ended for certain: it locked the very LOCK file that this process holds now, of the
-// same log. A copy of the log has another file, and its holder may live.
+// ended reports whether the holder has ended for certain: it locked the very LOCK file that this process holds now, of
+// the same log. A copy of the log has another file, and its holder may live.
 func (s *Said) ended(own Log) bool {
 	return s.Lock != "" && s.Lock == own.Lock && s.Identity == own.Identity &&
 		(s.Head < own.Head || s.Head == own.Head && s.Hash == own.Hash)

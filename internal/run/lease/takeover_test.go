@@ -13,8 +13,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhoHasTheLockTakesOverAtOnce: the holder was killed, and is known to have ended by who locks the very file that it had
-// locked, with the log that the Lease names. Anybody else waits until the Lease expires, because the holder may live.
+// TestWhoHasTheLockTakesOverAtOnce: the holder was killed, and is known to have ended by who locks the very file that
+// it had locked, with the log that the Lease names. Anybody else waits until the Lease expires, because the holder may
+// live.
 func TestWhoHasTheLockTakesOverAtOnce(t *testing.T) {
 	const lock = "boot-a/2049/77"
 	held := logNamed("one", 7).at(lock)
@@ -66,8 +67,8 @@ func TestWhoHasTheLockTakesOverAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheLeaseSaysWhoseJobsItIsFor: and what it says of the log is written when it is taken, when it is renewed, and when
-// somebody has deleted it meanwhile.
+// TestTheLeaseSaysWhoseJobsItIsFor: and what it says of the log is written when it is taken, when it is renewed, and
+// when somebody has deleted it meanwhile.
 func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 	for scope, want := range map[string]string{"": "*", "batch": "batch"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -116,8 +117,8 @@ func zeros(n int) string {
 	return string(b)
 }
 
-// TestOneThatWaitsIsRefusedOnceItMustBe: a copy of a log waits for a holder that may have ended. When the holder goes on, the
-// copy is an older one, and is told so.
+// TestOneThatWaitsIsRefusedOnceItMustBe: a copy of a log waits for a holder that may have ended. When the holder goes
+// on, the copy is an older one, and is told so.
 func TestOneThatWaitsIsRefusedOnceItMustBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -142,8 +143,8 @@ func TestOneThatWaitsIsRefusedOnceItMustBe(t *testing.T) {
 	})
 }
 
-// TestAHolderIsNotTakenForEnded: one that took the Lease after the one whose LOCK this process has is another's, whatever the
-// Lease said before.
+// TestAHolderIsNotTakenForEnded: one that took the Lease after the one whose LOCK this process has is another's,
+// whatever the Lease said before.
 func TestAHolderIsNotTakenForEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -1,5 +1,5 @@
-// Package release takes off the cluster what Jobledger left there, so that it can go: tracking finalizers and Leases. It reads the
-// cluster alone, so it works when the controller and its log are gone. Invariants:
+// Package release takes off the cluster what Jobledger left there, so that it can go: tracking finalizers and Leases.
+// It reads the cluster alone, so it works when the controller and its log are gone. Invariants:
 //
 //   - It begins only when no Lease of ours is being renewed: a controller that runs would lose count of its pods.
 //   - A patch carries the pod's UID, and removes nothing but the finalizers. To run it again is safe.

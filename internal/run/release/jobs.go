@@ -20,13 +20,14 @@ import (
 type jobs struct {
 	unfinished []Item
 	ours       map[types.UID]bool // of the unfinished: whether spec.managedBy is ours
-	// counted are the finished Jobs of the built-in controller, or of ours in its place, whose status has every pod. The finalizer of
-	// such a pod is for nobody, and the built-in leaves it, as it never finishes a Job before its pods are free: ours, killed between
-	// the two, leaves some.
+	// counted are the finished Jobs of the built-in controller, or of ours in its place, whose status has every pod. The
+	// finalizer of such a pod is for nobody, and the built-in leaves it, as it never finishes a Job before its pods are
+	// free: ours, killed between the two, leaves some.
 	counted map[types.UID]bool
 }
 
-// jobs lists the Jobs. Pods are to be listed after: then a pod that the built-in controller frees before it finishes a Job is free.
+// jobs lists the Jobs. Pods are to be listed after: then a pod that the built-in controller frees before it finishes a
+// Job is free.
 func (c *Config) jobs(ctx context.Context) (jobs, error) {
 	all := jobs{ours: map[types.UID]bool{}, counted: map[types.UID]bool{}}
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -55,8 +56,8 @@ func (c *Config) jobs(ctx context.Context) (jobs, error) {
 	return all, nil
 }
 
-// abandoned are the Jobs that no controller runs once ours is gone: those whose spec.managedBy is ours, which nobody can change, and,
-// when the built-in finalizer is removed, those of pods that held it.
+// abandoned are the Jobs that no controller runs once ours is gone: those whose spec.managedBy is ours, which nobody
+// can change, and, when the built-in finalizer is removed, those of pods that held it.
 func (c *Config) abandoned(all jobs, held []heldPod) []Item {
 	owners := map[types.UID]bool{}
 	for i := range held {

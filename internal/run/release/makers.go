@@ -45,8 +45,8 @@ func custom(group, version, resource, kind string, cluster bool) maker {
 	}
 }
 
-// makers are all kinds that are looked at: what deploy/ has, what docs/beside.md names, and the engines of policies. Of a kind with
-// several versions the first is asked that the server has.
+// makers are all kinds that are looked at: what deploy/ has, what docs/beside.md names, and the engines of policies. Of
+// a kind with several versions the first is asked that the server has.
 var makers = [][]maker{
 	{
 		admission("v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
@@ -82,8 +82,8 @@ var makers = [][]maker{
 	{custom("mutations.gatekeeper.sh", "v1", "assign", "Assign", true)},
 }
 
-// makers finds what makes Jobs of ours: no controller runs these once ours is gone. What may not be looked at is told, and remains.
-// With one namespace, an object of the cluster is told, and is no matter of the namespace.
+// makers finds what makes Jobs of ours: no controller runs these once ours is gone. What may not be looked at is told,
+// and remains. With one namespace, an object of the cluster is told, and is no matter of the namespace.
 func (c *Config) makers(ctx context.Context) (found []Item, err error) {
 	if c.Dynamic == nil {
 		return nil, nil
@@ -168,7 +168,8 @@ func (m *maker) finds(object *unstructured.Unstructured) bool {
 	return !slices.Contains(over, phase) && !slices.Contains(over, state) && contains(object.Object["spec"], events.ManagedBy)
 }
 
-// namesUs reports whether an object of the API server's admission is ours by its name, labels or annotations, or names our controller.
+// namesUs reports whether an object of the API server's admission is ours by its name, labels or annotations, or names
+// our controller.
 func namesUs(object *unstructured.Unstructured) bool {
 	own := []any{object.GetName()}
 	for key := range object.GetLabels() {

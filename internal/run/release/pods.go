@@ -29,8 +29,8 @@ type heldPod struct {
 	finalizers      []string
 }
 
-// heldPods lists pods, a page at a time, and keeps what is needed of those that hold a finalizer: one that is to be removed, or the
-// built-in one when the Job has counted all.
+// heldPods lists pods, a page at a time, and keeps what is needed of those that hold a finalizer: one that is to be
+// removed, or the built-in one when the Job has counted all.
 func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]heldPod, error) {
 	var held []heldPod
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -68,8 +68,8 @@ const (
 	portion  = 256
 )
 
-// releasePods removes finalizers and returns how many pods hold one in the end. A pod that could not be patched, and one that
-// was made meanwhile, is among them.
+// releasePods removes finalizers and returns how many pods hold one in the end. A pod that could not be patched, and
+// one that was made meanwhile, is among them.
 func (c *Config) releasePods(ctx context.Context, held []heldPod, counted map[types.UID]bool) (remain int, err error) {
 	told := map[types.UID]bool{}
 	for pods := range slices.Chunk(held, portion) {

@@ -24,11 +24,12 @@ type Config struct {
 	DryRun     bool     // only look
 	// Drained: a controller has run its Jobs to their end. Pods that hold a finalizer all the same are named, and keep it.
 	Drained bool
-	// Dynamic lists what makes Jobs, also of kinds that this program does not know. Served says whether the API server has a version of a
-	// group; nil where all are asked for.
+	// Dynamic lists what makes Jobs, also of kinds that this program does not know. Served says whether the API server has
+	// a version of a group; nil where all are asked for.
 	Dynamic dynamic.Interface
 	Served  func(schema.GroupVersion) bool
-	// Ignore are Leases, NAMESPACE/NAME, whose holders are no controllers: someone wrote them who may write Leases in that namespace.
+	// Ignore are Leases, NAMESPACE/NAME, whose holders are no controllers: someone wrote them who may write Leases in that
+	// namespace.
 	Ignore []string
 	Tell   func(Item)        // is given each object, in order
 	Note   func(text string) // is told what is waited for; may be nil
@@ -73,8 +74,8 @@ type Summary struct {
 	Remains int `json:"remains"` // pods that hold a finalizer, Leases, and makers, after all
 }
 
-// Run looks for what is ours, tells it and, unless it is a dry run, takes it off. Its error says that it could not look, or that a
-// controller runs. What could not be taken off is told, and counted in the summary.
+// Run looks for what is ours, tells it and, unless it is a dry run, takes it off. Its error says that it could not
+// look, or that a controller runs. What could not be taken off is told, and counted in the summary.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	if c.Note == nil {
 		c.Note = func(string) {}
@@ -128,8 +129,9 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 	return s, nil
 }
 
-// refuseBeside returns an error that says who runs, if a controller does whose word is good for all that is looked at. One that may run
-// by the word of a tenant is heeded in the tenant's namespace alone: kept has these, with what is said of their pods.
+// refuseBeside returns an error that says who runs, if a controller does whose word is good for all that is looked at.
+// One that may run by the word of a tenant is heeded in the tenant's namespace alone: kept has these, with what is said
+// of their pods.
 func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept map[string]string, err error) {
 	beside := slices.Clone(leases)
 	for _, namespace := range lease.OperatorNamespaces { // one of all namespaces runs the Jobs of this one too
@@ -181,8 +183,8 @@ func (c *Config) leaveLease(l *lease.Found) {
 	})
 }
 
-// deleteLease deletes a Lease and reports whether it is gone, or will be. With others that remain it is kept: it says which log
-// ran the Jobs, and whoever goes on with that log needs it.
+// deleteLease deletes a Lease and reports whether it is gone, or will be. With others that remain it is kept: it says
+// which log ran the Jobs, and whoever goes on with that log needs it.
 func (c *Config) deleteLease(ctx context.Context, l *lease.Found, others bool) bool {
 	object := l.Object()
 	item := Item{Kind: "Lease", Namespace: object.Namespace, Name: object.Name, UID: object.UID, Action: DeleteLease}

@@ -134,8 +134,8 @@ func write(t *testing.T, root, name string, content []byte) {
 	}
 }
 
-// TestADamagedCopy: each object of a copy is damaged in each way. It is named, and what is before it is restored; or nothing is missing, and
-// that is said. Nothing else is ever restored.
+// TestADamagedCopy: each object of a copy is damaged in each way. It is named, and what is before it is restored; or
+// nothing is missing, and that is said. Nothing else is ever restored.
 func TestADamagedCopy(t *testing.T) {
 	c := newCopied(t)
 	n := 0

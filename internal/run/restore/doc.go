@@ -3,8 +3,9 @@
 //	plan, err := restore.Make(ctx, &restore.Config{Place: place, Dir: dir})
 //	result, err := plan.Run(ctx)
 //
-// A sealed file comes as it is; the file that was written is written again from its segments. Each object must have the bytes that the
-// manifest names, and its records the chain that leads from those before it to those behind it. Invariants:
+// A sealed file comes as it is; the file that was written is written again from its segments. Each object must have the
+// bytes that the manifest names, and its records the chain that leads from those before it to those behind it.
+// Invariants:
 //
 //   - Nothing is a log before all of it is there: until then the directory says that a restore has not ended, and nothing opens it. The
 //     next run goes on with the files that are whole.

@@ -197,7 +197,8 @@ func (p *Plan) Short() bool {
 	return p.Cut != nil || parts[len(parts)-1].End != p.Copy.Head || p.Last != nil && (p.Through != 0 || p.At != 0)
 }
 
-// empty checks that the directory is one to restore into. What a restore of the same log left that did not end may stay.
+// empty checks that the directory is one to restore into. What a restore of the same log left that did not end may
+// stay.
 func (p *Plan) empty() error {
 	note, err := boltlog.Restoring(p.Dir)
 	if err == nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestACopyIsRestored: a log that grows is copied three times, the second and third time only what is new; and restored each time. The
-// restored one goes on, and so does its copy.
+// TestACopyIsRestored: a log that grows is copied three times, the second and third time only what is new; and restored
+// each time. The restored one goes on, and so does its copy.
 func TestACopyIsRestored(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -106,8 +106,8 @@ func TestACopyBesideItsWriter(t *testing.T) {
 	isWhole(t, out, dir)
 }
 
-// TestARestoreUpToAPoint: by record and by time, in the newest file and in sealed ones. What comes are whole batches. The log says that it
-// had more, and goes on only under another epoch; so does the copy.
+// TestARestoreUpToAPoint: by record and by time, in the newest file and in sealed ones. What comes are whole batches.
+// The log says that it had more, and goes on only under another epoch; so does the copy.
 func TestARestoreUpToAPoint(t *testing.T) {
 	dir, place := newLog(t, 300), copylogtest.Bucket(t)
 	backUp(t, dir, place)
@@ -140,7 +140,8 @@ func TestARestoreUpToAPoint(t *testing.T) {
 	}
 }
 
-// TestTheCopyGoesOnUnderAnotherEpoch after its log was restored to an earlier record. What it had is still there under its own manifest.
+// TestTheCopyGoesOnUnderAnotherEpoch after its log was restored to an earlier record. What it had is still there under
+// its own manifest.
 func TestTheCopyGoesOnUnderAnotherEpoch(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -243,8 +244,8 @@ func TestAForkIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsPruned: files that were copied stay in the copy when the log lets them go. What was gone before it could be copied is a hole with
-// bounds.
+// TestWhatIsPruned: files that were copied stay in the copy when the log lets them go. What was gone before it could be
+// copied is a hole with bounds.
 func TestWhatIsPruned(t *testing.T) {
 	dir, place := newLog(t, 300), copylogtest.Bucket(t)
 	backUp(t, dir, place)
@@ -389,7 +390,8 @@ func TestOnlyIntoAnEmptyDirectory(t *testing.T) {
 	}
 }
 
-// TestAPointAtTheEndIsTheWholeLog: what names the end of the copy, or a time after it, leaves nothing out, and the log goes on as it is.
+// TestAPointAtTheEndIsTheWholeLog: what names the end of the copy, or a time after it, leaves nothing out, and the log
+// goes on as it is.
 func TestAPointAtTheEndIsTheWholeLog(t *testing.T) {
 	dir, place := newLog(t, 300), copylogtest.Bucket(t)
 	head := backUp(t, dir, place).Head

@@ -117,8 +117,8 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 	return result, w.look(head)
 }
 
-// room ends a restore for which the disk has too little space, before anything has come. What is written again from segments takes more
-// than they do.
+// room ends a restore for which the disk has too little space, before anything has come. What is written again from
+// segments takes more than they do.
 func (w *working) room(free func(dir string) (int64, error)) error {
 	has, err := free(w.Dir)
 	if err != nil {
@@ -174,8 +174,8 @@ func (w *working) clear() error {
 	return nil
 }
 
-// files brings the sealed files, two at a time. Of several that are damaged the first one in the log is named: behind one that failed no
-// other begins, and those before it go on.
+// files brings the sealed files, two at a time. Of several that are damaged the first one in the log is named: behind
+// one that failed no other begins, and those before it go on.
 func (w *working) files(ctx context.Context) error {
 	var group errgroup.Group
 	group.SetLimit(atOnce)

@@ -77,8 +77,8 @@ func manifest(t testing.TB, place copylog.Place) *copylog.Manifest {
 	return m
 }
 
-// TestASessionFollowsItsLog: after each pass the copy has the durable head, also while sealed files are not packed or not put yet; and what
-// is restored of it is the log.
+// TestASessionFollowsItsLog: after each pass the copy has the durable head, also while sealed files are not packed or
+// not put yet; and what is restored of it is the log.
 func TestASessionFollowsItsLog(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -168,8 +168,8 @@ func TestASessionGoesOnAfterAnother(t *testing.T) {
 	}
 }
 
-// TestACopyWhosePlaceFailsAtRandom: whatever fails, what is restored is the beginning of the log; and when nothing fails any more, the copy
-// has all of it.
+// TestACopyWhosePlaceFailsAtRandom: whatever fails, what is restored is the beginning of the log; and when nothing
+// fails any more, the copy has all of it.
 func TestACopyWhosePlaceFailsAtRandom(t *testing.T) {
 	seeds, failed := 6, 0
 	if os.Getenv("JOBLEDGER_LONG") != "" {
@@ -266,8 +266,8 @@ func (w watched) Delete(ctx context.Context, name string) error {
 	return w.Place.Delete(ctx, name)
 }
 
-// TestTwoForksAndOnePlace: two logs that have the same beginning are copied to one place at the same time. One of them is refused, with the
-// words of AheadError; nothing is overwritten, and what is restored is the other one.
+// TestTwoForksAndOnePlace: two logs that have the same beginning are copied to one place at the same time. One of them
+// is refused, with the words of AheadError; nothing is overwritten, and what is restored is the other one.
 func TestTwoForksAndOnePlace(t *testing.T) {
 	for round := range 50 {
 		for name, make := range copylogtest.Places {

@@ -17,8 +17,8 @@ import (
 // errDead: the holder of a Lease does not renew it.
 var errDead = errors.New("the controller that runs the CronJobs does not run now")
 
-// places are the namespaces of the Leases that may say who runs the CronJobs of the namespace. The first that a controller holds for
-// that, and renews, is believed.
+// places are the namespaces of the Leases that may say who runs the CronJobs of the namespace. The first that a
+// controller holds for that, and renews, is believed.
 func (c *Config) places() []string {
 	places := slices.Clone(lease.OperatorNamespaces)
 	if !slices.Contains(places, c.Namespace) {
@@ -27,8 +27,8 @@ func (c *Config) places() []string {
 	return places
 }
 
-// runner finds the controller of ours that runs the CronJobs of the namespace, by the Leases. Its error says who else does, as far as
-// that can be told, and what a user can do then.
+// runner finds the controller of ours that runs the CronJobs of the namespace, by the Leases. Its error says who else
+// does, as far as that can be told, and what a user can do then.
 func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 	var denied []string
 	var reason, dead error
@@ -90,8 +90,8 @@ func (c *Config) leases() string {
 // named is the Lease of a namespace.
 func named(namespace string) string { return namespace + "/" + lease.UsualName }
 
-// lives makes sure that the holder renews its Lease: by our clock if that agrees with the operator's, else by waiting for a renewal. A
-// request that is older than a minute when a controller first sees it is not carried out.
+// lives makes sure that the holder renews its Lease: by our clock if that agrees with the operator's, else by waiting
+// for a renewal. A request that is older than a minute when a controller first sees it is not carried out.
 func (c *Config) lives(ctx context.Context, l *lease.Found) error {
 	said := l.Judged()
 	if age := c.Now().Sub(said.Renewed); said.Word == lease.Operators && age > -time.Minute && age <= said.Patience {

@@ -191,7 +191,8 @@ func TestNothingIsAskedInVain(t *testing.T) {
 	}
 }
 
-// TestALeaseThatWasLeftBehind: the controller was killed, and its successor has its Lease in the operator's other namespace.
+// TestALeaseThatWasLeftBehind: the controller was killed, and its successor has its Lease in the operator's other
+// namespace.
 func TestALeaseThatWasLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene()

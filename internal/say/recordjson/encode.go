@@ -60,7 +60,8 @@ func (o *object) end() []byte {
 	return append(o.b, '}')
 }
 
-// quote writes a JSON string whose every character is visible: the others are escaped, also those that JSON would allow.
+// quote writes a JSON string whose every character is visible: the others are escaped, also those that JSON would
+// allow.
 func quote(s string) []byte {
 	b := []byte{'"'}
 	for i := 0; i < len(s); {

@@ -25,8 +25,8 @@ import (
 //	evidence     object   what people want to know beside: node, reason, message, containers, template, owner, passedOver,
 //	                      running, conditions, waits, finalizers, origin, edit, admitted
 //
-// Absent means unset, false, 0 or empty; only signed numbers (counters, exit codes, indexes) appear also when they are 0.
-// Characters that a terminal could act on are escaped.
+// Absent means unset, false, 0 or empty; only signed numbers (counters, exit codes, indexes) appear also when they are
+// 0. Characters that a terminal could act on are escaped.
 func Record(r *events.Record) []byte { return RecordOf(r, r.Evidence.Namespace, "") }
 
 // RecordOf is Record with the namespace and the Job that the record is about, whichever record said them first.

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestEveryTextComesBack: whatever a text holds, its JSON is visible and gives it back, alone and within a JSON text of others.
+// TestEveryTextComesBack: whatever a text holds, its JSON is visible and gives it back, alone and within a JSON text of
+// others.
 func TestEveryTextComesBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	runes := []rune{'a', ' ', '"', '\\', '\n', '\t', '\r', 0, 0x1b, 0x7f, 0x85, 0xa0, 0x200b, 0x2028, 0x202e, 'é', '世', 0xffff, 0x10000, 0x1f4a5, 0xe0041, 0x10ffff, '\ufffd'}

@@ -1,7 +1,8 @@
 // Package verdict says in one line how a Job ended and why.
 //
-// The line is a function of the Job's state and of nothing else, so whoever folds the same records gets the same line. It is evidence:
-// no decision reads it, and other words for the same state are no difference between a log and its replay. Invariants:
+// The line is a function of the Job's state and of nothing else, so whoever folds the same records gets the same line.
+// It is evidence: no decision reads it, and other words for the same state are no difference between a log and its
+// replay. Invariants:
 //
 //   - Every number in it is one of the state: of the published status, of the spec, or of the tally of how tries ended
 //     ([projector.Tries]). What the state does not hold is said to be unknown.

@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Doubt is what a Job's status and spec hold against the reason with which it ended: "0 failures, backoffLimit is 6". It is empty where they
-// do not contradict it. Anybody with the right to may write a status, so a reason alone is no cause.
+// Doubt is what a Job's status and spec hold against the reason with which it ended: "0 failures, backoffLimit is 6".
+// It is empty where they do not contradict it. Anybody with the right to may write a status, so a reason alone is no
+// cause.
 func Doubt(j *projector.Job) string {
 	c := &account{job: j, status: &j.Base, end: *projector.RetirementOf(&j.Base)}
 	if c.end.Result == events.ResultNone {
@@ -22,7 +23,8 @@ func Doubt(j *projector.Job) string {
 // interim are the conditions that announce an end.
 var interim = map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete}
 
-// onTheWay takes the end that an interim condition announces: of two the first in the list, as with those of a Job that has ended.
+// onTheWay takes the end that an interim condition announces: of two the first in the list, as with those of a Job that
+// has ended.
 func (c *account) onTheWay() {
 	s := c.status
 	c.end.Started, c.end.Failed, c.end.Succeeded = s.StartTime, s.Failed, max(s.Succeeded, c.job.SucceededCount())

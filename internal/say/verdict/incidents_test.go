@@ -24,8 +24,9 @@ var update = flag.Bool("update", false, "rewrite the files in testdata")
 // spans are what differs from one recording to the next.
 var spans = regexp.MustCompile(`\d+ s|\d+m\d\ds|under 1 s`)
 
-// TestVerdictsOnRecordedIncidents folds the log of incidents that were recorded on a real control plane,
-// and shows the verdict on each Job when it retires, or when its object goes. Read the difference beside truth.json before it is kept.
+// TestVerdictsOnRecordedIncidents folds the log of incidents that were recorded on a real control plane, and shows the
+// verdict on each Job when it retires, or when its object goes. Read the difference beside truth.json before it is
+// kept.
 func TestVerdictsOnRecordedIncidents(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "..", "examples", "incidents", "delegated", "log"))); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestVerdictsOnJobsThatWerePlayed plays Jobs in a simulated cluster, and reads the verdicts in their logs: in the record by which the
-// Job retires, and in that of the decision that ended it, which Kubernetes Events show.
+// TestVerdictsOnJobsThatWerePlayed plays Jobs in a simulated cluster, and reads the verdicts in their logs: in the
+// record by which the Job retires, and in that of the decision that ended it, which Kubernetes Events show.
 func TestVerdictsOnJobsThatWerePlayed(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

@@ -21,7 +21,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-// foreign is a text that others wrote: what is not printable ASCII is escaped as in Go, and what is too long is cut in the middle.
+// foreign is a text that others wrote: what is not printable ASCII is escaped as in Go, and what is too long is cut in
+// the middle.
 func foreign(s string, columns int) string {
 	quoted := strconv.QuoteToASCII(s)
 	return clip(quoted[1:len(quoted)-1], columns)

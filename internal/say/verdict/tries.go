@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// tries says how tries ended that did not succeed, in at most that many columns: the most frequent way first. whole says that they are
-// all there is to say of the Job, so that one way may be that of all.
+// tries says how tries ended that did not succeed, in at most that many columns: the most frequent way first. whole
+// says that they are all there is to say of the Job, so that one way may be that of all.
 func (c *account) tries(columns int, whole bool) string {
 	var ends []projector.TryEnd
 	for _, e := range c.job.Ends {
@@ -71,8 +71,8 @@ func fit(columns int, text string) string {
 	return text
 }
 
-// list says the first ways, and how many tries ended otherwise. A restart is no end of a try: where it is all that is said, tries that ended
-// have not ended otherwise than that.
+// list says the first ways, and how many tries ended otherwise. A restart is no end of a try: where it is all that is
+// said, tries that ended have not ended otherwise than that.
 func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	var parts []string
 	ended, restarts := false, false // what is said of

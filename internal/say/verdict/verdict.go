@@ -43,7 +43,8 @@ type account struct {
 	end    events.JobRetired
 }
 
-// line is the verdict: a head and its clauses, the most important first. Clauses for which there is no room are left out.
+// line is the verdict: a head and its clauses, the most important first. Clauses for which there is no room are left
+// out.
 func (c *account) line(head string, clauses ...string) string {
 	text, mark := head, ": "
 	for _, clause := range clauses {
@@ -62,7 +63,8 @@ func (c *account) line(head string, clauses ...string) string {
 	return text
 }
 
-// took is for how long the Job ran: since its start, or since its creation when it was suspended, with for how long it was.
+// took is for how long the Job ran: since its start, or since its creation when it was suspended, with for how long it
+// was.
 func (c *account) took() string {
 	suspended := c.job.Suspended(c.end.Finished)
 	switch {

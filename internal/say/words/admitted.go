@@ -2,8 +2,8 @@ package words
 
 import "strings"
 
-// Admitted says what admission changed of a pod, as a record has it (events.Evidence.Admitted): "containers[proxy] added, containers[main].image
-// app:2 → mirror/app:2". It is empty for nothing and for unknown.
+// Admitted says what admission changed of a pod, as a record has it (events.Evidence.Admitted): "containers[proxy]
+// added, containers[main].image app:2 → mirror/app:2". It is empty for nothing and for unknown.
 func Admitted(names []string) string {
 	var parts []string
 	for _, name := range names {

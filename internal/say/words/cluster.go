@@ -63,8 +63,8 @@ func passedOver(r *events.Record) string {
 	return fmt.Sprintf(" (%d changes before were not recorded: too many in a short time)", r.Evidence.PassedOver)
 }
 
-// passedOverText says what a record counts: "namespace ci is over its budget of log: since 12:00:01 3012 pods and 1 job came and went
-// without a record (3013 versions were seen); counting goes on".
+// passedOverText says what a record counts: "namespace ci is over its budget of log: since 12:00:01 3012 pods and 1 job
+// came and went without a record (3013 versions were seen); counting goes on".
 func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
 	whose := "what is in no namespace"
 	if namespace != "" {

@@ -64,8 +64,8 @@ func phrase(c events.Command, pod func(types.UID) string) string {
 	return events.Phrase(c, pod)
 }
 
-// writeText puts first what matters most about a status write: the condition that it adds, of several the last; then the
-// pods that were found to have ended. That these leave the list of the uncounted again goes without saying.
+// writeText puts first what matters most about a status write: the condition that it adds, of several the last; then
+// the pods that were found to have ended. That these leave the list of the uncounted again goes without saying.
 func writeText(c *events.WriteStatus) string {
 	rest := *c
 	rest.Change.Conditions, rest.Change.AddSucceeded, rest.Change.AddFailed, rest.Change.Counted = nil, nil, nil, nil
@@ -134,8 +134,8 @@ func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	return traits.Verb
 }
 
-// podOf is the name of a pod in the end of a command. The record names the pod that the command was about: its object may be gone by then,
-// and its name forgotten.
+// podOf is the name of a pod in the end of a command. The record names the pod that the command was about: its object
+// may be gone by then, and its name forgotten.
 func (n *Names) podOf(r *events.Record, f *events.CommandEnded, pod types.UID) string {
 	if pod == f.Pod && r.Evidence.Name != "" {
 		return r.Evidence.Name

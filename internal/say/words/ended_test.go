@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestTheEndOfACommandOfWhichNothingElseIsKnown: the record says what it was about, as far as this program knows the command.
+// TestTheEndOfACommandOfWhichNothingElseIsKnown: the record says what it was about, as far as this program knows the
+// command.
 func TestTheEndOfACommandOfWhichNothingElseIsKnown(t *testing.T) {
 	stream := events.JobStream("uid-demo")
 	for want, ended := range map[string]events.CommandEnded{

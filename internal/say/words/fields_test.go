@@ -144,8 +144,9 @@ var toldFields = []struct{ kinds, fields string }{
 		"Evidence.Namespace Open Versions Went Went.Objects Went.Resource"},
 }
 
-// TestWhichFieldsAreTold changes each field of one record of each kind, all of whose others are set. The text is another one if the field is
-// one of those that are told, and else stays: nothing is said for the lack of something else.
+// TestWhichFieldsAreTold changes each field of one record of each kind, all of whose others are set. The text is
+// another one if the field is one of those that are told, and else stays: nothing is said for the lack of something
+// else.
 func TestWhichFieldsAreTold(t *testing.T) {
 	want := map[string]string{}
 	for _, row := range toldFields {

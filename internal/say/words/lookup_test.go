@@ -69,7 +69,8 @@ func aLog() *told {
 	return l
 }
 
-// TestNamesAreLookedUp: whoever is shown the last record only knows what those before it call things, and reads no more than it must.
+// TestNamesAreLookedUp: whoever is shown the last record only knows what those before it call things, and reads no more
+// than it must.
 func TestNamesAreLookedUp(t *testing.T) {
 	l := aLog()
 	n := l.names()

@@ -11,11 +11,11 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Names remembers what records call things: Jobs by stream, pods by UID, commands by name. It forgets a Job's when nothing
-// of it is left, so it holds what is alive, however long the log is. It is not safe for concurrent use.
+// Names remembers what records call things: Jobs by stream, pods by UID, commands by name. It forgets a Job's when
+// nothing of it is left, so it holds what is alive, however long the log is. It is not safe for concurrent use.
 type Names struct {
-	// Stream reads a stream from its first record on, Back from a record towards the first, and Record reads one record; nil
-	// when nothing can be looked up. With them Names knows what records say that it was not shown.
+	// Stream reads a stream from its first record on, Back from a record towards the first, and Record reads one record;
+	// nil when nothing can be looked up. With them Names knows what records say that it was not shown.
 	Stream func(events.Stream) iter.Seq2[events.Record, error]
 	Back   func(events.Stream, events.Sequence) iter.Seq2[events.Record, error]
 	Record func(events.Sequence) (events.Record, error)
@@ -32,8 +32,8 @@ type streamNames struct {
 	pods   map[types.UID]string
 	specs  map[events.Sequence]*events.JobSpec // that the stream stores
 	seen   [2]sighted                          // the newest observation of the Job, and the one before it
-	// commands are those in flight. Package follow is not asked, because it reads logs, and this package imports nothing but
-	// events: a subscriber to NATS learns names without a log.
+	// commands are those in flight. Package follow is not asked, because it reads logs, and this package imports nothing
+	// but events: a subscriber to NATS learns names without a log.
 	commands map[events.CommandID]events.Command
 	newest   events.Sequence // that was shown, or looked at on the way back from it to
 	before   events.Sequence // this one, which was not; 0 when there is none

@@ -34,8 +34,8 @@ func lookingUp(t *testing.T, log store.Reader) *Names {
 	}
 }
 
-// TestWhoBeginsLateSaysTheSame: of recorded incidents a record is told alike by who was shown all before and forgets what is over, by who
-// forgets nothing, and by who was shown it alone and looks up what it does not know.
+// TestWhoBeginsLateSaysTheSame: of recorded incidents a record is told alike by who was shown all before and forgets
+// what is over, by who forgets nothing, and by who was shown it alone and looks up what it does not know.
 func TestWhoBeginsLateSaysTheSame(t *testing.T) {
 	for _, name := range []string{"delegated", "cronjobs-run"} {
 		dir := t.TempDir() // opening a log may write beside it
@@ -106,7 +106,8 @@ func (s *scene) decide(commands ...events.Command) events.CommandID {
 	return events.CommandID{Decided: s.at}
 }
 
-// TestWhatIsForgottenWhen: a Job with its retirement, or with the last of its object, its pods and its commands; a command with its last end.
+// TestWhatIsForgottenWhen: a Job with its retirement, or with the last of its object, its pods and its commands; a
+// command with its last end.
 func TestWhatIsForgottenWhen(t *testing.T) {
 	known := func(s *scene) bool { return s.n.streams[namedJob] != nil }
 	begin := func() *scene {
@@ -245,7 +246,8 @@ func lookingUpNothing(t *testing.T) *Names {
 	return &Names{Stream: none, Back: func(s events.Stream, _ events.Sequence) iter.Seq2[events.Record, error] { return none(s) }}
 }
 
-// TestTheEndOfACommandThatIsKnown: it is told by what was asked for, a status write by its verb alone, and a refusal with its class.
+// TestTheEndOfACommandThatIsKnown: it is told by what was asked for, a status write by its verb alone, and a refusal
+// with its class.
 func TestTheEndOfACommandThatIsKnown(t *testing.T) {
 	s := &scene{}
 	s.show(&events.PodSeen{UID: "p"}, events.Evidence{Namespace: "ns", Name: "demo-p"})
@@ -269,8 +271,8 @@ func TestTheEndOfACommandThatIsKnown(t *testing.T) {
 	}
 }
 
-// TestTheEndOfACommandNamesItsPod: also one whose object went before, and whose name is forgotten. Of a command about another pod, and of a record
-// without a name, what the pod is called is known from before, or not at all.
+// TestTheEndOfACommandNamesItsPod: also one whose object went before, and whose name is forgotten. Of a command about
+// another pod, and of a record without a name, what the pod is called is known from before, or not at all.
 func TestTheEndOfACommandNamesItsPod(t *testing.T) {
 	s := &scene{}
 	s.show(&events.JobSeen{}, events.Evidence{Namespace: "ns", Name: "demo"})

@@ -18,7 +18,8 @@ func detailOf(n *Names, kind events.Kind, f events.Facts, e events.Evidence) str
 	})
 }
 
-// TestWhatIsNotThereIsNotTold: sentences where only some of a record's facts are set, and at the edge of each of its counts.
+// TestWhatIsNotThereIsNotTold: sentences where only some of a record's facts are set, and at the edge of each of its
+// counts.
 func TestWhatIsNotThereIsNotTold(t *testing.T) {
 	zone, ten, zero, huge := "Europe/Berlin", int64(10), int64(0), int64(1<<40)
 	pod := func(f events.PodSeen) *events.PodSeen {

@@ -56,8 +56,8 @@ func inParts(d time.Duration) string {
 // coarse are units to which durations are rounded that are nearly the same.
 var coarse = []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour}
 
-// Alike is the one duration to which two round, where they round to the same one in units that are at most a tenth of them: 509ms and 512ms are
-// about 510ms, and 2.1s and 3.1s are not alike.
+// Alike is the one duration to which two round, where they round to the same one in units that are at most a tenth of
+// them: 509ms and 512ms are about 510ms, and 2.1s and 3.1s are not alike.
 func Alike(a, b time.Duration) (about time.Duration, are bool) {
 	for _, unit := range coarse {
 		if about = a.Round(unit); unit <= min(a, b)/10 && about == b.Round(unit) {

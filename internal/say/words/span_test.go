@@ -25,7 +25,8 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestSpanParsesBack: what is written is the duration, but for less than one part in twenty, or half of what is written finest.
+// TestSpanParsesBack: what is written is the duration, but for less than one part in twenty, or half of what is written
+// finest.
 func TestSpanParsesBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	all := []time.Duration{math.MaxInt64, math.MinInt64 + 1, math.MinInt64}

@@ -8,21 +8,23 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Book holds the commands of one subject that have not ended, and what was learnt from those that were refused. A command goes
+// Book holds the commands of one subject that have not ended, and what was learnt from those that were refused. A
+// command goes
 //
 //	            refused                          done, or another way to end
 //	in flight ──────────▶ retrying (asked again) ──────────────────────────▶ ended
 //	                         │ no longer wanted                    ▲
 //	                         └─────────▶ cancelled (Withdraw) ─────┘ how its newest try ended is known
 //
-// A command that the API server refused for a reason that may pass is retried: it stays in flight, holds what it holds, and is
-// asked again as it is, without another decision. The log has the first refusal, and after that what is news of it; in
-// between the tries follow from the newest record, as [Retry.Next] says. So nothing of it is in memory alone, and a refusal
-// that lasts for days costs no more than a record now and then. events.Traits says which commands are retried, and which of them
-// share a backoff. Others end when they are refused, and what is next is decided from what is known by then (J-180, J-237).
+// A command that the API server refused for a reason that may pass is retried: it stays in flight, holds what it holds,
+// and is asked again as it is, without another decision. The log has the first refusal, and after that what is news of
+// it; in between the tries follow from the newest record, as [Retry.Next] says. So nothing of it is in memory alone,
+// and a refusal that lasts for days costs no more than a record now and then. events.Traits says which commands are
+// retried, and which of them share a backoff. Others end when they are refused, and what is next is decided from what
+// is known by then (J-180, J-237).
 //
-// A Book knows no pods and no Jobs. What its commands mean is what the [Row] of each kind says, for a subject of type S.
-// It is not safe for concurrent use, and must not be copied once a command was launched.
+// A Book knows no pods and no Jobs. What its commands mean is what the [Row] of each kind says, for a subject of type
+// S. It is not safe for concurrent use, and must not be copied once a command was launched.
 type Book[S any] struct {
 	subject  S
 	rows     *Rows[S]
@@ -36,14 +38,14 @@ type Book[S any] struct {
 // Rows are what the commands of each kind mean to subjects of type S.
 type Rows[S any] [events.MaxCommandKind + 1]Row[S]
 
-// Row is what the commands of one kind mean to a subject. Without functions such a command is about the subject itself, is retried if
-// its traits say so, and ends with a restart: it is decided again if it is still wanted.
+// Row is what the commands of one kind mean to a subject. Without functions such a command is about the subject itself,
+// is retried if its traits say so, and ends with a restart: it is decided again if it is still wanted.
 type Row[S any] struct {
-	// Launch puts a command on its way: it finds the target and calls launch. It may find that there is no target any more. The flight
-	// is new.
+	// Launch puts a command on its way: it finds the target and calls launch. It may find that there is no target any
+	// more. The flight is new.
 	Launch func(S, *Flight)
-	// End folds how the newest try ended; made is the name of the object that it made, if any. Nil: it is retried, or it lands and
-	// Over says the rest.
+	// End folds how the newest try ended; made is the name of the object that it made, if any. Nil: it is retried, or it
+	// lands and Over says the rest.
 	End func(s S, f *Flight, e *events.CommandEnded, made string)
 	// Over folds how a command without End ended, after it has landed.
 	Over func(s S, f *Flight, e *events.CommandEnded, made string)
@@ -76,8 +78,8 @@ func (f *Flight) Name() events.CommandID { return events.CommandID{Decided: f.de
 // InBackoff reports whether a command is in backoff; one that is not in flight is not.
 func (f *Flight) InBackoff() bool { return f != nil && f.Refused != nil }
 
-// Target is an object that commands are about, as the commands on their way to it: at most one in each slot. It is a part of what a
-// subject knows of the object, and must not be copied.
+// Target is an object that commands are about, as the commands on their way to it: at most one in each slot. It is a
+// part of what a subject knows of the object, and must not be copied.
 type Target struct{ first *Flight }
 
 // Flight is the command in the slot that is on its way to the object; nil for none.
@@ -159,7 +161,8 @@ func (b *Book[S]) withdraw(name events.CommandID) {
 	}
 }
 
-// End folds how a command ended. A command that an observation has ended is no longer in flight, and its outcome is no news.
+// End folds how a command ended. A command that an observation has ended is no longer in flight, and its outcome is no
+// news.
 func (b *Book[S]) End(rec *events.Record, e *events.CommandEnded) {
 	f := b.flights[e.Command]
 	if f == nil {

@@ -77,8 +77,8 @@ func (s *schedule) is(name events.CommandID) string {
 	return strings.Join(append(is, s.heard...), ", ")
 }
 
-// TestABookOfAnySubject: a book needs to know nothing of the subject that has it. Its commands are launched, retried and withdrawn, and
-// end, by their traits; the subject adds what they mean to it.
+// TestABookOfAnySubject: a book needs to know nothing of the subject that has it. Its commands are launched, retried
+// and withdrawn, and end, by their traits; the subject adds what they mean to it.
 func TestABookOfAnySubject(t *testing.T) {
 	server := events.CommandEnded{Ending: events.Refused, Class: events.RefusedServer}
 	missing := events.CommandEnded{Ending: events.Refused, Class: events.RefusedNotFound}

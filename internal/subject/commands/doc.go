@@ -1,5 +1,6 @@
-// Package commands keeps the commands of a subject, such as a Job, that have not ended, and what was learnt from those that were
-// refused. It knows neither pods nor Jobs: what a command means to its subject is what the subject's [Rows] say.
+// Package commands keeps the commands of a subject, such as a Job, that have not ended, and what was learnt from those
+// that were refused. It knows neither pods nor Jobs: what a command means to its subject is what the subject's [Rows]
+// say.
 //
 // A [Book] is folded from records like its subject, so it reads no clock, and the same records give the same book.
 //

@@ -15,9 +15,9 @@ type Retry struct {
 	Until events.Time         // not before then
 }
 
-// Refused notes a refusal of a command that was decided at since: the next try waits, twice as long each time (J-017), and
-// at least as long as the server asked. Nothing is tried during the wait, so a command that was decided before its end was
-// tried together with the one that began it: all of them are one try, as those of one sync are.
+// Refused notes a refusal of a command that was decided at since: the next try waits, twice as long each time (J-017),
+// and at least as long as the server asked. Nothing is tried during the wait, so a command that was decided before its
+// end was tried together with the one that began it: all of them are one try, as those of one sync are.
 func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.CommandEnded) {
 	tries := uint32(0)
 	if since >= r.Until {
@@ -26,8 +26,8 @@ func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.Co
 	r.note(s, now, f, tries)
 }
 
-// Again notes that a command which stands was asked again in vain, now, and each time before that it was due. A try before its
-// time, which is a probe, is not counted, and the next one that is due stays so.
+// Again notes that a command which stands was asked again in vain, now, and each time before that it was due. A try
+// before its time, which is a probe, is not counted, and the next one that is due stays so.
 func (r *Retry) Again(s *events.Settings, now events.Time, f *events.CommandEnded) {
 	if r.Count == 0 {
 		r.note(s, now, f, 1)
@@ -52,8 +52,8 @@ func (r *Retry) note(s *events.Settings, now events.Time, f *events.CommandEnded
 // Clear forgets refusals after a success.
 func (r *Retry) Clear() { *r = Retry{} }
 
-// wait is how long the try after the nth waits: twice as long each time (J-017). Until a namespace is gone that is being
-// deleted nothing can be made in it, and asking would only be a burden (J-059).
+// wait is how long the try after the nth waits: twice as long each time (J-017). Until a namespace is gone that is
+// being deleted nothing can be made in it, and asking would only be a burden (J-059).
 func (r *Retry) wait(s *events.Settings, n uint32) time.Duration {
 	if r.Class == events.RefusedNamespaceTerminating {
 		return s.MaxAPIBackoff
@@ -76,8 +76,8 @@ func Doubled(first, limit time.Duration, n uint32) time.Duration {
 	return min(d, limit)
 }
 
-// Wished reports whether Until is what the API server asked for, and no backoff of ours: nothing is asked before, whatever gives
-// hope. Nor is it in a namespace that is being deleted.
+// Wished reports whether Until is what the API server asked for, and no backoff of ours: nothing is asked before,
+// whatever gives hope. Nor is it in a namespace that is being deleted.
 func (r *Retry) Wished(s *events.Settings) bool {
 	return r.Class == events.RefusedNamespaceTerminating || r.Until > r.Noted.Add(r.wait(s, r.Count))
 }
@@ -92,9 +92,9 @@ func (r Retry) Denied() bool {
 	}
 }
 
-// Next is the first time after now at which a command that stands is asked again. Without other news it is asked at Until,
-// and then after a wait that doubles up to its longest, whoever asks: so a restart changes nothing. tries is how many of
-// these times, from Until on, are not after now.
+// Next is the first time after now at which a command that stands is asked again. Without other news it is asked at
+// Until, and then after a wait that doubles up to its longest, whoever asks: so a restart changes nothing. tries is how
+// many of these times, from Until on, are not after now.
 func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries uint32) {
 	for at = r.Until; at <= now; {
 		tries++

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// J-103: the wait doubles from the first on, and never passes the longest; not even when that is shorter than the first.
+// J-103: the wait doubles from the first on, and never passes the longest; not even when that is shorter than the
+// first.
 func TestABackoffDoublesUpToTheLongest(t *testing.T) {
 	for n, want := range []time.Duration{0, 10, 20, 40, 80, 100, 100} {
 		if got := Doubled(10, 100, uint32(n)); got != want {

@@ -65,7 +65,8 @@ func checkSet(t *testing.T, seed uint64, s *Set, dumb map[int32]bool, limit int3
 }
 
 // J-041: a set is written as ascending decimals, three or more in a row as a range, two apart, none as the empty text.
-// J-042: broken fragments are skipped, a fragment at the limit ends the reading, a range is clipped, neighbours are merged.
+// J-042: broken fragments are skipped, a fragment at the limit ends the reading, a range is clipped, neighbours are
+// merged.
 func TestIndexesAreWrittenAsTheAPIWritesThem(t *testing.T) {
 	for _, row := range []struct {
 		name, in string

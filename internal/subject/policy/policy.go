@@ -86,8 +86,8 @@ func (a Action) String() string {
 	return ""
 }
 
-// Match is the first rule that matches the pod and whose action is known and applies (J-127). perIndex says that the Job
-// has a limit per index, without which FailIndex does not apply.
+// Match is the first rule that matches the pod and whose action is known and applies (J-127). perIndex says that the
+// Job has a limit per index, without which FailIndex does not apply.
 func (p *Policies) Match(pod *events.PodSeen, perIndex bool) Match {
 	if p == nil || p.failure == nil {
 		return Match{}

@@ -9,8 +9,8 @@ import (
 // apartWithin is how far clocks are compared: rules of today say nothing certain of later years.
 const apartWithin = 10 * 365 * 24 * time.Hour
 
-// Apart compares two versions of the rules of a schedule's zone, and says from which instant on their clocks show different times; the
-// zero time for never within ten years. It is after the instant it is asked for, or that one.
+// Apart compares two versions of the rules of a schedule's zone, and says from which instant on their clocks show
+// different times; the zero time for never within ten years. It is after the instant it is asked for, or that one.
 func Apart(a, b Schedule, from time.Time) time.Time {
 	x, y := a.clock(), b.clock()
 	if x == nil || y == nil {

@@ -35,8 +35,8 @@ type Due struct {
 // Lost reports whether instants have passed and none of them is due: the built-in's estimate missed them (C-080).
 func (d Due) Lost() bool { return d.At.IsZero() && d.Missed != MissedNone }
 
-// Due finds the latest instant after the anchor and through now as the built-in controller does: it assumes that instants are evenly
-// apart, so with those that are not it may find none (C-073 to C-080).
+// Due finds the latest instant after the anchor and through now as the built-in controller does: it assumes that
+// instants are evenly apart, so with those that are not it may find none (C-073 to C-080).
 func (s Schedule) Due(anchor, now time.Time) (Due, error) {
 	if longest := now.Add(-math.MaxInt64); anchor.Before(longest) { // 292 years: the estimate below would begin far back, and look at each instant since
 		anchor = longest
@@ -90,9 +90,10 @@ func (s Schedule) WakeAfter(anchor, now time.Time, d Due, err error) time.Time {
 	return wakeFor(s.Next(counted(anchor, now, d, err)))
 }
 
-// Counted is the instant from which those after now are counted (C-085): the one that is due, else the anchor. The instants of one schedule may
-// depend on that. Example: in Australia/Lord_Howe, which is put back by half an hour on 5 April 2026, "20 4,5,6 * * *" is due at 05:20 after an
-// instant of the day before, and at 04:20 after 02:10 of that day.
+// Counted is the instant from which those after now are counted (C-085): the one that is due, else the anchor. The
+// instants of one schedule may depend on that. Example: in Australia/Lord_Howe, which is put back by half an hour on 5
+// April 2026, "20 4,5,6 * * *" is due at 05:20 after an instant of the day before, and at 04:20 after 02:10 of that
+// day.
 func (s Schedule) Counted(anchor, now time.Time) time.Time {
 	d, err := s.Due(anchor, now)
 	return counted(anchor, now, d, err)

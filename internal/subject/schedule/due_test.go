@@ -70,7 +70,8 @@ func TestWorkedExamples(t *testing.T) {
 	}
 }
 
-// A schedule that never matches is an error once its anchor is past (C-079), and it is never looked at again for its own sake.
+// A schedule that never matches is an error once its anchor is past (C-079), and it is never looked at again for its
+// own sake.
 func TestNever(t *testing.T) {
 	for _, text := range []string{"0 0 30 2 *", ", * * * *"} {
 		s := parsed(t, text, "")
@@ -113,8 +114,8 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// TestAnAnchorOfLongAgo: an anchor that no clock gave, as of an object without a time of creation, costs no walk over the instants since. It would
-// take minutes.
+// TestAnAnchorOfLongAgo: an anchor that no clock gave, as of an object without a time of creation, costs no walk over
+// the instants since. It would take minutes.
 func TestAnAnchorOfLongAgo(t *testing.T) {
 	now := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
 	for _, text := range []string{"30 1,2 * * *", "* * * * *", "0 0 29 2 *"} {
@@ -131,8 +132,8 @@ func TestAnAnchorOfLongAgo(t *testing.T) {
 	}
 }
 
-// TestCounted: from where the instants after a time are counted (C-085). In Australia/Lord_Howe half an hour is put back at 02:00 on 5 April 2026,
-// and what comes next depends on it.
+// TestCounted: from where the instants after a time are counted (C-085). In Australia/Lord_Howe half an hour is put
+// back at 02:00 on 5 April 2026, and what comes next depends on it.
 func TestCounted(t *testing.T) {
 	s := parsed(t, "20 4,5,6 * * *", "Australia/Lord_Howe")
 	for _, row := range []struct{ sentence, anchor, now, from, next string }{

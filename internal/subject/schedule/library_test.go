@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// TestNextIsThatOfTheLibrary: around each change of the clock of each zone the next instant is the one that the library finds, which goes
-// from second to second, unless that is not after the one it was asked for (C-060, C-061).
+// TestNextIsThatOfTheLibrary: around each change of the clock of each zone the next instant is the one that the library
+// finds, which goes from second to second, unless that is not after the one it was asked for (C-060, C-061).
 func TestNextIsThatOfTheLibrary(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	texts := []string{"* * * * *", "*/7 * * * *", "0 0 * * *", "30 2 * * *", "15 1-3 * * 1-5", "0 10 */2 * 2,4", "59 23 31 12 *", "45 * 1 * *"}
@@ -78,8 +78,9 @@ func TestADayThatWasSkipped(t *testing.T) {
 	}
 }
 
-// Where midnight does not exist on a day, the library does not notice that it has come to that day: hours of it match by the weekday of the
-// day before. The users of the built-in controller have it so, and so have ours: on that Friday this schedule of Thursdays is due.
+// Where midnight does not exist on a day, the library does not notice that it has come to that day: hours of it match
+// by the weekday of the day before. The users of the built-in controller have it so, and so have ours: on that Friday
+// this schedule of Thursdays is due.
 func TestADayWithoutMidnight(t *testing.T) {
 	s := parsed(t, "0 10 * * thu", "Africa/Cairo")
 	from := at(t, "2026-04-22T00:00:00Z")

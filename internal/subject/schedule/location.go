@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// horizon is through when the changes of a zone's clock are found beforehand. After it the standard library finds them as ever.
+// horizon is through when the changes of a zone's clock are found beforehand. After it the standard library finds them
+// as ever.
 var horizon = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Load reads the rules of a zone, the content of a TZif file. It is time.LoadLocationFromTZData, but fast: that one reads the rule text
-// again for each instant after the last change that the file lists, and files of today list none after 2007 where a rule goes on. Here
-// the changes until 2100 are listed.
+// Load reads the rules of a zone, the content of a TZif file. It is time.LoadLocationFromTZData, but fast: that one
+// reads the rule text again for each instant after the last change that the file lists, and files of today list none
+// after 2007 where a rule goes on. Here the changes until 2100 are listed.
 func Load(name string, tzif []byte) (*time.Location, error) {
 	in, err := time.LoadLocationFromTZData(name, tzif)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// TestLoad: a zone shows the time that the standard library shows, at any instant, before its first change and after the last one that
-// is listed, and at the second of each change and the one before it.
+// TestLoad: a zone shows the time that the standard library shows, at any instant, before its first change and after
+// the last one that is listed, and at the second of each change and the one before it.
 func TestLoad(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	first, last := time.Date(1850, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()

@@ -15,8 +15,8 @@ type Schedule struct {
 	onDays bool // not all days match
 }
 
-// Parse reads a schedule. The zone is that of spec.timeZone as Locate found it; nil when it is unset, and then the process's zone
-// holds, which is UTC. A schedule that names a zone itself is read in that one (C-034, C-041).
+// Parse reads a schedule. The zone is that of spec.timeZone as Locate found it; nil when it is unset, and then the
+// process's zone holds, which is UTC. A schedule that names a zone itself is read in that one (C-034, C-041).
 func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error) {
 	rest, named, has, err := prefixed(text)
 	switch {
@@ -86,11 +86,12 @@ func NamesZone(text string) bool { return strings.Contains(text, "TZ") }
 
 // Next is the first instant after t; the zero time for never: none in the five years after t (C-060 to C-062).
 //
-// Where a clock was put back in the middle of an hour, the library may answer an instant that is not after t: whoever steps from
-// instant to instant never gets past it. Then the next one that is after t counts.
+// Where a clock was put back in the middle of an hour, the library may answer an instant that is not after t: whoever
+// steps from instant to instant never gets past it. Then the next one that is after t counts.
 //
-// Where a zone skipped a day (Samoa in 2011), the library goes round for ever at that day when it looks for a day that matches. No CronJob
-// is as old: what is asked for an instant before 2012 is answered for the beginning of that year then.
+// Where a zone skipped a day (Samoa in 2011), the library goes round for ever at that day when it looks for a day that
+// matches. No CronJob is as old: what is asked for an instant before 2012 is answered for the beginning of that year
+// then.
 func (s Schedule) Next(t time.Time) time.Time {
 	if s.onDays && t.Before(oldest) {
 		t = oldest.Add(-time.Second)
@@ -106,8 +107,8 @@ func (s Schedule) Next(t time.Time) time.Time {
 // oldest is before the first CronJob, and after the last day that a zone skipped.
 var oldest = time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// lastSecond is the last second of the minute: there is no instant after t until then, and the library looks at each of its seconds. Where
-// the clock may change at the end of the minute it is t. All offsets are quarters of an hour by now.
+// lastSecond is the last second of the minute: there is no instant after t until then, and the library looks at each of
+// its seconds. Where the clock may change at the end of the minute it is t. All offsets are quarters of an hour by now.
 func (s Schedule) lastSecond(t time.Time) time.Time {
 	unix := t.Unix()
 	if unix/60%15 == 14 || s.Every() {
@@ -125,7 +126,8 @@ func (s Schedule) Every() bool {
 	return every
 }
 
-// Base is the instant from which those after through are counted: through itself, but for @every, which counts from its anchor (C-033).
+// Base is the instant from which those after through are counted: through itself, but for @every, which counts from its
+// anchor (C-033).
 func (s Schedule) Base(anchor, through time.Time) time.Time {
 	if !s.Every() || through.Before(anchor) {
 		return through
@@ -143,8 +145,8 @@ func (s Schedule) Between(from, to time.Time) func(yield func(time.Time) bool) {
 	}
 }
 
-// Last is the latest instant after from and through to; the zero time for none. It does not visit all of them: it looks at the end of
-// the time between first.
+// Last is the latest instant after from and through to; the zero time for none. It does not visit all of them: it looks
+// at the end of the time between first.
 func (s Schedule) Last(from, to time.Time) (last time.Time) {
 	first := s.Next(from)
 	if first.IsZero() || first.After(to) {

@@ -155,7 +155,8 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// C-060: The library goes back where a clock is put back in the middle of an hour, and one who steps on with it never gets past that; ours does.
+// C-060: The library goes back where a clock is put back in the middle of an hour, and one who steps on with it never
+// gets past that; ours does.
 func TestNextGetsOn(t *testing.T) {
 	for _, row := range []struct{ zone, text, from string }{
 		{"Asia/Bishkek", "*/15 2 * * *", "2000-10-28T17:30:00Z"},
@@ -171,7 +172,8 @@ func TestNextGetsOn(t *testing.T) {
 	}
 }
 
-// The library passes over a day where the clock changes by half an hour. It is the built-in's behaviour (C-020), so it is kept.
+// The library passes over a day where the clock changes by half an hour. It is the built-in's behaviour (C-020), so it
+// is kept.
 func TestADayWithout(t *testing.T) {
 	s := parsed(t, "0 6 * * *", "Australia/Lord_Howe")
 	when := at(t, "2026-04-03T19:00:00Z") // 4 April, 06:00; the clock is put back on the 5th

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Zones finds the rules of a time zone by its name. Rules come from the log: decisions of a log are the same on a machine that has
-// others. It answers an ErrUnknownZone for a name of which it has none.
+// Zones finds the rules of a time zone by its name. Rules come from the log: decisions of a log are the same on a
+// machine that has others. It answers an ErrUnknownZone for a name of which it has none.
 type Zones func(name string) (*time.Location, error)
 
 // ErrUnknownZone: there are no rules for that name.
@@ -42,7 +42,8 @@ func asks(name string) bool {
 	return !strings.Contains(name, "..") && name[0] != '/' && name[0] != '\\'
 }
 
-// Named are the zones whose rules a CronJob needs: that of spec.timeZone, which may be nil, and the one that its schedule names.
+// Named are the zones whose rules a CronJob needs: that of spec.timeZone, which may be nil, and the one that its
+// schedule names.
 func Named(text string, timeZone *string) (names []string) {
 	add := func(name string) {
 		if name != "" && name != utc && name != local && asks(name) && (len(names) == 0 || names[0] != name) {

@@ -37,8 +37,8 @@ func fullStatus() *events.JobStatus {
 	}
 }
 
-// TestAStatusIsNewsWhenAnythingInItDiffers: the newest observed status is the published base, so one that differs in whichever field
-// may not be taken for a repeat (J-189).
+// TestAStatusIsNewsWhenAnythingInItDiffers: the newest observed status is the published base, so one that differs in
+// whichever field may not be taken for a repeat (J-189).
 func TestAStatusIsNewsWhenAnythingInItDiffers(t *testing.T) {
 	base := Of(fullStatus())
 	if diff := cmp.Diff(fullStatus(), base.Record()); diff != "" || !base.Equal(fullStatus()) {

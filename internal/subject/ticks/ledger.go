@@ -25,14 +25,17 @@ type Look struct {
 	Paced    bool // several due times may pass between two looks though somebody watches: a deadline is asked of each of them
 }
 
-// Begin is the ledger of a CronJob whose instants until then are of no concern: they were before it was made, or before it was known.
+// Begin is the ledger of a CronJob whose instants until then are of no concern: they were before it was made, or before
+// it was known.
 func Begin(through time.Time) Ledger { return Ledger{Through: through} }
 
-// Look gives the instants that have passed since the last look their fates, all but the one that is due now: that one is open. held
-// reports whether the open instant, or what holds it back, is another one than before: a record says so, once.
+// Look gives the instants that have passed since the last look their fates, all but the one that is due now: that one
+// is open. held reports whether the open instant, or what holds it back, is another one than before: a record says so,
+// once.
 //
-// What is due is found as the built-in controller finds it. The schedule has to be the one of the last look; after an edit comes
-// [Ledger.Replace]. The anchor is not after Through: a start is told before the look that has it as its anchor.
+// What is due is found as the built-in controller finds it. The schedule has to be the one of the last look; after an
+// edit comes [Ledger.Replace]. The anchor is not after Through: a start is told before the look that has it as its
+// anchor.
 func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	last := k.last(l.Through, k.Now)
 	if last.IsZero() {
@@ -63,9 +66,9 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	return entries, l.Open != was.Open || l.Hold != was.Hold
 }
 
-// Passed gives the instants through the anchor their fates when somebody has set status.lastScheduleTime to no instant of the schedule:
-// none of them starts any more. It is asked when the anchor is after Through, before Look. That another controller has started the instant
-// of the anchor is told before (See).
+// Passed gives the instants through the anchor their fates when somebody has set status.lastScheduleTime to no instant
+// of the schedule: none of them starts any more. It is asked when the anchor is after Through, before Look. That
+// another controller has started the instant of the anchor is told before (See).
 func (l *Ledger) Passed(k *Look) (entries []Entry) {
 	if last := k.last(l.Through, k.Anchor); !last.IsZero() {
 		entries = append(l.overtaken(k, last), l.close(last, last, Skipped))
@@ -128,7 +131,8 @@ func (k *Look) last(through, until time.Time) time.Time {
 	return k.Schedule.Last(k.base(through), until)
 }
 
-// late reports whether an instant may not start any more at a time: at the very end of its deadline it is too late (C-083).
+// late reports whether an instant may not start any more at a time: at the very end of its deadline it is too late
+// (C-083).
 func (k *Look) late(instant, at time.Time) bool {
 	if k.Deadline == nil || at.Before(instant) {
 		return false
@@ -154,12 +158,14 @@ func (l *Ledger) End(fate Fate) (Entry, bool) {
 	return l.close(l.Open, l.Open, fate), true
 }
 
-// Revive is the entry of an instant that starts although it has its fate already, or is of before the newest change of the schedule.
+// Revive is the entry of an instant that starts although it has its fate already, or is of before the newest change of
+// the schedule.
 func (l *Ledger) Revive(instant, now time.Time) Entry {
 	return Entry{First: instant, Last: instant, Fate: Again, Late: now.Sub(instant)}
 }
 
-// Replace begins with another schedule. The open instant is one of the schedule of before; those of the new one count from now on.
+// Replace begins with another schedule. The open instant is one of the schedule of before; those of the new one count
+// from now on.
 func (l *Ledger) Replace(now time.Time) (Entry, bool) {
 	e, was := l.End(Replaced)
 	if now.After(l.Through) {

@@ -119,7 +119,8 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// TestADeadlineIsAskedOfEach: of due times that are looked at together each is too late if its deadline is over before the next one is due.
+// TestADeadlineIsAskedOfEach: of due times that are looked at together each is too late if its deadline is over before
+// the next one is due.
 func TestADeadlineIsAskedOfEach(t *testing.T) {
 	for _, row := range []struct {
 		deadline int64
@@ -141,7 +142,8 @@ func TestADeadlineIsAskedOfEach(t *testing.T) {
 	}
 }
 
-// An @every counts from its anchor, also when the ledger begins in between: where the schedule was changed (C-033, C-094).
+// An @every counts from its anchor, also when the ledger begins in between: where the schedule was changed (C-033,
+// C-094).
 func TestEveryCountsFromItsAnchor(t *testing.T) {
 	l := ticks.Begin(clock(t, "08:00:00"))
 	k := ticks.Look{Schedule: parsed(t, "@every 1h", ""), Anchor: clock(t, "06:40:00"), Now: clock(t, "08:39:59")}
@@ -180,7 +182,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// Through downtime, suspensions, edits, slow starts and refusals each due time has one fate, and no other instant has one.
+// Through downtime, suspensions, edits, slow starts and refusals each due time has one fate, and no other instant has
+// one.
 func TestEachDueTimeHasOneFate(t *testing.T) {
 	texts := []string{"* * * * *", "*/7 * * * *", "0 9,10,11 * * 1-5", "30 2 * * *", "0 0 13 * 5", "@hourly", "@every 37m", "15 1-3 * * *"}
 	in := []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Tokyo"}

@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// Lag is for how long a create that another controller has sent may still make its Job, and until the Job is seen: the API server works on
-// a request for a minute at most.
+// Lag is for how long a create that another controller has sent may still make its Job, and until the Job is seen: the
+// API server works on a request for a minute at most.
 const Lag = 70 * time.Second
 
 // Gap is a time in which nobody watched. From is zero when nobody had before.
@@ -21,8 +21,9 @@ type View struct {
 	Gaps     []Gap     // in order
 }
 
-// See gives an instant that another controller has started its fate, after those before it. That one acts on the latest instant alone
-// (C-081), so those before it were not started, or it is not known. An instant that had its fate is Again.
+// See gives an instant that another controller has started its fate, after those before it. That one acts on the latest
+// instant alone (C-081), so those before it were not started, or it is not known. An instant that had its fate is
+// Again.
 func (l *Ledger) See(v *View, started time.Time) (entries []Entry) {
 	if !started.After(l.Through) {
 		return []Entry{{First: started, Last: started, Fate: Again}}
@@ -31,7 +32,8 @@ func (l *Ledger) See(v *View, started time.Time) (entries []Entry) {
 	return append(entries, l.close(started, started, Started))
 }
 
-// Unstarted are the first and the last instant through a time that have no fate; zero for none. Only the last may still start.
+// Unstarted are the first and the last instant through a time that have no fate; zero for none. Only the last may still
+// start.
 func (l *Ledger) Unstarted(v *View, now time.Time) (first, last time.Time) {
 	if last = v.last(l.Through, now); last.IsZero() {
 		return last, last
@@ -90,8 +92,8 @@ func (l *Ledger) passOver(v *View, end, into time.Time) (entries []Entry) {
 	return entries
 }
 
-// reached is the first instant after from that may have been started at a time or later: the one before that time, unless the next one was
-// due, and a create for it was over, by then.
+// reached is the first instant after from that may have been started at a time or later: the one before that time,
+// unless the next one was due, and a create for it was over, by then.
 func (v *View) reached(from, at time.Time) time.Time {
 	if last := v.last(from, at.Add(-Lag)); !last.IsZero() {
 		return last

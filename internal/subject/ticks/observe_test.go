@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
-// TestSee: what is told of the due times of each quarter of an hour when another controller is seen to have started one. The ledger has told
-// those through 09:00.
+// TestSee: what is told of the due times of each quarter of an hour when another controller is seen to have started
+// one. The ledger has told those through 09:00.
 func TestSee(t *testing.T) {
 	type gap struct{ from, until string }
 	for _, row := range []struct {
@@ -93,8 +93,8 @@ func TestPassOverAndDrop(t *testing.T) {
 	}
 }
 
-// TestEachInstantIsToldOnce: whatever is seen, with whatever gaps, entries follow one another, have each instant of the schedule once, and an
-// instant that a gap may have hidden is never said not to have been started.
+// TestEachInstantIsToldOnce: whatever is seen, with whatever gaps, entries follow one another, have each instant of the
+// schedule once, and an instant that a gap may have hidden is never said not to have been started.
 func TestEachInstantIsToldOnce(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 20))

@@ -6,8 +6,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
-// TestPassed: somebody sets status.lastScheduleTime to what is no instant of the schedule. The instants through it are not started, with none
-// for which they stand, but those whose deadline was over; what is open is open no more, and the ledger goes on behind it.
+// TestPassed: somebody sets status.lastScheduleTime to what is no instant of the schedule. The instants through it are
+// not started, with none for which they stand, but those whose deadline was over; what is open is open no more, and the
+// ledger goes on behind it.
 func TestPassed(t *testing.T) {
 	seconds := func(n int64) *int64 { return &n }
 	for _, row := range []struct {
@@ -44,7 +45,8 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// TestInstantsOfAView: what is an instant, what comes next, and what has not started; where the schedule cannot be read there is none.
+// TestInstantsOfAView: what is an instant, what comes next, and what has not started; where the schedule cannot be read
+// there is none.
 func TestInstantsOfAView(t *testing.T) {
 	v := &ticks.View{Schedule: parsed(t, "*/10 * * * *", ""), Anchor: clock(t, "08:00:00")}
 	every := &ticks.View{Schedule: parsed(t, "@every 7m", ""), Anchor: clock(t, "08:00:00")}

@@ -16,9 +16,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// Each change of the clock of each zone from 2000 to 2040: the schedules of the hours around it fire at each minute whose local time
-// matches, and at no other (C-043, C-046, C-047). The library passes over some minutes where the clock changes by a part of an hour, or
-// in the middle of one. It is kept; but ours always gets on: C-060.
+// Each change of the clock of each zone from 2000 to 2040: the schedules of the hours around it fire at each minute
+// whose local time matches, and at no other (C-043, C-046, C-047). The library passes over some minutes where the clock
+// changes by a part of an hour, or in the middle of one. It is kept; but ours always gets on: C-060.
 func TestEveryTransition(t *testing.T) {
 	seen := map[string]bool{}   // many names have the same rules
 	done := map[[3]int64]bool{} // and many zones the same change: what comes of it depends on nothing else

@@ -13,8 +13,8 @@ const (
 	closing = time.Second
 )
 
-// conn is a connection whose reads are gathered, and whose Write only notes what is to be written. The writer has its turn
-// when the one who wrote waits for something, as a rule; then it writes all that waits.
+// conn is a connection whose reads are gathered, and whose Write only notes what is to be written. The writer has its
+// turn when the one who wrote waits for something, as a rule; then it writes all that waits.
 type conn struct {
 	net.Conn
 

@@ -49,7 +49,8 @@ func TestWritesThatFollowAtOnceAreOne(t *testing.T) {
 	}
 }
 
-// TestAllArrivesInOrder: what many writers give, of all sizes, to a peer that reads when it likes; the last bytes with Close.
+// TestAllArrivesInOrder: what many writers give, of all sizes, to a peer that reads when it likes; the last bytes with
+// Close.
 func TestAllArrivesInOrder(t *testing.T) {
 	near, far := net.Pipe()
 	c := newConn(near, atOnce)

@@ -53,8 +53,8 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestReadsAreGathered: of a message in each half millisecond, those of a period are read at once. Each byte arrives, and each within
-// the period.
+// TestReadsAreGathered: of a message in each half millisecond, those of a period are read at once. Each byte arrives,
+// and each within the period.
 func TestReadsAreGathered(t *testing.T) {
 	const messages, size = 1_000, 100
 	for _, of := range []struct {
@@ -93,7 +93,8 @@ func TestReadsAreGathered(t *testing.T) {
 	}
 }
 
-// TestALongListIsNotHeldUp: once a read has filled the buffer none waits, though what comes in a period would not fill it each time.
+// TestALongListIsNotHeldUp: once a read has filled the buffer none waits, though what comes in a period would not fill
+// it each time.
 func TestALongListIsNotHeldUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const chunks = 1_000

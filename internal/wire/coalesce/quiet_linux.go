@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// quiet makes the kernel wake nobody for what c receives, until half of the room is full; or for each byte again. One that cannot is
-// as before: then the process is woken, and reads nothing.
+// quiet makes the kernel wake nobody for what c receives, until half of the room is full; or for each byte again. One
+// that cannot is as before: then the process is woken, and reads nothing.
 func quiet(c net.Conn, on bool) {
 	s, ok := c.(syscall.Conn)
 	if !ok {

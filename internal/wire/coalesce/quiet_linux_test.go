@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWhatIsNotReadWakesNobody: of bytes that came on a quiet connection the kernel tells nobody, until it is no longer quiet.
+// TestWhatIsNotReadWakesNobody: of bytes that came on a quiet connection the kernel tells nobody, until it is no longer
+// quiet.
 func TestWhatIsNotReadWakesNobody(t *testing.T) {
 	near, far := pair(t)
 	quiet(near, true)

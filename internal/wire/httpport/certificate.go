@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Certificate is a TLS configuration whose certificate is read from files, and read again when they change: whoever renews it only
-// writes them. A pair that cannot be read is logged, and the one before goes on being used.
+// Certificate is a TLS configuration whose certificate is read from files, and read again when they change: whoever
+// renews it only writes them. A pair that cannot be read is logged, and the one before goes on being used.
 func Certificate(certFile, keyFile string, logger *slog.Logger) (*tls.Config, error) {
 	p := &pair{certFile: certFile, keyFile: keyFile, logger: logger}
 	if _, err := p.get(nil); err != nil {

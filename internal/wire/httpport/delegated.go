@@ -17,8 +17,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Delegated lets the API server decide who may read a path: a request has to bear a token of Kubernetes (TokenReview), whose user
-// may "get" the path as a non-resource URL (SubjectAccessReview), like the right that Prometheus is given for other components.
+// Delegated lets the API server decide who may read a path: a request has to bear a token of Kubernetes (TokenReview),
+// whose user may "get" the path as a non-resource URL (SubjectAccessReview), like the right that Prometheus is given
+// for other components.
 type Delegated struct {
 	Client kubernetes.Interface
 	Logger *slog.Logger

@@ -16,7 +16,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// TestTheServerIsAskedWhoMayRead: who is nobody, who may not, who may; an answer holds for a while; without an answer, nobody gets in.
+// TestTheServerIsAskedWhoMayRead: who is nobody, who may not, who may; an answer holds for a while; without an answer,
+// nobody gets in.
 func TestTheServerIsAskedWhoMayRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset()

@@ -1,5 +1,5 @@
-// Package httpport serves HTTP on a port that others can reach, within bounds: however many connect, and however slowly they
-// ask, it takes so much memory and no more, and who asks properly is answered.
+// Package httpport serves HTTP on a port that others can reach, within bounds: however many connect, and however slowly
+// they ask, it takes so much memory and no more, and who asks properly is answered.
 //
 //   - At most Config.Connections are open. One more closes the one that has been silent longest.
 //   - A request has to come within ten seconds, and a connection without one is closed after a minute.

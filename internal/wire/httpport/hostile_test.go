@@ -47,8 +47,8 @@ func answers(t *testing.T, s *Server) {
 	}
 }
 
-// TestRequestsThatDoNotEndKeepNobodyOut: each connection has a request, so none of them is silent. Of some the body does not come, the
-// answers to others are not read.
+// TestRequestsThatDoNotEndKeepNobodyOut: each connection has a request, so none of them is silent. Of some the body
+// does not come, the answers to others are not read.
 func TestRequestsThatDoNotEndKeepNobodyOut(t *testing.T) {
 	begun := make(chan struct{}, 1000)
 	long := strings.Repeat("x", 8<<20)
@@ -86,7 +86,8 @@ func TestRequestsThatDoNotEndKeepNobodyOut(t *testing.T) {
 	})
 }
 
-// TestNoiseDoesNotFillTheLog: connections that do not begin TLS, certificates that cannot be read, questions that nobody answers.
+// TestNoiseDoesNotFillTheLog: connections that do not begin TLS, certificates that cannot be read, questions that
+// nobody answers.
 func TestNoiseDoesNotFillTheLog(t *testing.T) {
 	dir := t.TempDir()
 	certificate(t, dir, 1)

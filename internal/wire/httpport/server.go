@@ -125,8 +125,8 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 // fresh: a connection without a request that is younger than this may be about to send one.
 const fresh = time.Second
 
-// closeOneFor closes the connection that has been without a request longest. Where all have one, or are fresh, it closes the one whose answer
-// takes longest, because its client does not read; or the newest, where answers may go on.
+// closeOneFor closes the connection that has been without a request longest. Where all have one, or are fresh, it
+// closes the one whose answer takes longest, because its client does not read; or the newest, where answers may go on.
 func (s *Server) closeOneFor(newest net.Conn) {
 	longest := func(active bool) (victim net.Conn, since time.Time) {
 		for conn, c := range s.open {
@@ -153,8 +153,8 @@ func (s *Server) closeOneFor(newest net.Conn) {
 	s.many.say(s.logger, "too many connections: the most silent and the slowest are closed", "at", s.url, "most", s.most)
 }
 
-// bodiless refuses requests with a body, which none of ours has: the server would wait for it after the answer, and whoever sends
-// 256 of them and no body would keep everybody else out.
+// bodiless refuses requests with a body, which none of ours has: the server would wait for it after the answer, and
+// whoever sends 256 of them and no body would keep everybody else out.
 func bodiless(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {

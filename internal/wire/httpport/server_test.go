@@ -66,7 +66,8 @@ func run(t *testing.T, c Config) (*Server, *said) {
 	return s, words
 }
 
-// TestManyConnectionsAreBounded: thousands that connect and are silent take the memory of a few, and nobody else's place.
+// TestManyConnectionsAreBounded: thousands that connect and are silent take the memory of a few, and nobody else's
+// place.
 func TestManyConnectionsAreBounded(t *testing.T) {
 	s, words := run(t, Config{Handler: http.HandlerFunc(fine), Connections: 8})
 	var silent []net.Conn

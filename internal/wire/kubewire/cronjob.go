@@ -15,7 +15,8 @@ type CronJob struct {
 	Sent Sent
 }
 
-// Sent are parts of a CronJob as the server sent them. They hold also what this program does not know. They are never changed.
+// Sent are parts of a CronJob as the server sent them. They hold also what this program does not know. They are never
+// changed.
 type Sent struct {
 	Metadata []byte // without managed fields
 	Spec     []byte
@@ -103,7 +104,8 @@ func (c *CronJob) NewJob(meta *metav1.ObjectMeta, t *JobTemplate) (Body, error) 
 	return batchBody("Job", appendBytes(appendBytes(b, 1, m), 2, t.Spec)), nil
 }
 
-// WithStatus is the CronJob as it was read, with another status. A write of it does not reset metadata, so all of that is in it.
+// WithStatus is the CronJob as it was read, with another status. A write of it does not reset metadata, so all of that
+// is in it.
 func (c *CronJob) WithStatus(status *batchv1.CronJobStatus) (Body, error) {
 	if c.Sent.JSON {
 		return jsonBody("CronJob", c.Sent.Metadata, c.Sent.Spec, status)

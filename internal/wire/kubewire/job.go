@@ -18,8 +18,8 @@ type Job struct {
 
 	BackoffLimitPerIndex, TTLSecondsAfterFinished *int32
 
-	// Metadata and Spec are those parts as the server sent them, metadata without managed fields. They hold also what this program
-	// does not know. They are never changed.
+	// Metadata and Spec are those parts as the server sent them, metadata without managed fields. They hold also what this
+	// program does not know. They are never changed.
 	Metadata, Spec []byte
 }
 

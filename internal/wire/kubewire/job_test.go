@@ -12,8 +12,9 @@ import (
 
 var jobPaths = [][]protowire.Number{{1}, {1, 8}, {1, 11}, {1, 12}, {1, 13}, {1, 17}, {1, 17, 4}, {1, 17, 7}, {2}, {3}, {3, 1}, {3, 8}}
 
-// TestAJobIsReadAsItIsWhole: what is read of random Jobs, also of a server that knows more fields, is what the whole Job has there. The
-// bytes that are kept of it have all of its metadata, but for the managed fields, and all of its spec.
+// TestAJobIsReadAsItIsWhole: what is read of random Jobs, also of a server that knows more fields, is what the whole
+// Job has there. The bytes that are kept of it have all of its metadata, but for the managed fields, and all of its
+// spec.
 func TestAJobIsReadAsItIsWhole(t *testing.T) {
 	for seed := range int64(seeds) {
 		job := randomJob(seed)

@@ -178,8 +178,8 @@ var indexVariable = func() []byte {
 	return b
 }()
 
-// WithStatus is the Job as it was read, in protobuf, with another status. A write of it does not reset metadata, so all of that is in it
-// (J-207).
+// WithStatus is the Job as it was read, in protobuf, with another status. A write of it does not reset metadata, so all
+// of that is in it (J-207).
 func (j *Job) WithStatus(status message) ([]byte, error) {
 	s, err := status.Marshal()
 	if err != nil {

@@ -18,7 +18,8 @@ var podPaths = [][]protowire.Number{
 	{3, 8, 2, 3}, {3, 8, 2, 3, 5}, {3, 8, 3}, {3, 8, 3, 3}, {3, 10}, {3, 10, 2},
 }
 
-// TestAPodIsReadAsItIsWhole: what is read of random pods, also of a server that knows more fields, is what the whole pod has there.
+// TestAPodIsReadAsItIsWhole: what is read of random pods, also of a server that knows more fields, is what the whole
+// pod has there.
 func TestAPodIsReadAsItIsWhole(t *testing.T) {
 	for seed := range int64(seeds) {
 		pod := randomPod(seed)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What the API server's admission gives each pod of its own: the volume of the service account's token, under a random name, and where
-// containers find it. The variable has the index of a pod of an Indexed Job.
+// What the API server's admission gives each pod of its own: the volume of the service account's token, under a random
+// name, and where containers find it. The variable has the index of a pod of an Indexed Job.
 const (
 	TokenVolume   = "kube-api-access-" // the name begins so
 	TokenMount    = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -15,8 +15,8 @@ const (
 
 var printSeed = maphash.MakeSeed()
 
-// Print is a hash of the spec in Whole, without the host name and what admission gives each pod of its own. Pods of one template have the
-// same. It differs between processes.
+// Print is a hash of the spec in Whole, without the host name and what admission gives each pod of its own. Pods of one
+// template have the same. It differs between processes.
 func (s *PodSpec) Print() uint64 {
 	var h maphash.Hash
 	h.SetSeed(printSeed)

@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestPodsOfOneTemplateHaveOnePrint: what admission gives each pod of its own makes no other print, and everything else does.
+// TestPodsOfOneTemplateHaveOnePrint: what admission gives each pod of its own makes no other print, and everything else
+// does.
 func TestPodsOfOneTemplateHaveOnePrint(t *testing.T) {
 	spec := func(change ...func(*corev1.PodSpec)) uint64 {
 		pod := endedPod()

@@ -57,8 +57,8 @@ func encoded(t testing.TB, m message) []byte {
 	return b
 }
 
-// newer is a message as a server of a later version may send it: with fields that nobody knows here, in it and in the messages at those
-// paths of field numbers.
+// newer is a message as a server of a later version may send it: with fields that nobody knows here, in it and in the
+// messages at those paths of field numbers.
 func newer(b []byte, paths ...[]protowire.Number) []byte {
 	var err error
 	var out []byte

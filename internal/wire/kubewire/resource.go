@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Resource says how the objects of a resource are read. It is a NegotiatedSerializer, by which a REST client gives Pods, Jobs and
-// CronJobs of this package.
+// Resource says how the objects of a resource are read. It is a NegotiatedSerializer, by which a REST client gives
+// Pods, Jobs and CronJobs of this package.
 type Resource[O Object] struct {
 	kind        string // of its objects
 	annotations annotations
@@ -27,8 +27,8 @@ type Resource[O Object] struct {
 	sent        func(O, []byte) error                // takes what is kept of an object's JSON; nil for nothing
 }
 
-// Pods reads pods, with the annotations that say something of them. A server ends the objects that there are when a watch begins with
-// an object that bears the last one.
+// Pods reads pods, with the annotations that say something of them. A server ends the objects that there are when a
+// watch begins with an object that bears the last one.
 var Pods = &Resource[*Pod]{
 	kind: "Pod", empty: func() *Pod { return &Pod{} },
 	of: func(o runtime.Object) (message, bool) { pod, ok := o.(*corev1.Pod); return pod, ok },
@@ -99,7 +99,8 @@ var errUnexpected = errors.New("unexpected answer")
 // prefix is what a message of an API server begins with.
 var prefix = []byte("k8s\x00")
 
-// Decode implements runtime.Decoder. It reads an object, a list of objects, an event of a watch or the status of an error.
+// Decode implements runtime.Decoder. It reads an object, a list of objects, an event of a watch or the status of an
+// error.
 func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	if event, ok := into.(*metav1.WatchEvent); ok { // the only message that stands bare
 		return event, nil, readEvent(event, data)
@@ -147,7 +148,8 @@ func unwrap(data []byte) (kind string, raw []byte, err error) {
 	return kind, raw, err
 }
 
-// readEvent takes an event of a watch from its bytes. Its object shares them: it is decoded before the next event is read.
+// readEvent takes an event of a watch from its bytes. Its object shares them: it is decoded before the next event is
+// read.
 func readEvent(e *metav1.WatchEvent, b []byte) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {

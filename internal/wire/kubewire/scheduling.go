@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Numbers of fields that say how a Job's pods are scheduled together. Those of a policy and of a gang are the same in a Job, in a
-// template of a Workload and in a PodGroup.
+// Numbers of fields that say how a Job's pods are scheduled together. Those of a policy and of a gang are the same in a
+// Job, in a template of a Workload and in a PodGroup.
 const (
 	specScheduling = 17 // of a Job's spec
 
@@ -82,7 +82,8 @@ func withoutMinCount(b []byte, err *error) (rest []byte, count *int32) {
 	}
 }
 
-// changed is a message in which some fields are others. change appends what stands in the place of a field; nil keeps the field.
+// changed is a message in which some fields are others. change appends what stands in the place of a field; nil keeps
+// the field.
 func changed(b []byte, err *error, change func(to []byte, f *fields) []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for f := (fields{rest: b}); ; {

@@ -15,8 +15,8 @@ type Generated struct {
 	Labels   []string // of the pod template
 }
 
-// Shape is the spec in protobuf without what is generated: Jobs of one shape have the same spec but for that. ok is false for a Job whose
-// selector is not the generated one.
+// Shape is the spec in protobuf without what is generated: Jobs of one shape have the same spec but for that. ok is
+// false for a Job whose selector is not the generated one.
 func (j *Job) Shape(g *Generated) (shape []byte, ok bool) {
 	shape = make([]byte, 0, len(j.Spec))
 	var err error

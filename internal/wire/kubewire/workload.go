@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Workloads and PodGroups of scheduling.k8s.io/v1beta1 (Kubernetes 1.37). What a Job says of scheduling goes into the template of a Workload,
-// and from there into a PodGroup, as bytes: the messages in these fields have the same fields in all three, so nothing is lost that
-// this program does not know.
+// Workloads and PodGroups of scheduling.k8s.io/v1beta1 (Kubernetes 1.37). What a Job says of scheduling goes into the
+// template of a Workload, and from there into a PodGroup, as bytes: the messages in these fields have the same fields
+// in all three, so nothing is lost that this program does not know.
 //
 //	             Job's spec.scheduling   template of a Workload   spec of a PodGroup
 //	policy       1                       2                        3
@@ -17,8 +17,8 @@ import (
 //	disruption   3                       5                        6
 //	claims       4                       4                        5
 
-// GroupTemplateAnnotation is by which the owner of a Job has the Job's controller make a PodGroup: it names a template of the owner's
-// Workload.
+// GroupTemplateAnnotation is by which the owner of a Job has the Job's controller make a PodGroup: it names a template
+// of the owner's Workload.
 const GroupTemplateAnnotation = "scheduling.k8s.io/group-template-name"
 
 // Numbers of the fields of a template.
@@ -182,8 +182,8 @@ func (o *NewGroupObject) encode(spec []byte) ([]byte, error) {
 	return appendBytes(appendBytes(nil, 1, meta), 2, spec), nil
 }
 
-// Workload is one for a Job, in protobuf: with one template, which says what the Job says of scheduling and has the priority class of its
-// pods. count is the minCount of the gang, and 0 for pods that are scheduled one by one.
+// Workload is one for a Job, in protobuf: with one template, which says what the Job says of scheduling and has the
+// priority class of its pods. count is the minCount of the gang, and 0 for pods that are scheduled one by one.
 func (o *NewGroupObject) Workload(job *Job, controller ControllerRef, template string, count int32) ([]byte, error) {
 	ref := appendText(nil, 1, controller.APIGroup)
 	ref = appendText(appendText(ref, 2, controller.Kind), 3, controller.Name)

@@ -14,8 +14,8 @@ import (
 
 const beta = "scheduling.k8s.io/v1beta1"
 
-// TestAWorkloadIsReadAsItIsWhole: of random Workloads, alone and in a list, also of a server that knows more fields, what is read is what the
-// whole object has.
+// TestAWorkloadIsReadAsItIsWhole: of random Workloads, alone and in a list, also of a server that knows more fields,
+// what is read is what the whole object has.
 func TestAWorkloadIsReadAsItIsWhole(t *testing.T) {
 	for seed := range int64(seeds) {
 		whole := &schedulingv1beta1.Workload{}
@@ -62,8 +62,8 @@ func checkWorkload(t *testing.T, seed int64, whole *schedulingv1beta1.Workload, 
 	}
 }
 
-// TestAPodGroupIsAsItsTemplate: of random templates, each field but the name is in the PodGroup, those of a later version too, and the PodGroup
-// is read as it was made.
+// TestAPodGroupIsAsItsTemplate: of random templates, each field but the name is in the PodGroup, those of a later
+// version too, and the PodGroup is read as it was made.
 func TestAPodGroupIsAsItsTemplate(t *testing.T) {
 	for seed := range int64(seeds) {
 		template := &schedulingv1beta1.PodGroupTemplate{}
@@ -140,7 +140,8 @@ func scheduled() *batchv1.Job {
 	return job
 }
 
-// TestAWorkloadSaysWhatItsJobSays: what spec.scheduling has, the priority class, and the minCount that was decided on, are in its template.
+// TestAWorkloadSaysWhatItsJobSays: what spec.scheduling has, the priority class, and the minCount that was decided on,
+// are in its template.
 func TestAWorkloadSaysWhatItsJobSays(t *testing.T) {
 	gang := func(n int32) schedulingv1beta1.PodGroupSchedulingPolicy {
 		return schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: n}}
@@ -212,7 +213,8 @@ func TestAWorkloadSaysWhatItsJobSays(t *testing.T) {
 	}
 }
 
-// TestAWorkloadKeepsFieldsOfALaterVersion: those in spec.scheduling, at each depth, are in the Workload, and in the PodGroup of its template.
+// TestAWorkloadKeepsFieldsOfALaterVersion: those in spec.scheduling, at each depth, are in the Workload, and in the
+// PodGroup of its template.
 func TestAWorkloadKeepsFieldsOfALaterVersion(t *testing.T) {
 	scheduling := func(below ...protowire.Number) []protowire.Number {
 		return append([]protowire.Number{specScheduling}, below...)
@@ -268,7 +270,8 @@ func onlyBelow(t *testing.T, b []byte, path []protowire.Number) []byte {
 	return out
 }
 
-// TestDelegation: the owner that controls the Job and the annotation together delegate its PodGroup, and neither alone (J-240).
+// TestDelegation: the owner that controls the Job and the annotation together delegate its PodGroup, and neither alone
+// (J-240).
 func TestDelegation(t *testing.T) {
 	owner := metav1.OwnerReference{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", UID: "s", Controller: new(true)}
 	beside := owner

@@ -54,7 +54,8 @@ func createGroup[T any](ctx context.Context, c *Client, namespace, resource stri
 	return readGroup[T](ctx, r)
 }
 
-// groupRequest is a request about objects of gang scheduling. Its client is that of Jobs: the library has none for this version.
+// groupRequest is a request about objects of gang scheduling. Its client is that of Jobs: the library has none for this
+// version.
 func groupRequest(r *rest.Request, namespace, resource string, name ...string) *rest.Request {
 	path := append([]string{"/apis", v1alpha2.GroupVersion.Group, v1alpha2.GroupVersion.Version, "namespaces", namespace, resource}, name...)
 	return r.MaxRetries(0).AbsPath(path...).SetHeader("Accept", runtime.ContentTypeJSON)

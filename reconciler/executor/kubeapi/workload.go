@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Objects of scheduling.k8s.io/v1beta1. The client is that of Jobs: the requests are few, and of their answers little is read.
+// Objects of scheduling.k8s.io/v1beta1. The client is that of Jobs: the requests are few, and of their answers little
+// is read.
 
 const (
 	workloads     = "workloads"
@@ -25,7 +26,8 @@ func (c *Client) ReadWorkload(ctx context.Context, namespace, name string) (*kub
 	return answered(ctx, betaRequest(c.batch.Get(), namespace, workloads, name), kubewire.ReadWorkload)
 }
 
-// ReadWorkloads lists Workloads of a namespace, past any cache: a page of them, and what the next page is asked for with.
+// ReadWorkloads lists Workloads of a namespace, past any cache: a page of them, and what the next page is asked for
+// with.
 func (c *Client) ReadWorkloads(ctx context.Context, namespace, page string) (all []*kubewire.Workload, next string, err error) {
 	r := betaRequest(c.batch.Get(), namespace, workloads).Param("limit", strconv.Itoa(workloadPage))
 	if page != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Flaky is a place of which calls fail at random: before they did anything, after they have done it, or in the midst of an answer. A seed
-// always gives the same failures for the same calls. Make it with NewFlaky.
+// Flaky is a place of which calls fail at random: before they did anything, after they have done it, or in the midst of
+// an answer. A seed always gives the same failures for the same calls. Make it with NewFlaky.
 type Flaky struct {
 	copylog.Place
 

@@ -76,8 +76,8 @@ func Keys(name string) string {
 // ErrBroken is the failure of a Failing place.
 var ErrBroken = errors.New("the place is broken")
 
-// Failing is a place of which the call number At fails: before it did anything, or with After when it has done it and nobody hears of it.
-// From then on every call fails, as after the end of the process.
+// Failing is a place of which the call number At fails: before it did anything, or with After when it has done it and
+// nobody hears of it. From then on every call fails, as after the end of the process.
 type Failing struct {
 	copylog.Place
 	At    int // from 1 on; 0 for never

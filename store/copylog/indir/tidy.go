@@ -13,7 +13,8 @@ import (
 // tempMark is in the name of a file that has not got its place yet.
 const tempMark = ".tmp-"
 
-// Tidy removes what writers left that ended before their objects had got their names: files that were written before that time.
+// Tidy removes what writers left that ended before their objects had got their names: files that were written before
+// that time.
 func (p Place) Tidy(ctx context.Context, before time.Time) error {
 	var errs []error
 	for _, dir := range []string{"", "files", "tail", "manifests"} {

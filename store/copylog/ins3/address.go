@@ -16,12 +16,14 @@ const Scheme = "s3://"
 // publicEndpoint is the server where the address names none.
 const publicEndpoint = "https://s3.amazonaws.com"
 
-// tries is how often a request is sent that fails in passing, within a few seconds. Whoever goes on copying tries again later.
+// tries is how often a request is sent that fails in passing, within a few seconds. Whoever goes on copying tries again
+// later.
 const tries = 4
 
-// New is the place of an address: s3://BUCKET/PREFIX, with ?endpoint=URL for another server than Amazon's and &region=NAME where it wants
-// one. Without these AWS_ENDPOINT_URL and AWS_REGION of the environment count. Keys are only in the environment: AWS_ACCESS_KEY_ID and
-// AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), or the role of the machine or the pod.
+// New is the place of an address: s3://BUCKET/PREFIX, with ?endpoint=URL for another server than Amazon's and
+// &region=NAME where it wants one. Without these AWS_ENDPOINT_URL and AWS_REGION of the environment count. Keys are
+// only in the environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), or the role of the machine
+// or the pod.
 func New(address string, getenv func(string) string) (*Place, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" {

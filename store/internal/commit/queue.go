@@ -33,7 +33,8 @@ type Queue[W any] struct {
 	wake chan struct{} // of capacity 1: something changed
 }
 
-// New makes an empty queue. together says whether a batch can go into one commit with the first of a group; nil: always.
+// New makes an empty queue. together says whether a batch can go into one commit with the first of a group; nil:
+// always.
 func New[W any](together func(first, next *W) bool) *Queue[W] {
 	return &Queue[W]{together: together, offsets: map[string]events.Sequence{}, wake: make(chan struct{}, 1)}
 }
@@ -85,7 +86,8 @@ func (q *Queue[W]) Offsets() map[string]events.Sequence {
 	return maps.Clone(q.offsets)
 }
 
-// Take removes a group from the queue: the first batches, as many as fit into one commit, and at least one of those that there are.
+// Take removes a group from the queue: the first batches, as many as fit into one commit, and at least one of those
+// that there are.
 func (q *Queue[W]) Take() []*Batch[W] {
 	records, bytes, n := 0, int64(0), 0
 	for _, b := range q.batches {
@@ -127,7 +129,8 @@ func (q *Queue[W]) Landed(group []*Batch[W], offsets map[string]events.Sequence)
 	}
 }
 
-// Fail ends the queue: a group that was taken, and everything that waits, ends with ErrFailed and the cause of the first failure.
+// Fail ends the queue: a group that was taken, and everything that waits, ends with ErrFailed and the cause of the
+// first failure.
 func (q *Queue[W]) Fail(err error, taken ...*Batch[W]) {
 	if q.failed == nil {
 		q.failed = err

@@ -9,16 +9,19 @@ import (
 
 // Backend is what Run needs of a log.
 type Backend[W any] struct {
-	// Commit makes a group and offsets durable, without the lock. One of them may be empty. After an error nothing more is committed.
+	// Commit makes a group and offsets durable, without the lock. One of them may be empty. After an error nothing more is
+	// committed.
 	Commit func(group []*Batch[W], offsets map[string]events.Sequence) error
-	// Committed is told, with the lock held, that the commit ended, before those who wait for a batch are told that it is durable.
+	// Committed is told, with the lock held, that the commit ended, before those who wait for a batch are told that it is
+	// durable.
 	Committed func(group []*Batch[W], err error)
 }
 
-// Run commits what waits, a group at a time, until the queue is closed and empty, or a commit fails. mu guards the queue.
+// Run commits what waits, a group at a time, until the queue is closed and empty, or a commit fails. mu guards the
+// queue.
 //
-// While fewer batches have come than made up the last group, it gathers for at most a quarter of the time the last commit took: else two
-// halves of the appenders take turns.
+// While fewer batches have come than made up the last group, it gathers for at most a quarter of the time the last
+// commit took: else two halves of the appenders take turns.
 func (q *Queue[W]) Run(mu *sync.Mutex, backend Backend[W]) {
 	var lastSize int
 	var lastTook time.Duration
@@ -85,8 +88,8 @@ func (q *Queue[W]) gather(mu *sync.Mutex, target int, most time.Duration) {
 	q.gathering = 0
 }
 
-// Pause is for a commit that cannot go on yet: it waits for that long, or until something changes. It reports whether the queue is
-// closing, when there is nothing to wait for. The caller does not hold the lock.
+// Pause is for a commit that cannot go on yet: it waits for that long, or until something changes. It reports whether
+// the queue is closing, when there is nothing to wait for. The caller does not hold the lock.
 func (q *Queue[W]) Pause(mu *sync.Mutex, most time.Duration) (closing bool) {
 	mu.Lock()
 	defer mu.Unlock()

@@ -76,7 +76,8 @@ func born(f events.Facts) events.Time {
 	return 0
 }
 
-// Add indexes by its header a record that sees no new object; records come in order. The name is that of the stream's object, or empty.
+// Add indexes by its header a record that sees no new object; records come in order. The name is that of the stream's
+// object, or empty.
 func (x *Index) Add(h *events.Header, name Name) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -72,7 +72,8 @@ func Limit(bytes int) Option { return func(l *Log) { l.limit = bytes } }
 // FileBytes makes NextFile move on as a log on disk with files of about that many bytes would.
 func FileBytes(bytes int) Option { return func(l *Log) { l.fileBytes = bytes } }
 
-// ShortFiles is FileBytes for tests that need many files: a file is ended once it stands alone, though it is not ten times its states.
+// ShortFiles is FileBytes for tests that need many files: a file is ended once it stands alone, though it is not ten
+// times its states.
 func ShortFiles(bytes int) Option {
 	return func(l *Log) { l.fileBytes, l.short = bytes, true }
 }
@@ -247,7 +248,8 @@ func (l *Log) announce() {
 	l.changed = make(chan struct{})
 }
 
-// Fence lets another writer take the log over: what is not durable, and all that is appended after, fails with ErrFenced.
+// Fence lets another writer take the log over: what is not durable, and all that is appended after, fails with
+// ErrFenced.
 func (l *Log) Fence() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// workers is how many patches are under way at most without nodes. On a small machine the API server answers no more at once.
+// workers is how many patches are under way at most without nodes. On a small machine the API server answers no more at
+// once.
 const workers = 16
 
 // waiting is how many pods may wait for a worker; more than any workload makes at once.
@@ -32,8 +33,8 @@ type Fate struct {
 type Config struct {
 	// Client watches the pods.
 	Client kubernetes.Interface
-	// Nodes is how many kubelets there are; 0: pods end when they appear. Less than 0: others have the pods live, and Ended is told what
-	// the watch shows.
+	// Nodes is how many kubelets there are; 0: pods end when they appear. Less than 0: others have the pods live, and
+	// Ended is told what the watch shows.
 	Nodes int
 	// API takes the writes.
 	API API
@@ -43,8 +44,8 @@ type Config struct {
 	Fate func(*corev1.Pod) Fate
 	// Ended is told when the API server has answered that the pod ended.
 	Ended func(*corev1.Pod)
-	// Wrote is told of every status write of a kubelet: how late it began, as the one before it of the same node was not answered yet,
-	// and how long its answer took. May be nil.
+	// Wrote is told of every status write of a kubelet: how late it began, as the one before it of the same node was not
+	// answered yet, and how long its answer took. May be nil.
 	Wrote func(pod *corev1.Pod, late, took time.Duration)
 }
 

@@ -1,5 +1,5 @@
-// Command bench runs Jobledger and the built-in Job controller side by side and prints what each workload cost; see package
-// bench. It ends with exit status 1 when an outcome was wrong or a count of requests or commits has grown.
+// Command bench runs Jobledger and the built-in Job controller side by side and prints what each workload cost; see
+// package bench. It ends with exit status 1 when an outcome was wrong or a count of requests or commits has grown.
 //
 //	go run ./cmd/bench --quick
 //	go run ./cmd/bench --workloads w1,w3 --rounds 5 --json result.json

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// bigLog is a log to measure, and how many records it has: with JOBLEDGER_LONG 10,000,000, and then times are judged; or that of
-// JOBLEDGER_BIGLOG, which has as many. args are more flags for the small one.
+// bigLog is a log to measure, and how many records it has: with JOBLEDGER_LONG 10,000,000, and then times are judged;
+// or that of JOBLEDGER_BIGLOG, which has as many. args are more flags for the small one.
 func bigLog(t *testing.T, args ...string) (dir string, records int, judged bool) {
 	t.Helper()
 	records = 30_000

@@ -1,6 +1,6 @@
-// Command biglog writes a log as large as one likes, as a controller would have: the real loop decides, on a cluster that is
-// simulated. Of 1,000 Jobs 985 run one pod, which fails for good in each tenth of them; the others run up to 1,000 pods. It is what
-// the times of readers in docs/performance.md were measured on.
+// Command biglog writes a log as large as one likes, as a controller would have: the real loop decides, on a cluster
+// that is simulated. Of 1,000 Jobs 985 run one pod, which fails for good in each tenth of them; the others run up to
+// 1,000 pods. It is what the times of readers in docs/performance.md were measured on.
 //
 //	go run ./cmd/biglog --log /var/tmp/big
 //	go run ./cmd/biglog --log /var/tmp/crashed --records 1000000 --crash

@@ -15,13 +15,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// within is how long a new process may take to answer about one Job, whatever the size of the log, when the log is in the page cache.
-// within is how much time of a processor one answer may take.
+// within is how long a new process may take to answer about one Job, whatever the size of the log, when the log is in
+// the page cache. within is how much time of a processor one answer may take.
 const within = 300 * time.Millisecond
 
-// TestOneJobOfALargeLogIsAnsweredAtOnce measures new processes that ask about one Job: one that failed, one early and one late in the log, and
-// one of many pods. With JOBLEDGER_LONG the log has 10,000,000 records, and the time of the processor is judged; JOBLEDGER_BIGLOG names one
-// that exists. Run it with -v to see the times.
+// TestOneJobOfALargeLogIsAnsweredAtOnce measures new processes that ask about one Job: one that failed, one early and
+// one late in the log, and one of many pods. With JOBLEDGER_LONG the log has 10,000,000 records, and the time of the
+// processor is judged; JOBLEDGER_BIGLOG names one that exists. Run it with -v to see the times.
 func TestOneJobOfALargeLogIsAnsweredAtOnce(t *testing.T) {
 	dir, records, judged := bigLog(t)
 	p := program(t, dir)
@@ -71,7 +71,8 @@ func (p reader) run(t *testing.T, args ...string) ([]byte, time.Duration) {
 	return out.Bytes(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// time is the shortest of some runs, by the clock and of a processor: what the machine does beside them only adds to that.
+// time is the shortest of some runs, by the clock and of a processor: what the machine does beside them only adds to
+// that.
 func (p reader) time(t *testing.T, args ...string) (best, computed time.Duration) {
 	t.Helper()
 	for range 5 {

@@ -11,12 +11,13 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// startWithin is how long a start may fold, whatever the size of the log. What is judged is processor time, which is the time of a machine
-// that has nothing else to do: one goroutine reads and folds.
+// startWithin is how long a start may fold, whatever the size of the log. What is judged is processor time, which is
+// the time of a machine that has nothing else to do: one goroutine reads and folds.
 const startWithin = 10 * time.Second
 
-// TestALargeLogStartsFromAMarkedFile times the fold of a start that has no snapshot: from the newest file that stands alone. With
-// JOBLEDGER_LONG the log has 10,000,000 records, and the time is judged; JOBLEDGER_BIGLOG names one that exists.
+// TestALargeLogStartsFromAMarkedFile times the fold of a start that has no snapshot: from the newest file that stands
+// alone. With JOBLEDGER_LONG the log has 10,000,000 records, and the time is judged; JOBLEDGER_BIGLOG names one that
+// exists.
 func TestALargeLogStartsFromAMarkedFile(t *testing.T) {
 	dir, _, judged := bigLog(t, "--file-bytes", "1920000") // of the small log some files
 	log, err := boltlog.Open(dir, store.Options{})

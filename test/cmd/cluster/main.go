@@ -1,5 +1,5 @@
-// Command cluster runs a control plane for people: it builds what is missing, starts it, says how to reach it and stops it
-// at Ctrl-C. With --exec it runs a command with KUBECONFIG set, stops, and ends with the command's exit status.
+// Command cluster runs a control plane for people: it builds what is missing, starts it, says how to reach it and stops
+// it at Ctrl-C. With --exec it runs a command with KUBECONFIG set, stops, and ends with the command's exit status.
 //
 //	go run ./cmd/cluster
 //	go run ./cmd/cluster --builtin-batch --exec -- ./my-script arguments
@@ -99,8 +99,8 @@ func serve(ctx context.Context, opts controlplane.Options, command []string) (st
 	return 0, nil
 }
 
-// execute runs the command with KUBECONFIG set and returns its exit status, as a shell gives it. An interrupt reaches the
-// command from the terminal or, when it was sent to this process alone, from here.
+// execute runs the command with KUBECONFIG set and returns its exit status, as a shell gives it. An interrupt reaches
+// the command from the terminal or, when it was sent to this process alone, from here.
 func execute(ctx context.Context, cp *controlplane.ControlPlane, command []string) (int, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+cp.Kubeconfig(), "JOBLEDGER_TEST_LOGS="+cp.LogDir())

@@ -97,8 +97,8 @@ func ready(ctx context.Context, server string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stop asks the controller to stop in good order and waits until it has. What it answers a second time is what it did the
-// first.
+// stop asks the controller to stop in good order and waits until it has. What it answers a second time is what it did
+// the first.
 func (c *controller) stop() error {
 	select {
 	case <-c.ended:

@@ -19,8 +19,8 @@ const pulse = "cronjob/pulse"
 // pulsesWithin bounds its first due times: one that starts, and one that does not.
 const pulsesWithin = 2 * time.Minute
 
-// showCronJob starts the controller again, in place of the built-in ones, and shows what became of the first due times of a CronJob, why
-// one did not start, and when the next ones are.
+// showCronJob starts the controller again, in place of the built-in ones, and shows what became of the first due times
+// of a CronJob, why one did not start, and when the next ones are.
 func (d *demo) showCronJob(ctx context.Context) (err error) {
 	d.say(`
 So far Jobledger ran the Jobs that ask for it, as it does beside the built-in controllers. Here are

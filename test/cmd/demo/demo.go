@@ -36,7 +36,8 @@ type demo struct {
 	started *controller
 }
 
-// endsWithin bounds the Jobs: two of them wait for ten seconds between two tries, and the machine may have much else to do.
+// endsWithin bounds the Jobs: two of them wait for ten seconds between two tries, and the machine may have much else to
+// do.
 const endsWithin = 3 * time.Minute
 
 // run is the story. Whatever it started has ended when it returns.
@@ -180,8 +181,8 @@ func (d *demo) allowLease(ctx context.Context) error {
 // kubeconfig is the controller's.
 func (d *demo) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// watchJobs creates the Jobs and shows the records that come, until all of them have ended as they should; beside them what
-// a subscriber to the NATS stream gets of one Job.
+// watchJobs creates the Jobs and shows the records that come, until all of them have ended as they should; beside them
+// what a subscriber to the NATS stream gets of one Job.
 func (d *demo) watchJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, endsWithin, fmt.Errorf("the Jobs did not end within %s", endsWithin))
 	defer cancel()
@@ -214,8 +215,8 @@ func ofFailed(kind, object string) bool {
 	return slices.Contains(subscribed, kind) && (object == failed || strings.HasPrefix(object, failed+"-"))
 }
 
-// watched creates the Jobs and waits for their ends, for the records that say that nothing is left to do, and until those
-// are shown. The subscriber begins when the stream has something for it, and gets all from the beginning.
+// watched creates the Jobs and waits for their ends, for the records that say that nothing is left to do, and until
+// those are shown. The subscriber begins when the stream has something for it, and gets all from the beginning.
 func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err error) {
 	watch := d.reader("events", "-w")
 	subscribe := d.reader("subscribe", "job/"+failed, "--kind", strings.Join(subscribed, ","), "--all")
@@ -250,8 +251,8 @@ func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err e
 	return ends, got.await(ctx, "the end of job/"+failed, func(line string) bool { return strings.Contains(line, "JobRetired") })
 }
 
-// look prints what the log says about the Job that failed: with the controller still there for the state and the history,
-// without it for the proof.
+// look prints what the log says about the Job that failed: with the controller still there for the state and the
+// history, without it for the proof.
 func (d *demo) look(ctx context.Context) error {
 	d.say("\nThe state of the one that exceeded its backoffLimit, and its history:")
 	for _, args := range [][]string{{"get", "job/" + failed}, {"events", "job/" + failed}} {

@@ -19,7 +19,8 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// TestDemo runs the demo as 'make demo' does, and then the commands of README.md and of the life of a Job on the log that it leaves.
+// TestDemo runs the demo as 'make demo' does, and then the commands of README.md and of the life of a Job on the log
+// that it leaves.
 func TestDemo(t *testing.T) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -88,8 +89,8 @@ func checkStatic(t *testing.T, binary string) {
 	}
 }
 
-// gotBySubscriber checks that the subscriber got what was decided about its Job, each record right behind the same one of the
-// log and under its columns, and pods by their names.
+// gotBySubscriber checks that the subscriber got what was decided about its Job, each record right behind the same one
+// of the log and under its columns, and pods by their names.
 func gotBySubscriber(t *testing.T, said string) {
 	t.Helper()
 	story := []string{"create pod #1 ", "create pod #2 ", "write status Failed", "remove finalizer of pod " + failed + "-", "FAILED after "}

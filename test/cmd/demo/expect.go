@@ -73,8 +73,8 @@ func (d *demo) decode(path string, into runtime.Object) error {
 	return nil
 }
 
-// awaitEnds returns when every Job has ended as it should and none of their pods is kept any more, with a line about each. A Job
-// that ends otherwise is an error at once.
+// awaitEnds returns when every Job has ended as it should and none of their pods is kept any more, with a line about
+// each. A Job that ends otherwise is an error at once.
 func (d *demo) awaitEnds(ctx context.Context) (lines []string, err error) {
 	var waiting error
 	err = wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {

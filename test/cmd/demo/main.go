@@ -1,7 +1,7 @@
 // Command demo shows what Jobledger does, on a control plane of its own: it starts both, creates the Jobs of examples/,
-// shows the controller's records as they are written, and what a subscriber to its NATS stream gets, until the Jobs have ended as
-// they should. It prints the state, the history and the replay of one that failed, and ends with why that failed. It needs
-// bin/jobledger. Its exit status is 0 only if everything was as it should be.
+// shows the controller's records as they are written, and what a subscriber to its NATS stream gets, until the Jobs
+// have ended as they should. It prints the state, the history and the replay of one that failed, and ends with why that
+// failed. It needs bin/jobledger. Its exit status is 0 only if everything was as it should be.
 //
 //	make demo
 //	make demo KEEP=1    leaves everything running until Ctrl-C, and says how to look

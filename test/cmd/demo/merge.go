@@ -17,8 +17,9 @@ const (
 	subscriber               // some of them
 )
 
-// merged shows the lines of two commands in the order of the records: what the subscriber shows of a record stands behind
-// what the log does. A record that both are to show is held back until both have written it. It is safe for concurrent use.
+// merged shows the lines of two commands in the order of the records: what the subscriber shows of a record stands
+// behind what the log does. A record that both are to show is held back until both have written it. It is safe for
+// concurrent use.
 type merged struct {
 	say    func(format string, args ...any)
 	shared func(kind, object string) bool // the subscriber is to show such records

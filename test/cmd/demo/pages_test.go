@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/console"
 )
 
-// checkPage runs the sessions of a page on the log that the demo left, and compares what comes of them with what the page
-// shows, but for what differs from run to run. Commands that start something are not run again: they are checked for
-// flags and targets that do not exist; what a subscriber shows, against what the demo's did.
+// checkPage runs the sessions of a page on the log that the demo left, and compares what comes of them with what the
+// page shows, but for what differs from run to run. Commands that start something are not run again: they are checked
+// for flags and targets that do not exist; what a subscriber shows, against what the demo's did.
 func checkPage(t *testing.T, d *demo, page, said string) {
 	text, err := os.ReadFile(filepath.Join(d.root, page))
 	if err != nil {
@@ -77,8 +77,9 @@ func (d *demo) session(t *testing.T, command string) string {
 	return string(text)
 }
 
-// varies is what differs from run to run: times, UIDs, hashes, names of pods, sequences and counts, and the widths of columns that
-// follow from them; and what a status write changes, as one before it has said some of that when a pod took longer than a second.
+// varies is what differs from run to run: times, UIDs, hashes, names of pods, sequences and counts, and the widths of
+// columns that follow from them; and what a status write changes, as one before it has said some of that when a pod
+// took longer than a second.
 var varies = []struct {
 	what *regexp.Regexp
 	as   string

@@ -26,8 +26,8 @@ func (d *demo) show(ctx context.Context, args ...string) (string, error) {
 	return d.call(ctx, d.out, os.Stderr, args...)
 }
 
-// call runs the program to its end and returns its output, which goes to out too. What it says on standard error goes to
-// notes, and is part of the error.
+// call runs the program to its end and returns its output, which goes to out too. What it says on standard error goes
+// to notes, and is part of the error.
 func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (string, error) {
 	var text, said bytes.Buffer
 	cmd := d.command(args)

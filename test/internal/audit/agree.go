@@ -14,14 +14,14 @@ func (o *outcome) tried() bool {
 // maybe reports whether there may be a write, and need not: the connection ended, or the wait for an answer.
 func (o *outcome) maybe() bool { return o.Sent && !o.tried() }
 
-// mayMake reports whether a write with that answer may have made its object: a server that gave up waiting, as after the client hung up, may
-// have stored it all the same.
+// mayMake reports whether a write with that answer may have made its object: a server that gave up waiting, as after
+// the client hung up, may have stored it all the same.
 func mayMake(code int) bool {
 	return accepted(code) || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError
 }
 
-// agrees reports whether a controller that was told what the write says has that outcome. Made: a write before it may have
-// made the object.
+// agrees reports whether a controller that was told what the write says has that outcome. Made: a write before it may
+// have made the object.
 func (o *outcome) agrees(w *Write, made bool) bool {
 	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict // then it looks for whose the pod is
 	switch o.Ending {

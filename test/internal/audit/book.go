@@ -88,8 +88,8 @@ func (b *book) cut() {
 	}
 }
 
-// leave: the object of a stream has gone, or the last of its pods after it. An outcome that comes when nothing is known of them any more
-// has no record.
+// leave: the object of a stream has gone, or the last of its pods after it. An outcome that comes when nothing is known
+// of them any more has no record.
 func (b *book) leave(s events.Stream) {
 	for _, c := range b.byStream[s] {
 		c.left = c.left || !c.over

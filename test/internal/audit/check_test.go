@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// wholeStory is the life of a Job and a CronJob with a command of each kind that writes: each certain of its outcome, so that each mutant shows.
+// wholeStory is the life of a Job and a CronJob with a command of each kind that writes: each certain of its outcome,
+// so that each mutant shows.
 func wholeStory(t *testing.T) *story {
 	s, j, c := newStory(t), events.JobStream(job), events.CronJobStream(cron)
 	yes := true
@@ -83,7 +84,8 @@ func wholeStory(t *testing.T) *story {
 	return s
 }
 
-// TestEachMutantIsFound takes the whole story, in which all goes together, and changes one thing of each command and each write.
+// TestEachMutantIsFound takes the whole story, in which all goes together, and changes one thing of each command and
+// each write.
 func TestEachMutantIsFound(t *testing.T) {
 	whole := wholeStory(t)
 	if p := whole.problems(); len(p) > 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/faults"
 )
 
-// Join takes the writes of an audit log in which the controller speaks through a proxy, in the order in which they came to the proxy.
-// It adds those that never reached the API server. A call that the API server answered has to be in the log, with that answer, and no
-// other write may be there.
+// Join takes the writes of an audit log in which the controller speaks through a proxy, in the order in which they came
+// to the proxy. It adds those that never reached the API server. A call that the API server answered has to be in the
+// log, with that answer, and no other write may be there.
 func Join(logged []controlplane.Write, calls []faults.Call) (writes []Write, problems []string) {
 	byID := map[string]*controlplane.Write{}
 	for i := range logged {
@@ -94,7 +94,8 @@ func unlogged(c *faults.Call) (*controlplane.Write, error) {
 	return w, nil
 }
 
-// locate takes the path of a request apart: /api/v1/namespaces/NAMESPACE/pods/NAME, /apis/GROUP/VERSION/…, with a subresource or without.
+// locate takes the path of a request apart: /api/v1/namespaces/NAMESPACE/pods/NAME, /apis/GROUP/VERSION/…, with a
+// subresource or without.
 func locate(w *controlplane.Write, path string) error {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if parts[0] == "apis" && len(parts) > 1 {

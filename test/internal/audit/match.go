@@ -1,8 +1,8 @@
 package audit
 
-// A deed has a row of commands, in the order in which they were decided, and a row of writes, in the order in which they were sent. The
-// commands of one object are carried out one at a time and in their order. So the writes have to fall into parts, one for each
-// command and maybe empty, of which each is what its command may have made:
+// A deed has a row of commands, in the order in which they were decided, and a row of writes, in the order in which
+// they were sent. The commands of one object are carried out one at a time and in their order. So the writes have to
+// fall into parts, one for each command and maybe empty, of which each is what its command may have made:
 //
 //	commands   A: refused Server, done      B: done
 //	writes     500     500     200          200
@@ -25,7 +25,8 @@ func fits(commands []*command, writes []*Write, whole bool) bool {
 	return ends[len(writes)]
 }
 
-// step is how far a command has got in its outcomes and in the writes, and how many tries without an outcome it has had.
+// step is how far a command has got in its outcomes and in the writes, and how many tries without an outcome it has
+// had.
 type step struct{ outcome, write, cuts int }
 
 // from adds to ends where the writes of the command may end that begin there.
@@ -75,8 +76,8 @@ func (c *command) about(w *Write) bool {
 	return c.object[1] == "" || c.object == [2]string{w.Namespace, w.Name}
 }
 
-// repeats reports whether a write is a try that the log need not tell, as it ended like one before: of the command itself, once one
-// was recorded, or of those with which it shares its backoff.
+// repeats reports whether a write is a try that the log need not tell, as it ended like one before: of the command
+// itself, once one was recorded, or of those with which it shares its backoff.
 func (c *command) repeats(recorded int, w *Write, made bool) bool {
 	if !c.retried || recorded == 0 || c.over && recorded == len(c.outcomes) {
 		return false

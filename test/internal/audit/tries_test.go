@@ -159,7 +159,8 @@ func TestEachWriteBesideHasItsReason(t *testing.T) {
 	}
 }
 
-// TestJoin: the writes of an audit log and the calls through a proxy are the same, and those that the proxy answered come in between.
+// TestJoin: the writes of an audit log and the calls through a proxy are the same, and those that the proxy answered
+// come in between.
 func TestJoin(t *testing.T) {
 	s := newStory(t)
 	patchPod(s, 200, "demo-a", dropOf("a"))
@@ -199,8 +200,9 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestAWriteThatTheAPIServerDidNotRead: the controller was killed as it sent a create, so the audit log has a line without a body, and no
-// answer came back. The deed is known from what the proxy passed on; whatever the server says that it made of it is from the audit log.
+// TestAWriteThatTheAPIServerDidNotRead: the controller was killed as it sent a create, so the audit log has a line
+// without a body, and no answer came back. The deed is known from what the proxy passed on; whatever the server says
+// that it made of it is from the audit log.
 func TestAWriteThatTheAPIServerDidNotRead(t *testing.T) {
 	body := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"annotations":{"` + events.CommandAnnotation + `":"a"},` +
 		`"ownerReferences":[{"uid":"` + job + `","controller":true}]}}`)

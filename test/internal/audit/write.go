@@ -15,8 +15,8 @@ import (
 // Deed is what a command asks for, and what a write asks for: a write belongs to a command with the same deed.
 type Deed struct {
 	Kind events.CommandKind
-	// Object that is changed, by its UID. A create: the pod by its command annotation, anything else by its name; empty where the name
-	// follows from the owner.
+	// Object that is changed, by its UID. A create: the pod by its command annotation, anything else by its name; empty
+	// where the name follows from the owner.
 	Object string
 	// Owner is the Job or CronJob whose object is made, adopted or released; empty for others.
 	Owner types.UID

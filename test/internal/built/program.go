@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Variable is the environment variable with the directory of the jobledger that make test has just built. go build takes a second of a
-// processor and more to find that there is nothing to do, and a dozen packages ask it.
+// Variable is the environment variable with the directory of the jobledger that make test has just built. go build
+// takes a second of a processor and more to find that there is nothing to do, and a dozen packages ask it.
 const Variable = "JOBLEDGER_BUILT"
 
-// Program builds the jobledger of this repository into dir, with build tags if there are any, and returns its path. It is
-// built in the root module, so with the versions that a release has, not those of the tests. What was built stays in
-// bin/test, where the next package of tests finds it and Go has nothing to link. Where the environment names a directory in Variable, the one
-// without tags is there already.
+// Program builds the jobledger of this repository into dir, with build tags if there are any, and returns its path. It
+// is built in the root module, so with the versions that a release has, not those of the tests. What was built stays in
+// bin/test, where the next package of tests finds it and Go has nothing to link. Where the environment names a
+// directory in Variable, the one without tags is there already.
 func Program(ctx context.Context, dir string, tags ...string) (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {

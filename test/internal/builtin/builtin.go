@@ -1,7 +1,8 @@
-// Package builtin runs the Job controller of kube-controller-manager, alone, as a process that tests start and kill; or its CronJob
-// controller.
+// Package builtin runs the Job controller of kube-controller-manager, alone, as a process that tests start and kill; or
+// its CronJob controller.
 //
-// It runs the Jobs, or the CronJobs, of every namespace, so no two tests of a control plane that use it may run at a time, unless all want it.
+// It runs the Jobs, or the CronJobs, of every namespace, so no two tests of a control plane that use it may run at a
+// time, unless all want it.
 //
 // # Concurrency
 //
@@ -34,8 +35,8 @@ type Controller struct {
 	ended <-chan error
 }
 
-// New gives the built-in Job controller its rights in a control plane that does not run it, and returns it. What it says
-// goes into dir.
+// New gives the built-in Job controller its rights in a control plane that does not run it, and returns it. What it
+// says goes into dir.
 func New(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
 	return newOf(ctx, cp, dir, "job-controller")
 }

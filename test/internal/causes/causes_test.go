@@ -16,7 +16,8 @@ var unstaged = map[string]string{
 
 // unplayed are lines of a kubelet that the generator does not play: it is quicker there than a container, or slower.
 var unplayed = map[string]*regexp.Regexp{
-	// Whether the kubelet finds the container that it has just killed is a matter of luck; the generator plays one case of each.
+	// Whether the kubelet finds the container that it has just killed is a matter of luck; the generator plays one case of
+	// each.
 	"storage": regexp.MustCompile(`exit 137 Error|main waits ContainerCreating`),
 	"unknown": regexp.MustCompile(`exit 137 Error`),
 	// On a machine with much to do a pod may be Pending for a moment longer than its container.
@@ -26,8 +27,9 @@ var unplayed = map[string]*regexp.Regexp{
 	"crashloop": regexp.MustCompile(`restarted 3 times`),
 }
 
-// TestTheGeneratorSpeaksAsAKubelet compares the words that are played with those of a real kubelet, which test/node/situations wrote down:
-// a kubelet writes each line that is played, and what it writes in such a situation is played.
+// TestTheGeneratorSpeaksAsAKubelet compares the words that are played with those of a real kubelet, which
+// test/node/situations wrote down: a kubelet writes each line that is played, and what it writes in such a situation is
+// played.
 func TestTheGeneratorSpeaksAsAKubelet(t *testing.T) {
 	real, err := ReadWords(filepath.Join("testdata", "words.txt"))
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Series is what the versions of a pod say, in the order in which each was said first: a pod whose image does not come changes between
-// two states for ever. Versions in which its containers are being made say nothing, unless nothing follows.
+// Series is what the versions of a pod say, in the order in which each was said first: a pod whose image does not come
+// changes between two states for ever. Versions in which its containers are being made say nothing, unless nothing
+// follows.
 func Series(versions []*corev1.Pod) (all []string) {
 	for i, p := range versions {
 		if line := Line(p); !slices.Contains(all, line) && (i == len(versions)-1 || !beingMade(p)) {
@@ -29,8 +30,9 @@ func beingMade(p *corev1.Pod) bool {
 	return true
 }
 
-// Line is what a version of a pod says, as far as an answer can depend on it: phase, reason and message, its deletion, readiness, the
-// conditions that Jobledger tells, and the state of each container. Names, instants, sizes and addresses are left out.
+// Line is what a version of a pod says, as far as an answer can depend on it: phase, reason and message, its deletion,
+// readiness, the conditions that Jobledger tells, and the state of each container. Names, instants, sizes and addresses
+// are left out.
 func Line(p *corev1.Pod) string {
 	parts := []string{strings.Join(slices.DeleteFunc([]string{
 		string(p.Status.Phase), p.Status.Reason, quoted(p.Status.Message), deleting(p), ready(p),
@@ -76,7 +78,8 @@ func ready(p *corev1.Pod) string {
 	return ""
 }
 
-// isProgress reports whether a condition says no more than how far a pod has come. Package informer leaves the same out.
+// isProgress reports whether a condition says no more than how far a pod has come. Package informer leaves the same
+// out.
 func isProgress(c *corev1.PodCondition) bool {
 	switch c.Type {
 	case corev1.PodReady, corev1.PodInitialized, corev1.ContainersReady, corev1.PodScheduled, corev1.PodReadyToStartContainers:

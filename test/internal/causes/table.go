@@ -98,8 +98,8 @@ func rejects(reason, message string) func(*corev1.PodStatus) {
 	}
 }
 
-// lost is a pod that has ended, and whose container the kubelet does not find: it makes up an exit code. Of one that ran it counts a restart
-// that was none.
+// lost is a pod that has ended, and whose container the kubelet does not find: it makes up an exit code. Of one that
+// ran it counts a restart that was none.
 func lost(ran bool) func(*corev1.PodStatus) {
 	return func(st *corev1.PodStatus) {
 		end := func(message string) corev1.ContainerState {

@@ -1,7 +1,7 @@
 // Package child starts processes that do not outlive this one.
 //
-// A child gets a process group of its own, so that a Ctrl-C in the terminal reaches only the parent, which then stops its
-// children in order; and on Linux the kernel kills the child when the parent dies, however it dies.
+// A child gets a process group of its own, so that a Ctrl-C in the terminal reaches only the parent, which then stops
+// its children in order; and on Linux the kernel kills the child when the parent dies, however it dies.
 //
 // # Concurrency
 //

@@ -2,15 +2,15 @@ package console
 
 import "strings"
 
-// Exchange is a command of a session, and what the page shows of its output. A line of output "…" stands for lines that were left out,
-// and "…" in a line of JSON for a part of it that was.
+// Exchange is a command of a session, and what the page shows of its output. A line of output "…" stands for lines that
+// were left out, and "…" in a line of JSON for a part of it that was.
 type Exchange struct {
 	Command string
 	Output  []string
 }
 
-// Exchanges are those of all console blocks of a page. Lines that begin with "$ " are commands, which a "\" at the end carries on to
-// the next line; what follows is what came of them.
+// Exchanges are those of all console blocks of a page. Lines that begin with "$ " are commands, which a "\" at the end
+// carries on to the next line; what follows is what came of them.
 func Exchanges(markdown string) []Exchange {
 	var out []Exchange
 	inside := false

@@ -203,7 +203,8 @@ func (c *Controller) died(p *process) error {
 	return fmt.Errorf("jobledger has ended: %w\n%s", p.how(), c.tail(p))
 }
 
-// While returns a context for waits: it also ends when the process of the newest Start ends by itself, and its cause says how.
+// While returns a context for waits: it also ends when the process of the newest Start ends by itself, and its cause
+// says how.
 func (c *Controller) While(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if p := c.now; p != nil {
@@ -223,7 +224,8 @@ func (c *Controller) While(ctx context.Context) (context.Context, context.Cancel
 // Resident is the memory of the process that is in RAM, in bytes, as the kernel counts it.
 func (c *Controller) Resident() (int64, error) { return c.memory("VmRSS:") }
 
-// Anonymous is the part of it that is no file's: without the pages of the log, which the kernel takes back when it needs them.
+// Anonymous is the part of it that is no file's: without the pages of the log, which the kernel takes back when it
+// needs them.
 func (c *Controller) Anonymous() (int64, error) { return c.memory("RssAnon:") }
 
 func (c *Controller) memory(field string) (int64, error) {
@@ -241,8 +243,8 @@ func (c *Controller) memory(field string) (int64, error) {
 	return 0, errors.New("the kernel does not say how much memory jobledger has")
 }
 
-// Failed waits until the process of the newest Start has ended by itself and returns how, nil for exit status 0. It does not
-// run any more then.
+// Failed waits until the process of the newest Start has ended by itself and returns how, nil for exit status 0. It
+// does not run any more then.
 func (c *Controller) Failed() error {
 	p := c.now
 	<-p.ended
@@ -303,8 +305,8 @@ func (c *Controller) signal(what string, s syscall.Signal) error {
 	return nil
 }
 
-// LoseLog puts the log of a controller that does not run aside, so that the next start finds none. It returns where to. The
-// Lease goes on to name that log: see DropLease.
+// LoseLog puts the log of a controller that does not run aside, so that the next start finds none. It returns where to.
+// The Lease goes on to name that log: see DropLease.
 func (c *Controller) LoseLog() (aside string, err error) {
 	c.lost++
 	aside = fmt.Sprintf("%s.lost-%d", c.Log(), c.lost)

@@ -1,5 +1,5 @@
-// Package controller runs the real jobledger binary for tests: builds it, gives it a user with exactly the rights that a
-// Job controller has, starts it, stops it or kills it, starts it again with its log or without, and reads through its
+// Package controller runs the real jobledger binary for tests: builds it, gives it a user with exactly the rights that
+// a Job controller has, starts it, stops it or kills it, starts it again with its log or without, and reads through its
 // command line what it wrote down.
 //
 // Invariants:

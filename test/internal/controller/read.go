@@ -80,8 +80,8 @@ type Refusal struct {
 	Tries             int
 }
 
-// CLI runs jobledger with these arguments, --log and the controller's own log added, and returns its standard output. The
-// error has its standard error.
+// CLI runs jobledger with these arguments, --log and the controller's own log added, and returns its standard output.
+// The error has its standard error.
 func (c *Controller) CLI(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.config.Program, append(args, "--log", c.Log())...)
 	var out, complaint bytes.Buffer
@@ -110,8 +110,8 @@ func (c *Controller) Records(ctx context.Context, args ...string) ([]Record, err
 	}
 }
 
-// Told is what `jobledger get KIND/NAME -o json` prints, KIND being job or cronjob. A controller that runs is asked itself: its answers have
-// the same bytes, and a start of the command costs 50 ms of a processor.
+// Told is what `jobledger get KIND/NAME -o json` prints, KIND being job or cronjob. A controller that runs is asked
+// itself: its answers have the same bytes, and a start of the command costs 50 ms of a processor.
 func (c *Controller) Told(ctx context.Context, object string) (string, error) {
 	if !c.Running() || c.config.Namespace == "" {
 		return c.CLI(ctx, "get", object, "-n", c.config.Namespace, "-o", "json")
@@ -142,8 +142,8 @@ func (c *Controller) Job(ctx context.Context, name string) (Job, error) {
 	return job, nil
 }
 
-// Check verifies and replays the log: a replay begins with all that `jobledger verify` does. An error says what is damaged or where a
-// decision differs.
+// Check verifies and replays the log: a replay begins with all that `jobledger verify` does. An error says what is
+// damaged or where a decision differs.
 func (c *Controller) Check(ctx context.Context) error {
 	replayed, err := c.CLI(ctx, "replay")
 	if err != nil {

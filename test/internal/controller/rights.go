@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Rights are what a deployment gives the controller, and no more: the ClusterRole and the Role for the Lease of deploy/.
-// Discovery is open to every authenticated user.
+// Rights are what a deployment gives the controller, and no more: the ClusterRole and the Role for the Lease of
+// deploy/. Discovery is open to every authenticated user.
 func Rights() ([]rbacv1.PolicyRule, error) {
 	role, err := ClusterRole()
 	if err != nil {
@@ -46,8 +46,8 @@ func ClusterRole() (*rbacv1.ClusterRole, error) {
 	return &role, nil
 }
 
-// CreateClusterRole creates that ClusterRole, with the right to watch nodes and namespaces, as 'kubectl apply -k deploy' gives both. It
-// returns its name.
+// CreateClusterRole creates that ClusterRole, with the right to watch nodes and namespaces, as 'kubectl apply -k
+// deploy' gives both. It returns its name.
 func CreateClusterRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
 	role, err := ClusterRole()
 	if err != nil {
@@ -273,7 +273,8 @@ func grant(ctx context.Context, cp *controlplane.ControlPlane, user, namespace, 
 	return awaitRight(ctx, client, user, namespace, rules[0])
 }
 
-// awaitRight returns when the API server knows of a right: it hears of roles by watches of its own, and forbids until then.
+// awaitRight returns when the API server knows of a right: it hears of roles by watches of its own, and forbids until
+// then.
 func awaitRight(ctx context.Context, client kubernetes.Interface, user, namespace string, rule rbacv1.PolicyRule) error {
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: user,

@@ -29,7 +29,8 @@ func Directory(name string) ([]unstructured.Unstructured, error) {
 	return read(filepath.Join(root, "deploy", name))
 }
 
-// read follows the resources of a kustomization, which are files and directories. It refuses one that has more than resources.
+// read follows the resources of a kustomization, which are files and directories. It refuses one that has more than
+// resources.
 func read(dir string) ([]unstructured.Unstructured, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
 	if err != nil {
@@ -83,7 +84,8 @@ func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructure
 	return objects(text)
 }
 
-// Overlay is what 'kubectl apply -k deploy/overlays/OVERLAY' applies, under another name and in a namespace of that name.
+// Overlay is what 'kubectl apply -k deploy/overlays/OVERLAY' applies, under another name and in a namespace of that
+// name.
 func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package dump reads every object of a cluster, and says how two readings differ: so tests see what an installation leaves behind.
+// Package dump reads every object of a cluster, and says how two readings differ: so tests see what an installation
+// leaves behind.
 //
 // # Concurrency
 //

@@ -21,8 +21,8 @@ import (
 // Dump is every object of the cluster, as JSON, by resource, namespace and name.
 type Dump map[string]string
 
-// Of reads every object of every resource that can be listed, but Events. What the cluster itself goes on changing is left out:
-// versions and statuses, and when the holders of Leases renewed them.
+// Of reads every object of every resource that can be listed, but Events. What the cluster itself goes on changing is
+// left out: versions and statuses, and when the holders of Leases renewed them.
 func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{} // resources that are deprecated are read, too
@@ -100,7 +100,8 @@ func (d Dump) Since(before Dump) []string {
 	return lines
 }
 
-// Settle returns a dump that does not change any more: a cluster that has just started goes on making objects of its own.
+// Settle returns a dump that does not change any more: a cluster that has just started goes on making objects of its
+// own.
 func Settle(ctx context.Context, config *rest.Config) (Dump, error) {
 	last, err := Of(ctx, config)
 	if err != nil {

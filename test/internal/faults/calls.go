@@ -24,7 +24,8 @@ type Call struct {
 	Answer, Told int
 }
 
-// kept is a call that is kept; nil in a proxy that keeps none. The goroutine that serves the call owns its fields, but for the mutex.
+// kept is a call that is kept; nil in a proxy that keeps none. The goroutine that serves the call owns its fields, but
+// for the mutex.
 type kept struct {
 	mu   sync.Mutex
 	call Call

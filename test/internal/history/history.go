@@ -179,8 +179,8 @@ func (h *History) Now() Now {
 	return Now{maps.Clone(h.jobs), maps.Clone(h.pods)}
 }
 
-// Await returns as soon as missing says that nothing is missing any more. Its error has what is. What missing is given is good
-// for that call only.
+// Await returns as soon as missing says that nothing is missing any more. Its error has what is. What missing is given
+// is good for that call only.
 func (h *History) Await(ctx context.Context, missing func(Now) string) error {
 	for {
 		h.mu.Lock()
@@ -232,8 +232,8 @@ func (h *History) CatchUp(ctx context.Context) error {
 	})
 }
 
-// Changes are all versions seen, in the order in which they were stored; of these Jobs and the pods that were theirs, if any are
-// named.
+// Changes are all versions seen, in the order in which they were stored; of these Jobs and the pods that were theirs,
+// if any are named.
 func (h *History) Changes(jobs ...types.UID) []Change {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Tell is a history for people who look for what went wrong, a line for each version. It is long: what is wrong is to be said after
-// it, where those who see only the end of an output see it.
+// Tell is a history for people who look for what went wrong, a line for each version. It is long: what is wrong is to
+// be said after it, where those who see only the end of an output see it.
 func Tell(all []Change) string {
 	var text strings.Builder
 	for _, c := range all {

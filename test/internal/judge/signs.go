@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// signatures are words that say that something was so. In an answer about a situation in which it was not, they are false.
+// signatures are words that say that something was so. In an answer about a situation in which it was not, they are
+// false.
 var signatures = map[string]*regexp.Regexp{
 	"client":     regexp.MustCompile(`(deleted|asked for|removed)[^.;]* by an API client|by an API client`),
 	"force":      regexp.MustCompile(`\bby force\b`),

@@ -31,8 +31,8 @@ func New(ctx context.Context, client kubernetes.Interface) (*Kubelet, error) {
 	return &Kubelet{client: client}, nil
 }
 
-// Exact returns a Kubelet that writes only to the version of the pod that it is given, and gets a conflict from any other: a pod
-// that has ended never runs again.
+// Exact returns a Kubelet that writes only to the version of the pod that it is given, and gets a conflict from any
+// other: a pod that has ended never runs again.
 func (k *Kubelet) Exact() *Kubelet { return &Kubelet{client: k.client, exact: true} }
 
 // Place makes the pods of a template run on the node.

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// Explain tells the histories of the Jobs about which something is wrong, and after them what is wrong: of a long output people, and
-// machines that keep logs, see the end.
+// Explain tells the histories of the Jobs about which something is wrong, and after them what is wrong: of a long
+// output people, and machines that keep logs, see the end.
 func Explain(found []Violation, h *history.History) string {
 	var text strings.Builder
 	told := map[types.UID]bool{}

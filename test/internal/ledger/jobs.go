@@ -86,8 +86,8 @@ func (a *Account) checkSteps(old, job *batchv1.Job) {
 	}
 }
 
-// checkGoesOn: a Job goes on only while nothing published says that it has failed (J-112, J-123, J-124), by any spec that it had. While
-// pods are adopted no end is found (J-018).
+// checkGoesOn: a Job goes on only while nothing published says that it has failed (J-112, J-123, J-124), by any spec
+// that it had. While pods are adopted no end is found (J-018).
 func (a *Account) checkGoesOn(job *batchv1.Job) {
 	if True(job, batchv1.JobFailureTarget) || True(job, batchv1.JobSuccessCriteriaMet) || a.claiming() {
 		return
@@ -104,7 +104,8 @@ func (a *Account) checkGoesOn(job *batchv1.Job) {
 	}
 }
 
-// claiming reports whether the Job ever had a pod that another client took away, or that it did not make, so that it may be adopting.
+// claiming reports whether the Job ever had a pod that another client took away, or that it did not make, so that it
+// may be adopting.
 func (a *Account) claiming() bool {
 	for _, p := range a.pods {
 		if p.released || p.stray && !a.ledger.config.Builtin {
@@ -114,8 +115,8 @@ func (a *Account) claiming() bool {
 	return false
 }
 
-// checkLists: a UID enters one list, once, of a pod of the Job; it leaves for the counter when its finalizer has gone, or in the
-// write that finishes the Job (J-085, J-087, J-088).
+// checkLists: a UID enters one list, once, of a pod of the Job; it leaves for the counter when its finalizer has gone,
+// or in the write that finishes the Job (J-085, J-087, J-088).
 func (a *Account) checkLists(job *batchv1.Job) {
 	now := map[types.UID]bool{} // whether it is in the list of those that succeeded
 	lists := uncounted(job)

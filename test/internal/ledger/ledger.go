@@ -19,10 +19,11 @@ import (
 type Config struct {
 	// Stripped reports whether a user removed the tracking finalizer of a pod, or was about to; nil when no user did.
 	Stripped func(pod types.UID) bool
-	// Deleted reports whether a client other than the Job's controller deleted a pod, or was about to; nil when that is unknown.
+	// Deleted reports whether a client other than the Job's controller deleted a pod, or was about to; nil when that is
+	// unknown.
 	Deleted func(pod types.UID) bool
-	// Builtin says that the built-in controller ran the Jobs too. What we promise beyond it is not asked of it: J-030 when there is
-	// nothing to count, J-126, J-142.
+	// Builtin says that the built-in controller ran the Jobs too. What we promise beyond it is not asked of it: J-030 when
+	// there is nothing to count, J-126, J-142.
 	Builtin bool
 }
 
@@ -198,7 +199,8 @@ func (a *Account) wish(s *batchv1.JobSpec) {
 	a.wanted = append(a.wanted, now)
 }
 
-// leastWanted is how many pods were wanted at least by the specs that a controller may be going by; completions -1 for any number.
+// leastWanted is how many pods were wanted at least by the specs that a controller may be going by; completions -1 for
+// any number.
 func (a *Account) leastWanted() (parallel, completions int32) {
 	parallel, completions = math.MaxInt32, -1
 	for _, w := range a.wanted {

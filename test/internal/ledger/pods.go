@@ -87,8 +87,8 @@ func (p *pod) noteEnd(at time.Time) {
 	}
 }
 
-// endedFirst reports whether the containers of a pod that failed say that it had done so before its deletion was asked for: then it
-// counts, though its Job has succeeded (J-140).
+// endedFirst reports whether the containers of a pod that failed say that it had done so before its deletion was asked
+// for: then it counts, though its Job has succeeded (J-140).
 func endedFirst(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodFailed || p.DeletionTimestamp == nil || len(p.Status.ContainerStatuses) == 0 {
 		return false
@@ -102,8 +102,8 @@ func endedFirst(p *corev1.Pod) bool {
 	return true
 }
 
-// noteDeletion: a pod that is deleted while it has not ended loses its finalizer first, so that it is not counted, unless the Job ends
-// or its pods go with it (J-073, J-078, J-079).
+// noteDeletion: a pod that is deleted while it has not ended loses its finalizer first, so that it is not counted,
+// unless the Job ends or its pods go with it (J-073, J-078, J-079).
 func (a *Account) noteDeletion(p *pod) {
 	if p.leaving || p.now.DeletionTimestamp == nil {
 		return
@@ -129,7 +129,8 @@ func (a *Account) claims(now *corev1.Pod) bool {
 	return err != nil || a.Job.Spec.Selector == nil || selector.Matches(labels.Set(now.Labels))
 }
 
-// checkCreated: what must hold of a pod that its Job's controller has just made (J-009, J-047, J-048, J-052, J-084, J-136).
+// checkCreated: what must hold of a pod that its Job's controller has just made (J-009, J-047, J-048, J-052, J-084,
+// J-136).
 func (a *Account) checkCreated(p *pod) {
 	if !p.tracked() {
 		a.complain("J-084", "pod %s was created without the finalizer", p.now.Name)
@@ -164,8 +165,8 @@ func (a *Account) checkCreated(p *pod) {
 	}
 }
 
-// meddled reports whether another pod of the index was taken away, or deleted before it succeeded: it may end at any time, and in any
-// way, while another one is being made.
+// meddled reports whether another pod of the index was taken away, or deleted before it succeeded: it may end at any
+// time, and in any way, while another one is being made.
 func (a *Account) meddled(p *pod) bool {
 	for _, other := range a.pods {
 		if other != p && other.index == p.index && (other.released || other.stray || other.deleted && other.succeeded || a.ledger.config.Stripped(other.now.UID)) {
@@ -175,8 +176,8 @@ func (a *Account) meddled(p *pod) bool {
 	return false
 }
 
-// checkIndexWants: an index gets a pod only while it is published neither as completed nor as failed, and the pod takes over how often
-// the index has failed (J-052, J-117, J-119).
+// checkIndexWants: an index gets a pod only while it is published neither as completed nor as failed, and the pod takes
+// over how often the index has failed (J-052, J-117, J-119).
 func (a *Account) checkIndexWants(p *pod, i int) {
 	s := &a.Job.Status
 	if Indexes(s.CompletedIndexes)[i] || Indexes(deref(s.FailedIndexes, ""))[i] {
@@ -214,7 +215,8 @@ func (p *pod) mayFail(a *Account, job *batchv1.Job) bool {
 	}
 }
 
-// mayDrop reports whether the finalizer of a pod may go: a stored status says what became of it, or it is not to be counted.
+// mayDrop reports whether the finalizer of a pod may go: a stored status says what became of it, or it is not to be
+// counted.
 func (a *Account) mayDrop(p *pod) bool {
 	switch {
 	case a.accounted(p), p.excess, p.released, a.ledger.config.Stripped(p.now.UID):
@@ -240,16 +242,17 @@ func (a *Account) accounted(p *pod) bool {
 // lag is how far behind the API server a controller may be in what it knows of pods.
 const lag = 10 * time.Second
 
-// perhapsLive reports whether a pod is active; or, while a change of the spec is new, was active so short a while ago that a
-// controller that acts on the change may not have heard that it no longer is. (Without a change, pods that are not make room for
-// others, and no check finds those surplus.)
+// perhapsLive reports whether a pod is active; or, while a change of the spec is new, was active so short a while ago
+// that a controller that acts on the change may not have heard that it no longer is. (Without a change, pods that are
+// not make room for others, and no check finds those surplus.)
 func (a *Account) perhapsLive(p *pod) bool {
 	return p.live() || !a.edited.IsZero() && a.seen.Sub(a.edited) < lag && a.seen.Sub(p.inactive) < lag
 }
 
-// markExcess marks the pods that a controller may find surplus: more than the Job wanted at least, by any spec that it may still go by, or
-// not the only one for an index, or one for an index that needs none (J-071, J-073, J-076, J-078). What was decided then is
-// not taken back once it may have been sent, as it may have been before a crash: not even if the pod has ended meanwhile.
+// markExcess marks the pods that a controller may find surplus: more than the Job wanted at least, by any spec that it
+// may still go by, or not the only one for an index, or one for an index that needs none (J-071, J-073, J-076, J-078).
+// What was decided then is not taken back once it may have been sent, as it may have been before a crash: not even if
+// the pod has ended meanwhile.
 func (a *Account) markExcess() {
 	if a.Job == nil {
 		return

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Failures are how many pods the Job is to have counted as failed once it has finished. Least are those that failed with the
-// finalizer, are not ignored and were never surplus; most also those that were deleted, and, of a Job that failed, all that had not
-// succeeded.
+// Failures are how many pods the Job is to have counted as failed once it has finished. Least are those that failed
+// with the finalizer, are not ignored and were never surplus; most also those that were deleted, and, of a Job that
+// failed, all that had not succeeded.
 func (a *Account) Failures() (least, most int32) {
 	for _, p := range a.pods {
 		certain := p.failed || p.deleted && !p.succeeded
@@ -25,8 +25,9 @@ func (a *Account) Failures() (least, most int32) {
 	return least, most
 }
 
-// mustCount reports whether the pod's end has to be in the counters: no other client meddled with it, it was never surplus, and
-// the Job had not succeeded by a policy when it ended, or its controller may not have heard of the end (J-140, J-142).
+// mustCount reports whether the pod's end has to be in the counters: no other client meddled with it, it was never
+// surplus, and the Job had not succeeded by a policy when it ended, or its controller may not have heard of the end
+// (J-140, J-142).
 func (a *Account) mustCount(p *pod) bool {
 	switch {
 	case p.excess, p.released, p.ignored, p.afterwards, !a.validIndex(p), a.ledger.config.Stripped(p.now.UID):
@@ -37,8 +38,8 @@ func (a *Account) mustCount(p *pod) bool {
 	return true
 }
 
-// countsDeleted: one that only was deleted counts when pods being deleted are failed ones, whenever that was (J-022), and the Job
-// did not succeed before (J-142).
+// countsDeleted: one that only was deleted counts when pods being deleted are failed ones, whenever that was (J-022),
+// and the Job did not succeed before (J-142).
 func (a *Account) countsDeleted(p *pod) bool {
 	if p.failed && p.now.DeletionTimestamp == nil {
 		return true
@@ -50,8 +51,8 @@ func (a *Account) validIndex(p *pod) bool {
 	return !isIndexed(a.Job) || p.index >= 0 && p.index < int(a.spec.leastCompletions)
 }
 
-// Settle says what is wrong about a Job that has finished and of which nothing is under way any more: pods that keep a finalizer,
-// counters that forget a pod, and an end that the evidence does not bear out (J-102, J-168).
+// Settle says what is wrong about a Job that has finished and of which nothing is under way any more: pods that keep a
+// finalizer, counters that forget a pod, and an end that the evidence does not bear out (J-102, J-168).
 func (a *Account) Settle() []Violation {
 	before := len(a.ledger.found)
 	for _, p := range a.sortedPods() {

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Write writes a log into dir for a controller whose log may have that many bytes, until three quarters are full, and returns its last
-// record.
+// Write writes a log into dir for a controller whose log may have that many bytes, until three quarters are full, and
+// returns its last record.
 func Write(dir string, most int64) (events.Sequence, error) {
 	log, err := open.Log(dir, store.Options{MaxBytes: most})
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package recorded keeps the log of a recording as small as it can be: sealed, packed, and without what only its controller needs.
+// Package recorded keeps the log of a recording as small as it can be: sealed, packed, and without what only its
+// controller needs.
 package recorded
 
 import (
@@ -22,9 +23,9 @@ import (
 // fileBytes is the least size at which a file of a log is sealed. By default it is 256 MiB, which no recording fills.
 const fileBytes = 32 << 10
 
-// Keep seals and packs the log of a controller that has stopped, as a controller does when a file is full, and copies it to where
-// nothing is yet or an older one. What says which process wrote it stays behind. The kubeconfig and the settings are those of the
-// controller; its cluster has no Jobs any more.
+// Keep seals and packs the log of a controller that has stopped, as a controller does when a file is full, and copies
+// it to where nothing is yet or an older one. What says which process wrote it stays behind. The kubeconfig and the
+// settings are those of the controller; its cluster has no Jobs any more.
 func Keep(ctx context.Context, from, kubeconfig string, settings *events.Settings, to string) error {
 	if err := seal(ctx, from, kubeconfig, settings); err != nil {
 		return fmt.Errorf("seal %s: %w", from, err)
@@ -46,8 +47,8 @@ func Keep(ctx context.Context, from, kubeconfig string, settings *events.Setting
 	return os.CopyFS(to, os.DirFS(from))
 }
 
-// seal runs the controller once more, in this process, with small files: the program has no flag for their size. It finds an empty
-// cluster and a full file, and begins the next one.
+// seal runs the controller once more, in this process, with small files: the program has no flag for their size. It
+// finds an empty cluster and a full file, and begins the next one.
 func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings) error {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}, nil)
@@ -98,7 +99,8 @@ func pack(ctx context.Context, dir string) (err error) {
 	}
 }
 
-// trim takes the free pages out of the newest file. A controller reserves some 20 MB there, so that it never waits for room.
+// trim takes the free pages out of the newest file. A controller reserves some 20 MB there, so that it never waits for
+// room.
 func trim(dir string) (err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err != nil || len(files) == 0 {

@@ -30,8 +30,8 @@ type Options struct {
 	AuditBodies   bool     // likewise
 }
 
-// Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. When a test fails, the
-// logs of the control plane are kept and it says where.
+// Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. When a test
+// fails, the logs of the control plane are kept and it says where.
 func (s *Suite) Main(m *testing.M, options Options) {
 	status, err := s.run(m, options)
 	if err != nil {

@@ -97,8 +97,8 @@ func (c *cluster) people(ctx context.Context) error {
 	return nil
 }
 
-// neighbour makes a second node, which takes no pods, and plays its heartbeats until ctx is done: were all nodes unreachable, nothing would
-// be evicted.
+// neighbour makes a second node, which takes no pods, and plays its heartbeats until ctx is done: were all nodes
+// unreachable, nothing would be evicted.
 func (c *cluster) neighbour(ctx context.Context) error {
 	const name = "neighbour"
 	_, err := c.admin.CoreV1().Nodes().Create(ctx, &corev1.Node{

@@ -79,7 +79,8 @@ type staged struct {
 	series map[string][]string // what the kubelet said
 }
 
-// stageAll stages the situations in a cluster of their own, and keeps the log and the truth. It returns what the kubelet said in each.
+// stageAll stages the situations in a cluster of their own, and keeps the log and the truth. It returns what the
+// kubelet said in each.
 func stageAll(t *testing.T, m mode, out string) map[string][]string {
 	ctx, cancel := patience.Several(t.Context(), 6)
 	defer cancel()

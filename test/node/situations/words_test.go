@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
-// wordsFile holds what the kubelet said, in any run in either mode: what it writes in between, before the next write, differs.
+// wordsFile holds what the kubelet said, in any run in either mode: what it writes in between, before the next write,
+// differs.
 var wordsFile = filepath.Join("..", "..", "internal", "causes", "testdata", "words.txt")
 
 // compare holds what the kubelet said against the file, or writes the file.

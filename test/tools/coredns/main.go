@@ -1,4 +1,5 @@
-// Command coredns is CoreDNS with the plugins that a node's DNS has here: names of Services and of pods, and what went wrong.
+// Command coredns is CoreDNS with the plugins that a node's DNS has here: names of Services and of pods, and what went
+// wrong.
 package main
 
 import (

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// Check opens the log in that directory, as a power cut left it, and says what is wrong with it; nil when nothing is. It changes the
-// log: it goes on with it.
+// Check opens the log in that directory, as a power cut left it, and says what is wrong with it; nil when nothing is.
+// It changes the log: it goes on with it.
 func Check(ctx context.Context, dir string, h Heard, options store.Options) error {
 	exists, err := open.Exists(dir)
 	if err != nil {

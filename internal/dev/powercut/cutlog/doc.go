@@ -1,8 +1,8 @@
 // Package cutlog checks what a log on disk is after a power cut.
 //
-// A Teller wraps the log that a recorded process writes. It says on the standard output what is appended before it is, and what was
-// acknowledged after it was, so that both stand in the trace among the system calls. Heard reads that again. Check opens the log in the
-// state that a power cut left and compares.
+// A Teller wraps the log that a recorded process writes. It says on the standard output what is appended before it is,
+// and what was acknowledged after it was, so that both stand in the trace among the system calls. Heard reads that
+// again. Check opens the log in the state that a power cut left and compares.
 //
 // What it demands of each state:
 //
@@ -16,5 +16,6 @@
 //
 // A Teller is for one writer, like the log in it.
 //
-// Read next: tell.go, check.go, cuts.go; powercut_test.go for what is tried. cmd/jobledger tries the whole command with it.
+// Read next: tell.go, check.go, cuts.go; powercut_test.go for what is tried. cmd/jobledger tries the whole command with
+// it.
 package cutlog

@@ -30,7 +30,8 @@ var recorded = sync.OnceValues(func() (*powercut.Trace, error) {
 // mortal kills the first process of a story somewhere.
 func mortal(recorder *powercut.Recorder) { recorder.KillAfter(200 + rand.IntN(300)) }
 
-// record lets processes live with the log in a directory, one after the other. Prepare, if not nil, has a word with the recorder.
+// record lets processes live with the log in a directory, one after the other. Prepare, if not nil, has a word with the
+// recorder.
 func record(root string, prepare func(*powercut.Recorder), lives ...string) (*powercut.Trace, error) {
 	recorder, err := powercut.NewRecorder(root)
 	if err != nil {
@@ -57,7 +58,8 @@ func trace(t *testing.T) *powercut.Trace {
 	return tr
 }
 
-// check says what is wrong with n states of a trace, until fn says that it is enough. Said is what was said before the trace.
+// check says what is wrong with n states of a trace, until fn says that it is enough. Said is what was said before the
+// trace.
 func check(t *testing.T, r *rand.Rand, tr *powercut.Trace, n int, said []byte, fn func(cutlog.Cut, error) bool) {
 	t.Helper()
 	heard := &cutlog.Heard{}
@@ -87,8 +89,8 @@ func wrong(t *testing.T, c cutlog.Cut, err error) {
 	}
 }
 
-// TestPowerCutsLoseNothing cuts the power of a log that is made, grows, turns over, is killed, recovers, prunes and stops. At length it
-// hears other stories of logs that live so.
+// TestPowerCutsLoseNothing cuts the power of a log that is made, grows, turns over, is killed, recovers, prunes and
+// stops. At length it hears other stories of logs that live so.
 func TestPowerCutsLoseNothing(t *testing.T) {
 	r, states, calls := cutlog.Seed(t), 0, 0
 	for n := range cutlog.Number("JOBLEDGER_STORIES", 1, 20) {
@@ -138,8 +140,8 @@ func TestAPowerCutWhileRecovering(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// TestAForgottenCallIsNoticed takes calls out of the trace, or lets them come late, as a mistake in the log would: some state must show
-// it. This is what the tests above are worth.
+// TestAForgottenCallIsNoticed takes calls out of the trace, or lets them come late, as a mistake in the log would: some
+// state must show it. This is what the tests above are worth.
 func TestAForgottenCallIsNoticed(t *testing.T) {
 	suffix := func(kind powercut.Kind, suffixes ...string) func(powercut.Step) bool {
 		return func(s powercut.Step) bool {

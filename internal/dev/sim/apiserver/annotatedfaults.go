@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// AnnotationFaults, with the verb of a call behind it, is how an object asks for faults: "sim.jobledger.dev/on-patch". The value
-// has names of faults, separated by spaces. Such calls about the object meet them in this order, one each; the last one goes on
-// for ever. So "too-many-requests none" lets the first call fail, and "webhook" lets all fail.
+// AnnotationFaults, with the verb of a call behind it, is how an object asks for faults: "sim.jobledger.dev/on-patch".
+// The value has names of faults, separated by spaces. Such calls about the object meet them in this order, one each;
+// the last one goes on for ever. So "too-many-requests none" lets the first call fail, and "webhook" lets all fail.
 const AnnotationFaults = "sim.jobledger.dev/on-"
 
-// AnnotatedFaults returns what [Client.Faults] may be: calls meet the faults that their objects ask for. It counts calls on its own.
-// A name that is unknown is no fault; [Server.Load] refuses it.
+// AnnotatedFaults returns what [Client.Faults] may be: calls meet the faults that their objects ask for. It counts
+// calls on its own. A name that is unknown is no fault; [Server.Load] refuses it.
 func (s *Server) AnnotatedFaults() func(Call) Fault {
 	type about struct {
 		kind Kind

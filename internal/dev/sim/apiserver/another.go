@@ -25,8 +25,8 @@ func (s *Server) interfere(k FaultKind, c Call) {
 	}
 }
 
-// Touch gives the object a new resource version without a change that matters, as another client's edit of an annotation does. A
-// Lease is renewed. It does nothing when there is no such object.
+// Touch gives the object a new resource version without a change that matters, as another client's edit of an
+// annotation does. A Lease is renewed. It does nothing when there is no such object.
 func (s *Server) Touch(actor string, k Kind, namespace, name string) {
 	before, ok := s.tables[k].live[Key{namespace, name}]
 	if !ok {

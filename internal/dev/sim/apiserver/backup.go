@@ -23,8 +23,9 @@ func (s *Server) Backup() *Backup {
 	return b
 }
 
-// Restore puts a backup in the place of what is stored: versions go back, and those that come are given out again. Every watch
-// ends, and what was on its way to the server never arrives. The logs of writes and calls go on: they are not of the cluster.
+// Restore puts a backup in the place of what is stored: versions go back, and those that come are given out again.
+// Every watch ends, and what was on its way to the server never arrives. The logs of writes and calls go on: they are
+// not of the cluster.
 func (s *Server) Restore(b *Backup) {
 	s.version = b.version
 	s.lives++

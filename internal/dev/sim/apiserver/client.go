@@ -161,7 +161,8 @@ func (c *Client) DeleteJob(ctx context.Context, namespace, name string, uid type
 	return c.Delete(ctx, Jobs, namespace, name, DeleteOptions{UID: uid, Propagation: policy})
 }
 
-// Delete deletes an object of any kind but namespaces. A Job whose deletion says no policy leaves its pods as orphans (C-011).
+// Delete deletes an object of any kind but namespaces. A Job whose deletion says no policy leaves its pods as orphans
+// (C-011).
 func (c *Client) Delete(ctx context.Context, k Kind, namespace, name string, opts DeleteOptions) error {
 	if k == Jobs && opts.Propagation == "" {
 		opts.Propagation = metav1.DeletePropagationOrphan

@@ -23,8 +23,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// The transcripts in testdata/real were recorded from a real kube-apiserver. The model has to give the same ones. To record
-// them again, run in test/:
+// The transcripts in testdata/real were recorded from a real kube-apiserver. The model has to give the same ones. To
+// record them again, run in test/:
 //
 //	go run ./cmd/cluster --exec -- go test ../internal/dev/sim/apiserver -run Conformance -record
 var record = flag.Bool("record", false, "record testdata/real from the server that KUBECONFIG names")

@@ -50,7 +50,8 @@ func (c *Client) UpdateCronJob(ctx context.Context, in *batchv1.CronJob) (*batch
 	return perform(ctx, c, call, func(r request) (*batchv1.CronJob, error) { return c.server.updateCronJob(r, in) })
 }
 
-// UpdateCronJobStatus replaces a CronJob's status (PUT cronjobs/status); a resource version that is sent must be the stored one.
+// UpdateCronJobStatus replaces a CronJob's status (PUT cronjobs/status); a resource version that is sent must be the
+// stored one.
 func (c *Client) UpdateCronJobStatus(ctx context.Context, in *batchv1.CronJob) (*batchv1.CronJob, error) {
 	in = in.DeepCopy()
 	call := Call{Verb: "update", Subresource: "status", Kind: CronJobs, Namespace: in.Namespace, Name: in.Name, UID: in.UID}
@@ -83,7 +84,8 @@ func (s *Server) createCronJob(r request, in *batchv1.CronJob) (*batchv1.CronJob
 	return cronJob.DeepCopy(), nil
 }
 
-// updateCronJob replaces metadata and spec of a CronJob; the status sent is ignored. A changed spec raises the generation (C-010).
+// updateCronJob replaces metadata and spec of a CronJob; the status sent is ignored. A changed spec raises the
+// generation (C-010).
 func (s *Server) updateCronJob(r request, in *batchv1.CronJob) (*batchv1.CronJob, error) {
 	stored, cronJob, err := s.beginCronUpdate(in)
 	if err != nil {
@@ -120,7 +122,8 @@ func (s *Server) beginCronUpdate(in *batchv1.CronJob) (stored, cronJob *batchv1.
 	return o.(*batchv1.CronJob), cronJob, nil
 }
 
-// defaultCronJob fills in what batch/v1 fills in (C-002). Of the template it is what a pod template gets; a Job made of it gets the rest.
+// defaultCronJob fills in what batch/v1 fills in (C-002). Of the template it is what a pod template gets; a Job made of
+// it gets the rest.
 func defaultCronJob(cronJob *batchv1.CronJob) {
 	spec := &cronJob.Spec
 	if spec.ConcurrencyPolicy == "" {

@@ -24,8 +24,8 @@ func runOf(cronJob *batchv1.CronJob, name string) *batchv1.Job {
 	return job
 }
 
-// TestNewCronJobIsDefaulted: what is left out is filled in, but no deadline and no zone (C-002); a status is not taken, and the generation is
-// 1 (C-010).
+// TestNewCronJobIsDefaulted: what is left out is filled in, but no deadline and no zone (C-002); a status is not taken,
+// and the generation is 1 (C-010).
 func TestNewCronJobIsDefaulted(t *testing.T) {
 	in := testCronJob("c")
 	in.Status.LastScheduleTime = &metav1.Time{Time: start}
@@ -72,7 +72,8 @@ func TestWhatIsRefusedOfCronJobs(t *testing.T) {
 	}
 }
 
-// TestOldCronJobsMayBeUpdated: an object that is older than a rule keeps what it has, and may be changed in all else (C-003, C-006, C-007).
+// TestOldCronJobsMayBeUpdated: an object that is older than a rule keeps what it has, and may be changed in all else
+// (C-003, C-006, C-007).
 func TestOldCronJobsMayBeUpdated(t *testing.T) {
 	s := newServer(1)
 	c := s.Client("test")
@@ -92,7 +93,8 @@ func TestOldCronJobsMayBeUpdated(t *testing.T) {
 	wantErr(t, apierrors.IsInvalid, err)
 }
 
-// TestCronJobAndItsStatusAreWrittenApart: an update cannot change the status, and a status update not the spec (C-001, C-010).
+// TestCronJobAndItsStatusAreWrittenApart: an update cannot change the status, and a status update not the spec (C-001,
+// C-010).
 func TestCronJobAndItsStatusAreWrittenApart(t *testing.T) {
 	c := newServer(1).Client("test")
 	first := must(c.CreateCronJob(ctx, testCronJob("c")))(t)

@@ -29,7 +29,8 @@ func validateCronJob(cronJob *batchv1.CronJob) field.ErrorList {
 	return errs
 }
 
-// validateCronJobUpdate is validateCronJob of an object that there is: one that is older than a rule may keep what it has.
+// validateCronJobUpdate is validateCronJob of an object that there is: one that is older than a rule may keep what it
+// has.
 func validateCronJobUpdate(stored, cronJob *batchv1.CronJob) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&cronJob.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
 	return append(errs, validateCronSpec(&cronJob.Spec, &stored.Spec)...)
@@ -102,7 +103,8 @@ func locate(name string) (*time.Location, error) {
 	return nil, schedule.UnknownZone(name)
 }
 
-// validateJobTemplate (C-009): the selector of a Job is always generated. Of the rest it is what a test may get wrong by accident.
+// validateJobTemplate (C-009): the selector of a Job is always generated. Of the rest it is what a test may get wrong
+// by accident.
 func validateJobTemplate(s *batchv1.JobSpec) field.ErrorList {
 	path := cronSpec.Child("jobTemplate", "spec")
 	errs := refuseIf(s.Selector != nil, path.Child("selector"), s.Selector, "`selector` will be auto-generated")

@@ -18,8 +18,8 @@ type DeleteOptions struct {
 	Propagation     metav1.DeletionPropagation // empty: Background
 }
 
-// delete removes an object, or marks it as being deleted when something holds it: a grace period (only of a pod that is on
-// a node and has not ended) or finalizers.
+// delete removes an object, or marks it as being deleted when something holds it: a grace period (only of a pod that is
+// on a node and has not ended) or finalizers.
 func (s *Server) delete(r request, k Kind, key Key, opts DeleteOptions) error {
 	stored, err := s.get(k, key)
 	if err != nil {

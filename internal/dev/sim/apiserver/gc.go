@@ -14,8 +14,8 @@ const (
 	ActorNamespaceController = "namespace-controller"
 )
 
-// GarbageCollector models the ownership garbage collector for Jobs that CronJobs own, and for Pods and their groups that Jobs own. Each
-// step makes at most one write.
+// GarbageCollector models the ownership garbage collector for Jobs that CronJobs own, and for Pods and their groups
+// that Jobs own. Each step makes at most one write.
 type GarbageCollector struct {
 	server *Server
 	rest   rest
@@ -67,7 +67,8 @@ func (g *GarbageCollector) foreground(owner Object) bool {
 	return !blocked && g.dropFinalizer(owner, metav1.FinalizerDeleteDependents)
 }
 
-// collect deletes the next object that has owners, all of them gone. An owner of a kind that is not modelled is taken to be there.
+// collect deletes the next object that has owners, all of them gone. An owner of a kind that is not modelled is taken
+// to be there.
 func (g *GarbageCollector) collect() bool {
 	owners := map[types.UID]bool{}
 	for _, k := range []Kind{CronJobs, Jobs} {

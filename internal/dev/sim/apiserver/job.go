@@ -114,8 +114,8 @@ func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err err
 	return o.(*batchv1.Job), job, nil
 }
 
-// replaces finds the stored object that an update replaces, and completes what was sent. An update of another UID or resource
-// version is a conflict.
+// replaces finds the stored object that an update replaces, and completes what was sent. An update of another UID or
+// resource version is a conflict.
 func (s *Server) replaces(k Kind, sent Object) (stored Object, err error) {
 	stored, err = s.get(k, keyOf(sent))
 	if err != nil {

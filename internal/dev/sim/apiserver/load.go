@@ -14,9 +14,10 @@ import (
 // actorLoad is the name under which loaded objects are logged.
 const actorLoad = "loader"
 
-// Load stores an object as a cluster may have it that has run for a while: its UID, times, finalizers and status stay as they are
-// given, and nothing is validated. Only what every stored object has is filled in: a UID, a creation time, the defaults of its kind
-// and its namespace. It refuses a kind that is not modelled, a name that is taken, and faults that there are not.
+// Load stores an object as a cluster may have it that has run for a while: its UID, times, finalizers and status stay
+// as they are given, and nothing is validated. Only what every stored object has is filled in: a UID, a creation time,
+// the defaults of its kind and its namespace. It refuses a kind that is not modelled, a name that is taken, and faults
+// that there are not.
 func (s *Server) Load(in runtime.Object) error {
 	kind, ok := modelled(in)
 	if !ok {
@@ -45,8 +46,8 @@ func (s *Server) Load(in runtime.Object) error {
 	return nil
 }
 
-// Overwrite replaces the spec of a CronJob as an API server does that knows a rule less than this one: nothing is validated, and the
-// generation rises. It does nothing when there is no such CronJob.
+// Overwrite replaces the spec of a CronJob as an API server does that knows a rule less than this one: nothing is
+// validated, and the generation rises. It does nothing when there is no such CronJob.
 func (s *Server) Overwrite(in *batchv1.CronJob) {
 	stored, ok := s.tables[CronJobs].live[keyOf(in)].(*batchv1.CronJob)
 	if !ok {

@@ -39,7 +39,8 @@ func TestALoadedObjectStaysAsItIsGiven(t *testing.T) {
 	}
 }
 
-// TestAnnotatedFaults: calls meet the faults that their object asks for, in order; the last goes on. Other verbs meet none.
+// TestAnnotatedFaults: calls meet the faults that their object asks for, in order; the last goes on. Other verbs meet
+// none.
 func TestAnnotatedFaults(t *testing.T) {
 	s := newServer(1)
 	c := s.Client("test")

@@ -1,6 +1,7 @@
 package apiserver
 
-// NamespaceController empties namespaces that are being deleted and then removes them. Each step makes at most one write.
+// NamespaceController empties namespaces that are being deleted and then removes them. Each step makes at most one
+// write.
 type NamespaceController struct {
 	server *Server
 	rest   rest

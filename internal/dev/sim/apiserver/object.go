@@ -130,7 +130,8 @@ type message interface {
 	Unmarshal([]byte) error
 }
 
-// wire reads into out what in is as it would arrive over the network: through protobuf, times cut to seconds, no TypeMeta.
+// wire reads into out what in is as it would arrive over the network: through protobuf, times cut to seconds, no
+// TypeMeta.
 func wire[T message](in, out T) T {
 	raw, err := in.Marshal()
 	if err == nil {

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodGC models the pod garbage collector: it fails and removes Pods whose node is gone, and Pods that were deleted before
-// they got a node. Each step makes at most one write.
+// PodGC models the pod garbage collector: it fails and removes Pods whose node is gone, and Pods that were deleted
+// before they got a node. Each step makes at most one write.
 type PodGC struct {
 	server *Server
 	lost   map[string]bool

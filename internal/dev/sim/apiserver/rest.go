@@ -1,7 +1,7 @@
 package apiserver
 
-// rest is when a controller around the server had nothing to do. It looks at nothing but what is stored, so it has nothing to do until
-// something is stored.
+// rest is when a controller around the server had nothing to do. It looks at nothing but what is stored, so it has
+// nothing to do until something is stored.
 type rest struct{ changes uint64 } // of the server then; 0 for never
 
 // unless does a step, unless it is known that there is none. It reports whether there was any.

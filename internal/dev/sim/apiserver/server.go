@@ -132,7 +132,8 @@ func stored[T Object](s *Server, k Kind) []T {
 	return out
 }
 
-// sorted returns the stored objects themselves, by namespace and name. The slice is the table's own: it is good until the next write.
+// sorted returns the stored objects themselves, by namespace and name. The slice is the table's own: it is good until
+// the next write.
 func (s *Server) sorted(k Kind) []Object { return s.tables[k].order }
 
 // put stores an object under its key.

@@ -80,7 +80,8 @@ func succeededDecreasesOnlyElastic(u statusUpdate) field.ErrorList {
 		statusPath.Child("succeeded"), u.sent.Status.Succeeded, "cannot decrease")
 }
 
-// completedIndexesWellFormed (J-230, J-233): completedIndexes is the text of an index set, and only an Indexed Job has any.
+// completedIndexesWellFormed (J-230, J-233): completedIndexes is the text of an index set, and only an Indexed Job has
+// any.
 func completedIndexesWellFormed(u statusUpdate) field.ErrorList {
 	text, path := u.sent.Status.CompletedIndexes, statusPath.Child("completedIndexes")
 	if text == "" {
@@ -92,7 +93,8 @@ func completedIndexesWellFormed(u statusUpdate) field.ErrorList {
 	return indexTextError(u, path, text)
 }
 
-// failedIndexesWellFormed (J-231, J-233): failedIndexes is nil without backoffLimitPerIndex, else the text of an index set.
+// failedIndexesWellFormed (J-231, J-233): failedIndexes is nil without backoffLimitPerIndex, else the text of an index
+// set.
 func failedIndexesWellFormed(u statusUpdate) field.ErrorList {
 	text, path := u.sent.Status.FailedIndexes, statusPath.Child("failedIndexes")
 	switch {

@@ -86,8 +86,8 @@ func finishedHasStartTime(u statusUpdate) field.ErrorList {
 		statusPath.Child("startTime"), "", "startTime is required for finished job")
 }
 
-// startTimeStays (J-226): while spec.suspend is false a stored startTime neither changes nor goes away, except in the write
-// that turns Suspended from True to False.
+// startTimeStays (J-226): while spec.suspend is false a stored startTime neither changes nor goes away, except in the
+// write that turns Suspended from True to False.
 func startTimeStays(u statusUpdate) field.ErrorList {
 	resumes := u.was(batchv1.JobSuspended) && conditionFalse(&u.sent.Status, batchv1.JobSuspended)
 	return refuseIf(u.stored.Status.StartTime != nil && !suspended(&u.stored.Spec) && !resumes,

@@ -56,8 +56,9 @@ func (s *Server) ListStale(k Kind, at uint64) List {
 	return list
 }
 
-// Compact forgets what watches of a kind could have shown up to and including version at: from then on a watch that starts
-// before it is refused with 410. Lists as of older versions stay possible, for they stand for caches of other servers.
+// Compact forgets what watches of a kind could have shown up to and including version at: from then on a watch that
+// starts before it is refused with 410. Lists as of older versions stay possible, for they stand for caches of other
+// servers.
 func (s *Server) Compact(k Kind, at uint64) {
 	s.tables[k].compacted = max(s.tables[k].compacted, min(at, s.version))
 }

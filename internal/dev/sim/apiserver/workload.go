@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Workloads and PodGroups as Kubernetes 1.37 has them: what is sent and read is in protobuf, and changes are JSON patches.
+// Workloads and PodGroups as Kubernetes 1.37 has them: what is sent and read is in protobuf, and changes are JSON
+// patches.
 
 const beta = "scheduling.k8s.io/v1beta1"
 
@@ -206,8 +207,8 @@ func (s *Server) unserved(c Call) error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, c.Verb, c.Kind.resource(), "", "404 page not found", 0, true)
 }
 
-// DropPodGroup deletes the first PodGroup in which no pod runs, in the name of an actor: one in which pods run is protected. It says whether
-// there was one.
+// DropPodGroup deletes the first PodGroup in which no pod runs, in the name of an actor: one in which pods run is
+// protected. It says whether there was one.
 func (s *Server) DropPodGroup(actor string) bool {
 	used := map[string]bool{}
 	for _, p := range s.StoredPods() {

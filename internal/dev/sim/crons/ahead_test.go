@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
 
-// wantNext wants all answers to say when the CronJob is due next, and what why-not says of some instants to agree with that.
+// wantNext wants all answers to say when the CronJob is due next, and what why-not says of some instants to agree with
+// that.
 func (s *scene) wantNext(next time.Time, instants ...time.Time) {
 	s.t.Helper()
 	now := s.world.Clock.Now()
@@ -37,8 +38,8 @@ func (s *scene) wantNext(next time.Time, instants ...time.Time) {
 	}
 }
 
-// TestWhatIsNextWhenAnotherClockIsAhead: another controller, whose clock is ahead, starts a due time before its time. It is not what comes
-// next any more, whether the Job alone shows it, or the status, too.
+// TestWhatIsNextWhenAnotherClockIsAhead: another controller, whose clock is ahead, starts a due time before its time.
+// It is not what comes next any more, whether the Job alone shows it, or the status, too.
 func TestWhatIsNextWhenAnotherClockIsAhead(t *testing.T) {
 	for _, by := range []string{"* * * * *", "@every 1m"} {
 		t.Run(by, func(t *testing.T) {
@@ -67,7 +68,8 @@ func TestWhatIsNextWhenAnotherClockIsAhead(t *testing.T) {
 	}
 }
 
-// TestWhatIsNextAfterALastScheduleTimeToCome: somebody sets status.lastScheduleTime to a due time to come. No controller starts one before it.
+// TestWhatIsNextAfterALastScheduleTimeToCome: somebody sets status.lastScheduleTime to a due time to come. No
+// controller starts one before it.
 func TestWhatIsNextAfterALastScheduleTimeToCome(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, _ bool) {
 		s.add(func(spec *batchv1.CronJobSpec) { spec.ConcurrencyPolicy = batchv1.AllowConcurrent })
@@ -85,8 +87,8 @@ func TestWhatIsNextAfterALastScheduleTimeToCome(t *testing.T) {
 	})
 }
 
-// TestWhatIsNextWhereHalfAnHourIsPutBack: in Australia/Lord_Howe 04:20 of that day is no due time, as the built-in controller counts from the
-// day before. It is none in any answer.
+// TestWhatIsNextWhereHalfAnHourIsPutBack: in Australia/Lord_Howe 04:20 of that day is no due time, as the built-in
+// controller counts from the day before. It is none in any answer.
 func TestWhatIsNextWhereHalfAnHourIsPutBack(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, _ bool) {
 		s.until("2026-04-04T13:24:05Z")

@@ -17,8 +17,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// another is a controller of CronJobs that is not ours, by the rules of the contract and in its own words: one reconcile at a stroke, with
-// requests that take their time. It is down at times, and dies in the middle. It knows what it has started.
+// another is a controller of CronJobs that is not ours, by the rules of the contract and in its own words: one
+// reconcile at a stroke, with requests that take their time. It is down at times, and dies in the middle. It knows what
+// it has started.
 type another struct {
 	*machine
 	client *apiserver.Client
@@ -158,8 +159,8 @@ func over(j *batchv1.Job) bool {
 	})
 }
 
-// create makes the Job of a due time. The request takes its time, is refused now and then, and has its effect though the controller may be
-// dead by then.
+// create makes the Job of a due time. The request takes its time, is refused now and then, and has its effect though
+// the controller may be dead by then.
 func (b *another) create(c *batchv1.CronJob, at time.Time) {
 	b.busy[c.UID] = true
 	delay, life := 5*time.Millisecond+b.millis(100), b.life

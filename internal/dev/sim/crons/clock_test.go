@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestAClockThatIsSet: a step of the clock does not move due times: one that has come by the new time starts at once, one that has not
-// come starts when it comes, once (C-225). A replay finds the same.
+// TestAClockThatIsSet: a step of the clock does not move due times: one that has come by the new time starts at once,
+// one that has not come starts when it comes, once (C-225). A replay finds the same.
 func TestAClockThatIsSet(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

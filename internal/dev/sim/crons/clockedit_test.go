@@ -8,8 +8,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// TestSeedsOfClocksAndEdits: users change schedules and zones, and the controller's clock is set, again and again. Each time there is a look
-// at the CronJob pending by its next due time, of the schedule and by the clock as they are then, and not later (C-089, C-093, C-248).
+// TestSeedsOfClocksAndEdits: users change schedules and zones, and the controller's clock is set, again and again. Each
+// time there is a look at the CronJob pending by its next due time, of the schedule and by the clock as they are then,
+// and not later (C-089, C-093, C-248).
 func TestSeedsOfClocksAndEdits(t *testing.T) {
 	texts := []string{"*/10 * * * *", "7 * * * *", "0 */3 * * *", "30 2 * * *", "0 0 * * *"}
 	zones := []*string{nil, new("UTC"), new("Asia/Kolkata"), new("America/New_York")}

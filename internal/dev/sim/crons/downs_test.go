@@ -15,15 +15,16 @@ type downs struct {
 	since span // when the one began that has not ended: between the last record and the kill; zero for since ever
 }
 
-// down is one of them. A clock that is set was wrong before, or is now, so it is known from when to when it may have been, and from when
-// to when it surely was.
+// down is one of them. A clock that is set was wrong before, or is now, so it is known from when to when it may have
+// been, and from when to when it surely was.
 type down struct{ may, must span }
 
 type span struct{ from, until events.Time }
 
 func (s span) has(at events.Time) bool { return s.from <= at && at < s.until }
 
-// slack is by how much less a controller may know than the test: it notes now and then that it is alive, and a list takes a while.
+// slack is by how much less a controller may know than the test: it notes now and then that it is alive, and a list
+// takes a while.
 const slack = 3 * time.Minute
 
 func (d *downs) ended(last, kill events.Time) { d.since = span{min(last, kill), kill} }
@@ -61,7 +62,8 @@ func (d *downs) hearUnwatched(t *testing.T, tick *events.Tick) {
 	t.Fatalf("%s through %s are told to be unwatched, and a controller ran; it was down in %d times:%s", tick.First.Go(), tick.Last.Go(), len(d.spans), d)
 }
 
-// hearMerged: no due time of the entry is one at which nobody watched. The one that was open before is told as what it was.
+// hearMerged: no due time of the entry is one at which nobody watched. The one that was open before is told as what it
+// was.
 func (d *downs) hearMerged(t *testing.T, tick *events.Tick, f *fates) {
 	t.Helper()
 	if tick.First == f.ledger.Open || f.by.every != 0 {

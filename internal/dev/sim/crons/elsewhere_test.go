@@ -38,7 +38,8 @@ func writeLog(t *testing.T, log *memlog.Log, dir string) {
 	}
 }
 
-// buildElsewhere builds the program that reads logs with another time zone database: in each zone of it clocks show the time of Kathmandu.
+// buildElsewhere builds the program that reads logs with another time zone database: in each zone of it clocks show the
+// time of Kathmandu.
 func buildElsewhere(t *testing.T, dir string) (program string) {
 	t.Helper()
 	root, err := filepath.Abs("../../../..")

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// fates are what the decisions about a CronJob have said of its due times, which are compared with a walk over its schedule.
+// fates are what the decisions about a CronJob have said of its due times, which are compared with a walk over its
+// schedule.
 type fates struct {
 	ledger   *events.TickLedger
 	by       *timetable // as the ledger says
@@ -72,8 +73,8 @@ func (f *fates) stepped(by time.Duration) {
 	}
 }
 
-// create notes that the API server has made a Job. late says that the request came when nobody waited for it any more: the Job of another
-// one may have been there and gone.
+// create notes that the API server has made a Job. late says that the request came when nobody waited for it any more:
+// the Job of another one may have been there and gone.
 func (f *fates) create(t *testing.T, uid types.UID, due events.Time, late bool) {
 	f.untold[uid] = fmt.Sprintf("late: %t, due %s", late, due.Go().UTC())
 	if due == 0 {
@@ -195,8 +196,8 @@ func (f *fates) next(until time.Time) time.Time {
 	return time.Time{}
 }
 
-// hearLedger compares how the ledger stands: nothing through the instant that it names lacks a fate, and it counts by the newest schedule
-// that was shown, from when that was shown on.
+// hearLedger compares how the ledger stands: nothing through the instant that it names lacks a fate, and it counts by
+// the newest schedule that was shown, from when that was shown on.
 func (f *fates) hearLedger(t *testing.T, l *events.TickLedger, now events.Time) {
 	t.Helper()
 	if at := f.next(l.Through.Go()); !at.IsZero() {
@@ -219,7 +220,8 @@ func (f *fates) hearLedger(t *testing.T, l *events.TickLedger, now events.Time) 
 	}
 }
 
-// conclude checks that no due time until now lacks a fate, but for the one that is open, and that each Job that was made has one.
+// conclude checks that no due time until now lacks a fate, but for the one that is open, and that each Job that was
+// made has one.
 func (f *fates) conclude(t *testing.T, now events.Time) {
 	t.Helper()
 	open := time.Time{}

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestZonesOutliveFiles: the rules of a zone were stored in a file that a start does not read any more. The CronJob goes on in its zone
-// all the same.
+// TestZonesOutliveFiles: the rules of a zone were stored in a file that a start does not read any more. The CronJob
+// goes on in its zone all the same.
 func TestZonesOutliveFiles(t *testing.T) {
 	m := newMachine(t, 1)
 	m.start()

@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestALateCreate: a create ends unknown, a live read does not find its Job, and then the request comes to the API server. The Job is the
-// start of its due time, whatever became of that meanwhile: it is active, it is told once, and no Event says that it came out of nowhere
-// (C-103, C-113, C-160, C-221).
+// TestALateCreate: a create ends unknown, a live read does not find its Job, and then the request comes to the API
+// server. The Job is the start of its due time, whatever became of that meanwhile: it is active, it is told once, and
+// no Event says that it came out of nowhere (C-103, C-113, C-160, C-221).
 func TestALateCreate(t *testing.T) {
 	for _, row := range []struct {
 		sentence  string

@@ -34,7 +34,8 @@ func (a *away) has(at time.Time) bool {
 	return at.After(a.from.Add(-near)) && (a.until.IsZero() || at.Before(a.until.Add(near)))
 }
 
-// unseen reports whether something that was done at one time was seen so late that it is not known of an instant whether it was before.
+// unseen reports whether something that was done at one time was seen so late that it is not known of an instant
+// whether it was before.
 func unseen(all []away, done, at time.Time) bool {
 	for i := range all {
 		if all[i].has(done) && all[i].has(at) {
@@ -44,8 +45,8 @@ func unseen(all []away, done, at time.Time) bool {
 	return false
 }
 
-// due reports whether an instant was a due time, by the parser that the built-in controller has. Near an edit, near the end, and where nobody
-// saw either, it is not sure.
+// due reports whether an instant was a due time, by the parser that the built-in controller has. Near an edit, near the
+// end, and where nobody saw either, it is not sure.
 func (l *life) due(t *testing.T, gaps []away, at time.Time) (is, sure bool) {
 	const near = 2 * time.Second
 	if !at.After(l.created.Add(near)) || !l.gone.IsZero() && at.Add(near).After(l.gone) {
@@ -67,8 +68,8 @@ func (l *life) due(t *testing.T, gaps []away, at time.Time) (is, sure bool) {
 	return in.due(t, at), sure && !lost && in.plain(t, at)
 }
 
-// plain reports whether it is no matter from where it is counted that an instant is one of the schedule. It is where half an hour is put back
-// (see schedule.Counted).
+// plain reports whether it is no matter from where it is counted that an instant is one of the schedule. It is where
+// half an hour is put back (see schedule.Counted).
 func (e *rescheduled) plain(t *testing.T, at time.Time) bool {
 	if e.every != 0 {
 		return true
@@ -94,7 +95,8 @@ func (e *rescheduled) due(t *testing.T, at time.Time) bool {
 	return upstreamOf(t, e).Next(at.Add(-time.Second)).Equal(at)
 }
 
-// before is the last instant of a schedule before a time that may be one: the next minute before, or the due time of @every.
+// before is the last instant of a schedule before a time that may be one: the next minute before, or the due time of
+// @every.
 func (l *life) before(at time.Time) time.Time {
 	in := l.edits[0]
 	for _, e := range l.edits[1:] {

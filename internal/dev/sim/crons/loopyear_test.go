@@ -25,10 +25,11 @@ type loopYear struct {
 	kills  []events.Time // of the controller, by its clock
 }
 
-// TestAYearInTheLoop writes the log of a year (of 60 days without JOBLEDGER_LONG) with loop, informer and executor as they are: a controller that is killed and down now and
-// then, a clock that is set, users' edits, requests that fail, end unknown or come late. Each due time has one fate, and each Job is told
-// once. The log replays without a divergence, also in a process of another time zone, whose time zone databases, that of the machine and
-// that of the program, are other ones.
+// TestAYearInTheLoop writes the log of a year (of 60 days without JOBLEDGER_LONG) with loop, informer and executor as
+// they are: a controller that is killed and down now and then, a clock that is set, users' edits, requests that fail,
+// end unknown or come late. Each due time has one fate, and each Job is told once. The log replays without a
+// divergence, also in a process of another time zone, whose time zone databases, that of the machine and that of the
+// program, are other ones.
 func TestAYearInTheLoop(t *testing.T) {
 	t.Parallel()
 	y := newLoopYear(t, 7)

@@ -23,7 +23,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// machine is a controller as it is, log, loop, informer and executor, in a simulated cluster and in virtual time. It runs CronJobs and Jobs.
+// machine is a controller as it is, log, loop, informer and executor, in a simulated cluster and in virtual time. It
+// runs CronJobs and Jobs.
 type machine struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -78,7 +79,8 @@ func (m *machine) start() {
 	m.process = p
 }
 
-// kill ends the controller. What is not durable is lost, and of the requests on their way some come to the API server yet.
+// kill ends the controller. What is not durable is lost, and of the requests on their way some come to the API server
+// yet.
 func (m *machine) kill() {
 	for _, call := range m.calls {
 		if m.r.IntN(2) == 0 && !call.Withdrawn {

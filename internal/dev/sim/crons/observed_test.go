@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// TestAnotherControllersFates lives through days in which another controller runs the CronJobs, and this one looks on, is down, records no
-// CronJobs, or takes over for a while. Each due time has one fate, no other instant has one, and what is told of the other controller is
-// what it did, or that it is not known. Whoever reads the log finds the same. The log replays without a divergence. JOBLEDGER_SEED is the
-// first seed.
+// TestAnotherControllersFates lives through days in which another controller runs the CronJobs, and this one looks on,
+// is down, records no CronJobs, or takes over for a while. Each due time has one fate, no other instant has one, and
+// what is told of the other controller is what it did, or that it is not known. Whoever reads the log finds the same.
+// The log replays without a divergence. JOBLEDGER_SEED is the first seed.
 func TestAnotherControllersFates(t *testing.T) {
 	t.Parallel()
 	worlds, days := 3, 1
@@ -146,7 +146,8 @@ func (a *account) hear(said *events.CronStep, rec *events.Record) {
 	}
 }
 
-// walk counts the due times of an entry, which follow those before. A Job of another controller may be of another schedule.
+// walk counts the due times of an entry, which follow those before. A Job of another controller may be of another
+// schedule.
 func (a *account) walk(tick *events.Tick, rec *events.Record) (n int) {
 	a.t.Helper()
 	if !tick.First.Go().After(a.at) {

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// onlooker is a controller as it is, which looks on while another one runs the CronJobs, is down, records no CronJobs, or takes over for a
-// while. Its watches are late, out of step with each other, and lost now and then.
+// onlooker is a controller as it is, which looks on while another one runs the CronJobs, is down, records no CronJobs,
+// or takes over for a while. Its watches are late, out of step with each other, and lost now and then.
 type onlooker struct {
 	*machine
 	other  *another

@@ -91,7 +91,8 @@ func (w *world) carryOut(c *cron, name events.CommandID, command events.Command)
 	})
 }
 
-// belatedly is a request that comes when its sender has given it up. One that writes a status meets a newer version, most often.
+// belatedly is a request that comes when its sender has given it up. One that writes a status meets a newer version,
+// most often.
 func (w *world) belatedly(c *cron, command events.Command, ended *events.CommandEnded) {
 	if create, ok := command.(*events.CreateJob); ok {
 		w.create(c, create, ended, true)

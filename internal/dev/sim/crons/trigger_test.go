@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestATriggerIsNotLost: a run that was asked for is carried out once, also when its create was lost or the controller was killed: no due
-// time would bring it back. One that cannot be made any more is told as refused, as is one that
-// the API server does not make within a minute.
+// TestATriggerIsNotLost: a run that was asked for is carried out once, also when its create was lost or the controller
+// was killed: no due time would bring it back. One that cannot be made any more is told as refused, as is one that the
+// API server does not make within a minute.
 func TestATriggerIsNotLost(t *testing.T) {
 	for _, row := range []struct {
 		sentence  string

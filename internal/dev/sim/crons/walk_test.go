@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// timetable is a schedule that is made beside its text, so that its due times need no parser: the minutes of the year are walked one by
-// one, by what a clock on the wall of the zone shows.
+// timetable is a schedule that is made beside its text, so that its due times need no parser: the minutes of the year
+// are walked one by one, by what a clock on the wall of the zone shows.
 type timetable struct {
 	text                   string
 	every                  time.Duration // of @every; else 0

@@ -18,7 +18,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// scene is a small history of one CronJob, default/report, which this controller runs, or looks on while another one does.
+// scene is a small history of one CronJob, default/report, which this controller runs, or looks on while another one
+// does.
 type scene struct {
 	*onlooker
 	uid types.UID // of its newest life
@@ -149,8 +150,9 @@ func (s *scene) wantVerdict(word string, want ...string) {
 	}
 }
 
-// TestWhatWasOpenWhenItWasDeleted: the first Job hangs for 45 minutes, the policy is Forbid, and the CronJob is deleted. Each due time of
-// before has a fate: that of the newest is that the CronJob was deleted. It is so at once, and when records tell of it.
+// TestWhatWasOpenWhenItWasDeleted: the first Job hangs for 45 minutes, the policy is Forbid, and the CronJob is
+// deleted. Each due time of before has a fate: that of the newest is that the CronJob was deleted. It is so at once,
+// and when records tell of it.
 func TestWhatWasOpenWhenItWasDeleted(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, observed bool) {
 		s.add(func(*batchv1.CronJobSpec) {})
@@ -173,7 +175,8 @@ func TestWhatWasOpenWhenItWasDeleted(t *testing.T) {
 	})
 }
 
-// TestWhatIsOpenWhenTheLogEnds: another controller is down since the beginning. Each due time until the end of the log has a fate.
+// TestWhatIsOpenWhenTheLogEnds: another controller is down since the beginning. Each due time until the end of the log
+// has a fate.
 func TestWhatIsOpenWhenTheLogEnds(t *testing.T) {
 	s := newScene(t)
 	s.mode = events.ModeObserve
@@ -188,8 +191,8 @@ func TestWhatIsOpenWhenTheLogEnds(t *testing.T) {
 	s.wantVerdict("NOT STARTING", "its last 27 due times did not start")
 }
 
-// TestSeenForTheFirstTime: another controller has run the CronJob for some minutes before anybody watched. Due times of before are no less due
-// times: what became of them is unknown, but of the newest that was started.
+// TestSeenForTheFirstTime: another controller has run the CronJob for some minutes before anybody watched. Due times of
+// before are no less due times: what became of them is unknown, but of the newest that was started.
 func TestSeenForTheFirstTime(t *testing.T) {
 	s := newScene(t)
 	s.mode = events.ModeObserve
@@ -308,8 +311,8 @@ func TestRunsThatDoNotEnd(t *testing.T) {
 	})
 }
 
-// TestRunsThatFailSinceAnEdit: the runs of before an edit of the template succeeded, those since failed. A run that somebody made by hand is
-// counted apart, whatever became of it.
+// TestRunsThatFailSinceAnEdit: the runs of before an edit of the template succeeded, those since failed. A run that
+// somebody made by hand is counted apart, whatever became of it.
 func TestRunsThatFailSinceAnEdit(t *testing.T) {
 	bothModes(t, func(_ *testing.T, s *scene, _ bool) {
 		s.add(func(*batchv1.CronJobSpec) {})
@@ -342,7 +345,8 @@ func (s *scene) byHand(name string) {
 	s.must(err)
 }
 
-// TestNotHealthyWhileItIsOpen: the API server does not answer creates, or nobody looks: a due time that is open for long is no health.
+// TestNotHealthyWhileItIsOpen: the API server does not answer creates, or nobody looks: a due time that is open for
+// long is no health.
 func TestNotHealthyWhileItIsOpen(t *testing.T) {
 	s := newScene(t)
 	s.mode = events.ModeAll
@@ -391,8 +395,8 @@ func (s *scene) answersOf(src history.Local, uid types.UID) (a answers) {
 	return a
 }
 
-// TestOneClock: explain, get, the list of CronJobs and ticks say the same of what is open, by the controller's clock, and where none runs by
-// the end of the log.
+// TestOneClock: explain, get, the list of CronJobs and ticks say the same of what is open, by the controller's clock,
+// and where none runs by the end of the log.
 func TestOneClock(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, observed bool) {
 		s.add(func(spec *batchv1.CronJobSpec) { spec.StartingDeadlineSeconds = new(int64(200)) })

@@ -19,11 +19,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TestEachDueTimeHasItsFate lives through random lives of one name, in both modes: schedules with @every, zones with changes of daylight saving,
-// policies, deadlines, edits, suspensions, deletions, Jobs that hang, another controller that stops, ours that is killed, or records no CronJobs
-// for a time. At random moments instants of the last hours are asked about. A due time is never denied, and nothing else is one; what was
-// started is told so and nothing else is; and no answer is HEALTHY while a due time is open for longer than its deadline, or 100 s.
-// JOBLEDGER_SEED is the first seed.
+// TestEachDueTimeHasItsFate lives through random lives of one name, in both modes: schedules with @every, zones with
+// changes of daylight saving, policies, deadlines, edits, suspensions, deletions, Jobs that hang, another controller
+// that stops, ours that is killed, or records no CronJobs for a time. At random moments instants of the last hours are
+// asked about. A due time is never denied, and nothing else is one; what was started is told so and nothing else is;
+// and no answer is HEALTHY while a due time is open for longer than its deadline, or 100 s. JOBLEDGER_SEED is the first
+// seed.
 func TestEachDueTimeHasItsFate(t *testing.T) {
 	t.Parallel()
 	worlds := 6
@@ -48,7 +49,8 @@ func TestEachDueTimeHasItsFate(t *testing.T) {
 	}
 }
 
-// tally is how much was asked: instants, due times, those of @every, those that nobody watched, and lives after the first.
+// tally is how much was asked: instants, due times, those of @every, those that nobody watched, and lives after the
+// first.
 type tally struct{ asked, dues, every, unwatched, lives int }
 
 type randomLives struct {
@@ -59,7 +61,8 @@ type randomLives struct {
 	n        int
 }
 
-// nightsOfLives are when lives begin: some hours before a zone changes to daylight saving or back, and on a day without anything.
+// nightsOfLives are when lives begin: some hours before a zone changes to daylight saving or back, and on a day without
+// anything.
 var nightsOfLives = []string{
 	"2026-01-01T03:00:17Z", "2026-03-28T23:30:17Z", "2026-10-24T23:10:17Z", "2026-03-08T05:50:17Z", "2026-11-01T04:30:17Z", "2026-04-04T13:40:17Z",
 }
@@ -225,7 +228,8 @@ func (r *randomLives) instant(now time.Time, any bool) (at time.Time, is, sure b
 	return at, is, sure
 }
 
-// judge asks about instants of the last time, and how it is; and whether all that is said agrees, if that is wanted, too.
+// judge asks about instants of the last time, and how it is; and whether all that is said agrees, if that is wanted,
+// too.
 func (r *randomLives) judge(n *tally, whole bool) {
 	r.t.Helper()
 	if len(r.lives) == 0 {

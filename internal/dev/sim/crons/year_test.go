@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// places are zones whose clocks change by whole hours, at the beginning of an hour, and not at midnight: there the schedules of the library
-// are due at each minute that matches, and at no other. What it does elsewhere has tests in internal/subject/zones and internal/subject/schedule.
+// places are zones whose clocks change by whole hours, at the beginning of an hour, and not at midnight: there the
+// schedules of the library are due at each minute that matches, and at no other. What it does elsewhere has tests in
+// internal/subject/zones and internal/subject/schedule.
 var places = []string{
 	"", "", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "Asia/Kolkata", "Africa/Casablanca", "Australia/Sydney",
 	"Pacific/Auckland", "Europe/Dublin", "Asia/Kathmandu", "America/St_Johns",
@@ -27,10 +28,11 @@ const (
 	dueTimesLong, livedLong = 20_000_000, 365
 )
 
-// TestAYear lives through a year (without JOBLEDGER_LONG half a year) of CronJobs, world after world until enough due times have passed: random schedules and zones, a
-// controller that is down for three tenths of the time, edits, suspensions, a clock that is set, slow and refused creates, requests that
-// fail, whose end is not known, or that come late. Each due time has one fate, no other instant has one, and no Job is made twice. The due
-// times are counted by a walk over the minutes of the year.
+// TestAYear lives through a year (without JOBLEDGER_LONG half a year) of CronJobs, world after world until enough due
+// times have passed: random schedules and zones, a controller that is down for three tenths of the time, edits,
+// suspensions, a clock that is set, slow and refused creates, requests that fail, whose end is not known, or that come
+// late. Each due time has one fate, no other instant has one, and no Job is made twice. The due times are counted by a
+// walk over the minutes of the year.
 func TestAYear(t *testing.T) {
 	t.Parallel()
 	least, days := dueTimes, lived

@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// C-043, C-044: a controller starts whose time zone database has other rules for a zone. They are a record, due times count by them from then
-// on and name them, and a record says what differs. A due time that is open, and is one by both, stays open.
+// C-043, C-044: a controller starts whose time zone database has other rules for a zone. They are a record, due times
+// count by them from then on and name them, and a record says what differs. A due time that is open, and is one by
+// both, stays open.
 func TestOtherRules(t *testing.T) {
 	m := newMachine(t, 1)
 	m.start()

@@ -20,9 +20,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestSeedsOverBudget gives every namespace a log budget that is nearly always exceeded, while users change everything. The controller
-// then skips versions. All invariants of other seeds still hold, through crashes, stops, relists, steps of the clock and small
-// files.
+// TestSeedsOverBudget gives every namespace a log budget that is nearly always exceeded, while users change everything.
+// The controller then skips versions. All invariants of other seeds still hold, through crashes, stops, relists, steps
+// of the clock and small files.
 func TestSeedsOverBudget(t *testing.T) {
 	t.Parallel()
 	passed := uint64(0)
@@ -114,8 +114,9 @@ func (a *attack) must(err error) {
 	}
 }
 
-// tick is one moment of the attack. In a second there are 10 patches of a Job's parallelism, 10 patches of two conditions of each pod
-// in the Job's namespace, and 5 Jobs that are made and deleted. Their templates are 60 KiB long and all different.
+// tick is one moment of the attack. In a second there are 10 patches of a Job's parallelism, 10 patches of two
+// conditions of each pod in the Job's namespace, and 5 Jobs that are made and deleted. Their templates are 60 KiB long
+// and all different.
 func (a *attack) tick(attacking bool) {
 	a.t.Helper()
 	if attacking {
@@ -174,8 +175,8 @@ func (a *attack) make() {
 	}
 }
 
-// logged is how many bytes of the log each namespace has, and the times at which the other tenant's Job was first seen, decided on
-// and retired.
+// logged is how many bytes of the log each namespace has, and the times at which the other tenant's Job was first seen,
+// decided on and retired.
 func (a *attack) logged() (bytes map[string]int, job []string) {
 	a.t.Helper()
 	bytes = map[string]int{}
@@ -206,9 +207,9 @@ func (a *attack) logged() (bytes map[string]int, job []string) {
 	return bytes, job
 }
 
-// TestTenantsCannotFillTheLog: three tenants write as much as they can, at some hundred requests a second. Once they are over their
-// budgets, the log grows by no more than one version of each of their objects a second. The Job of a fourth tenant is decided on in
-// the same milliseconds as without them.
+// TestTenantsCannotFillTheLog: three tenants write as much as they can, at some hundred requests a second. Once they
+// are over their budgets, the log grows by no more than one version of each of their objects a second. The Job of a
+// fourth tenant is decided on in the same milliseconds as without them.
 func TestTenantsCannotFillTheLog(t *testing.T) {
 	t.Parallel()
 	const budget = 128 << 10
@@ -279,9 +280,9 @@ func (a *attack) hoard(lives int) {
 	}
 }
 
-// TestNewJobsCannotFillTheLog: a tenant makes ten Jobs a second, whose policies fill 250 KB, and deletes them soon or never. Once the
-// tenant is over its budget, it writes no more than another budget in the same time, or one Job a minute. The Job of another tenant
-// is decided on in the same milliseconds as without it.
+// TestNewJobsCannotFillTheLog: a tenant makes ten Jobs a second, whose policies fill 250 KB, and deletes them soon or
+// never. Once the tenant is over its budget, it writes no more than another budget in the same time, or one Job a
+// minute. The Job of another tenant is decided on in the same milliseconds as without it.
 func TestNewJobsCannotFillTheLog(t *testing.T) {
 	t.Parallel()
 	const budget = 4 << 20 // in an hour: 68 KiB in a minute, which is 23 s for each of these Jobs

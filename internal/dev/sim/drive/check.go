@@ -18,9 +18,9 @@ import (
 )
 
 // CheckLog holds the log against itself: it replays without a divergence, deciding again right after a decision yields
-// nothing, folding from a snapshot gives the state that folding from the first record gives, and that is the state which
-// the loop holds. The records that the loop appended and folded are still what they were then. The log of a controller
-// that has handed over replays, too.
+// nothing, folding from a snapshot gives the state that folding from the first record gives, and that is the state
+// which the loop holds. The records that the loop appended and folded are still what they were then. The log of a
+// controller that has handed over replays, too.
 func (d *Driver) CheckLog() error {
 	if d.resting != nil {
 		if _, err := replayed(d.resting, nil); err != nil {
@@ -76,8 +76,8 @@ func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	return r.World(), nil
 }
 
-// checkTail: the live tail hands out the records that the loop has folded, so neither the fold nor anybody else may have
-// changed them since they were stored.
+// checkTail: the live tail hands out the records that the loop has folded, so neither the fold nor anybody else may
+// have changed them since they were stored.
 func (d *Driver) checkTail() error {
 	from := d.log.Head().Sequence
 	from -= min(from-1, 1000)
@@ -100,15 +100,16 @@ func (d *Driver) checkTail() error {
 	return nil
 }
 
-// references are what records may refer to: the hashes of specs and their large parts, by the records that store them; and commands.
+// references are what records may refer to: the hashes of specs and their large parts, by the records that store them;
+// and commands.
 type references struct {
 	specs, parts map[events.Sequence]string
 	ended        map[events.CommandID]events.Sequence // commands that were done or withdrawn, by the records that say so
 	file         events.Sequence                      // the first of the newest file
 }
 
-// check: what a record says about others is true: a Job's spec stands where it says, and the parts of a spec stand among the
-// causes of its record, in the same file. A command that was done, or was withdrawn, ends once.
+// check: what a record says about others is true: a Job's spec stands where it says, and the parts of a spec stand
+// among the causes of its record, in the same file. A command that was done, or was withdrawn, ends once.
 func (r *references) check(rec *events.Record) error {
 	switch f := rec.Facts.(type) {
 	case *events.JobTemplate:

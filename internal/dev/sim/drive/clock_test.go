@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSeedsOfClocks sets the controller's clock an hour forward and back. The part of a wait that has passed is not waited for again,
-// and no deadline passes early (design §4, J-146). Every third seed loses its log, too.
+// TestSeedsOfClocks sets the controller's clock an hour forward and back. The part of a wait that has passed is not
+// waited for again, and no deadline passes early (design §4, J-146). Every third seed loses its log, too.
 func TestSeedsOfClocks(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {

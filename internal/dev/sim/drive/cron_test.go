@@ -152,7 +152,8 @@ func (u *cronUsers) suspendAll() {
 	}
 }
 
-// runCrons lives through a while of CronJobs and their users, then through half an hour in which nothing fails, and comes to rest.
+// runCrons lives through a while of CronJobs and their users, then through half an hour in which nothing fails, and
+// comes to rest.
 func runCrons(t *testing.T, cfg drive.Config) *drive.Driver {
 	t.Helper()
 	d, err := drive.New(cfg)
@@ -182,16 +183,18 @@ func runCrons(t *testing.T, cfg drive.Config) *drive.Driver {
 	return d
 }
 
-// TestSeedsOfCronJobs lets the controller run CronJobs in the worlds of many seeds, with every disturbance there is but the loss of the log,
-// and users who edit, suspend and delete CronJobs and their Jobs, and make some by hand. After every step package invariants looks at all that
-// was written.
+// TestSeedsOfCronJobs lets the controller run CronJobs in the worlds of many seeds, with every disturbance there is but
+// the loss of the log, and users who edit, suspend and delete CronJobs and their Jobs, and make some by hand. After
+// every step package invariants looks at all that was written.
 //
-// C-240 to C-242, C-245: each Job is made for a due time that has come, is the only one of its minute, and is made of a CronJob that was seen to
-// start some, under its policy.
+// C-240 to C-242, C-245: each Job is made for a due time that has come, is the only one of its minute, and is made of a
+// CronJob that was seen to start some, under its policy.
 // C-243, C-244: the times of a status only go forward, and each due time in it has had its Job.
-// C-246: when all is quiet, no more finished Jobs are there than are kept, and the list of active ones has those that run.
+// C-246: when all is quiet, no more finished Jobs are there than are kept, and the list of active ones has those that
+// run.
 // C-247: a Job is deleted in the background, and because it is one too many or is replaced.
-// C-099, C-248: whenever nothing is left to do, and nothing has failed lately, a look is pending for each CronJob in time.
+// C-099, C-248: whenever nothing is left to do, and nothing has failed lately, a look is pending for each CronJob in
+// time.
 func TestSeedsOfCronJobs(t *testing.T) {
 	t.Parallel()
 	made, deleted := 0, 0
@@ -222,7 +225,8 @@ func TestSeedsOfCronJobs(t *testing.T) {
 	}
 }
 
-// C-113: in ordinary operation no Job is unexpected or missing, whatever the policy: two hours of schedules of every minute, and nothing fails.
+// C-113: in ordinary operation no Job is unexpected or missing, whatever the policy: two hours of schedules of every
+// minute, and nothing fails.
 func TestOrdinaryCronJobsAreNotTalkedAbout(t *testing.T) {
 	t.Parallel()
 	cfg := cronConfig(1)

@@ -32,8 +32,8 @@ func (d *Driver) cronSeen(w apiserver.Write) uint64 { return d.seen[w.Verb+" "+w
 // longestBackoff is longer than any CronJob waits after an error.
 const longestBackoff = 20 * time.Minute
 
-// PassCalmly ends the disturbances, and lets everything run for that long once all backoffs are over. Whenever nothing is left to do, a
-// look must be pending for each CronJob in time (C-248).
+// PassCalmly ends the disturbances, and lets everything run for that long once all backoffs are over. Whenever nothing
+// is left to do, a look must be pending for each CronJob in time (C-248).
 func (d *Driver) PassCalmly(period time.Duration) error {
 	d.client.Faults, d.lapsed = d.policy, false
 	if err := d.Pass(longestBackoff); err != nil {

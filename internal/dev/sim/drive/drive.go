@@ -375,7 +375,8 @@ func (d *Driver) Settle() error {
 	return errRestless
 }
 
-// Pass lets everything run for that long, in the time that it takes: nothing waits but for a moment that something names.
+// Pass lets everything run for that long, in the time that it takes: nothing waits but for a moment that something
+// names.
 func (d *Driver) Pass(period time.Duration) error {
 	end := d.World.Clock.Now().Add(period)
 	for {

@@ -24,8 +24,9 @@ import (
 // longer is how many times as many seeds a test runs with JOBLEDGER_LONG.
 const longer = 100
 
-// seeds is how many seeds a test runs: JOBLEDGER_SEEDS, or the number that CI has time for, or with JOBLEDGER_LONG many more. What CI has time
-// for is never less than the 6 that 'make mutants' runs: with those the mutants of the rules are noticed.
+// seeds is how many seeds a test runs: JOBLEDGER_SEEDS, or the number that CI has time for, or with JOBLEDGER_LONG many
+// more. What CI has time for is never less than the 6 that 'make mutants' runs: with those the mutants of the rules are
+// noticed.
 func seeds(t *testing.T, otherwise int) int {
 	t.Helper()
 	text := os.Getenv("JOBLEDGER_SEEDS")
@@ -65,8 +66,8 @@ func config(seed uint64) drive.Config {
 	}
 }
 
-// TestSeeds lets the controller work in the worlds of many seeds, with every disturbance there is but the loss of the log.
-// After every step package invariants looks at all that was written, and at the end CheckLog at the log.
+// TestSeeds lets the controller work in the worlds of many seeds, with every disturbance there is but the loss of the
+// log. After every step package invariants looks at all that was written, and at the end CheckLog at the log.
 //
 // J-089: whichever step it crashes at, each pod that ended is counted once, and none is forgotten.
 // J-085: no finalizer of a pod that is to be counted goes before a stored status accounts for it.
@@ -74,7 +75,8 @@ func config(seed uint64) drive.Config {
 // J-008, J-009, J-082: nothing of a finished Job is written again, made or deleted.
 // J-102: no deleted Job leaves a finalizer.
 // J-003: one loop decides: a replay, record by record, makes the very same decisions.
-// J-015: whatever is recorded of a Job makes it be decided at once, and waits that are over do: deciding again finds nothing.
+// J-015: whatever is recorded of a Job makes it be decided at once, and waits that are over do: deciding again finds
+// nothing.
 // J-193: after each crash the log and a listing are all that is known, and every invariant goes on holding.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
@@ -85,7 +87,8 @@ func TestSeeds(t *testing.T) {
 
 // J-251: with the log lost, what was decided from pods is decided again from those that still carry the finalizer.
 //
-// TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (design §2, invariant 4).
+// TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (design
+// §2, invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -97,8 +100,8 @@ func TestSeedsWithALostLog(t *testing.T) {
 	}
 }
 
-// TestSeedsWithALostKey loses the key with half of the crashes: specs are stated again, under new names, and no create in doubt is
-// made twice for that, or forgotten (J-014). The logs replay without a key.
+// TestSeedsWithALostKey loses the key with half of the crashes: specs are stated again, under new names, and no create
+// in doubt is made twice for that, or forgotten (J-014). The logs replay without a key.
 func TestSeedsWithALostKey(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -124,8 +127,8 @@ func TestSeedsInSmallFiles(t *testing.T) {
 	}
 }
 
-// TestSeedsOfStalls has watches that are behind for a while: the answers to what the controller asks are newer than what they show, and
-// a Job with many pods is over and retired before the last versions of its pods come.
+// TestSeedsOfStalls has watches that are behind for a while: the answers to what the controller asks are newer than
+// what they show, and a Job with many pods is over and retired before the last versions of its pods come.
 func TestSeedsOfStalls(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -143,8 +146,8 @@ func TestSeedsOfStalls(t *testing.T) {
 	}
 }
 
-// TestSeedsOfStops stops and starts the process all the time, in good order or late, and lets the Lease lapse: commands that were
-// not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
+// TestSeedsOfStops stops and starts the process all the time, in good order or late, and lets the Lease lapse: commands
+// that were not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
 func TestSeedsOfStops(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -157,8 +160,9 @@ func TestSeedsOfStops(t *testing.T) {
 	}
 }
 
-// TestSeedsFullOfRefusals refuses every other request, for every reason there is, while users suspend, scale and delete. A command in
-// backoff is tried again, is given up when it is not wanted any more, and never makes a second pod (J-017, J-058, J-060, J-101).
+// TestSeedsFullOfRefusals refuses every other request, for every reason there is, while users suspend, scale and
+// delete. A command in backoff is tried again, is given up when it is not wanted any more, and never makes a second pod
+// (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -176,9 +180,9 @@ func TestSeedsFullOfRefusals(t *testing.T) {
 	}
 }
 
-// TestSeedsOfClaims lets users orphan, relabel, copy and delete pods all the time, and the Jobs run for longer. Each adopted or
-// released pod is counted once, and no pod keeps a finalizer or an owner without a reason (J-172 to J-180). Every third seed loses
-// its log, too.
+// TestSeedsOfClaims lets users orphan, relabel, copy and delete pods all the time, and the Jobs run for longer. Each
+// adopted or released pod is counted once, and no pod keeps a finalizer or an owner without a reason (J-172 to J-180).
+// Every third seed loses its log, too.
 func TestSeedsOfClaims(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -200,9 +204,9 @@ var noClaims = []users.Deed{
 	users.PauseJob, users.LimitJob, users.HurryJob, users.ReplaceJob, users.MeddleJob, users.ReindexPod,
 }
 
-// TestSeedsOfMeddling lets users do all that they can to Jobs: change limits, deadlines and policies, pause and resize, edit every
-// part of the status but the counters, and give pods other indexes (J-013, J-035, J-044, J-055, J-151, J-164). In each seed the users
-// do only some of these, and do them more often.
+// TestSeedsOfMeddling lets users do all that they can to Jobs: change limits, deadlines and policies, pause and resize,
+// edit every part of the status but the counters, and give pods other indexes (J-013, J-035, J-044, J-055, J-151,
+// J-164). In each seed the users do only some of these, and do them more often.
 func TestSeedsOfMeddling(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -220,9 +224,9 @@ func TestSeedsOfMeddling(t *testing.T) {
 	}
 }
 
-// TestSeedsOfRemovals lets users suspend, resume, scale and resize Jobs all the time. The podFailurePolicy of these Jobs fails the Job
-// for one exit code only: that of a pod that was asked to stop. The removal of surplus pods must never fail the Job (J-133). Every
-// other seed loses its log, too.
+// TestSeedsOfRemovals lets users suspend, resume, scale and resize Jobs all the time. The podFailurePolicy of these
+// Jobs fails the Job for one exit code only: that of a pod that was asked to stop. The removal of surplus pods must
+// never fail the Job (J-133). Every other seed loses its log, too.
 func TestSeedsOfRemovals(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -247,8 +251,9 @@ var onlyRemovals = []users.Deed{
 	users.DeleteJob, users.RecreateJob, users.MakeOrphan, users.LimitJob, users.HurryJob, users.ReplaceJob, users.ReindexPod, users.MeddleJob,
 }
 
-// TestSeedsOfFailingIndexes lets users change limits and deadlines all the time. The Jobs have a limit per index, and their pods run
-// for long. An index whose pod is deleted because the Job fails has not failed (J-116). Every other seed loses its log, too.
+// TestSeedsOfFailingIndexes lets users change limits and deadlines all the time. The Jobs have a limit per index, and
+// their pods run for long. An index whose pod is deleted because the Job fails has not failed (J-116). Every other seed
+// loses its log, too.
 func TestSeedsOfFailingIndexes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {

@@ -19,7 +19,8 @@ func (d *Driver) cut() error {
 	return nil
 }
 
-// stall has a watch show little, one event in twenty steps, for up to 20 s: what the controller reads and is answered meanwhile is newer than what it then shows.
+// stall has a watch show little, one event in twenty steps, for up to 20 s: what the controller reads and is answered
+// meanwhile is newer than what it then shows.
 func (d *Driver) stall() error {
 	all := d.resources()
 	r := all[d.rng.IntN(len(all))]
@@ -53,8 +54,8 @@ func (d *Driver) crash() error {
 	return d.boot()
 }
 
-// fall ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on. Of the requests that are
-// on their way some reach the server later.
+// fall ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on. Of the
+// requests that are on their way some reach the server later.
 func (d *Driver) fall() {
 	for _, call := range d.flying {
 		if d.rng.IntN(2) == 0 && !call.Withdrawn {

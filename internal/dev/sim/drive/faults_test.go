@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 )
 
-// TestEveryRequestFails: for a quarter of an hour every request that can fail in one way does, through crashes and restarts.
-// Meanwhile the controller neither presses the server nor fills its log; afterwards every Job goes on and ends, with no pod too
-// many (J-017, J-018, J-060, J-094, J-101, J-237).
+// TestEveryRequestFails: for a quarter of an hour every request that can fail in one way does, through crashes and
+// restarts. Meanwhile the controller neither presses the server nor fills its log; afterwards every Job goes on and
+// ends, with no pod too many (J-017, J-018, J-060, J-094, J-101, J-237).
 func TestEveryRequestFails(t *testing.T) {
 	t.Parallel()
 	for kind := apiserver.TimeoutBefore; kind < apiserver.TouchedByAnother; kind++ {
@@ -117,7 +117,8 @@ func TestAServersWishIsKept(t *testing.T) {
 	}
 }
 
-// tries are the time at which the API server refused the request of the record, and the time of the next try; 0 for never.
+// tries are the time at which the API server refused the request of the record, and the time of the next try; 0 for
+// never.
 func tries(d *drive.Driver, rec *events.Record) (refused, again events.Time) {
 	for _, c := range d.World.Server.Calls(0) {
 		if c.Actor != "jobledger" || c.Name != rec.Evidence.Name || c.Verb == "get" {

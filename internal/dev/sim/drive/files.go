@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// files: a log that begins with a file is, from the record on which says that the file stands alone, the log that has all files
-// before it: the worlds hold the same states, and a replay of the rest decides the same. Two such logs are followed to the
-// end, the one that begins first and the one that begins last.
+// files: a log that begins with a file is, from the record on which says that the file stands alone, the log that has
+// all files before it: the worlds hold the same states, and a replay of the rest decides the same. Two such logs are
+// followed to the end, the one that begins first and the one that begins last.
 type files struct {
 	whole       *projector.World
 	first, last *replay.Replay // of logs that begin with a file; nil for none yet

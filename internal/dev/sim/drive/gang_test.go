@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// TestSeedsOfGangs lets half of the Jobs be gangs, in the worlds of many seeds: every Job has one Workload and one PodGroup at
-// a time, whatever is lost in between, both were there before its first pod, and its pods name the PodGroup (J-240 to J-247).
+// TestSeedsOfGangs lets half of the Jobs be gangs, in the worlds of many seeds: every Job has one Workload and one
+// PodGroup at a time, whatever is lost in between, both were there before its first pod, and its pods name the PodGroup
+// (J-240 to J-247).
 func TestSeedsOfGangs(t *testing.T) {
 	t.Parallel()
 	grouped := 0

@@ -19,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestAGroupCostsTwoWritesAndARead: of each Job in a namespace its Workload is made, read once and its PodGroup made, and none is listed,
-// however many gangs the namespace has: 30 and 300, and 10,000 at length.
+// TestAGroupCostsTwoWritesAndARead: of each Job in a namespace its Workload is made, read once and its PodGroup made,
+// and none is listed, however many gangs the namespace has: 30 and 300, and 10,000 at length.
 func TestAGroupCostsTwoWritesAndARead(t *testing.T) {
 	t.Parallel()
 	sizes := []int{30, 300}

@@ -15,9 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestACrashAtEachStepOfAGroup ends the process at each step of two gangs, so before and after each request about their groups, with and without
-// its log, and once more three steps later: each Job has one Workload and one PodGroup, no pod is outside of its gang, and both Jobs end
-// (J-242, J-245, J-247).
+// TestACrashAtEachStepOfAGroup ends the process at each step of two gangs, so before and after each request about their
+// groups, with and without its log, and once more three steps later: each Job has one Workload and one PodGroup, no pod
+// is outside of its gang, and both Jobs end (J-242, J-245, J-247).
 func TestACrashAtEachStepOfAGroup(t *testing.T) {
 	t.Parallel()
 	worlds, steps := 1, 72

@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestSeedsOfTurns lets two controllers, each with its own log, take turns on one cluster. One is stopped or killed. The other goes on
-// from its own log and from the cluster as it is. Nothing is counted twice or forgotten, no pod is one too many, and no finalizer
-// stays (O-008). In every other seed the controllers replace the built-in one.
+// TestSeedsOfTurns lets two controllers, each with its own log, take turns on one cluster. One is stopped or killed.
+// The other goes on from its own log and from the cluster as it is. Nothing is counted twice or forgotten, no pod is
+// one too many, and no finalizer stays (O-008). In every other seed the controllers replace the built-in one.
 func TestSeedsOfTurns(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {

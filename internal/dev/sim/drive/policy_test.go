@@ -16,9 +16,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/users"
 )
 
-// TestSeedsOfProtectedPods lets users scale, resize, suspend and resume Jobs. A policy protects every second pod: no such pod may be
-// deleted, nor patched while it runs. The policy holds up those pods alone. Every Job comes to its end, and a protected pod that
-// ended with its finalizer is counted (J-049, J-073, J-074, J-179).
+// TestSeedsOfProtectedPods lets users scale, resize, suspend and resume Jobs. A policy protects every second pod: no
+// such pod may be deleted, nor patched while it runs. The policy holds up those pods alone. Every Job comes to its end,
+// and a protected pod that ended with its finalizer is counted (J-049, J-073, J-074, J-179).
 func TestSeedsOfProtectedPods(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -37,8 +37,8 @@ var noSizes = []users.Deed{
 	users.RecreateJob, users.MakeOrphan, users.LimitJob, users.HurryJob, users.ReplaceJob, users.ReindexPod, users.MeddleJob,
 }
 
-// TestARemovalThatIsDeniedHoldsUpNothing: pods that never end are surplus, and a policy denies their removal. Then the Job wants more
-// pods again. As many run as it wants, and the surplus pods are among them (J-049, J-070, J-074).
+// TestARemovalThatIsDeniedHoldsUpNothing: pods that never end are surplus, and a policy denies their removal. Then the
+// Job wants more pods again. As many run as it wants, and the surplus pods are among them (J-049, J-070, J-074).
 func TestARemovalThatIsDeniedHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

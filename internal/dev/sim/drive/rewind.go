@@ -17,9 +17,9 @@ type backup struct {
 	checker *invariants.Backup
 }
 
-// rewind makes a backup of the cluster, or restores the one that there is: all servers stop, what was on its way to them never
-// arrives, and they come back with what was stored at the time of the backup. The process lives through it, or is killed and
-// starts again before or afterwards.
+// rewind makes a backup of the cluster, or restores the one that there is: all servers stop, what was on its way to
+// them never arrives, and they come back with what was stored at the time of the backup. The process lives through it,
+// or is killed and starts again before or afterwards.
 func (d *Driver) rewind() error {
 	if err := d.checker.Check(); err != nil {
 		return err
@@ -59,8 +59,8 @@ func (d *Driver) rewind() error {
 	return nil
 }
 
-// tells reports whether the Jobs of the restored cluster tell that it went back, whatever version it is at: the log has a newer
-// version of one, or its end.
+// tells reports whether the Jobs of the restored cluster tell that it went back, whatever version it is at: the log has
+// a newer version of one, or its end.
 func (d *Driver) tells() bool {
 	if appended, durable := d.Log().Batches(); appended != durable {
 		return false

@@ -5,10 +5,11 @@ import (
 	"testing"
 )
 
-// TestSeedsOfRewinds restores the cluster from a backup again and again. The controller lives through it, or is killed and starts
-// again. Its knowledge of the lost past never misleads it: in the restored cluster each pod is counted once and none is forgotten, no
-// index gets a second pod, and no finalizer stays. The log says when the cluster went back, and replays without a divergence. Every
-// other seed has small files and snapshots; some lose logs or let the Lease lapse.
+// TestSeedsOfRewinds restores the cluster from a backup again and again. The controller lives through it, or is killed
+// and starts again. Its knowledge of the lost past never misleads it: in the restored cluster each pod is counted once
+// and none is forgotten, no index gets a second pod, and no finalizer stays. The log says when the cluster went back,
+// and replays without a divergence. Every other seed has small files and snapshots; some lose logs or let the Lease
+// lapse.
 func TestSeedsOfRewinds(t *testing.T) {
 	t.Parallel()
 	rewinds, found := uint64(0), uint64(0)

@@ -22,9 +22,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestAPINCannotBeGuessedFromTheLog: a PIN of four digits is in a Job's environment. An attacker has the log, its snapshot and the pods'
-// metadata, and knows everything else about the Job. The attacker tries all ten thousand PINs, and no hash confirms one. With the
-// log's key the PIN is found at once. That is the purpose of the key, and it proves that the search can find a PIN.
+// TestAPINCannotBeGuessedFromTheLog: a PIN of four digits is in a Job's environment. An attacker has the log, its
+// snapshot and the pods' metadata, and knows everything else about the Job. The attacker tries all ten thousand PINs,
+// and no hash confirms one. With the log's key the PIN is found at once. That is the purpose of the key, and it proves
+// that the search can find a PIN.
 func TestAPINCannotBeGuessedFromTheLog(t *testing.T) {
 	t.Parallel()
 	const pin = "4711"
@@ -97,8 +98,8 @@ func everythingTold(t *testing.T, d *drive.Driver, job *batchv1.Job) string {
 	return all.String()
 }
 
-// hashesIn are the first 8 bytes of everything that may be a hash, in hexadecimal digits. everythingTold prints bytes in such digits,
-// too.
+// hashesIn are the first 8 bytes of everything that may be a hash, in hexadecimal digits. everythingTold prints bytes
+// in such digits, too.
 func hashesIn(text string) map[string]bool {
 	found := map[string]bool{}
 	for _, run := range regexp.MustCompile(`[0-9a-f]{16,}`).FindAllString(text, -1) {
@@ -109,8 +110,8 @@ func hashesIn(text string) map[string]bool {
 	return found
 }
 
-// guess tries every PIN in every form that could have been hashed, with every known key. It returns the PIN, empty when no hash
-// confirms one.
+// guess tries every PIN in every form that could have been hashed, with every known key. It returns the PIN, empty when
+// no hash confirms one.
 func guess(t *testing.T, job *batchv1.Job, hashes map[string]bool, key []byte) string {
 	t.Helper()
 	forms := append(templateForms(t, job), "4711")
@@ -140,8 +141,9 @@ func guess(t *testing.T, job *batchv1.Job, hashes map[string]bool, key []byte) s
 	return ""
 }
 
-// templateForms is what may be hashed of the Job's pod template, without what the API server generated: what pods take over of its metadata
-// with the spec as the server sends it, in protobuf or JSON, the whole in JSON, and the part that has the PIN.
+// templateForms is what may be hashed of the Job's pod template, without what the API server generated: what pods take
+// over of its metadata with the spec as the server sends it, in protobuf or JSON, the whole in JSON, and the part that
+// has the PIN.
 func templateForms(t *testing.T, job *batchv1.Job) []string {
 	t.Helper()
 	bare := job.Spec.Template.DeepCopy()

@@ -124,8 +124,8 @@ func heavy(name string, variables int) *batchv1.Job {
 	return job
 }
 
-// TestAChangeOfANumberIsSmall: a user patches a number with 25 bytes, again and again. Each patch makes the log grow by a few hundred
-// bytes, however large the rest of the Job is. A new file has the whole spec once more, and stands alone.
+// TestAChangeOfANumberIsSmall: a user patches a number with 25 bytes, again and again. Each patch makes the log grow by
+// a few hundred bytes, however large the rest of the Job is. A new file has the whole spec once more, and stands alone.
 func TestAChangeOfANumberIsSmall(t *testing.T) {
 	t.Parallel()
 	const patches, most = 40, 300
@@ -164,7 +164,8 @@ func TestAChangeOfANumberIsSmall(t *testing.T) {
 	}
 }
 
-// TestALargeTemplateIsStoredByItsHash: when the redacted template is larger than 64 KiB, only its hash and size are stored.
+// TestALargeTemplateIsStoredByItsHash: when the redacted template is larger than 64 KiB, only its hash and size are
+// stored.
 func TestALargeTemplateIsStoredByItsHash(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -192,8 +193,8 @@ func TestALargeTemplateIsStoredByItsHash(t *testing.T) {
 	}
 }
 
-// TestNamespacesShareNoSpec: a spec that one namespace stored does not show in another, so the log of one namespace does not tell what
-// runs in the other. Jobs of one namespace share it.
+// TestNamespacesShareNoSpec: a spec that one namespace stored does not show in another, so the log of one namespace
+// does not tell what runs in the other. Jobs of one namespace share it.
 func TestNamespacesShareNoSpec(t *testing.T) {
 	t.Parallel()
 	w := watch(t)

@@ -13,8 +13,8 @@ func (d *Driver) stop() error {
 	return d.boot()
 }
 
-// end ends the process in good order: what was not begun is given back, and the rest is waited for; one of three takes too
-// long and leaves the rest in doubt.
+// end ends the process in good order: what was not begun is given back, and the rest is waited for; one of three takes
+// too long and leaves the rest in doubt.
 func (d *Driver) end() error {
 	d.say("stop")
 	d.process.Hand(nil, d.process.Loop.Stop(d.now()))

@@ -16,9 +16,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestSeedsOfTTL gives Jobs a TTL, which users set, change and take away while they run and after they finished. The process crashes, is
-// stopped and loses its log, and its clock is set an hour forward and back. No Job is deleted before the TTL of its stored version has
-// passed by the controller's clock, and none is forgotten (T-013, T-051, T-070 to T-073).
+// TestSeedsOfTTL gives Jobs a TTL, which users set, change and take away while they run and after they finished. The
+// process crashes, is stopped and loses its log, and its clock is set an hour forward and back. No Job is deleted
+// before the TTL of its stored version has passed by the controller's clock, and none is forgotten (T-013, T-051, T-070
+// to T-073).
 func TestSeedsOfTTL(t *testing.T) {
 	t.Parallel()
 	deleted, conflicts := 0, 0

@@ -22,9 +22,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestSeedsOfWorkloads lets Jobs be scheduled by the rules of Kubernetes 1.37, in the worlds of many seeds: users change how many pods
-// run, the API of Workloads is switched off and on, and PodGroups without pods are deleted. There is never a second Workload of a
-// Job, no pod of a gang is made before its PodGroup is there, and pods name it while it is (J-240 to J-247).
+// TestSeedsOfWorkloads lets Jobs be scheduled by the rules of Kubernetes 1.37, in the worlds of many seeds: users
+// change how many pods run, the API of Workloads is switched off and on, and PodGroups without pods are deleted. There
+// is never a second Workload of a Job, no pod of a gang is made before its PodGroup is there, and pods name it while it
+// is (J-240 to J-247).
 func TestSeedsOfWorkloads(t *testing.T) {
 	t.Parallel()
 	sum := &groupsSeen{}
@@ -112,7 +113,8 @@ func someOf(rng *rand.Rand, parallelism *int32) *int32 {
 // groupsSeen counts what the seeds were about.
 type groupsSeen struct{ inGang, inBasic, plain, resized, dropped int }
 
-// late is how long after the controller was told that a PodGroup is gone a pod may still come that names it: its create was on its way.
+// late is how long after the controller was told that a PodGroup is gone a pod may still come that names it: its create
+// was on its way.
 const late = 30 * time.Second
 
 func (n *groupsSeen) check(server *apiserver.Server, rule events.GangRule) error {

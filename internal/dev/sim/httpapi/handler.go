@@ -251,7 +251,8 @@ func answer(w http.ResponseWriter, code int, object any) {
 	_ = json.NewEncoder(w).Encode(object) // the client may be gone
 }
 
-// refuse answers with the Status of an error. An error that is none of a server's, such as a timeout, cuts the connection.
+// refuse answers with the Status of an error. An error that is none of a server's, such as a timeout, cuts the
+// connection.
 func refuse(w http.ResponseWriter, err error) {
 	var known apierrors.APIStatus
 	if !errors.As(err, &known) {

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// list is the objects of a kind that the request asks for by namespace or name, or a page of them. All pages are as of the version
-// of the first, whatever is written between.
+// list is the objects of a kind that the request asks for by namespace or name, or a page of them. All pages are as of
+// the version of the first, whatever is written between.
 func (s *Server) list(r *http.Request, p path) (any, error) {
 	query := r.URL.Query()
 	size, err := s.pageSize(query)

@@ -17,7 +17,8 @@ import (
 // strict refuses fields that there are not.
 var strict = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 
-// Load stores the objects of YAML documents as they are given ([apiserver.Server.Load]). Nothing happens to them before all are there.
+// Load stores the objects of YAML documents as they are given ([apiserver.Server.Load]). Nothing happens to them before
+// all are there.
 func (s *Server) Load(documents []byte) (err error) {
 	s.Do(func(w *world.World) { err = load(w, documents) })
 	return err

@@ -24,8 +24,8 @@ metadata: {namespace: jobledger, name: ours, uid: uid-ours}
 spec: {holderIdentity: a, renewTime: "2026-01-02T15:04:05.123456Z"}
 `
 
-// TestLoadedObjectsAreServed: they are what the YAML says, calls meet the faults they ask for, and each write is noted as it was
-// asked for, in both encodings.
+// TestLoadedObjectsAreServed: they are what the YAML says, calls meet the faults they ask for, and each write is noted
+// as it was asked for, in both encodings.
 func TestLoadedObjectsAreServed(t *testing.T) {
 	for _, contentType := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
 		t.Run(contentType, func(t *testing.T) {

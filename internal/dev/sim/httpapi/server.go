@@ -17,8 +17,8 @@ type Config struct {
 	World *world.World
 	// MaxPage is the most objects on a page of a list for which the client set a limit; 0 is no bound but the client's.
 	MaxPage int
-	// Writes gets a line for each request that is no read, before it is carried out: METHOD PATH BODY, the body in JSON. Lines are
-	// written one at a time. Nil for none.
+	// Writes gets a line for each request that is no read, before it is carried out: METHOD PATH BODY, the body in JSON.
+	// Lines are written one at a time. Nil for none.
 	Writes io.Writer
 	// Forbid refuses everything but the version with 403, as to a user who has no role.
 	Forbid bool

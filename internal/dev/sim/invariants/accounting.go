@@ -48,8 +48,8 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// checkShape: what every status has after the controller's first write, how one may follow another, and that conditions of others
-// stay as they are.
+// checkShape: what every status has after the controller's first write, how one may follow another, and that conditions
+// of others stay as they are.
 func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	s := &after.Status
 	if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil {
@@ -146,8 +146,8 @@ func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types
 	p.account(j, to)
 }
 
-// checkWaited: a pod that somebody deleted, and that has not ended, is given its time before it is listed as failed (J-022), unless its
-// Job fails or is being deleted.
+// checkWaited: a pod that somebody deleted, and that has not ended, is given its time before it is listed as failed
+// (J-022), unless its Job fails or is being deleted.
 func (c *Checker) checkWaited(w apiserver.Write, j *job, before *batchv1.Job, uid types.UID) {
 	p := c.pods[uid]
 	if p == nil || p.now.Status.Phase == corev1.PodFailed || isTrue(before, batchv1.JobFailureTarget) || before.DeletionTimestamp != nil {
@@ -178,8 +178,8 @@ func (p *pod) failedBeforeDeletion() bool {
 	return false
 }
 
-// checkCounters: the counters move by what left the lists. The write that finishes the Job also counts the pods that are
-// still to be counted then, all of them and nothing else.
+// checkCounters: the counters move by what left the lists. The write that finishes the Job also counts the pods that
+// are still to be counted then, all of them and nothing else.
 func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv1.Job, succeeded, failed int32) {
 	least, most := bounds{}, bounds{}
 	if apiserver.JobFinished(after) {
@@ -203,8 +203,8 @@ func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv
 // bounds of how many pods the finishing write counts by itself.
 type bounds struct{ succeeded, failed int32 }
 
-// toCount finds the pods of the Job that no stored status accounts for: those that the finishing write has to count, and
-// those that it may count. They are accounted for from then on.
+// toCount finds the pods of the Job that no stored status accounts for: those that the finishing write has to count,
+// and those that it may count. They are accounted for from then on.
 func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 	for _, p := range j.sortedPods() {
 		if p.accounted(j) != unaccounted || p.droppedBy == c.cfg.Actor || p.job != j {

@@ -27,13 +27,14 @@ type Config struct {
 	DeletesExpired bool
 	// HeldAtEnd is how many pods may carry the finalizer when a Job is finished; 0 for any number.
 	HeldAtEnd int
-	// DeletedPodWait is how long a Pod that is being deleted may end by itself before it counts as failed (J-022); 0 for not at all.
+	// DeletedPodWait is how long a Pod that is being deleted may end by itself before it counts as failed (J-022); 0 for
+	// not at all.
 	DeletedPodWait time.Duration
 	// Intent, when set, tells what the controller wanted with a write of a Pod (a creation, or the removal of the
 	// finalizer), and what it had seen when it decided. Without it the checks that need it are weaker.
 	Intent func(apiserver.Write) (Intent, bool)
-	// CronSeen, when set, tells which version of its CronJob the controller had seen when it decided on a write of a Job; 0 when that is not
-	// known. Without it the checks that need it are left out.
+	// CronSeen, when set, tells which version of its CronJob the controller had seen when it decided on a write of a Job;
+	// 0 when that is not known. Without it the checks that need it are left out.
 	CronSeen func(apiserver.Write) uint64
 }
 
@@ -43,7 +44,8 @@ type Intent struct {
 	Surplus bool
 	// NeverCounted: the finalizer goes because the Pod is not to be counted, which was decided before it ended (J-091).
 	NeverCounted bool
-	// PodSeen and JobSeen are the resource versions of the Pod and of its Job that the decision was made on; 0 when not known.
+	// PodSeen and JobSeen are the resource versions of the Pod and of its Job that the decision was made on; 0 when not
+	// known.
 	PodSeen, JobSeen uint64
 }
 
@@ -95,8 +97,9 @@ func New(cfg Config) *Checker {
 	return &Checker{cfg: cfg, jobs: map[types.UID]*job{}, pods: map[types.UID]*pod{}, crons: map[types.UID]*cron{}, ran: map[types.UID]bool{}, names: map[types.UID]apiserver.Key{}}
 }
 
-// LogLost tells that the controller's log is gone, or that another controller goes on, which knows what its own log says. From then on a call of it that takes effect after it was given up on is
-// forgiven: the controller cannot know that it was made. Nor can it know which pods it was about to delete.
+// LogLost tells that the controller's log is gone, or that another controller goes on, which knows what its own log
+// says. From then on a call of it that takes effect after it was given up on is forgiven: the controller cannot know
+// that it was made. Nor can it know which pods it was about to delete.
 func (c *Checker) LogLost() {
 	c.forgotten = true
 	for _, p := range c.pods {
@@ -119,9 +122,9 @@ func (c *Checker) Backup() *Backup {
 	return b
 }
 
-// Rewound tells that the server was restored from the backup that was made with this one: what was written since did not
-// happen, and the controller has forgotten it, as after the loss of its log. Another controller that is away, with a
-// log of its own, may remember it.
+// Rewound tells that the server was restored from the backup that was made with this one: what was written since did
+// not happen, and the controller has forgotten it, as after the loss of its log. Another controller that is away, with
+// a log of its own, may remember it.
 func (c *Checker) Rewound(b *Backup, away bool) {
 	c.jobs, c.pods = copied(b.jobs, b.pods)
 	c.undo(b.crons, away)
@@ -154,15 +157,16 @@ func copied(jobs map[types.UID]*job, pods map[types.UID]*pod) (map[types.UID]*jo
 	return js, ps
 }
 
-// MaySurplus tells that the finalizer of a pod is to be dropped as surplus, as a process found in the log that it starts on: whether
-// its forerunner has sent that it cannot know.
+// MaySurplus tells that the finalizer of a pod is to be dropped as surplus, as a process found in the log that it
+// starts on: whether its forerunner has sent that it cannot know.
 func (c *Checker) MaySurplus(uid types.UID) {
 	if p := c.pods[uid]; p != nil && p.tracked && p.job != nil && !c.accounted(p.job, p) {
 		p.dropTried = true
 	}
 }
 
-// Check reads what was written and called since the last time. It returns the violations in it, each a *Violation, joined.
+// Check reads what was written and called since the last time. It returns the violations in it, each a *Violation,
+// joined.
 func (c *Checker) Check() error {
 	c.found = nil
 	calls := c.cfg.Server.Calls(c.calls)

@@ -13,8 +13,8 @@ func (c *Checker) ClockSet(offset time.Duration) {
 	c.clock = append(c.clock, setting{c.cfg.Server.Clock().Now(), offset})
 }
 
-// elapsed is how long, at most, the Job had run from one time to another, both as the controller published them. What it had served
-// of a wait when its clock was set it keeps (design §4).
+// elapsed is how long, at most, the Job had run from one time to another, both as the controller published them. What
+// it had served of a wait when its clock was set it keeps (design §4).
 func (c *Checker) elapsed(j *job, start, end time.Time) time.Duration {
 	longest := time.Duration(0)
 	if c.forgotten || j.starter != c.cfg.Actor { // no more can be known than what is published, and what the clock showed
@@ -32,8 +32,8 @@ func (c *Checker) elapsed(j *job, start, end time.Time) time.Duration {
 	return longest
 }
 
-// truly are the world's times, since the Job was created, at which the controller's clock may have led to this one. A time that has not
-// been published yet moves with the clock, so it may be of before the clock was set.
+// truly are the world's times, since the Job was created, at which the controller's clock may have led to this one. A
+// time that has not been published yet moves with the clock, so it may be of before the clock was set.
 func (c *Checker) truly(j *job, shown time.Time) []time.Time {
 	var out []time.Time
 	for i, offset := 0, time.Duration(0); i <= len(c.clock); i++ {

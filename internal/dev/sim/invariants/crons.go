@@ -62,8 +62,8 @@ func (c *Checker) wroteCron(w apiserver.Write) {
 	k.now, k.versions = after, append(k.versions, after)
 }
 
-// checkCronWrite: of a CronJob the controller writes nothing but the status. Its times only go forward, and each due time that it says
-// has started has had its Job.
+// checkCronWrite: of a CronJob the controller writes nothing but the status. Its times only go forward, and each due
+// time that it says has started has had its Job.
 func (c *Checker) checkCronWrite(w apiserver.Write, k *cron, before, after *batchv1.CronJob) {
 	if before == nil || after == nil || w.Subresource != "status" || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		c.reportCron("C-001", w.Version, k, "the controller may only write statuses of CronJobs, this is %s", w.Verb)
@@ -165,7 +165,8 @@ func (c *Checker) checkRunMade(w apiserver.Write, k *cron, made *run) {
 	}
 }
 
-// checkRunDeleted: a Job goes in the background, and because there are more finished ones than are kept, or another one replaces it.
+// checkRunDeleted: a Job goes in the background, and because there are more finished ones than are kept, or another one
+// replaces it.
 func (c *Checker) checkRunDeleted(w apiserver.Write, k *cron, before, after *batchv1.Job) {
 	if k == nil { // it lost its owner while the request was on its way
 		return
@@ -233,9 +234,9 @@ func (c *Checker) settledCron(version uint64, k *cron) {
 	}
 }
 
-// Pending checks that a look is pending for each CronJob that can start: no later than its next due time and 100 ms. It is for a world in
-// which everything has been seen, no request has failed lately and nothing is left to do at the time; wake is when the controller looks
-// next, by its own clock, and zero for never.
+// Pending checks that a look is pending for each CronJob that can start: no later than its next due time and 100 ms. It
+// is for a world in which everything has been seen, no request has failed lately and nothing is left to do at the time;
+// wake is when the controller looks next, by its own clock, and zero for never.
 func (c *Checker) Pending(now, wake time.Time) error {
 	c.found = nil
 	for _, k := range c.sortedCrons() {
@@ -258,8 +259,8 @@ func (c *Checker) Pending(now, wake time.Time) error {
 	return c.joined()
 }
 
-// paced is when there is a look at the latest at a CronJob that is due several times in a minute (C-085): by its next due time, or by the
-// first of the next minute, when no Job can be made for those of this one.
+// paced is when there is a look at the latest at a CronJob that is due several times in a minute (C-085): by its next
+// due time, or by the first of the next minute, when no Job can be made for those of this one.
 func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time.Time {
 	minute := now.Truncate(time.Minute).Add(time.Minute)
 	if !by.Before(minute) || !c.startsNone(k, when, by.Add(-100*time.Millisecond)) {
@@ -268,8 +269,8 @@ func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time
 	return when.WakeFrom(anchorOf(k.now), minute)
 }
 
-// startsNone reports whether no Job can be made for the due times of a minute: something has its name, the policy forbids it, or each of them
-// is too late before there is a look at it.
+// startsNone reports whether no Job can be made for the due times of a minute: something has its name, the policy
+// forbids it, or each of them is too late before there is a look at it.
 func (c *Checker) startsNone(k *cron, when schedule.Schedule, due time.Time) bool {
 	spec := &k.now.Spec
 	switch name := fmt.Sprintf("%s-%d", k.key.Name, due.Unix()/60); {
@@ -365,9 +366,9 @@ func (c *Checker) sortedCrons() []*cron {
 	return slices.SortedFunc(maps.Values(c.crons), func(a, b *cron) int { return compareUIDs(a.uid, b.uid) })
 }
 
-// undo goes back to the CronJobs of a backup. A log that is away may still name Jobs of the lost past: when the restored
-// cluster has passed all versions that were known, nothing tells the log that it went back (design 0007), and the Jobs
-// look deleted by a user.
+// undo goes back to the CronJobs of a backup. A log that is away may still name Jobs of the lost past: when the
+// restored cluster has passed all versions that were known, nothing tells the log that it went back (design 0007), and
+// the Jobs look deleted by a user.
 func (c *Checker) undo(backup map[types.UID]*cron, away bool) {
 	was := c.crons
 	c.crons = copiedCrons(backup)

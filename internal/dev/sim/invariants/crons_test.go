@@ -115,7 +115,8 @@ func (l *cronLab) backup() *Backup {
 
 func at(t time.Time) *metav1.Time { return new(metav1.NewTime(t)) }
 
-// TestBrokenPromisesOfCronJobsAreFound: each row is a controller that breaks one promise, or none; what it breaks is named by its rule.
+// TestBrokenPromisesOfCronJobsAreFound: each row is a controller that breaks one promise, or none; what it breaks is
+// named by its rule.
 func TestBrokenPromisesOfCronJobsAreFound(t *testing.T) {
 	refer := func(j *batchv1.Job) corev1.ObjectReference { return corev1.ObjectReference{Name: j.Name, UID: j.UID} }
 	for _, row := range []struct {
@@ -252,7 +253,8 @@ func brokenRules(err error) (rules []string) {
 	return slices.Compact(rules)
 }
 
-// C-248: a look that is pending too late, or not at all, is found; one of a CronJob that can start nothing is not missed.
+// C-248: a look that is pending too late, or not at all, is found; one of a CronJob that can start nothing is not
+// missed.
 func TestALookThatIsNotPendingIsFound(t *testing.T) {
 	l := newCronLab(t)
 	l.must(l.checker.Check())
@@ -271,8 +273,9 @@ func TestALookThatIsNotPendingIsFound(t *testing.T) {
 	l.must(l.checker.Pending(now, time.Time{}))
 }
 
-// C-085, C-248: TestALookIsPacedWhereNothingStarts: of a CronJob that is due each second one look in a minute is enough while its Job of this minute is
-// there, or one of before keeps the next from starting; and each due time has a look where a Job can be made.
+// C-085, C-248: TestALookIsPacedWhereNothingStarts: of a CronJob that is due each second one look in a minute is enough
+// while its Job of this minute is there, or one of before keeps the next from starting; and each due time has a look
+// where a Job can be made.
 func TestALookIsPacedWhereNothingStarts(t *testing.T) {
 	l := newCronLab(t)
 	l.edit(func(s *batchv1.CronJobSpec) { s.Schedule = "@every 1s" })

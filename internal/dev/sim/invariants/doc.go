@@ -1,5 +1,5 @@
-// Package invariants watches a simulated API server and says when a Job controller broke one of the promises that hold in
-// every crash and every race (design §2 and §6; rules J-… are of the Job contract).
+// Package invariants watches a simulated API server and says when a Job controller broke one of the promises that hold
+// in every crash and every race (design §2 and §6; rules J-… are of the Job contract).
 //
 // It knows the truth: every write there ever was, and who made it. From that it keeps its own account of every Pod that
 // ended while it carried the tracking finalizer, and compares with what the controller publishes:

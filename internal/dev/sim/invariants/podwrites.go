@@ -55,8 +55,8 @@ func (c *Checker) checkCreate(w apiserver.Write, p *pod, made *corev1.Pod) {
 	}
 }
 
-// checkDelete: pods of a finished Job are left alone (J-082), but for a request that takes effect after its caller gave up, or
-// crashed, and whose pod has ended.
+// checkDelete: pods of a finished Job are left alone (J-082), but for a request that takes effect after its caller gave
+// up, or crashed, and whose pod has ended.
 func (c *Checker) checkDelete(w apiserver.Write, p *pod) {
 	j := p.job
 	if j == nil {
@@ -94,9 +94,9 @@ func (c *Checker) checkPatch(w apiserver.Write, p *pod, before, after *corev1.Po
 	}
 }
 
-// checkAdoption: a Job adopts pods that it selects, that have no owner and are not on their way out; the pod gets the finalizer, unless the
-// Job has accounted for it, or it lost the finalizer after it had ended as the Job's (J-175, J-177, J-178, J-031). That the
-// Job is not being deleted can only be looked up before (J-176).
+// checkAdoption: a Job adopts pods that it selects, that have no owner and are not on their way out; the pod gets the
+// finalizer, unless the Job has accounted for it, or it lost the finalizer after it had ended as the Job's (J-175,
+// J-177, J-178, J-031). That the Job is not being deleted can only be looked up before (J-176).
 func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1.Pod) {
 	j := c.jobs[apiserver.ControllerOf(after)]
 	if j == nil {
@@ -151,7 +151,8 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	case known && intent.PodSeen != 0 && !active(p.at(intent.PodSeen)):
 		c.report("J-073", w.Version, j, p, "dropped as surplus although the pod was known to have ended or to be on its way")
 	default:
-		// And has to be deleted, unless the controller has forgotten that it asked; Settled and the finish of the Job look whether it was.
+		// And has to be deleted, unless the controller has forgotten that it asked; Settled and the finish of the Job look
+		// whether it was.
 		p.surplus = !(w.Late && c.forgotten)
 	}
 }
@@ -171,7 +172,8 @@ func (c *Checker) accounted(by *job, p *pod) bool {
 	return slices.ContainsFunc(all, func(i int32) bool { return completed[i] || failed[i] })
 }
 
-// notCounted reports whether the pod is none that is to be counted (J-035, J-091), or was none while there were fewer completions.
+// notCounted reports whether the pod is none that is to be counted (J-035, J-091), or was none while there were fewer
+// completions.
 func (c *Checker) notCounted(by *job, p *pod) bool {
 	j := by.now
 	all, sure := p.indexes(j)
@@ -190,9 +192,9 @@ func active(p *corev1.Pod) bool {
 	return p != nil && !apiserver.PodTerminal(p) && p.DeletionTimestamp == nil
 }
 
-// checkRoom: after a creation no index has two live pods made from one template, and the Job no more pods than it wants. Where pods
-// are replaced only once they have failed, one that is terminating holds its slot and its index too (J-048, J-052, J-136); where that
-// was changed, the create may have been decided before.
+// checkRoom: after a creation no index has two live pods made from one template, and the Job no more pods than it
+// wants. Where pods are replaced only once they have failed, one that is terminating holds its slot and its index too
+// (J-048, J-052, J-136); where that was changed, the create may have been decided before.
 func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 	j := made.job
 	if j == nil || made.late || made.again {
@@ -234,8 +236,8 @@ func (c *Checker) checkIndexFree(w apiserver.Write, j *job, made, other *pod) {
 	}
 }
 
-// checkIndexWants: an index gets a pod only while the published status has it neither as completed nor as failed, and the pod takes
-// over how often the index has failed (J-052, J-117, J-119).
+// checkIndexWants: an index gets a pod only while the published status has it neither as completed nor as failed, and
+// the pod takes over how often the index has failed (J-052, J-117, J-119).
 func (c *Checker) checkIndexWants(w apiserver.Write, j *job, made *pod) {
 	i, ok := made.index(j.now)
 	if !ok || !indexed(j.now) {

@@ -157,8 +157,8 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 	p.noteEnd()
 }
 
-// stripped reports whether another client removed the finalizer. While a status write that lists the pod is of unknown end, nobody
-// knows whether it counts.
+// stripped reports whether another client removed the finalizer. While a status write that lists the pod is of unknown
+// end, nobody knows whether it counts.
 func (p *pod) stripped(actor string) bool { return p.droppedBy != "" && p.droppedBy != actor }
 
 // adopted reports whether a write gave a pod without an owner to a Job.
@@ -213,12 +213,12 @@ func (p *pod) live() bool {
 	return !p.gone && !apiserver.PodTerminal(p.now) && p.now.DeletionTimestamp == nil
 }
 
-// index returns the pod's completion index; ok is false when it is none of the Job's (J-035). A pod of a NonIndexed Job has
-// none, and is fine.
+// index returns the pod's completion index; ok is false when it is none of the Job's (J-035). A pod of a NonIndexed Job
+// has none, and is fine.
 func (p *pod) index(j *batchv1.Job) (i int32, ok bool) { return indexOf(p.now, j) }
 
-// indexes are all that the pod ever had, as users may change it; sure is false if that was ever more than one, or one that is none of the
-// Job's: which of them was known when something was decided is a race.
+// indexes are all that the pod ever had, as users may change it; sure is false if that was ever more than one, or one
+// that is none of the Job's: which of them was known when something was decided is a race.
 func (p *pod) indexes(j *batchv1.Job) (all []int32, sure bool) {
 	valid := true
 	for _, v := range p.versions {

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// checkRemoval: the controller deletes a Job only if the TTL of the very version that it deletes has passed, and in the foreground.
+// checkRemoval: the controller deletes a Job only if the TTL of the very version that it deletes has passed, and in the
+// foreground.
 func (c *Checker) checkRemoval(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	expiry, ok := expiryOf(before)
 	if !ok {

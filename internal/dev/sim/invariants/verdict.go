@@ -13,11 +13,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// A status write names the version of the Job that it was decided on, and the server takes it only while that is the newest. So how a
-// Job ends can be held against its very spec, and against what the write itself publishes.
+// A status write names the version of the Job that it was decided on, and the server takes it only while that is the
+// newest. So how a Job ends can be held against its very spec, and against what the write itself publishes.
 
-// checkVerdict: a Job ends for a reason that the evidence bears out (J-159), and goes on only while nothing published says that
-// it has failed. It is to be called before the write's pods are accounted for.
+// checkVerdict: a Job ends for a reason that the evidence bears out (J-159), and goes on only while nothing published
+// says that it has failed. It is to be called before the write's pods are accounted for.
 func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if cond := condition(after, kind); cond != nil && !isTrue(before, kind) {
@@ -163,8 +163,8 @@ func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	return fmt.Sprintf("no rule is met by %q (J-139)", after.Status.CompletedIndexes)
 }
 
-// mostFailed is how many pods can be known to have failed: those that the status counts or lists, and those that it does not yet
-// account for.
+// mostFailed is how many pods can be known to have failed: those that the status counts or lists, and those that it
+// does not yet account for.
 func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	n := before.Status.Failed + int32(len(lists(before).Failed))
 	for _, p := range j.pods {
@@ -176,8 +176,8 @@ func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	return n
 }
 
-// restarts are how often, at most, the containers of pods that run are known to have been restarted (J-113): those of a pod whose
-// end the status does not account for may be known as they were before it.
+// restarts are how often, at most, the containers of pods that run are known to have been restarted (J-113): those of a
+// pod whose end the status does not account for may be known as they were before it.
 func restarts(j *job) int32 {
 	if j.now.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return 0
@@ -207,8 +207,8 @@ func restartsOf(p *corev1.Pod) (n int32) {
 	return n
 }
 
-// adopting reports whether there were ever pods that the Job selects and that had no owner: it may be about to adopt one, for all
-// that it has seen.
+// adopting reports whether there were ever pods that the Job selects and that had no owner: it may be about to adopt
+// one, for all that it has seen.
 func (c *Checker) adopting(j *job) bool {
 	for _, p := range c.pods {
 		if p.key.Namespace == j.key.Namespace && slices.ContainsFunc(p.versions, func(v *corev1.Pod) bool {
@@ -220,8 +220,8 @@ func (c *Checker) adopting(j *job) bool {
 	return false
 }
 
-// checkFailedIndexes: an index fails by a pod of it that exhausts its limit, stays failed (J-116, J-117), and none whose pod is
-// accounted for is forgotten.
+// checkFailedIndexes: an index fails by a pod of it that exhausts its limit, stays failed (J-116, J-117), and none
+// whose pod is accounted for is forgotten.
 func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	was, is, completed := failedSet(before), failedSet(after), completedSet(after)
 	exhausted := map[int32]bool{}
@@ -273,7 +273,8 @@ func backoffLimit(j *batchv1.Job) int32 {
 	return *j.Spec.BackoffLimit
 }
 
-// completedSet and failedSet are the published sets below completions; empty for a Job that has none, or text that cannot be read.
+// completedSet and failedSet are the published sets below completions; empty for a Job that has none, or text that
+// cannot be read.
 func completedSet(j *batchv1.Job) map[int32]bool { return publishedSet(j, j.Status.CompletedIndexes) }
 
 func failedSet(j *batchv1.Job) map[int32]bool {

@@ -105,8 +105,8 @@ func (l *Log) Messages(t testing.TB) *Messages {
 	return m
 }
 
-// Unmarshal decodes all of them, each into a message of its own, and gives them to fn, if not nil. It is what the protobuf
-// library takes: the floor of decoding.
+// Unmarshal decodes all of them, each into a message of its own, and gives them to fn, if not nil. It is what the
+// protobuf library takes: the floor of decoding.
 func (m *Messages) Unmarshal(fn func(proto.Message)) {
 	start := 0
 	for i, end := range m.ends {

@@ -26,11 +26,12 @@ type Config struct {
 	Restate  int // bytes of states that a turn adds to a new file; the loop's default when 0
 	Single   int // of 1,000 Jobs so many run one pod, which fails for good in each tenth of them; 0 for the usual shapes
 
-	// Now is the time at a turn, for a log that is written as fast as its clock goes. Nil for a clock that goes on some milliseconds with
-	// each turn, and for which nobody waits.
+	// Now is the time at a turn, for a log that is written as fast as its clock goes. Nil for a clock that goes on some
+	// milliseconds with each turn, and for which nobody waits.
 	Now func() events.Time
 
-	// Between is called between two turns, when all that was appended is durable. Its error ends the writing. Nil for no call.
+	// Between is called between two turns, when all that was appended is durable. Its error ends the writing. Nil for no
+	// call.
 	Between func(now events.Time, l *loop.Loop) error
 }
 

@@ -102,8 +102,8 @@ func (k *Kubelet) Sync() {
 	}
 }
 
-// Rewound tells that the server was restored from a backup: what was going to happen to Pods is forgotten, and they go on from
-// what is stored of them.
+// Rewound tells that the server was restored from a backup: what was going to happen to Pods is forgotten, and they go
+// on from what is stored of them.
 func (k *Kubelet) Rewound() {
 	for uid := range k.pods { // order does not matter: forgetting draws nothing and writes nothing
 		k.forget(uid)

@@ -23,8 +23,8 @@ var (
 
 const fin = "jobledger.dev/job-tracking"
 
-// nodes is a server with a kubelet whose steps take fixed times: 1 s to a node, 2 s to run, 10 s a run, 3 s to stop and 1 s
-// to confirm.
+// nodes is a server with a kubelet whose steps take fixed times: 1 s to a node, 2 s to run, 10 s a run, 3 s to stop and
+// 1 s to confirm.
 type nodes struct {
 	*apiserver.Server
 	*Kubelet

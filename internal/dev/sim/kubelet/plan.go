@@ -12,12 +12,13 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Annotations by which a Pod says how it goes; the control plane for integration tests (test/controlplane) knows the same,
-// but for AnnotationFailAttempts. What is absent or cannot be read is decided by the seed.
+// Annotations by which a Pod says how it goes; the control plane for integration tests (test/controlplane) knows the
+// same, but for AnnotationFailAttempts. What is absent or cannot be read is decided by the seed.
 const (
 	// AnnotationOutcome is one of the outcomes below.
 	AnnotationOutcome = "sim.jobledger.dev/outcome"
-	// AnnotationFailIndexes is an index set ("0,2-4"): Pods of these completion indexes fail, the others follow the outcome.
+	// AnnotationFailIndexes is an index set ("0,2-4"): Pods of these completion indexes fail, the others follow the
+	// outcome.
 	AnnotationFailIndexes = "sim.jobledger.dev/fail-indexes"
 	// AnnotationFailAttempts is how many runs fail, counted per Job and index; those after them succeed.
 	AnnotationFailAttempts = "sim.jobledger.dev/fail-attempts"
@@ -113,7 +114,8 @@ func failsByIndex(pod *corev1.Pod) bool {
 	return err == nil && set[int32(index)]
 }
 
-// QuickAndSlow are stops around the second for which a deleted pod may end by itself before it counts as failed (J-022).
+// QuickAndSlow are stops around the second for which a deleted pod may end by itself before it counts as failed
+// (J-022).
 func QuickAndSlow() []time.Duration {
 	const ms = time.Millisecond
 	return []time.Duration{0, 100 * ms, 300 * ms, 900 * ms, 1100 * ms, 3000 * ms, 25_000 * ms}

@@ -16,8 +16,8 @@ func NewCronJob(created events.Time) events.CronJobSeen {
 	}
 }
 
-// CronJob changes a CronJob as one word says. A space in a schedule is written as an underscore. ok is false for a word that is not about
-// a CronJob.
+// CronJob changes a CronJob as one word says. A space in a schedule is written as an underscore. ok is false for a word
+// that is not about a CronJob.
 func CronJob(c *events.CronJobSeen, word string, now events.Time) (ok bool, err error) {
 	key, value, _ := strings.Cut(word, "=")
 	switch key {
@@ -93,7 +93,8 @@ func Run(r *events.RunSeen, word string, now events.Time) (ok bool, err error) {
 	return true, err
 }
 
-// moment is a time of the day of now, such as 09:15 or 09:15:20, one of another day, such as 2026-03-01T09:15, or what Time reads.
+// moment is a time of the day of now, such as 09:15 or 09:15:20, one of another day, such as 2026-03-01T09:15, or what
+// Time reads.
 func moment(text string, now events.Time) (events.Time, error) {
 	if at, err := Moment(text, now); err == nil {
 		return at, nil

@@ -72,7 +72,8 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 	return true, err
 }
 
-// scheduling reads a policy: "gang", "gang:2" with a minCount, "basic", or "none" for a spec.scheduling without a policy.
+// scheduling reads a policy: "gang", "gang:2" with a minCount, "basic", or "none" for a spec.scheduling without a
+// policy.
 func scheduling(s *events.JobSpec, value string) (err error) {
 	policy, count, counted := strings.Cut(value, ":")
 	s.Scheduling, s.SchedulingPolicy, s.MinCount = "s1", map[string]string{"gang": events.PolicyGang, "basic": events.PolicyBasic}[policy], nil
@@ -92,7 +93,8 @@ func number(value string) (*int32, error) {
 }
 
 // failurePolicy reads rules apart by slashes: "FailJob:In:1,42", of one container "Ignore:NotIn@main:0", of conditions
-// "Count:cond:DisruptionTarget,ConfigIssue=False", of both "Count:In:1+cond:ConfigIssue". "-" is a policy without rules.
+// "Count:cond:DisruptionTarget,ConfigIssue=False", of both "Count:In:1+cond:ConfigIssue". "-" is a policy without
+// rules.
 func failurePolicy(text string) (string, error) {
 	var policy batchv1.PodFailurePolicy
 	for _, part := range strings.Split(strings.Trim(text, "-"), "/") {

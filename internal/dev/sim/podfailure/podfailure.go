@@ -61,7 +61,8 @@ func Ignored(j *batchv1.Job, p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && Judge(j, p).Action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// Earlier are how many pods of its index had failed before this one was made, by its annotations (J-067): those that count, and all.
+// Earlier are how many pods of its index had failed before this one was made, by its annotations (J-067): those that
+// count, and all.
 func Earlier(p *corev1.Pod) (counted, all int32) {
 	number := func(annotation string) int32 {
 		n, err := strconv.ParseInt(p.Annotations[annotation], 10, 32)

@@ -154,7 +154,8 @@ func typed[T any](items []apiserver.Object) []T {
 // MustList reports whether the resource is to be listed.
 func (p *Process) MustList(r events.Resource) bool { return p.Watches[r] == nil || p.Feed.MustList(r) }
 
-// Watch shows the next event of a watch. It reports whether there was any, or the watch has ended: then the resource is to be listed.
+// Watch shows the next event of a watch. It reports whether there was any, or the watch has ended: then the resource is
+// to be listed.
 func (p *Process) Watch(r events.Resource) (bool, error) {
 	cursor := p.Watches[r]
 	if cursor == nil {

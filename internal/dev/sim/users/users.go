@@ -270,8 +270,8 @@ func (u *Users) toJob(deed Deed, j *batchv1.Job) error {
 	return err
 }
 
-// resize changes completions and parallelism, and sometimes the parallelism once more before anybody can have said what became of the
-// completed indexes: their number may not go down then (J-212, J-236).
+// resize changes completions and parallelism, and sometimes the parallelism once more before anybody can have said what
+// became of the completed indexes: their number may not go down then (J-212, J-236).
 func (u *Users) resize(j *batchv1.Job) error {
 	n := 1 + u.cfg.Rand.Int32N(*j.Spec.Completions+1)
 	if n == *j.Spec.Parallelism {
@@ -287,8 +287,8 @@ func (u *Users) resize(j *batchv1.Job) error {
 	return err
 }
 
-// makeOrphan makes a pod as a user would who copies one of the Job's: with its labels, perhaps with an index, without owner
-// and finalizer.
+// makeOrphan makes a pod as a user would who copies one of the Job's: with its labels, perhaps with an index, without
+// owner and finalizer.
 func (u *Users) makeOrphan(j *batchv1.Job) error {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

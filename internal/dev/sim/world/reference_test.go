@@ -109,7 +109,8 @@ func (r *reference) read(job *batchv1.Job) *view {
 	return v
 }
 
-// release lets the next pod go that the selector does not match. It names the pod's version, so a pod that is selected again stays (J-174).
+// release lets the next pod go that the selector does not match. It names the pod's version, so a pod that is selected
+// again stays (J-174).
 func (r *reference) release(job *batchv1.Job) bool {
 	for _, p := range r.server.PodsOf(job.UID) {
 		if !apiserver.Selects(job, p.Labels) {

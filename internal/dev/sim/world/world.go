@@ -51,8 +51,8 @@ const (
 	firstFreeStream
 )
 
-// Rand returns a random stream of the seed for the caller's own use; equal n gives equal streams, and none of them is a stream
-// of the World's own.
+// Rand returns a random stream of the seed for the caller's own use; equal n gives equal streams, and none of them is a
+// stream of the World's own.
 func Rand(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, firstFreeStream+n)) }
 
 // New returns the world of a seed.
@@ -67,9 +67,9 @@ func New(cfg Config) *World {
 	return w
 }
 
-// Step lets one thing happen, by the seed: a user's deed, the loss of a node, a step of a garbage collector or of the namespace
-// controller, or the next thing that is due, for which the clock moves. It returns what happened in words, empty when
-// nothing is left to happen.
+// Step lets one thing happen, by the seed: a user's deed, the loss of a node, a step of a garbage collector or of the
+// namespace controller, or the next thing that is due, for which the clock moves. It returns what happened in words,
+// empty when nothing is left to happen.
 func (w *World) Step() string {
 	w.Kubelet.Sync()
 	draw := w.rand.Float64()
@@ -121,8 +121,8 @@ func (w *World) Tick() string {
 	return next.Name
 }
 
-// Settle lets everything happen that happens without time passing: the garbage collectors and the namespace controller run
-// until they have nothing to do. It reports whether anything happened.
+// Settle lets everything happen that happens without time passing: the garbage collectors and the namespace controller
+// run until they have nothing to do. It reports whether anything happened.
 func (w *World) Settle() bool {
 	happened := false
 	for w.GC.Step() || w.PodGC.Step() || w.Namespaces.Step() {

@@ -18,10 +18,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Cited alters each value that a sentence says and a record that it cites holds: an exit code, a reason, a message, a time, a node, a field
-// manager, how long a pod was given to stop, a due time, how late a run was. It alters the value in all records that the sentence cites, and in
-// no other. A sentence that stays as it is has the value from a record that it does not cite, which is a [Finding]. It asks of the Jobs, pods and
-// CronJobs of a log, one of so many: 1 for all.
+// Cited alters each value that a sentence says and a record that it cites holds: an exit code, a reason, a message, a
+// time, a node, a field manager, how long a pod was given to stop, a due time, how late a run was. It alters the value
+// in all records that the sentence cites, and in no other. A sentence that stays as it is has the value from a record
+// that it does not cite, which is a [Finding]. It asks of the Jobs, pods and CronJobs of a log, one of so many: 1 for
+// all.
 func Cited(ctx context.Context, src history.Source, oneOf int) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -127,8 +128,8 @@ var identities = []string{
 	"Namespace", "Owner", "UID", "Job", "Sentence", "Template", "State", "Stage", "Rule", "Type", "Kind", "Status", "Schedule", "TimeZone", "Policy", "Name",
 }
 
-// valuesOf are the values of cited records that a sentence says. What stands in a longer one of them, as a container's name in a message, is
-// not said by itself.
+// valuesOf are the values of cited records that a sentence says. What stands in a longer one of them, as a container's
+// name in a message, is not said by itself.
 func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 	text := x.Text
 	for _, n := range x.Records {
@@ -269,7 +270,8 @@ func (a *altered) each(records iter.Seq2[events.Record, error]) iter.Seq2[events
 	}
 }
 
-// changed is a deep copy of a record in which each string, number and time is what a function makes of it. It is told the field's name.
+// changed is a deep copy of a record in which each string, number and time is what a function makes of it. It is told
+// the field's name.
 func changed(r *events.Record, by func(field string, v any) any) *events.Record {
 	out := *r
 	out.Facts, _ = replaced("", reflect.ValueOf(&r.Facts).Elem(), by).Interface().(events.Facts)

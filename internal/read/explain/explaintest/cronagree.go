@@ -15,8 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronAgrees asks for all that is said of a CronJob now, and of some instants: explain, get, the list, ticks and why-not. What one of them says
-// may not contradict another, and what explain counts is what the records have. Findings are of these, and of the checkers of [Check].
+// CronAgrees asks for all that is said of a CronJob now, and of some instants: explain, get, the list, ticks and
+// why-not. What one of them says may not contradict another, and what explain counts is what the records have. Findings
+// are of these, and of the checkers of [Check].
 func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instants []events.Time) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {

@@ -65,11 +65,12 @@ func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
 	return out
 }
 
-// patient is how long after it was due a Job may come, where no startingDeadlineSeconds says how long: the built-in controller looks again
-// within some seconds, and one that starts anew within a minute or two.
+// patient is how long after it was due a Job may come, where no startingDeadlineSeconds says how long: the built-in
+// controller looks again within some seconds, and one that starts anew within a minute or two.
 const patient = 2 * time.Minute
 
-// healthy: no CronJob is called healthy of which a due time has no fate, no Job, and nothing that held it back for longer than its deadline.
+// healthy: no CronJob is called healthy of which a due time has no fate, no Job, and nothing that held it back for
+// longer than its deadline.
 func healthy(a *explain.Answer, f *cronFacts) []claim {
 	if !strings.HasPrefix(a.Verdict.Text, "HEALTHY") || f.gone || len(f.specs) == 0 {
 		return nil
@@ -88,7 +89,8 @@ func healthy(a *explain.Answer, f *cronFacts) []claim {
 	return nil
 }
 
-// started reports whether a Job is known that was made for the due time, or for a later one of which the next record tells.
+// started reports whether a Job is known that was made for the due time, or for a later one of which the next record
+// tells.
 func (f *cronFacts) started(due events.Time) bool {
 	return slices.ContainsFunc(f.runs, func(r *runFacts) bool { return r.Due == due || r.Due > due && f.fateOf(r.Due) == nil })
 }
@@ -154,8 +156,9 @@ func cronCounts(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// ranged is how many due times a sentence is about, where it cites one range of them and tells of no others: a sentence may join the fates of
-// several records, and a record may have several. 0 for another sentence, and where it may count by another schedule.
+// ranged is how many due times a sentence is about, where it cites one range of them and tells of no others: a sentence
+// may join the fates of several records, and a record may have several. 0 for another sentence, and where it may count
+// by another schedule.
 func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 	if len(f.specs) != 1 {
 		return 0
@@ -172,8 +175,8 @@ func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 	return n
 }
 
-// startedInARow is how many of the newest due times in a row have a Job: those of which a record tells, and behind them those of Jobs that
-// were seen, and the one that the status names before its Job is seen.
+// startedInARow is how many of the newest due times in a row have a Job: those of which a record tells, and behind them
+// those of Jobs that were seen, and the one that the status names before its Job is seen.
 func (f *cronFacts) startedInARow() (n int) {
 	told := events.Time(0)
 	for i := range f.told {
@@ -266,7 +269,8 @@ func openAlike(due *duetimes.CronJob, state *history.CronJob) []claim {
 	return nil
 }
 
-// whyNotAsTold: an instant with a fate is a due time, with that fate, by that record; one that no record tells and no schedule has is none.
+// whyNotAsTold: an instant with a fate is a due time, with that fate, by that record; one that no record tells and no
+// schedule has is none.
 func whyNotAsTold(w *explain.WhyNot, f *cronFacts) (out []claim) {
 	at := events.Time(w.At)
 	told := f.fateOf(at)

@@ -14,11 +14,12 @@ import (
 // cronClock is a time in an answer about a CronJob: due times without their seconds, where these are none.
 var cronClock = regexp.MustCompile(`(?:(\d{1,2} [A-Z][a-z]{2}) |\()(\d\d:\d\d(?::\d\d)?)\b`)
 
-// lookedBack is how long before an answer due times of a schedule may be said that no record holds: nobody watched, or nothing was started.
+// lookedBack is how long before an answer due times of a schedule may be said that no record holds: nobody watched, or
+// nothing was started.
 const lookedBack = 12 * time.Hour
 
-// cronTimes: no duration is less than none; each time is a due time of a schedule that it has or had, or one that a record of its stream, of
-// its Jobs' or of a gap holds.
+// cronTimes: no duration is less than none; each time is a due time of a schedule that it has or had, or one that a
+// record of its stream, of its Jobs' or of a gap holds.
 func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
 	seen := map[string]bool{}
 	for _, x := range append([]explain.Section{{Sentences: []explain.Sentence{a.Verdict}}}, a.Sections...) {
@@ -123,14 +124,16 @@ func (f *cronFacts) mark(seen map[string]bool, t events.Time) {
 // backsOff is how an answer says when the next try is.
 var backsOff = regexp.MustCompile(`(\d+) failures? in a row\), at (\d{1,2} [A-Z][a-z]{2} [0-9:]{8}), a backoff of (\S+) after (\d{1,2} [A-Z][a-z]{2} [0-9:]{8})$`)
 
-// The waits between tries of a CronJob's pass begin with the first and double up to the longest, as docs/conformance has it (C-190).
+// The waits between tries of a CronJob's pass begin with the first and double up to the longest, as docs/conformance
+// has it (C-190).
 const (
 	firstTry   = 5 * time.Millisecond
 	longestTry = 1000 * time.Second
 )
 
-// follows reports whether a time is when the next try is, by the failure that a sentence cites: at its time a wait began that as many failures
-// in a row lead to, or fewer, where the wait of one of before goes on, or one that the API server asked for.
+// follows reports whether a time is when the next try is, by the failure that a sentence cites: at its time a wait
+// began that as many failures in a row lead to, or fewer, where the wait of one of before goes on, or one that the API
+// server asked for.
 func (f *cronFacts) follows(s *explain.Sentence, at string) bool {
 	m := backsOff.FindStringSubmatch(s.Text)
 	if m == nil || m[2] != at || len(s.Records) != 1 {

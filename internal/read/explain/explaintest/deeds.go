@@ -51,7 +51,8 @@ func (f *facts) laid(s explain.Sentence, uid types.UID) (out []claim) {
 	return out
 }
 
-// deletionSeen is the first record that shows that the deletion of the Job or of a pod was asked for, or that it is gone; 0 for none.
+// deletionSeen is the first record that shows that the deletion of the Job or of a pod was asked for, or that it is
+// gone; 0 for none.
 func (f *facts) deletionSeen(uid types.UID) events.Sequence {
 	for _, r := range f.records {
 		switch x := r.Facts.(type) {

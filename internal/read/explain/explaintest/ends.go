@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// endsAsSaid: no header names a cause that the status contradicts, nothing is laid on a controller that no record shows, and a Job with a past at first
-// sight has no complete history.
+// endsAsSaid: no header names a cause that the status contradicts, nothing is laid on a controller that no record
+// shows, and a Job with a past at first sight has no complete history.
 func endsAsSaid(a *explain.Answer, f *facts) (out []claim) {
 	for _, s := range sentences(a) {
 		if text := asserted(s.Text); byController.MatchString(text) && !strings.Contains(text, "to judge by") {

@@ -17,7 +17,8 @@ var (
 	forced = regexp.MustCompile(`by force`)
 )
 
-// graces: how long a pod was given is what the first record says that shows its deletion. Who gives it nothing while it runs deletes by force.
+// graces: how long a pod was given is what the first record says that shows its deletion. Who gives it nothing while it
+// runs deletes by force.
 func graces(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "pod" {
 		return nil

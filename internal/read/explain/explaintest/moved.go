@@ -12,8 +12,8 @@ func Moved(r *events.Record, by time.Duration) *events.Record {
 	return Rewritten(r, func(t events.Time) events.Time { return t.Add(by) }, nil)
 }
 
-// Rewritten is a deep copy of a record with other times and other places in the log: each time and each sequence in it, but for 0, is what a
-// function makes of it. A function that is nil changes nothing.
+// Rewritten is a deep copy of a record with other times and other places in the log: each time and each sequence in it,
+// but for 0, is what a function makes of it. A function that is nil changes nothing.
 func Rewritten(r *events.Record, times func(events.Time) events.Time, places func(events.Sequence) events.Sequence) *events.Record {
 	w := rewriting{times, places}
 	out := *r

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// stuckFor is for how long a pod may wait, or a create be refused, before `failures` must name the Job. The bound is longer than that of the answers
-// themselves: a word of the scheduler may change and come back meanwhile.
+// stuckFor is for how long a pod may wait, or a create be refused, before `failures` must name the Job. The bound is
+// longer than that of the answers themselves: a word of the scheduler may change and come back meanwhile.
 const stuckFor = 30 * time.Second
 
 // endless are the words of the scheduler and the kubelet after which nothing goes on by itself.
@@ -24,8 +24,8 @@ var endless = []string{
 	"CreateContainerError", "RunContainerError",
 }
 
-// Stuck looks at all Jobs and CronJobs as of the end of a log: what is stuck must be named by `failures`, whether the answers find it stuck, or
-// the records show it. It also says how many are stuck.
+// Stuck looks at all Jobs and CronJobs as of the end of a log: what is stuck must be named by `failures`, whether the
+// answers find it stuck, or the records show it. It also says how many are stuck.
 func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int, err error) {
 	all, err := readAll(ctx, src)
 	if err != nil {

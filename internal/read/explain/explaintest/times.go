@@ -23,8 +23,8 @@ var (
 	limited  = regexp.MustCompile(`[dD]eadline|TTL|ttlSeconds|ends it`)
 )
 
-// times: no duration is less than none, and each time of day is one that a record holds which the sentence cites, or its section; or one of
-// the object's own, such as its creation.
+// times: no duration is less than none, and each time of day is one that a record holds which the sentence cites, or
+// its section; or one of the object's own, such as its creation.
 func times(a *explain.Answer, f *facts) (out []claim) {
 	if a.Created == 0 {
 		return nil
@@ -103,7 +103,8 @@ func isPod(r *events.Record) bool {
 // backoffs are how long the next pod waits after failures in a row, as settings are by default.
 var backoffs = []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 320 * time.Second, 600 * time.Second}
 
-// follows are the times of a record, and those that follow from them: ends of backoffs, and of the Job's own limit, where a text is of them.
+// follows are the times of a record, and those that follow from them: ends of backoffs, and of the Job's own limit,
+// where a text is of them.
 func (f *facts) follows(r *events.Record, text string) []events.Time {
 	all := timesOf(r)
 	held := slices.Clone(all)
@@ -122,7 +123,8 @@ func (f *facts) follows(r *events.Record, text string) []events.Time {
 	return all
 }
 
-// ownTimes are those that the answer's object itself tells: of a pod all that were seen of it, of a Job those of its object.
+// ownTimes are those that the answer's object itself tells: of a pod all that were seen of it, of a Job those of its
+// object.
 func (f *facts) ownTimes(a *explain.Answer) (all []events.Time) {
 	for _, r := range f.records {
 		switch x := r.Facts.(type) {

@@ -11,8 +11,8 @@ import (
 
 var decided = regexp.MustCompile(`^on index (\d+), which decided it: `)
 
-// took: where an answer says that the Job's time went there was such a time: pods between which there was one, containers that ran, an index
-// that succeeded where the success policy ended the Job.
+// took: where an answer says that the Job's time went there was such a time: pods between which there was one,
+// containers that ran, an index that succeeded where the success policy ended the Job.
 func took(a *explain.Answer, rows []explain.Attempt, f *facts) (out []claim) {
 	for _, s := range section(a, "TIME") {
 		of := rows

@@ -24,8 +24,9 @@ import (
 // hardCrons are the logs that were made, by seed: several tests of a package read the same one.
 var hardCrons = map[uint64]*memlog.Log{}
 
-// HardCrons is the log of a controller that runs CronJobs and had a hard time, while users suspended, edited and deleted CronJobs and made Jobs
-// by hand. Its CronJobs are default/cron-1 to cron-3, of each minute and each second one. The same seed gives the same log, which is only read.
+// HardCrons is the log of a controller that runs CronJobs and had a hard time, while users suspended, edited and
+// deleted CronJobs and made Jobs by hand. Its CronJobs are default/cron-1 to cron-3, of each minute and each second
+// one. The same seed gives the same log, which is only read.
 func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
 	if log := hardCrons[seed]; log != nil {

@@ -19,7 +19,8 @@ import (
 // ErrRead is how a read fails that may succeed next time.
 var ErrRead = errors.New("the disk does not answer")
 
-// Failing is a log whose reads fail: those that come to a bad record, or the n-th read that the product makes from one place in its code.
+// Failing is a log whose reads fail: those that come to a bad record, or the n-th read that the product makes from one
+// place in its code.
 type Failing struct {
 	store.Reader
 	Bad   func(at events.Sequence) error // what is wrong with a record; nil for nothing
@@ -153,7 +154,8 @@ func (f *Failing) Files(of func() ([]store.File, error)) func() ([]store.File, e
 	}
 }
 
-// source is a Local of a log that fails, whose questions of the controller fail too: that of another process may not answer.
+// source is a Local of a log that fails, whose questions of the controller fail too: that of another process may not
+// answer.
 type source struct {
 	history.Local
 	f *Failing
@@ -182,13 +184,14 @@ func (s source) Now(ctx context.Context) (events.Time, error) {
 type Question struct {
 	Name string
 	Ask  func(ctx context.Context, f *Failing, d *store.Damage) (answer string, err error)
-	// Noted are in the places from which damage is noted only: the answer goes on beside it, and whoever shows the answer names what was noted.
+	// Noted are in the places from which damage is noted only: the answer goes on beside it, and whoever shows the answer
+	// names what was noted.
 	Noted []string
 	Folds bool // a record that only a newer program can read is refused
 }
 
-// failures are how a read may fail: this time, by damage behind which the log goes on, as the file that it reads is pruned meanwhile, by damage of
-// which it is not known where it ends, and at a record of a newer program.
+// failures are how a read may fail: this time, by damage behind which the log goes on, as the file that it reads is
+// pruned meanwhile, by damage of which it is not known where it ends, and at a record of a newer program.
 var failures = []func(at events.Sequence) error{
 	func(events.Sequence) error { return ErrRead },
 	func(at events.Sequence) error { return &store.CorruptError{Path: "a.db", At: at, Next: at + 1} },
@@ -197,7 +200,8 @@ var failures = []func(at events.Sequence) error{
 	func(events.Sequence) error { return events.ErrNewer },
 }
 
-// ways are how a read is made to fail: the first from a place in all ways, later and at its end in fewer, as a question costs time.
+// ways are how a read is made to fail: the first from a place in all ways, later and at its end in fewer, as a question
+// costs time.
 func (f *Failing) ways() int {
 	switch {
 	case f.Nth > 1:
@@ -208,9 +212,10 @@ func (f *Failing) ways() int {
 	return len(failures)
 }
 
-// EachReadFails asks each question once for each place from which the product reads, while the first read from there fails, or the last: at its
-// beginning, midway, or behind its last record. The answer is then whole, or there is the error: never less without a word. Damage is told
-// likewise, or noted where the question says that. Of questions with one name a place is tried once. It returns how often a read failed.
+// EachReadFails asks each question once for each place from which the product reads, while the first read from there
+// fails, or the last: at its beginning, midway, or behind its last record. The answer is then whole, or there is the
+// error: never less without a word. Damage is told likewise, or noted where the question says that. Of questions with
+// one name a place is tried once. It returns how often a read failed.
 func EachReadFails(t *testing.T, log store.Reader, all ...Question) (n int) {
 	t.Helper()
 	tried := map[string]bool{}

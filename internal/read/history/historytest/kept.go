@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Recorded opens a copy of the log of a recorded incident in examples/incidents, for a package two directories below the root: opening a log
-// may write beside it.
+// Recorded opens a copy of the log of a recorded incident in examples/incidents, for a package two directories below
+// the root: opening a log may write beside it.
 func Recorded(t *testing.T, incident string) store.Archive {
 	t.Helper()
 	dir := t.TempDir()

@@ -19,8 +19,9 @@ import (
 
 func upTo(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(seconds) * time.Second} }
 
-// Hard is the log of a controller that had a hard time: requests failed, watches were cut, it crashed, and its log has many files.
-// Its Jobs are default/job-0 to job-3. Two of them share a spec, and two of other specs the policies. The same seed gives the same log.
+// Hard is the log of a controller that had a hard time: requests failed, watches were cut, it crashed, and its log has
+// many files. Its Jobs are default/job-0 to job-3. Two of them share a spec, and two of other specs the policies. The
+// same seed gives the same log.
 func Hard(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
 	var jobs []*batchv1.Job

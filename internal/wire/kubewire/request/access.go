@@ -20,8 +20,8 @@ type Access[O kubewire.Object] struct {
 	resource  string
 }
 
-// To makes an access by the client of a typed API, such as clientset.CoreV1().RESTClient(). ok is false for a fake one, which makes no
-// requests.
+// To makes an access by the client of a typed API, such as clientset.CoreV1().RESTClient(). ok is false for a fake one,
+// which makes no requests.
 func To[O kubewire.Object](r *kubewire.Resource[O], typed rest.Interface, namespace, resource string) (a Access[O], ok bool) {
 	client, ok := typed.(*rest.RESTClient)
 	if !ok || client == nil {

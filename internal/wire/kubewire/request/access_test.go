@@ -22,7 +22,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// server speaks one media type, as an API server does. It answers a list with two pods, and a watch with those, a bookmark and an error.
+// server speaks one media type, as an API server does. It answers a list with two pods, and a watch with those, a
+// bookmark and an error.
 func server(t *testing.T, mediaType string, pods ...corev1.Pod) kubernetes.Interface {
 	t.Helper()
 	info, ok := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
@@ -73,7 +74,8 @@ func server(t *testing.T, mediaType string, pods ...corev1.Pod) kubernetes.Inter
 	return client
 }
 
-// TestObjectsAreReadFromRequests lists and watches pods with client-go's requests, of servers that speak protobuf and of those that do not.
+// TestObjectsAreReadFromRequests lists and watches pods with client-go's requests, of servers that speak protobuf and
+// of those that do not.
 func TestObjectsAreReadFromRequests(t *testing.T) {
 	for _, mediaType := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON} {
 		t.Run(mediaType, func(t *testing.T) {

@@ -21,8 +21,9 @@ import (
 	"k8s.io/client-go/tools/metrics"
 )
 
-// Sender makes requests whose bodies are ready, with the connections of a typed client. A rest.Request finds its URL five times and
-// its decoder by the type of the answer; a sender needs neither. Metrics, warnings and errors are those of rest.
+// Sender makes requests whose bodies are ready, with the connections of a typed client. A rest.Request finds its URL
+// five times and its decoder by the type of the answer; a sender needs neither. Metrics, warnings and errors are those
+// of rest.
 type Sender struct {
 	client *http.Client
 	base   url.URL
@@ -51,8 +52,8 @@ type Request struct {
 	Body                                   []byte
 }
 
-// Send makes a request once, and has its answer read. What read is given is not its own. An error is that of the API server where it
-// refused, of the transport where it did not answer, or of read.
+// Send makes a request once, and has its answer read. What read is given is not its own. An error is that of the API
+// server where it refused, of the transport where it did not answer, or of read.
 func (s *Sender) Send(ctx context.Context, r *Request, read func(answer []byte) error) error {
 	began := time.Now()
 	request := s.prepare(ctx, r)

@@ -67,7 +67,8 @@ func status(t *testing.T, mediaType string, err *apierrors.StatusError) []byte {
 	return b.Bytes()
 }
 
-// TestRefusalsAreThoseOfRest: whatever a server, or something before it, answers, the error is the one that a rest.Request gives.
+// TestRefusalsAreThoseOfRest: whatever a server, or something before it, answers, the error is the one that a
+// rest.Request gives.
 func TestRefusalsAreThoseOfRest(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	conflict := apierrors.NewConflict(pods, "p", errors.New("it was changed"))
