@@ -40,10 +40,12 @@ type remaker struct {
 	js        jetstream.JetStream
 	port      string
 	store     string // of the server
+	enough    string // the file that lets the publisher end
 	copied    string // a copy of it; empty when there is none yet
 	witnesses []*witness
-	lost      int      // events of which witnesses were told
-	round     []string // what is to be done before all are done again
+	lost      int             // events of which witnesses were told
+	round     []string        // what is to be done before all are done again
+	last      events.Sequence // the trouble ends when the first witness has this record
 	done      map[string]int
 }
 
@@ -66,14 +68,16 @@ func TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord(t *te
 	for _, w := range r.witnesses {
 		r.await(ctx, w, func(got []string) bool { return len(got) > 0 })
 	}
-	over := false
-	for last := events.Sequence(records * 9 / 10); !over && r.reached() < last; {
+	for r.reached() < r.last {
 		r.pause(ctx, 100, 1000)
 		r.trouble(ctx)
-		over = r.published()
 		r.goOn()
 	}
-	for ; !over; over = r.published() {
+	// Only now may the publisher end: nobody else has what trouble takes away.
+	if err := os.WriteFile(r.enough, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for !r.published() {
 		r.pause(ctx, 20, 40)
 		r.goOn()
 	}
@@ -104,10 +108,11 @@ func newRemaker(t *testing.T, records int) *remaker {
 		t.Fatal(err)
 	}
 	port := fmt.Sprint(natstest.FreePort(t))
-	r := &remaker{world: w, port: port, store: filepath.Join(w.dir, "nats"), done: map[string]int{}}
+	r := &remaker{world: w, port: port, store: filepath.Join(w.dir, "nats"), enough: filepath.Join(w.dir, "enough"), done: map[string]int{}}
+	r.last = events.Sequence(records * 9 / 10)
 	w.server = w.role("server", "server", portVariable+"="+port, dirVariable+"="+r.store)
 	w.publisher = w.role("publisher", "publisher", portVariable+"="+port, dirVariable+"="+filepath.Join(w.dir, "log"),
-		fromVariable+"="+w.source, paceVariable+"=100")
+		fromVariable+"="+w.source, paceVariable+"=100", enoughVariable+"="+r.enough)
 	for i, sentence := range []string{"live", "live, with a command", "durable", "durable, with a command", "durable, of a namespace"} {
 		filter := nats.Filter{Cluster: cluster}
 		if strings.HasSuffix(sentence, "namespace") {
@@ -193,10 +198,10 @@ func (r *remaker) trouble(ctx context.Context) {
 	r.done[what]++
 }
 
-// grow waits until the stream has a few more records, for which whoever is away now waits.
+// grow waits until the stream has a few more records, for which whoever is away now waits, or the trouble is over.
 func (r *remaker) grow(ctx context.Context) {
 	r.t.Helper()
-	for before := r.reached(); r.reached() < before+3 && !r.published(); {
+	for before := r.reached(); r.reached() < min(before+3, r.last); {
 		r.pause(ctx, 20, 50)
 	}
 }

@@ -22,14 +22,15 @@ import (
 
 // The test starts its own program in other roles; the environment says which, and what it needs.
 const (
-	roleVariable = "JOBLEDGER_STREAM_ROLE"
-	portVariable = "JOBLEDGER_STREAM_PORT"
-	dirVariable  = "JOBLEDGER_STREAM_DIR"    // of the server's store, or of the log
-	fromVariable = "JOBLEDGER_STREAM_SOURCE" // the log whose records the publisher writes into its own
-	paceVariable = "JOBLEDGER_STREAM_PACE"   // records a second
-	fileVariable = "JOBLEDGER_STREAM_FILE"   // in which a subscriber keeps what it got
-	pickVariable = "JOBLEDGER_STREAM_FILTER" // what it asks for
-	nameVariable = "JOBLEDGER_STREAM_NAME"   // by which the server remembers it
+	roleVariable   = "JOBLEDGER_STREAM_ROLE"
+	portVariable   = "JOBLEDGER_STREAM_PORT"
+	dirVariable    = "JOBLEDGER_STREAM_DIR"    // of the server's store, or of the log
+	enoughVariable = "JOBLEDGER_STREAM_ENOUGH" // a file; the publisher does not end before it is there. Empty: it ends as it likes
+	fromVariable   = "JOBLEDGER_STREAM_SOURCE" // the log whose records the publisher writes into its own
+	paceVariable   = "JOBLEDGER_STREAM_PACE"   // records a second
+	fileVariable   = "JOBLEDGER_STREAM_FILE"   // in which a subscriber keeps what it got
+	pickVariable   = "JOBLEDGER_STREAM_FILTER" // what it asks for
+	nameVariable   = "JOBLEDGER_STREAM_NAME"   // by which the server remembers it
 )
 
 const (
@@ -96,7 +97,7 @@ func publisher(ctx context.Context) error {
 		}
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		for p.CatchUp(ctx) != nil { // the server may be away
+		for !isEnough() || p.CatchUp(ctx) != nil { // the server may be away
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
@@ -106,6 +107,16 @@ func publisher(ctx context.Context) error {
 		return nil
 	})
 	return group.Wait()
+}
+
+// isEnough reports whether the publisher may end.
+func isEnough() bool {
+	file := os.Getenv(enoughVariable)
+	if file == "" {
+		return true
+	}
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 // write appends what the log does not have yet of the other.
