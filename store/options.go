@@ -36,6 +36,11 @@ type Options struct {
 
 	// RotateAfter is the age at which a file is sealed though it is small; 0 for none. The file stands alone before.
 	RotateAfter time.Duration
+	// Before is called with each group of records before the commit writes anything, also before a file begins. It may
+	// take its time; meanwhile further batches wait. An error refuses the group, and fails the log as a failed commit does;
+	// ErrFenced among its causes reaches the caller of Append. It is not called for offsets alone, which Close commits. Nil
+	// for no call. One goroutine calls it.
+	Before func(Group) error
 
 	// Logger hears of what is not an error to any caller: a snapshot that is ignored, a commit that waits for space.
 	// Nil for no call.

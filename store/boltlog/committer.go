@@ -38,6 +38,13 @@ func (l *Log) commits() {
 
 // commit makes a group durable.
 func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error {
+	after, chunks, err := l.layOut(group)
+	if err != nil {
+		return err
+	}
+	if err := l.before(group, after, offsets); err != nil {
+		return fmt.Errorf("commit records through %d: %w", after.Sequence, err)
+	}
 	bytes := int64(0)
 	for _, p := range group {
 		bytes += int64(p.Bytes())
@@ -50,24 +57,47 @@ func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error
 	if err := l.hold(bytes); err != nil {
 		return err
 	}
-	after := l.tail.head
+	if err := l.tail.commit(chunks, after, offsets); err != nil {
+		return fmt.Errorf("commit records through %d: %w", after.Sequence, err)
+	}
+	return nil
+}
+
+// layOut gives the head behind a group, and the chunks of its records.
+func (l *Log) layOut(group []*pending) (after head, chunks []chunk, err error) {
+	after = l.tail.head
 	var w chunkWriter
 	for _, b := range group {
 		p, hash := &b.Work, after.Hash
 		for i, stored := range p.stored {
-			var err error
 			if hash, err = hash.Next(stored); err != nil {
-				return err
+				return after, nil, err
 			}
 			w.add(p.first+events.Sequence(i), stored)
 		}
 		after.Head, after.epoch, after.term = p.after, p.epoch, p.term
 		after.Hash = hash
 	}
-	if err := l.tail.commit(w.end(after.Hash), after, offsets); err != nil {
-		return fmt.Errorf("commit records through %d: %w", after.Sequence, err)
+	return after, w.end(after.Hash), nil
+}
+
+// before shows a group to the hook of the options.
+func (l *Log) before(group []*pending, after head, offsets map[string]events.Sequence) error {
+	if l.options.Before == nil || len(group) == 0 {
+		return nil
 	}
-	return nil
+	l.mu.Lock()
+	id := events.Identity{LogID: l.identity.LogID, Epoch: after.epoch}
+	l.mu.Unlock()
+	first := &group[0].Work
+	g := store.Group{
+		Identity: id, Term: after.term, Before: l.tail.head.Head, After: after.Head, BeginsFile: first.file == first.first,
+		Offsets: offsets, Least: l.options.Least,
+	}
+	for _, b := range group {
+		g.Stored = append(g.Stored, b.Work.stored...)
+	}
+	return l.options.Before(g)
 }
 
 // hold makes sure of space for a group. Room has done so already, but for more than it promised, or for readers that
