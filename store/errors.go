@@ -35,6 +35,8 @@ var (
 	// ErrLost: the log had records that it does not have any more, or has others in their place. It is ErrCorrupt, too.
 	ErrLost = errors.New("records of the log are lost")
 
+	// ErrDiverged: records that another log stored do not continue this one. One of the two has another history.
+	ErrDiverged = errors.New("records do not continue this log")
 	// ErrForeign: the log has another identity or format than the caller asked for.
 	ErrForeign = errors.New("log is not the one expected")
 )

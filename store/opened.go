@@ -5,7 +5,7 @@ import (
 )
 
 // Opened is a log that this process has opened for writing, with what its owner has to do beside appending. Every
-// backend has that. What only some have is asked for by a type assertion: [Filed], [Tended], [Pruner].
+// backend has that. What only some have is asked for by a type assertion: [Filed], [Tended], [Pruner], [Follower].
 type Opened interface {
 	Log
 	Damaged

@@ -38,8 +38,8 @@ type Options struct {
 	RotateAfter time.Duration
 	// Before is called with each group of records before the commit writes anything, also before a file begins. It may
 	// take its time; meanwhile further batches wait. An error refuses the group, and fails the log as a failed commit does;
-	// ErrFenced among its causes reaches the caller of Append. It is not called for offsets alone, which Close commits. Nil
-	// for no call. One goroutine calls it.
+	// ErrFenced among its causes reaches the caller of Append. It is called neither for offsets alone, which Close
+	// commits, nor for what [Follower] appends. Nil for no call. One goroutine calls it.
 	Before func(Group) error
 
 	// Logger hears of what is not an error to any caller: a snapshot that is ignored, a commit that waits for space.

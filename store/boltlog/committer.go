@@ -28,6 +28,8 @@ type work struct {
 	term   uint64
 	file   events.Sequence
 	index  *index.Index // of that file
+	given  bool         // by AppendStored
+	hash   events.Hash  // of a given one: the chain value that its records are to give
 }
 
 // commits runs until Close, or until a commit fails.
@@ -77,13 +79,17 @@ func (l *Log) layOut(group []*pending) (after head, chunks []chunk, err error) {
 		}
 		after.Head, after.epoch, after.term = p.after, p.epoch, p.term
 		after.Hash = hash
+		if p.given && hash != p.hash {
+			return after, nil, fmt.Errorf("append records %d to %d: %w: behind them the chain value is %s, and was to be %s",
+				p.first, p.after.Sequence, store.ErrDiverged, hash, p.hash)
+		}
 	}
 	return after, w.end(after.Hash), nil
 }
 
 // before shows a group to the hook of the options.
 func (l *Log) before(group []*pending, after head, offsets map[string]events.Sequence) error {
-	if l.options.Before == nil || len(group) == 0 {
+	if l.options.Before == nil || len(group) == 0 || group[0].Work.given {
 		return nil
 	}
 	l.mu.Lock()

@@ -23,20 +23,18 @@ type Log struct {
 
 	// The writer's own, like the methods that use them.
 	term       uint64          // of this process; no record is of a later one
+	said       uint64          // the newest term of a TermStarted that was appended
 	appended   events.Sequence // Invariant: durable <= appended
-	nextFile   events.Sequence
-	nextIndex  *index.Index   // of the file that the next batch goes into
-	nextBytes  int64          // appended to it
-	filing     store.Filing   // of it
-	began      events.Time    // the time of its first record; 0 before
-	states     atomic.Int64   // bytes of states in the file before
-	space      sync.Mutex     // guards the two below and what they hold ahead; taken before logReader.mu
-	tail       *tail          // the committer's, who also needs space to replace it
-	spare      *tail          // the next file, made ahead; nil when there is none
-	background sync.WaitGroup // what ends by itself, or with the log: indexes of sealed files, packing
-	witness    sync.WaitGroup // noteHeads
-	noting     sync.Mutex     // held while HEAD is written; taken before logReader.mu
-	indexing   sync.Mutex     // held while indexes of sealed files are made, one after the other: each goes on from the one before
+	filling                    // the file that the next batch goes into
+	filled     filling         // the file before it; zero when it was full before this process opened the log
+	states     atomic.Int64    // bytes of states in the file before
+	space      sync.Mutex      // guards the two below and what they hold ahead; taken before logReader.mu
+	tail       *tail           // the committer's, who also needs space to replace it
+	spare      *tail           // the next file, made ahead; nil when there is none
+	background sync.WaitGroup  // what ends by itself, or with the log: indexes of sealed files, packing
+	witness    sync.WaitGroup  // noteHeads
+	noting     sync.Mutex      // held while HEAD is written; taken before logReader.mu
+	indexing   sync.Mutex      // held while indexes of sealed files are made, one after the other: each goes on from the one before
 
 	pruning sync.Mutex               // held while files are deleted
 	leaving []leavingFile            // pruned, and not removed yet, oldest first. Under pruning
@@ -58,6 +56,15 @@ type Log struct {
 	unsaid error     // that the log begins with a later record than 1, and does not say why
 
 	committed chan struct{} // closed when the committer has ended
+}
+
+// filling is the writer's account of one file.
+type filling struct {
+	nextFile  events.Sequence // its first record
+	nextIndex *index.Index
+	nextBytes int64 // appended to it
+	filing    store.Filing
+	began     events.Time // the time of its first record; 0 before
 }
 
 var _ store.Log = (*Log)(nil)
@@ -90,6 +97,11 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	if err == nil {
 		identity, err = l.encode(p, b, identity)
 	}
+	return l.push(p, b, identity, soon, err)
+}
+
+// push puts a batch into the queue, unless err says that it breaks the contract.
+func (l *Log) push(p *pending, b events.Batch, identity events.Identity, soon bool, err error) store.Commit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ended := l.queue.Ended(); ended != nil {
@@ -107,7 +119,7 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 		l.began = b.Records[0].Time
 	}
 	l.noteCut(b)
-	p.Work.after = store.Head{Sequence: b.Last(), Time: b.Records[0].Time}
+	p.Work.after = store.Head{Sequence: b.Last(), Time: b.Records[len(b.Records)-1].Time}
 	l.queue.Push(p, soon)
 	l.turnOver(p)
 	return p
@@ -118,37 +130,49 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 	arena := make([]byte, 0, 256*len(b.Records)) // about enough
 	bytes := int64(0)
 	for i := range b.Records {
-		r := &b.Records[i]
-		if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
-			return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d", r.Sequence, r.Previous, last)
-		}
 		start := len(arena)
 		var err error
-		if arena, err = events.AppendRecord(arena, r); err != nil {
+		if arena, err = events.AppendRecord(arena, &b.Records[i]); err != nil {
 			return identity, err
 		}
 		stored := arena[start:len(arena):len(arena)] // an arena that is moved later leaves this part as it is
-		if len(stored) > maxRecordBytes {
-			return identity, fmt.Errorf("append record %d: it has %d bytes, more than a record can have", r.Sequence, len(stored))
-		}
-		if identity, err = store.NextIdentity(identity, r); err != nil {
+		if identity, err = l.admit(p, &b.Records[i], stored, identity); err != nil {
 			return identity, err
 		}
-		if f, ok := r.Facts.(*events.TermStarted); ok { // a later one when the log is written again, from the records of another
-			l.term = max(l.term, f.Term)
-		}
-		l.nextIndex.AddRecord(r)
-		l.filing.Note(r.Kind, r.Sequence == l.nextFile, len(stored))
-		p.Work.stored = append(p.Work.stored, stored)
 		bytes += int64(len(stored))
 	}
 	p.Size(len(b.Records), bytes)
 	return identity, nil
 }
 
-// turnOver decides whether the next batch begins another file. The caller holds mu.
+// admit takes a record with its stored form, and says which identity the log has behind it.
+func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events.Identity) (events.Identity, error) {
+	if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
+		return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d", r.Sequence, r.Previous, last)
+	}
+	if len(stored) > maxRecordBytes {
+		return identity, fmt.Errorf("append record %d: it has %d bytes, more than a record can have", r.Sequence, len(stored))
+	}
+	identity, err := store.NextIdentity(identity, r)
+	if err != nil {
+		return identity, err
+	}
+	if f, ok := r.Facts.(*events.TermStarted); ok { // a later one when the log is written again, from the records of another
+		l.term, l.said = max(l.term, f.Term), max(l.said, f.Term)
+	}
+	l.nextIndex.AddRecord(r)
+	l.filing.Note(r.Kind, r.Sequence == l.nextFile, len(stored))
+	p.Work.stored = append(p.Work.stored, stored)
+	return identity, nil
+}
+
+// turnOver decides whether the next batch begins another file. Behind a given batch the next one says it. The caller
+// holds mu.
 func (l *Log) turnOver(p *pending) {
 	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // about what it takes in pages
+	if p.Work.given {
+		return
+	}
 	size := l.nextBytes
 	if l.tailFirst == l.nextFile {
 		size = max(size, l.tailBytes+l.queue.Waiting())
@@ -168,7 +192,7 @@ func (l *Log) full(size int64, now events.Time) bool {
 // beginFile makes the next batch the first of another file.
 func (l *Log) beginFile(first events.Sequence) {
 	l.states.Store(l.filing.States())
-	l.nextFile, l.nextIndex, l.nextBytes, l.filing, l.began = first, index.New(first), 0, store.Filing{}, 0
+	l.filled, l.filling = l.filling, filling{nextFile: first, nextIndex: index.New(first)}
 }
 
 // Wait is described by store.Log.

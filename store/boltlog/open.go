@@ -73,7 +73,7 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 	}
 	l := &Log{
 		logReader: &logReader{dir: dir, reader: options.Reader, changed: make(chan struct{})}, options: options, effects: effects, lock: held,
-		queue: commit.New(oneFile), packed: map[events.Sequence]bool{}, committed: make(chan struct{}),
+		queue: commit.New(oneCommit), packed: map[events.Sequence]bool{}, committed: make(chan struct{}),
 	}
 	if err := l.load(); err != nil {
 		l.release(err)
@@ -102,8 +102,9 @@ func restored(dir string) error {
 	return fmt.Errorf("%s: %w", dir, ErrRestoring)
 }
 
-// oneFile reports whether two batches go into the same file; a commit writes to one.
-func oneFile(a, b *work) bool { return a.file == b.file }
+// oneCommit reports whether two batches can go into one commit: it writes to one file, and the hook is shown all of it or
+// nothing.
+func oneCommit(a, b *work) bool { return a.file == b.file && a.given == b.given }
 
 // release closes what was opened so far.
 func (l *Log) release(reason error) {

@@ -1,0 +1,87 @@
+package boltlog
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/commit"
+)
+
+var _ store.Follower = (*Log)(nil)
+
+// AppendStored is described by store.Follower.
+func (l *Log) AppendStored(b store.StoredBatches, soon bool) store.Commit {
+	p := commit.NewBatch[work]()
+	all, err := readStored(l.appended, b)
+	if err == nil {
+		err = l.fileOf(b)
+	}
+	p.Work = work{first: b.First, file: l.nextFile, index: l.nextIndex, given: true, hash: b.After}
+	identity, bytes := l.Identity(), int64(0)
+	for i := range all.Records {
+		if err != nil {
+			break
+		}
+		identity, err = l.admit(p, &all.Records[i], b.Records[i], identity)
+		bytes += int64(len(b.Records[i]))
+	}
+	p.Size(len(b.Records), bytes)
+	return l.push(p, all, identity, soon, err)
+}
+
+// readStored decodes batches that are to follow the record after, and checks each.
+func readStored(after events.Sequence, b store.StoredBatches) (all events.Batch, err error) {
+	if len(b.Records) == 0 || b.First != after+1 {
+		return all, fmt.Errorf("append %d stored records from %d: %w: the next one is %d", len(b.Records), b.First, store.ErrDiverged, after+1)
+	}
+	begin := 0
+	for i, stored := range b.Records {
+		r, err := decode(stored, b.First+events.Sequence(i))
+		if err != nil {
+			return all, fmt.Errorf("append stored record %d: %w", b.First+events.Sequence(i), err)
+		}
+		if r.Critical && !r.Kind.Known() {
+			return all, unknownKind(events.Label{Sequence: r.Sequence, Kind: r.Kind})
+		}
+		if all.Records = append(all.Records, r); !r.Last {
+			continue
+		}
+		if err := store.CheckBatch(b.First-1+events.Sequence(begin), events.Batch{Records: all.Records[begin:]}); err != nil {
+			return all, err
+		}
+		begin = i + 1
+	}
+	if begin < len(b.Records) {
+		return all, fmt.Errorf("append stored records through %d: the last one ends no batch", all.Last())
+	}
+	return all, nil
+}
+
+// fileOf makes the next batch go into the file that b says.
+func (l *Log) fileOf(b store.StoredBatches) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch begun := l.nextFile == b.First; {
+	case b.BeginsFile && !begun:
+		l.beginFile(b.First)
+	case b.BeginsFile, !begun, b.First == 1: // as it is
+	case l.filled.nextIndex == nil:
+		return fmt.Errorf("append stored record %d: its file has begun here, and the record does not begin one", b.First)
+	default: // by size or age another file was to begin
+		l.filled, l.filling = filling{}, l.filled
+	}
+	return nil
+}
+
+var errTerm = errors.New("the term is not later than the one that the records say")
+
+// SetTerm is described by store.Follower.
+func (l *Log) SetTerm(term uint64) error {
+	if term <= l.said {
+		return fmt.Errorf("write the log in term %d, after %d: %w", term, l.said, errTerm)
+	}
+	l.term = term
+	return nil
+}
