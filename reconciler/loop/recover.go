@@ -1,0 +1,109 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Recover folds the log from its newest snapshot on, or from the newest file that stands alone, whichever is later. A
+// record of a critical kind that this program does not know ends it: its fold could change a decision.
+func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
+	world, from, err := restored(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	for rec, err := range log.Read(ctx, from+1) {
+		if err != nil {
+			return nil, fmt.Errorf("recover from record %d on: %w", from+1, err)
+		}
+		if err := readable(&rec); err != nil {
+			return nil, err
+		}
+		if err := world.Check(&rec); err != nil {
+			return nil, &store.CorruptError{At: rec.Sequence, Cause: err, Hint: "run 'jobledger replay': no controller writes such a log"}
+		}
+		world.Apply(&rec)
+	}
+	world.Recovered()
+	return world, nil
+}
+
+// restored is the world that a recovery goes on from, and the record that it is as of.
+func restored(ctx context.Context, log store.Reader) (*projector.World, events.Sequence, error) {
+	world, from, err := fromSnapshot(ctx, log)
+	if err != nil {
+		return nil, 0, err
+	}
+	file, err := wholeFile(ctx, log, from)
+	if err != nil {
+		return nil, 0, fmt.Errorf("look for the newest file that stands alone: %w", err)
+	}
+	if file > from+1 {
+		return projector.NewWorld(), file - 1, nil
+	}
+	return world, from, nil
+}
+
+// wholeFile is the first record of the newest file that stands alone; 0 when there is none that begins after that
+// record. The controller's records of the newest file say it, or the state with which that file begins: no older file
+// is read.
+func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (events.Sequence, error) {
+	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
+		if errors.Is(err, store.ErrPruned) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if r.Sequence <= after {
+			return 0, nil
+		}
+		switch f := r.Facts.(type) {
+		case *events.FileRestated:
+			return f.File, nil
+		case *events.StoredState:
+			w := projector.NewWorld()
+			w.Apply(&r)
+			_, whole := w.Restated()
+			return kept(ctx, log, whole)
+		}
+	}
+	return 0, nil
+}
+
+// kept is that record, or 0 when the log no longer keeps it.
+func kept(ctx context.Context, log store.Reader, at events.Sequence) (events.Sequence, error) {
+	if at == 0 {
+		return 0, nil
+	}
+	for _, err := range log.Read(ctx, at) {
+		if errors.Is(err, store.ErrPruned) {
+			return 0, nil
+		}
+		return at, err
+	}
+	return 0, nil
+}
+
+func fromSnapshot(ctx context.Context, log store.Reader) (*projector.World, events.Sequence, error) {
+	snapshot, ok, err := log.LoadSnapshot(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("load the snapshot: %w", err)
+	}
+	if !ok {
+		return projector.NewWorld(), 0, nil
+	}
+	streams := make([]projector.StreamAt, len(snapshot.Streams))
+	for i, s := range snapshot.Streams {
+		streams[i] = projector.StreamAt{Stream: s.Stream, AsOf: s.AsOf, Facts: s.State, Names: s.Names}
+	}
+	if world, from, err := projector.Restore(streams); err == nil {
+		return world, from, nil
+	}
+	return projector.NewWorld(), 0, nil // a snapshot is a convenience: fold from the first record instead
+}
