@@ -118,9 +118,12 @@ func (w *World) unpart() {
 	}
 }
 
-// sortStated puts the subjects in the order of their newest records: a snapshot gives them in another.
+// sortStated puts the subjects in the order of their newest records: a snapshot gives them in another. First come those
+// whose state the newest file has in part.
 func (w *World) sortStated() {
-	w.stated.jobs.sort(func(a, b *Job) int { return cmp.Compare(a.statedAt(), b.statedAt()) })
+	w.stated.jobs.sort(func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(a.statedAt(), b.statedAt()), cmp.Compare(a.Head, b.Head))
+	})
 	w.stated.stubs.sort(func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
 	w.stated.crons.sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
 }

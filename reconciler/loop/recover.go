@@ -10,29 +10,6 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Recover folds the log from its newest snapshot on, or from the newest file that stands alone, whichever is later. A
-// record of a critical kind that this program does not know ends it: its fold could change a decision.
-func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
-	world, from, err := restored(ctx, log)
-	if err != nil {
-		return nil, err
-	}
-	for rec, err := range log.Read(ctx, from+1) {
-		if err != nil {
-			return nil, fmt.Errorf("recover from record %d on: %w", from+1, err)
-		}
-		if err := readable(&rec); err != nil {
-			return nil, err
-		}
-		if err := world.Check(&rec); err != nil {
-			return nil, &store.CorruptError{At: rec.Sequence, Cause: err, Hint: "run 'jobledger replay': no controller writes such a log"}
-		}
-		world.Apply(&rec)
-	}
-	world.Recovered()
-	return world, nil
-}
-
 // restored is the world that a recovery goes on from, and the record that it is as of.
 func restored(ctx context.Context, log store.Reader) (*projector.World, events.Sequence, error) {
 	world, from, err := fromSnapshot(ctx, log)
