@@ -55,7 +55,11 @@ func commandsPage(*testing.T) string {
 // describeQuestions writes what the service of a controller answers at /v1/.
 func describeQuestions(out *strings.Builder) {
 	out.WriteString("\n## Questions over HTTP\n\nA controller answers the questions of these commands at `/v1/` of `--listen`, with the bytes of `-o json`. " +
-		"Behind the name stands the object, as on a command line: `/v1/explain/prod/etl?at=41`. Notes are in headers `Jobledger-Note`.\n")
+		"Behind the name stands the object, as on a command line: `/v1/explain/prod/etl?at=41`. " +
+		"Notes, and what was cut, are in headers `Jobledger-Note`, " +
+		"the record and the time as of which the answer is in `Jobledger-As-Of`. An `ETag` goes with `If-None-Match`. " +
+		"An answer that takes more than 10 s (504) or has more than 4 MiB (422) is refused, and so is who waits 2 s " +
+		"for a turn (503, `Retry-After`): two are answered at a time. A refusal is `{\"error\": TEXT}`.\n")
 	for _, q := range ask.All() {
 		behind := ""
 		switch q.Takes {

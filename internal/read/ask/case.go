@@ -89,7 +89,11 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*expl
 	if len(all) == 0 {
 		return nil, src.NothingAt(ctx, p.Object, &p.at)
 	}
-	return explain.OfLives(all, older), unread
+	found := explain.OfLives(all, older)
+	if p.at.Given() {
+		src.asOf(found.Job.AsOf)
+	}
+	return found, unread
 }
 
 // ofJob reads the case of one Job, and tells of the others that bore its name.

@@ -116,5 +116,8 @@ func (p *ExplainParams) cronJob(ctx context.Context, src Source, at history.Poin
 	}
 	found.In(p.texts)
 	answer := found.Answer()
+	if p.at.Given() {
+		src.asOf(answer.AsOf)
+	}
 	return &answer, cmp.Or(err, found.Unread())
 }

@@ -101,6 +101,9 @@ var Get = &Question[GetParams, State]{
 		case state.Job == nil && state.CronJob == nil:
 			return nil, err
 		}
+		if p.at.Given() {
+			src.asOf(state.AsOf())
+		}
 		return state, err // with an error of the log, it is the state where that cannot be read any further
 	},
 }

@@ -21,6 +21,8 @@ type Source struct {
 	Note func(text string)
 	// Behind takes what is better said behind the answer, such as how to go on.
 	Behind func(text string)
+	// AsOf takes the point of the past that an answer is as of, if it is of one; nil for nobody wants to know.
+	AsOf func(at history.Place)
 	// Clock is that of this machine: "5m" is so long before it.
 	Clock func() time.Time
 	// Damage is what was met in the log so far; nil for nothing.
@@ -32,6 +34,12 @@ type Source struct {
 func (s Source) note(format string, args ...any) { s.Note(fmt.Sprintf(format, args...)) }
 
 func (s Source) behind(format string, args ...any) { s.Behind(fmt.Sprintf(format, args...)) }
+
+func (s Source) asOf(at history.Place) {
+	if s.AsOf != nil {
+		s.AsOf(at)
+	}
+}
 
 // finder finds objects in the log, and tells as notes what the user should know of that.
 func (s Source) finder() *which.Finder { return &which.Finder{Source: s.Source, Note: s.Note} }

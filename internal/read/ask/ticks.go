@@ -124,6 +124,7 @@ func (p *TicksParams) life(
 	if job.UID == "" {
 		return s, 0, 0, err
 	}
+	src.asOf(job.AsOf)
 	return s, events.Sequence(job.AsOf.Sequence), events.Time(job.AsOf.Time), nil // what cannot be read is met again
 }
 

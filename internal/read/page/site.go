@@ -27,6 +27,9 @@ type Config struct {
 	Base   string // the path below which the pages are, such as /jobledger; empty for the root
 	// User says who asks, for the bound on requests of one user; nil for one user.
 	User func(*http.Request) string
+	// Turns bound how many requests are answered at a time, with those of other services that take turns of the same; nil
+	// for turns of its own.
+	Turns *turns.Turns
 	// Within is how long a request may take; 0 for 10 s.
 	Within time.Duration
 }
@@ -38,10 +41,7 @@ const (
 )
 
 // site answers the requests.
-type site struct {
-	Config
-	turns *turns.Turns
-}
+type site struct{ Config }
 
 // reply is what a request is answered with.
 type reply struct {
@@ -59,7 +59,10 @@ func New(config Config) http.Handler {
 	if config.Within <= 0 {
 		config.Within = askingFor
 	}
-	s := &site{config, turns.New(turns.Config{})}
+	if config.Turns == nil {
+		config.Turns = turns.New(turns.Config{})
+	}
+	s := &site{config}
 	mux := http.NewServeMux()
 	for pattern, show := range map[string]screen{
 		"/{$}": now, "/job/{namespace}/{name}": job, "/pod/{namespace}/{name}": pod, "/cronjob/{namespace}/{name}": cronJob,
@@ -100,7 +103,7 @@ func (s *site) answer(show screen) http.Handler {
 		if s.User != nil {
 			user = s.User(r)
 		}
-		done, err := s.turns.Take(ctx, user)
+		done, err := s.Turns.Take(ctx, user)
 		if err != nil {
 			w.Header().Set("Retry-After", "2")
 			send(w, r, v.failed(http.StatusServiceUnavailable, err))

@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/turns"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/store"
@@ -49,12 +51,11 @@ type Config struct {
 	Lists history.Lists
 	// Done ends every answer that follows the log; nil for never.
 	Done <-chan struct{}
+	// Within is how long a question that a program asks may take; 0 for 10 s.
+	Within time.Duration
 }
 
-type endpoint struct {
-	config Config
-	turns  chan struct{} // of the questions that are answered
-}
+type endpoint struct{ config Config }
 
 // Handler answers
 //
@@ -65,22 +66,38 @@ type endpoint struct {
 //
 // and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT where it has an object,
 // which is named as on a command line. The parameters are its flags: /v1/explain/prod/etl?at=41. The answer is what the
-// command writes with -o json; notes are in headers Jobledger-Note.
+// command writes with -o json, within 10 s and 4 MiB; else it is {"error":TEXT}. Notes, and what was cut, are in headers
+// Jobledger-Note, the record and the time as of which it is in Jobledger-As-Of; its ETag is the hash of its bytes.
 //
 // Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A
 // listing that fails midway ends with a line {"error":TEXT}. Of a log that is damaged an answer is what can be read: it
 // names the damage in its field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
 func Handler(config Config) http.Handler {
-	e := &endpoint{config, make(chan struct{}, mostAtOnce)}
+	e := &endpoint{config}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/log", e.log)
 	mux.HandleFunc("GET /v1/records", e.records)
 	mux.HandleFunc("GET /v1/streams/{namespace}/{name}", e.streams)
-	for _, q := range ask.All() {
-		mux.HandleFunc("GET /v1/"+q.Name+"/{object...}", e.ask(&q))
-		mux.HandleFunc("GET /v1/"+q.Name, e.ask(&q))
-	}
+	Asking{Source: e.source, Known: e.known, Patient: true, Within: config.Within}.Handle(mux, ask.All())
 	return mux
+}
+
+// source is where questions are answered from.
+func (e *endpoint) source(_ *http.Request, told Told) (ask.Source, error) {
+	log := e.config.Log
+	if told.Read != nil {
+		log = counted{log, told.Read}
+	}
+	local := history.Local{Log: log, Clock: e.config.Now, Lists: e.config.Lists, Damage: told.Damage}
+	notListed := func(context.Context) string {
+		if e.config.NotListed == nil {
+			return ""
+		}
+		return e.config.NotListed()
+	}
+	return ask.Source{
+		Source: local, Note: told.Note, Behind: told.Behind, AsOf: told.AsOf, Clock: time.Now, Damage: told.Damage, NotListed: notListed,
+	}, nil
 }
 
 // Guard answers only requests that were addressed to a loopback address: others come through a name that somebody
@@ -266,8 +283,11 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 	writeBeside(w, names, damage)
 }
 
-func fail(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
+func fail(w http.ResponseWriter, err error) { http.Error(w, formatError(err), statusOf(err)) }
+
+// statusOf is the status of a request that failed.
+func statusOf(err error) (status int) {
+	status = http.StatusInternalServerError
 	var wrong *which.WrongError
 	var unknown *which.UnknownError
 	switch {
@@ -279,12 +299,14 @@ func fail(w http.ResponseWriter, err error) {
 		status = http.StatusNotFound
 	case errors.Is(err, history.ErrQuery):
 		status = http.StatusBadRequest
-	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
+	case errors.As(err, new(*bytesError)):
+		status = http.StatusUnprocessableEntity
+	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed), errors.Is(err, turns.ErrBusy):
 		status = http.StatusServiceUnavailable
 	case errors.Is(err, store.ErrPruned):
 		status = http.StatusGone
 	}
-	http.Error(w, formatError(err), status)
+	return status
 }
 
 func writeJSON(w http.ResponseWriter, v any) {

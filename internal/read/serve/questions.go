@@ -7,127 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
-	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/store"
 )
 
 // noteHeader has a note on an answer, quoted; one header for each.
 const noteHeader = "Jobledger-Note"
-
-// mostAtOnce is how many questions are answered at a time: each may fold many records. Others wait for their turn.
-const mostAtOnce = 4
-
-// askingFor bounds how long a question is worked at, the wait for its turn included.
-const askingFor = 10 * time.Minute
-
-// ask answers a question. Its name is the first part of the address, behind it stands what its arguments name, and its
-// parameters are those of the address: /v1/explain/prod/etl?at=41.
-func (e *endpoint) ask(question *ask.Entry) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		request := question.Begin()
-		args, err := ask.Arguments(question.Takes, r.PathValue("object"), request.Flags, r.URL.Query())
-		if err == nil {
-			err = request.Read(args)
-		}
-		if err != nil {
-			fail(w, err)
-			return
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), askingFor)
-		defer cancel()
-		select {
-		case e.turns <- struct{}{}:
-			defer func() { <-e.turns }()
-		case <-ctx.Done():
-			http.Error(w, "too many questions are asked at once", http.StatusServiceUnavailable)
-			return
-		}
-		damage := e.known()
-		if strings.Contains(r.Header.Get("Accept"), framesType) {
-			e.answerFrames(ctx, w, &request, damage)
-			return
-		}
-		note := func(text string) { w.Header().Add(noteHeader, strconv.QuoteToASCII(text)) }
-		answer, err := request.Ask(ctx, e.source(damage, note, note, nil))
-		if damage.Note(err); answer == nil || err != nil && !damaged(err) {
-			fail(w, err)
-			return
-		}
-		e.writeAnswer(w, answer, damage)
-	}
-}
-
-// source is where questions are answered from; read is called for each record that is read, if it is not nil.
-func (e *endpoint) source(d *store.Damage, note, behind func(string), read func()) ask.Source {
-	log := e.config.Log
-	if read != nil {
-		log = counted{log, read}
-	}
-	local := history.Local{Log: log, Clock: e.config.Now, Lists: e.config.Lists, Damage: d}
-	return ask.Source{Source: local, Note: note, Behind: behind, Clock: time.Now, Damage: d, NotListed: func(context.Context) string {
-		if e.config.NotListed == nil {
-			return ""
-		}
-		return e.config.NotListed()
-	}}
-}
-
-// writeAnswer writes an answer as the command does with -o json.
-func (*endpoint) writeAnswer(w http.ResponseWriter, answer any, d *store.Damage) {
-	for _, err := range d.Met() {
-		w.Header().Add(damageHeader, strconv.QuoteToASCII(formatError(err)))
-	}
-	text, err := ask.Write(answer, d.Met())
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text) // who asked may be gone
-}
-
-// progressEvery is after how many records who waits for an answer in frames hears how far it is.
-const progressEvery = 4096
-
-// answerFrames answers a client: notes and progress as they come, then the answer, damage and errors.
-func (e *endpoint) answerFrames(ctx context.Context, w http.ResponseWriter, request *ask.Request, damage *store.Damage) {
-	out := &answer{w: bufio.NewWriterSize(w, 64<<10), flush: http.NewResponseController(w).Flush, frames: true}
-	w.Header().Set("Content-Type", framesType)
-	out.beside(damage)
-	n := uint64(0)
-	notes := func(kind byte) func(string) {
-		return func(text string) { _ = writeFrame(out.w, kind, []byte(text)) }
-	}
-	src := e.source(damage, notes(frameNote), notes(frameBehind), func() {
-		if n++; n%progressEvery == 0 {
-			_ = writeFrame(out.w, frameProgress, strconv.AppendUint(nil, progressEvery, 10))
-			out.push()
-		}
-	})
-	answer, err := request.Ask(ctx, src)
-	damage.Note(err)
-	if answer != nil {
-		text, failed := json.Marshal(answer)
-		if err = errors.Join(err, failed); failed == nil {
-			for part := range bytesIn(text, maxPart) {
-				_ = writeFrame(out.w, frameAnswer, part) // an error shows in the end
-			}
-		}
-	}
-	out.beside(damage)
-	for _, one := range parts(err) {
-		_ = writeFrame(out.w, frameUnread, []byte(formatError(one)))
-	}
-	out.end(nil)
-}
 
 // maxPart is how much of an answer one frame has.
 const maxPart = 1 << 20

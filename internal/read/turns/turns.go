@@ -53,6 +53,15 @@ func New(config Config) *Turns {
 func (t *Turns) Take(ctx context.Context, user string) (done func(), err error) {
 	wait := time.NewTimer(t.config.Wait)
 	defer wait.Stop()
+	return t.within(ctx, user, wait.C)
+}
+
+// Wait is Take for who waits as long as the context lasts.
+func (t *Turns) Wait(ctx context.Context, user string) (done func(), err error) {
+	return t.within(ctx, user, nil)
+}
+
+func (t *Turns) within(ctx context.Context, user string, over <-chan time.Time) (done func(), err error) {
 	for {
 		got, freed := t.try(user)
 		if got {
@@ -60,7 +69,7 @@ func (t *Turns) Take(ctx context.Context, user string) (done func(), err error) 
 		}
 		select {
 		case <-freed:
-		case <-wait.C:
+		case <-over:
 			return nil, ErrBusy
 		case <-ctx.Done():
 			return nil, ctx.Err()
