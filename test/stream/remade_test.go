@@ -314,11 +314,16 @@ func (r *remaker) handed(w *witness) (lines []string) {
 
 func (r *remaker) await(ctx context.Context, w *witness, enough func(got []string) bool) {
 	r.t.Helper()
+	tick := time.NewTicker(30 * time.Millisecond)
+	defer tick.Stop()
 	for !enough(r.handed(w)) {
-		if ctx.Err() != nil {
-			r.t.Fatalf("the one that is %s has %d lines only\n%s", w.sentence, len(r.handed(w)), w.tail())
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			got := r.handed(w)
+			r.t.Fatalf("the one that is %s has %d lines only, the last %s\n%s%s", w.sentence, len(got), got[max(0, len(got)-3):], w.tail(),
+				r.publisher.tail())
 		}
-		r.pause(ctx, 20, 40)
 		r.goOn()
 	}
 }
@@ -421,7 +426,9 @@ func (r *remaker) check(ctx context.Context, w *witness, all []events.Record) {
 		if !slices.ContainsFunc(gaps, func(g missing) bool {
 			return g.from <= one.Sequence && one.Sequence <= g.to && (g.stream == "" || g.stream == one.Stream.String())
 		}) {
-			r.t.Fatalf("the one that is %s lost record %d without a word", w.sentence, one.Sequence)
+			behind := slices.IndexFunc(ids, func(id nats.ID) bool { return id.Sequence > one.Sequence })
+			r.t.Fatalf("the one that is %s lost record %d without a word: it was handed %v, and told of %v\n%s%s", w.sentence, one.Sequence,
+				ids[max(0, behind-2):min(len(ids), behind+2)], gaps, said, r.publisher.tail())
 		}
 	}
 	r.lost += lost
