@@ -2,8 +2,8 @@ package store
 
 import "github.com/jobledger/jobledger/events"
 
-// Group is what one commit is about to make durable: whole batches, all of one file. Its slices and its map belong to the
-// log and are not changed by whoever is shown them, nor kept after the call.
+// Group is what one commit is about to make durable: whole batches, all of one file. Its slices and its map belong to
+// the log and are not changed by whoever is shown them, nor kept after the call.
 type Group struct {
 	Identity   events.Identity            // of the log behind the group
 	Term       uint64                     // in which its last batch was appended

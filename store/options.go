@@ -37,8 +37,8 @@ type Options struct {
 	// RotateAfter is the age at which a file is sealed though it is small; 0 for none. The file stands alone before.
 	RotateAfter time.Duration
 	// Before is called with each group of records before the commit writes anything, also before a file begins. It may
-	// take its time; meanwhile further batches wait. An error refuses the group, and fails the log as a failed commit does;
-	// ErrFenced among its causes reaches the caller of Append. It is called neither for offsets alone, which Close
+	// take its time; meanwhile further batches wait. An error refuses the group, and fails the log as a failed commit
+	// does; ErrFenced among its causes reaches the caller of Append. It is called neither for offsets alone, which Close
 	// commits, nor for what [Follower] appends. Nil for no call. One goroutine calls it.
 	Before func(Group) error
 

@@ -34,7 +34,8 @@ func (l *Log) AppendStored(b store.StoredBatches, soon bool) store.Commit {
 // readStored decodes batches that are to follow the record after, and checks each.
 func readStored(after events.Sequence, b store.StoredBatches) (all events.Batch, err error) {
 	if len(b.Records) == 0 || b.First != after+1 {
-		return all, fmt.Errorf("append %d stored records from %d: %w: the next one is %d", len(b.Records), b.First, store.ErrDiverged, after+1)
+		return all, fmt.Errorf("append %d stored records from %d: %w: the next one is %d",
+			len(b.Records), b.First, store.ErrDiverged, after+1)
 	}
 	begin := 0
 	for i, stored := range b.Records {

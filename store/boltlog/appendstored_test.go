@@ -55,8 +55,8 @@ func sameRecords(t *testing.T, got, want *boltlog.Log) {
 	}
 }
 
-// TestAStoredGroupGivesTheSameLog: also when the follower is opened again after each group, and when it would have begun
-// files elsewhere by size.
+// TestAStoredGroupGivesTheSameLog: also when the follower is opened again after each group, and when it would have
+// begun files elsewhere by size.
 func TestAStoredGroupGivesTheSameLog(t *testing.T) {
 	leader, groups := led(t)
 	for name, rotate := range map[string]int64{"smaller files": 32 << 10, "larger files": 256 << 20} {
@@ -106,7 +106,8 @@ func TestAFollowerGoesOnAsTheWriter(t *testing.T) {
 	}
 	w, file := storetest.NewWriter(t, log), log.NextFile()
 	w.Durable(storetest.Item{
-		Stream: events.Controller, Kind: events.KindTermStarted, Facts: &events.TermStarted{Term: 2, Previous: log.Head().Hash},
+		Stream: events.Controller, Kind: events.KindTermStarted,
+		Facts: &events.TermStarted{Term: 2, Previous: log.Head().Hash},
 	})
 	for log.NextFile() == file {
 		w.Durable(storetest.Text("job-a", 5000))
@@ -134,10 +135,14 @@ func TestStoredRecordsThatDoNotFitAreRefused(t *testing.T) {
 		{"no records", func(b *store.StoredBatches) { b.Records = nil }, store.ErrDiverged},
 		{"a record later than the next one", func(b *store.StoredBatches) { b.First++ }, store.ErrDiverged},
 		{"another chain value", func(b *store.StoredBatches) { b.After[0]++ }, store.ErrDiverged},
-		{"a byte that is not one of a record", func(b *store.StoredBatches) { b.Records[0] = append(bytes.Clone(b.Records[0]), unknown...) }, nil},
+		{"a byte that is not one of a record", func(b *store.StoredBatches) {
+			b.Records[0] = append(bytes.Clone(b.Records[0]), unknown...)
+		}, nil},
 		{"a batch without its end", func(b *store.StoredBatches) { b.Records = b.Records[:1] }, nil},
 		{"a record of another place", func(b *store.StoredBatches) { b.Records[1] = b.Records[0] }, nil},
-		{"a kind to come that could change decisions", func(b *store.StoredBatches) { b.Records[0] = ofKind(t, b.Records[0], 60_000, true) }, events.ErrNewer},
+		{"a kind to come that could change decisions", func(b *store.StoredBatches) {
+			b.Records[0] = ofKind(t, b.Records[0], 60_000, true)
+		}, events.ErrNewer},
 	}
 	for _, row := range rows {
 		t.Run(row.sentence, func(t *testing.T) {

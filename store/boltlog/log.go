@@ -34,7 +34,7 @@ type Log struct {
 	background sync.WaitGroup  // what ends by itself, or with the log: indexes of sealed files, packing
 	witness    sync.WaitGroup  // noteHeads
 	noting     sync.Mutex      // held while HEAD is written; taken before logReader.mu
-	indexing   sync.Mutex      // held while indexes of sealed files are made, one after the other: each goes on from the one before
+	indexing   sync.Mutex      // held while an index of a sealed file is made: each goes on from the one before
 
 	pruning sync.Mutex               // held while files are deleted
 	leaving []leavingFile            // pruned, and not removed yet, oldest first. Under pruning
@@ -148,7 +148,8 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 // admit takes a record with its stored form, and says which identity the log has behind it.
 func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events.Identity) (events.Identity, error) {
 	if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
-		return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d", r.Sequence, r.Previous, last)
+		return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d",
+			r.Sequence, r.Previous, last)
 	}
 	if len(stored) > maxRecordBytes {
 		return identity, fmt.Errorf("append record %d: it has %d bytes, more than a record can have", r.Sequence, len(stored))
@@ -157,7 +158,7 @@ func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events
 	if err != nil {
 		return identity, err
 	}
-	if f, ok := r.Facts.(*events.TermStarted); ok { // a later one when the log is written again, from the records of another
+	if f, ok := r.Facts.(*events.TermStarted); ok { // a later one when it is of another log
 		l.term, l.said = max(l.term, f.Term), max(l.said, f.Term)
 	}
 	l.nextIndex.AddRecord(r)

@@ -102,8 +102,8 @@ func restored(dir string) error {
 	return fmt.Errorf("%s: %w", dir, ErrRestoring)
 }
 
-// oneCommit reports whether two batches can go into one commit: it writes to one file, and the hook is shown all of it or
-// nothing.
+// oneCommit reports whether two batches can go into one commit: it writes to one file, and the hook is shown all of it
+// or nothing.
 func oneCommit(a, b *work) bool { return a.file == b.file && a.given == b.given }
 
 // release closes what was opened so far.

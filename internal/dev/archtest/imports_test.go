@@ -156,6 +156,12 @@ var neverImports = []struct {
 		never:    []string{"./store/boltlog/...", bbolt},
 	},
 	{
+		sentence: "what counts in the stream of a replicated log is known without a client, a server or another log",
+		packages: []string{"./store/natslog"},
+		never:    []string{"./...", natsGo, natsd, clientGo, bbolt},
+		except:   []string{"./events", "./store", "./proto/gen/..."},
+	},
+	{
 		sentence: "the layout of a copy is known without the log that is copied",
 		packages: []string{"./store/copylog", "./store/copylog/indir", "./store/copylog/ins3"},
 		never:    []string{"./projector/...", "./reconciler/...", "./store/boltlog/...", bbolt, clientGo, natsGo},
