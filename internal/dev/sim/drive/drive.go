@@ -71,6 +71,7 @@ type Driver struct {
 	calm     bool             // nothing fails: each look is pending that should be
 
 	stalled map[events.Resource]events.Time // until when a watch is behind
+	standby standby
 }
 
 type answer struct {
@@ -84,6 +85,7 @@ func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 		World: world.New(cfg.World), cfg: cfg, key: events.Key{1}, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
 		seen: map[string]uint64{}, stalled: map[events.Resource]events.Time{},
 	}
+	d.standby.rng = world.Rand(cfg.World.Seed, 3)
 	d.client = d.World.Server.Client(actor)
 	seeded := apiserver.SeededFaults(world.Rand(cfg.World.Seed, 1), cfg.Faults, 20*time.Second)
 	d.client.Faults = func(c apiserver.Call) apiserver.Fault {
@@ -141,7 +143,12 @@ func (d *Driver) newLog() {
 
 // boot makes a new process on the log as it is.
 func (d *Driver) boot() error {
+	warm, err := d.standby.takeOver(d.log)
+	if err != nil {
+		return err
+	}
 	p, err := process.Start(process.Config{
+		World:  warm,
 		Server: d.World.Server, API: d.client, Groups: d.client, Workloads: d.client, Crons: d.client, Checker: d.checker, Log: d.log, Key: d.key, Settings: d.cfg.Settings,
 		Program: "sim", Seed: d.cfg.World.Seed, Snapshot: d.cfg.Snapshot,
 		May: func() bool { return !d.lapsed && !d.away }, Behind: d.behind,
@@ -175,6 +182,9 @@ func (d *Driver) Steps(n int) error {
 
 // Step does one thing, by the seed.
 func (d *Driver) Step() error {
+	if err := d.standby.follow(d.log); err != nil {
+		return err
+	}
 	if d.away { // the restored cluster is listed before it comes past the versions that were seen (docs/design/0007, What is left)
 		if _, err := d.list(); err != nil {
 			return err

@@ -17,13 +17,14 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 	"github.com/jobledger/jobledger/internal/run/known"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store/livetail"
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Config says what a process works on. All but Crons, Snapshot, May and Behind is required.
+// Config says what a process works on. All but Crons, World, Snapshot, May and Behind is required.
 type Config struct {
 	Server *apiserver.Server
 	API    wholeapi.Server
@@ -33,6 +34,7 @@ type Config struct {
 	Crons     wholeapi.CronServer // required where CronJobs are run
 	Checker   *invariants.Checker // watches the server; is told what the process finds in its log
 	Log       *memlog.Log
+	World     *projector.World // that a standby has folded to the log's end; nil for a recovery
 	Key       events.Key
 	Settings  events.Settings
 	Program   string
@@ -59,10 +61,12 @@ type Process struct {
 }
 
 // Start makes a process at time now on the log as it is.
-func Start(cfg Config, now events.Time) (*Process, error) {
-	recovered, err := loop.Recover(context.Background(), cfg.Log)
-	if err != nil {
-		return nil, err
+func Start(cfg Config, now events.Time) (_ *Process, err error) {
+	recovered := cfg.World
+	if recovered == nil {
+		if recovered, err = loop.Recover(context.Background(), cfg.Log); err != nil {
+			return nil, err
+		}
 	}
 	for _, j := range recovered.Holders() {
 		for _, p := range j.Pods() {
