@@ -3,12 +3,7 @@ package controller
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -21,9 +16,6 @@ import (
 	"github.com/jobledger/jobledger/events/kube"
 	jobmetrics "github.com/jobledger/jobledger/events/metrics"
 	"github.com/jobledger/jobledger/events/nats/publish"
-	"github.com/jobledger/jobledger/internal/read/joblist"
-	"github.com/jobledger/jobledger/internal/read/serve"
-	"github.com/jobledger/jobledger/internal/run/backup"
 	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/internal/run/known"
 	"github.com/jobledger/jobledger/internal/run/lease"
@@ -33,10 +25,6 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
 	"github.com/jobledger/jobledger/reconciler/loop"
-	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/copylog"
-	"github.com/jobledger/jobledger/store/livetail"
-	"github.com/jobledger/jobledger/store/open"
 )
 
 // controller is the parts of a run, tied together.
@@ -50,8 +38,8 @@ type controller struct {
 	identity string       // as which the Lease is held
 	adopts   bool         // it was said that the log is another than before
 
-	log       store.Log
-	key       events.Key // of the log
+	standing // log, key, lists and what else stands while nothing is led
+
 	queue     *loop.Queue
 	informer  *informer.Informer
 	around    *informer.Surroundings // nodes and namespaces
@@ -64,14 +52,9 @@ type controller struct {
 	disk      disk
 	budgets   budgets
 	counter   *jobmetrics.Consumer
-	scrubber  *scrubber
-	packer    *packer
 	retainer  *retainer
-	lists     joblist.Config             // of the log's Jobs, for readers
-	damage    func() []error             // what is known to be wrong with the log, for them
 	stream    *streamer                  // nil for none
 	copier    *copying.Copier            // nil for none
-	endpoint  *endpoint                  // nil for none
 	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; the endpoint reads it
 	health    *Health
 	metrics   *metrics
@@ -130,139 +113,6 @@ func Run(ctx context.Context, config *Config) error {
 		return work(ctx)
 	})
 	return group.Wait()
-}
-
-// work does what a controller does, on the log.
-func (c *controller) work(ctx context.Context, log store.Opened) (err error) {
-	config, logger := c.config, c.logger
-	dir, err := open.Dir(config.Log)
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(filepath.Join(dir, serve.AddressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the address of the controller before: %w", err)
-	}
-	id, head := log.Identity(), log.Head()
-	logger.Info("log opened", "directory", dir, "logID", id.LogID, "epoch", id.Epoch, "term", log.Term(),
-		"records", uint64(head.Sequence), "hash", head.Hash.String())
-	world, err := loop.Recover(ctx, log)
-	if err != nil {
-		return unlessStopped(ctx, err)
-	}
-	if world.Lost != (events.Loss{}) {
-		return c.explainLoss(&loop.LossError{Loss: world.Lost})
-	}
-	if err := c.takeKey(log, world.Key); err != nil {
-		return err
-	}
-	if err := c.heedCopy(ctx, log); err != nil {
-		return err
-	}
-	if err := refuseStates(config.Retention, loop.StatesBytes(world)); err != nil {
-		return err
-	}
-	logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
-	c.health.set(func(h *Health) { h.listing = true })
-	c.metrics = newMetrics(c.registry, log)
-	c.ofFiles(log)
-	c.reportZones(world)
-	c.log = livetail.New(countedLog{log, c.metrics}, 0)
-	c.lists, c.damage = joblist.Config{Log: c.log, Files: store.FilesOf(log), Dir: dir}, log.Damage
-	if c.stream, err = newStreamer(&config.Stream, dir, c.log, logger); err != nil {
-		return err
-	}
-	if c.stream != nil {
-		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records it, and ends
-			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
-		}
-	}
-	defer func() { c.stream.close() }()
-	if c.copier, err = c.newCopier(dir, log); err != nil {
-		return err
-	}
-	if c.retainer, err = newRetainer(config.Retention, log, logger, c.health, c.registry, c.consumers()...); err != nil {
-		return err
-	}
-	c.settleCronJobs(ctx)
-	if err := c.assemble(ctx, world); err != nil {
-		return err
-	}
-	return c.run(ctx)
-}
-
-// newCopier makes what copies the log; nil when that is not wanted.
-func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, error) {
-	place := c.config.Copy.Place
-	if place == nil {
-		return nil, nil
-	}
-	return copying.New(copying.Config{
-		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place, Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
-		Ahead: func(e *backup.AheadError) { // the loop records it, and ends
-			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
-		},
-	})
-}
-
-// heedCopy ends a start when the copy has records that the log lost, is of another log, or would not be safe from a
-// second writer. A place that does not answer is not waited for: the copier says the same later.
-func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
-	place := c.config.Copy.Place
-	if place == nil {
-		return nil
-	}
-	bound, cancel := context.WithTimeout(ctx, copyWithin)
-	defer cancel()
-	lost, is, err := copying.Lost(bound, place, log)
-	if is {
-		return c.refuseLoss(&loop.LossError{Loss: lost}, max(lost.Epoch, log.Identity().Epoch))
-	}
-	var other *copying.OtherLogError
-	if errors.As(err, &other) {
-		return fmt.Errorf("--%s: %w", CopyFlag, err)
-	}
-	if err == nil && !c.config.Copy.Unfenced {
-		var found copylog.Probe
-		if found, err = copylog.Try(bound, place); err == nil && !found.Fenced {
-			return fmt.Errorf("--%s=%s: %w", CopyFlag, place, copying.ErrUnfenced)
-		}
-	}
-	if err != nil && ctx.Err() == nil {
-		c.logger.Warn("the copy of the log cannot be asked whether it has later records than the log: going on without its answer", "copy", place.String(),
-			"error", err)
-	}
-	return unlessStopped(ctx, nil)
-}
-
-// ofFiles makes what looks after the files of the log. Of a log without files it does nothing.
-func (c *controller) ofFiles(log store.Opened) {
-	if filed, ok := log.(store.Filed); ok {
-		c.health.set(func(h *Health) { h.Holes = filed.Holes })
-		c.metrics.disk(filed)
-		tellRoom(c.config.Stream.Embedded, filed.Usage, c.logger)
-	}
-	tended, _ := log.(store.Tended)
-	c.scrubber = newScrubber(tended, c.logger, c.registry)
-	c.packer = newPacker(tended, c.config.PackEvery, c.logger, c.registry)
-}
-
-// takeKey takes the key of the log, which the last run knew under that ID.
-func (c *controller) takeKey(log store.Opened, before string) error {
-	key, made, err := log.Key()
-	if err != nil {
-		return err
-	}
-	c.key = key
-	switch {
-	case before == "" || before == key.ID():
-	case made:
-		c.logger.Warn("the key of the log was lost: there is a new one, and the specs of unfinished Jobs are stated again under it",
-			"before", before, "now", key.ID())
-	default:
-		c.logger.Warn("the key of the log is another one than that of the last run: the specs of unfinished Jobs are stated again under it",
-			"before", before, "now", key.ID())
-	}
-	return nil
 }
 
 // assemble makes the parts. Nothing runs yet.
@@ -335,10 +185,8 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		c.health.set(func(h *Health) { h.copied = c.copier.Degraded })
 		c.registry.MustRegister(c.copier)
 	}
-	if c.config.Listen != "" {
-		if c.endpoint, err = c.newEndpoint(); err != nil {
-			return err
-		}
+	if err := c.answer(); err != nil {
+		return err
 	}
 	return c.leaveAddresses()
 }

@@ -83,7 +83,7 @@ func (c *controller) elect(ctx context.Context) error {
 				}
 				return cmp.Or(c.refuse(before, own()), c.refuseFork(before, log))
 			},
-			Lead: func(ctx context.Context) error { return c.lead(ctx, log) },
+			Lead: func(ctx context.Context) error { return c.elected(ctx, log) },
 		})
 		switch {
 		case errors.Is(err, lease.ErrDenied) && apierrors.IsUnauthorized(err):
@@ -99,9 +99,9 @@ func (c *controller) elect(ctx context.Context) error {
 	})
 }
 
-// lead works, unless another controller began to work on the same Jobs under another Lease while this one was being
+// elected works, unless another controller began to work on the same Jobs under another Lease while this one was being
 // taken.
-func (c *controller) lead(ctx context.Context, log store.Opened) error {
+func (c *controller) elected(ctx context.Context, log store.Opened) error {
 	if err := c.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -24,11 +23,8 @@ func (c *controller) run(ctx context.Context) error {
 	go c.around.Run(ctx)                                // ends a while after ctx, or with the process
 	group.Go(func() error { return c.worry(ctx) })      // ends with ctx, or ends it
 	group.Go(func() error { return c.watchGangs(ctx) }) // likewise
-	keeper := joblist.NewKeeper(c.lists, c.logger)
-	group.Go(func() error { c.scrubber.run(ctx); return nil })          // ends with ctx
-	group.Go(func() error { c.packer.run(ctx); return nil })            // ends with ctx
+	c.tend(ctx, after, group)
 	group.Go(func() error { c.retainer.run(ctx); return nil })          // ends with ctx
-	group.Go(func() error { keeper.Run(ctx); return nil })              // ends with ctx
 	group.Go(func() error { fitProcessors(ctx, c.logger); return nil }) // ends with ctx
 	group.Go(func() error {                                             // ends with ctx, after a stop in good order
 		defer release()
@@ -50,31 +46,12 @@ func (c *controller) run(ctx context.Context) error {
 		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up
 	}
 	group.Go(func() error { return c.copyLog(after) }) // ends when the loop has, and it caught up or gave up
-	if c.endpoint != nil {
-		group.Go(c.endpoint.Run) // ends with the next
-		group.Go(func() error {
-			<-after.Done()
-			bound, cancel := context.WithTimeout(context.Background(), askTimeout)
-			defer cancel()
-			return c.endpoint.close(bound)
-		})
-	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	c.finishLists(keeper)
+	c.finishLists()
 	c.logger.Info("stopped in good order")
 	return nil
-}
-
-// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little
-// longer.
-func (c *controller) finishLists(keeper *joblist.Keeper) {
-	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
-	defer cancel()
-	if err := keeper.Finish(bound); err != nil {
-		c.logger.Warn("the lists of Jobs are behind: 'get jobs' takes longer", "error", err)
-	}
 }
 
 // watch runs the informer. client-go's Reflector waits for up to a minute between tries to reach a server that refuses

@@ -1,0 +1,101 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/run/backup"
+	"github.com/jobledger/jobledger/internal/run/copying"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/copylog"
+)
+
+// work does what a controller does, on the log: it stands, and then it leads.
+func (c *controller) work(ctx context.Context, log store.Opened) error {
+	if err := c.stand(ctx, log); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return c.lead(ctx, log)
+}
+
+// lead writes the log on and acts: it makes informer, loop, executor and publishers on what stands, and runs them until
+// ctx ends or something fails.
+func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
+	config, world := c.config, c.takeWorld()
+	if err := c.heedCopy(ctx, log); err != nil {
+		return err
+	}
+	if err := refuseStates(config.Retention, loop.StatesBytes(world)); err != nil {
+		return err
+	}
+	c.health.set(func(h *Health) { h.listing = true })
+	c.reportZones(world)
+	if c.stream, err = newStreamer(&config.Stream, c.dir, c.log, c.logger); err != nil {
+		return err
+	}
+	if c.stream != nil {
+		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records it, and ends
+			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
+		}
+	}
+	defer func() { c.stream.close() }()
+	if c.copier, err = c.newCopier(c.dir, log); err != nil {
+		return err
+	}
+	if c.retainer, err = newRetainer(config.Retention, log, c.logger, c.health, c.registry, c.consumers()...); err != nil {
+		return err
+	}
+	c.settleCronJobs(ctx)
+	if err := c.assemble(ctx, world); err != nil {
+		return err
+	}
+	return c.run(ctx)
+}
+
+// newCopier makes what copies the log; nil when that is not wanted.
+func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, error) {
+	place := c.config.Copy.Place
+	if place == nil {
+		return nil, nil
+	}
+	return copying.New(copying.Config{
+		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place, Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
+		Ahead: func(e *backup.AheadError) { // the loop records it, and ends
+			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
+		},
+	})
+}
+
+// heedCopy ends a start when the copy has records that the log lost, is of another log, or would not be safe from a
+// second writer. A place that does not answer is not waited for: the copier says the same later.
+func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
+	place := c.config.Copy.Place
+	if place == nil {
+		return nil
+	}
+	bound, cancel := context.WithTimeout(ctx, copyWithin)
+	defer cancel()
+	lost, is, err := copying.Lost(bound, place, log)
+	if is {
+		return c.refuseLoss(&loop.LossError{Loss: lost}, max(lost.Epoch, log.Identity().Epoch))
+	}
+	var other *copying.OtherLogError
+	if errors.As(err, &other) {
+		return fmt.Errorf("--%s: %w", CopyFlag, err)
+	}
+	if err == nil && !c.config.Copy.Unfenced {
+		var found copylog.Probe
+		if found, err = copylog.Try(bound, place); err == nil && !found.Fenced {
+			return fmt.Errorf("--%s=%s: %w", CopyFlag, place, copying.ErrUnfenced)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		c.logger.Warn("the copy of the log cannot be asked whether it has later records than the log: going on without its answer", "copy", place.String(),
+			"error", err)
+	}
+	return unlessStopped(ctx, nil)
+}

@@ -1,0 +1,140 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/livetail"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// standing is what a process does with its log whether or not it leads: it folds the log, answers readers, packs,
+// scrubs, and keeps lists of Jobs. It writes no record and sends nothing to the API server. Only lead does.
+type standing struct {
+	log      store.Log  // counted, and with its newest records in memory
+	key      events.Key // of the log
+	dir      string
+	fold     *loop.Fold // of the log up to its end; nil once a loop has taken over its world
+	scrubber *scrubber
+	packer   *packer
+	lists    joblist.Config  // of the log's Jobs, for readers
+	keeper   *joblist.Keeper // of these lists
+	damage   func() []error  // what is known to be wrong with the log, for readers
+	endpoint *endpoint       // nil for none
+}
+
+// stand folds an open log and makes what looks after its files. Nothing runs yet. The error says why the log cannot be
+// gone on with: it lost records, or it cannot be folded.
+func (c *controller) stand(ctx context.Context, log store.Opened) (err error) {
+	if c.dir, err = open.Dir(c.config.Log); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(c.dir, serve.AddressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the address of the controller before: %w", err)
+	}
+	id, head := log.Identity(), log.Head()
+	c.logger.Info("log opened", "directory", c.dir, "logID", id.LogID, "epoch", id.Epoch, "term", log.Term(),
+		"records", uint64(head.Sequence), "hash", head.Hash.String())
+	if c.fold, err = loop.NewFold(ctx, log); err != nil {
+		return err
+	}
+	world := c.fold.World()
+	if world.Lost != (events.Loss{}) {
+		return c.explainLoss(&loop.LossError{Loss: world.Lost})
+	}
+	if err := c.takeKey(log, world.Key); err != nil {
+		return err
+	}
+	c.logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
+	c.metrics = newMetrics(c.registry, log)
+	c.ofFiles(log)
+	c.log = livetail.New(countedLog{log, c.metrics}, 0)
+	c.lists, c.damage = joblist.Config{Log: c.log, Files: store.FilesOf(log), Dir: c.dir}, log.Damage
+	c.keeper = joblist.NewKeeper(c.lists, c.logger)
+	return nil
+}
+
+// takeWorld gives the world of the fold to who leads. It is folded no further here.
+func (s *standing) takeWorld() *projector.World {
+	world := s.fold.World()
+	s.fold = nil
+	return world
+}
+
+// answer listens for readers, where that is wanted. They are answered once tend runs.
+func (c *controller) answer() (err error) {
+	if c.config.Listen != "" {
+		c.endpoint, err = c.newEndpoint()
+	}
+	return err
+}
+
+// tend starts what looks after the log, until ctx ends, and what answers readers, until after ends.
+func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
+	group.Go(func() error { s.scrubber.run(ctx); return nil }) // ends with ctx
+	group.Go(func() error { s.packer.run(ctx); return nil })   // ends with ctx
+	group.Go(func() error { s.keeper.Run(ctx); return nil })   // ends with ctx
+	if s.endpoint == nil {
+		return
+	}
+	group.Go(s.endpoint.Run) // ends with the next
+	group.Go(func() error {
+		<-after.Done()
+		bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+		defer cancel()
+		return s.endpoint.close(bound)
+	})
+}
+
+// ofFiles makes what looks after the files of the log. Of a log without files it does nothing.
+func (c *controller) ofFiles(log store.Opened) {
+	if filed, ok := log.(store.Filed); ok {
+		c.health.set(func(h *Health) { h.Holes = filed.Holes })
+		c.metrics.disk(filed)
+		tellRoom(c.config.Stream.Embedded, filed.Usage, c.logger)
+	}
+	tended, _ := log.(store.Tended)
+	c.scrubber = newScrubber(tended, c.logger, c.registry)
+	c.packer = newPacker(tended, c.config.PackEvery, c.logger, c.registry)
+}
+
+// takeKey takes the key of the log, which the last run knew under that ID.
+func (c *controller) takeKey(log store.Opened, before string) error {
+	key, made, err := log.Key()
+	if err != nil {
+		return err
+	}
+	c.key = key
+	switch {
+	case before == "" || before == key.ID():
+	case made:
+		c.logger.Warn("the key of the log was lost: there is a new one, and the specs of unfinished Jobs are stated again under it",
+			"before", before, "now", key.ID())
+	default:
+		c.logger.Warn("the key of the log is another one than that of the last run: the specs of unfinished Jobs are stated again under it",
+			"before", before, "now", key.ID())
+	}
+	return nil
+}
+
+// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little
+// longer.
+func (c *controller) finishLists() {
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if err := c.keeper.Finish(bound); err != nil {
+		c.logger.Warn("the lists of Jobs are behind: 'get jobs' takes longer", "error", err)
+	}
+}
