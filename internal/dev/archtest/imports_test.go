@@ -214,7 +214,7 @@ var neverImports = []struct {
 	},
 	{
 		sentence: "questions are answered without how they are shown or where they are asked",
-		packages: []string{"./internal/read/ask", "./internal/read/watch"},
+		packages: []string{"./internal/read/ask", "./internal/read/watch", "./internal/read/permit"},
 		never:    []string{"./internal/read/show", "./internal/read/serve", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
 	},
 	{

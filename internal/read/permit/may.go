@@ -1,0 +1,212 @@
+package permit
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+	"github.com/jobledger/jobledger/store"
+)
+
+// mostKept bounds what a Source remembers: verdicts on streams, and records that others refer to. A request meets fewer.
+const mostKept = 100_000
+
+// may reports whether the records of a stream may be read.
+func (s *Source) may(ctx context.Context, stream events.Stream) (bool, error) {
+	switch stream.Kind {
+	case events.StreamController:
+		return true, nil
+	case events.StreamNamespace:
+		return stream.ID == s.right.Namespace, nil
+	case events.StreamJob, events.StreamCronJob:
+	}
+	s.mu.Lock()
+	verdict, known := s.verdicts[stream]
+	s.mu.Unlock()
+	if known {
+		return verdict, nil
+	}
+	verdict, err := s.look(ctx, stream)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.verdicts) >= mostKept {
+		clear(s.verdicts)
+	}
+	s.verdicts[stream] = verdict
+	return verdict, nil
+}
+
+// beginWithin is how many of the first records of a stream are looked at for its namespace and when its object was made.
+const beginWithin = 16
+
+// look reads the first records of a stream. One that does not say whose it is may not be read: its evidence was erased.
+func (s *Source) look(ctx context.Context, stream events.Stream) (bool, error) {
+	names := history.NamesOf(ctx, s.all)
+	if names.Job(stream).Namespace != s.right.Namespace {
+		return false, nil
+	}
+	if s.right.Since == 0 {
+		return true, nil
+	}
+	for r, err := range s.all.Records(ctx, history.Query{Stream: &stream, Limit: beginWithin}) {
+		if err != nil {
+			return false, err
+		}
+		if made := madeAt(&r); made != 0 {
+			return made >= s.right.Since, nil
+		}
+	}
+	return false, nil
+}
+
+// madeAt is when the object of a stream was made, by the API server's clock; 0 where a record does not say it.
+func madeAt(r *events.Record) events.Time {
+	switch f := r.Facts.(type) {
+	case *events.JobSeen:
+		return f.Created
+	case *events.CronJobSeen:
+		return f.Created
+	case *events.StoredState:
+		var state pb.JobState
+		if proto.Unmarshal(f.Encoded, &state) != nil {
+			return 0
+		}
+		if cron := state.GetCronJob(); cron != nil {
+			return events.Time(cron.GetFacts().GetCreated())
+		}
+		return events.Time(state.GetCreated())
+	}
+	return 0
+}
+
+// row reports whether a row of a list may be read: it is of the namespace.
+func (s *Source) row(ctx context.Context, made events.Time, kind events.StreamKind, uid string) (bool, error) {
+	switch {
+	case s.right.Since == 0:
+		return true, nil
+	case made != 0:
+		return made >= s.right.Since, nil
+	}
+	return s.may(ctx, events.Stream{Kind: kind, ID: uid})
+}
+
+// lets reports whether a record may be read, and takes out of it what it says of others.
+func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
+	switch r.Stream.Kind {
+	case events.StreamController:
+		return s.ofController(ctx, r)
+	case events.StreamNamespace:
+		return r.Stream.ID == s.right.Namespace && r.Time >= s.right.Since, nil
+	case events.StreamJob, events.StreamCronJob:
+	}
+	mine := r.Evidence.Namespace == "" || r.Evidence.Namespace == s.right.Namespace
+	if mine {
+		may, err := s.may(ctx, r.Stream)
+		if err != nil || may {
+			s.refer(r)
+			return may, err
+		}
+	}
+	if r.Kind != events.KindZoneStored {
+		return false, nil
+	}
+	// Rules are stored once, by whichever CronJob came first.
+	r.Stream, r.Evidence, r.Causes, r.Previous = events.Controller, events.Evidence{}, nil, 0
+	return true, nil
+}
+
+// refer remembers which records a record that may be read takes the content of its spec from.
+func (s *Source) refer(r *events.Record) {
+	var to []events.Sequence
+	switch f := r.Facts.(type) {
+	case *events.JobSeen:
+		to = append(to, f.SpecAt)
+	case *events.JobSpec:
+		to = r.Causes
+	}
+	if len(to) == 0 || s.right.Since == 0 { // then the record that stores it may be read anyway
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.referred) >= mostKept {
+		clear(s.referred)
+	}
+	for _, at := range to {
+		s.referred[at] = true
+	}
+}
+
+func (s *Source) wasReferred(at events.Sequence) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.referred[at]
+}
+
+// ofController reports whether a record of the controller may be read. What it says of others is left out.
+func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, error) {
+	switch f := r.Facts.(type) {
+	case *events.PassedOver:
+		of := r.Evidence.Namespace
+		return of == "" || of == s.right.Namespace && r.Time >= s.right.Since, nil
+	case *events.NamespaceSeen:
+		return f.Name == s.right.Namespace && r.Time >= s.right.Since, nil
+	case *events.RivalFound:
+		kept, err := s.acts(ctx, f.Acts)
+		r.Facts, r.Evidence = &events.RivalFound{Acts: kept}, events.Evidence{}
+		return true, err
+	case *events.LossFound:
+		loss := f.Loss
+		loss.Job, loss.Ordinal, loss.Pod = "", 0, ""
+		r.Facts = &events.LossFound{Loss: loss}
+	case *events.EpochChanged:
+		epoch := *f
+		epoch.Lost.Job, epoch.Lost.Ordinal, epoch.Lost.Pod, epoch.Rewind.Object = "", 0, "", ""
+		r.Facts = &epoch
+	case *events.StoredState:
+		state, err := s.state(f)
+		r.Facts, r.Evidence = state, events.Evidence{}
+		return true, err
+	}
+	return true, nil
+}
+
+// acts are those on Jobs that may be read.
+func (s *Source) acts(ctx context.Context, all []events.RivalAct) (kept []events.RivalAct, err error) {
+	for _, a := range all {
+		may, err := s.may(ctx, events.JobStream(a.Job))
+		if err != nil && !errors.Is(err, store.ErrPruned) {
+			return nil, err
+		}
+		if may {
+			kept = append(kept, a)
+		}
+	}
+	return kept, nil
+}
+
+// state is the controller's state without what it says of namespaces and their Jobs: a reader looks up specs where they
+// are stored.
+func (s *Source) state(f *events.StoredState) (*events.StoredState, error) {
+	var world pb.WorldState
+	if err := proto.Unmarshal(f.Encoded, &world); err != nil {
+		return nil, err
+	}
+	world.Specs, world.Templates, world.Policies, world.Shares, world.RivalActs = nil, nil, nil, nil, nil
+	var kept []*pb.NamespaceSeen
+	for _, n := range world.GetNamespaces() {
+		if n.GetName() == s.right.Namespace && events.Time(n.GetDeleted()) >= s.right.Since {
+			kept = append(kept, n)
+		}
+	}
+	world.Namespaces = kept
+	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(&world)
+	return &events.StoredState{Encoded: encoded}, err
+}

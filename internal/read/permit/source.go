@@ -1,0 +1,195 @@
+package permit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Right is what may be read.
+type Right struct {
+	Namespace string
+	Since     events.Time // when the namespace was created, by the API server's clock; 0 to let through what is older
+}
+
+// Source is the part of another source that may be read. Make it with Namespace.
+type Source struct {
+	all   history.Source
+	right Right
+
+	mu       sync.Mutex
+	verdicts map[events.Stream]bool // of the streams that were looked at
+	referred map[events.Sequence]bool
+}
+
+var _ history.Source = (*Source)(nil)
+
+// Namespace is the part of a source that who has that right may read.
+func Namespace(all history.Source, right Right) *Source {
+	return &Source{all: all, right: right, verdicts: map[events.Stream]bool{}, referred: map[events.Sequence]bool{}}
+}
+
+// Note says that answers count that part alone.
+func (s *Source) Note() string {
+	return fmt.Sprintf("only records of namespace %s are counted: all others take 'list jobs' in all namespaces", s.right.Namespace)
+}
+
+// Head is described by Source. It is the end of the whole log.
+func (s *Source) Head(ctx context.Context) (events.Identity, store.Head, error) {
+	return s.all.Head(ctx)
+}
+
+// Now is described by Source.
+func (s *Source) Now(ctx context.Context) (events.Time, error) { return s.all.Now(ctx) }
+
+// Beside is described by Source.
+func (s *Source) Beside(err error) bool { return s.all.Beside(err) }
+
+// Close is described by Source.
+func (s *Source) Close() { s.all.Close() }
+
+// Read is described by Source.
+func (s *Source) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return s.through(ctx, s.all.Read(ctx, from))
+}
+
+// Follow is described by Source.
+func (s *Source) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	return s.through(ctx, s.all.Follow(ctx, from))
+}
+
+// ReadStream is described by Source.
+func (s *Source) ReadStream(
+	ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction,
+) iter.Seq2[events.Record, error] {
+	return s.ofStream(ctx, stream, func() iter.Seq2[events.Record, error] { return s.all.ReadStream(ctx, stream, from, dir) })
+}
+
+// ofStream gives records of a stream, if it may be read. One that may not has none.
+func (s *Source) ofStream(
+	ctx context.Context, stream events.Stream, records func() iter.Seq2[events.Record, error],
+) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		may, err := s.may(ctx, stream)
+		switch {
+		case err != nil:
+			yield(events.Record{}, err)
+		case may:
+			s.through(ctx, records())(yield)
+		}
+	}
+}
+
+// Find is described by Source.
+func (s *Source) Find(ctx context.Context, namespace, name string) (out []events.Stream, err error) {
+	if namespace != s.right.Namespace {
+		return nil, nil
+	}
+	all, unread := s.all.Find(ctx, namespace, name)
+	for _, stream := range all {
+		switch may, err := s.may(ctx, stream); {
+		case err != nil && !s.all.Beside(err):
+			return out, err
+		case err != nil:
+			unread = errors.Join(unread, err)
+		case may:
+			out = append(out, stream)
+		}
+	}
+	return out, unread
+}
+
+// Records is described by Source.
+func (s *Source) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	if q.Namespace != "" && q.Namespace != s.right.Namespace {
+		return func(func(events.Record, error) bool) {}
+	}
+	if q.Stream == nil && q.Limit == 1 && s.wasReferred(q.From) {
+		return s.all.Records(ctx, q)
+	}
+	limit := q.Limit
+	q.Limit = 0
+	records := func() iter.Seq2[events.Record, error] { return limited(s.all.Records(ctx, q), 0) }
+	if q.Stream != nil {
+		return limited(s.ofStream(ctx, *q.Stream, records), limit)
+	}
+	return limited(s.through(ctx, records()), limit)
+}
+
+// limited gives so many records at most; 0 is no limit.
+func limited(records iter.Seq2[events.Record, error], limit int) iter.Seq2[events.Record, error] {
+	if limit == 0 {
+		return records
+	}
+	return func(yield func(events.Record, error) bool) {
+		n := 0
+		for r, err := range records {
+			if n++; !yield(r, err) || n == limit {
+				return
+			}
+		}
+	}
+}
+
+// through gives the records that may be read, each without what it says of others.
+func (s *Source) through(ctx context.Context, records iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range records {
+			may := err != nil
+			if err == nil {
+				may, err = s.lets(ctx, &r)
+			}
+			if (may || err != nil) && !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Jobs is described by Source.
+func (s *Source) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
+	if q.Namespace != "" && q.Namespace != s.right.Namespace {
+		return history.JobsPage{Items: []history.Summary{}}, nil
+	}
+	q.Namespace = s.right.Namespace
+	page, err := s.all.Jobs(ctx, q)
+	kept := page.Items[:0:0]
+	for i := range page.Items {
+		may, failed := s.row(ctx, events.Time(page.Items[i].Created), events.StreamJob, page.Items[i].UID)
+		if failed != nil && !s.all.Beside(failed) {
+			return history.JobsPage{}, failed
+		}
+		if err = errors.Join(err, failed); may {
+			kept = append(kept, page.Items[i])
+		}
+	}
+	page.Items = kept
+	return page, err
+}
+
+// CronJobs is described by Source.
+func (s *Source) CronJobs(ctx context.Context, q history.CronJobsQuery) (history.CronJobsPage, error) {
+	if q.Namespace != "" && q.Namespace != s.right.Namespace {
+		return history.CronJobsPage{Items: []history.CronSummary{}}, nil
+	}
+	q.Namespace = s.right.Namespace
+	page, err := s.all.CronJobs(ctx, q)
+	kept := []history.CronSummary{}
+	for i := range page.Items {
+		may, failed := s.row(ctx, 0, events.StreamCronJob, page.Items[i].UID)
+		if failed != nil && !s.all.Beside(failed) {
+			return history.CronJobsPage{}, failed
+		}
+		if err = errors.Join(err, failed); may {
+			kept = append(kept, page.Items[i])
+		}
+	}
+	page.Items = kept
+	return page, err
+}
