@@ -234,6 +234,11 @@ var neverImports = []struct {
 		never:    []string{"./internal/read/serve", "./internal/read/joblist", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
 	},
 	{
+		sentence: "an agent's tools lay out answers, and open no log",
+		packages: []string{"./internal/read/agent"},
+		never:    []string{"./internal/read/serve", "./internal/read/joblist", "./store/boltlog/...", "./cmd/...", bbolt, clientGo, natsGo},
+	},
+	{
 		sentence: "what lays out for people reads no log",
 		packages: []string{"./internal/read/show"},
 		never:    []string{"./internal/read/serve", "./internal/read/joblist", "./store/boltlog/...", bbolt, clientGo, natsGo},

@@ -7,8 +7,9 @@ import (
 )
 
 // mostForReaders is how many packages the program is compiled from with the build tag reader, those of Go's library
-// too. It has some 375 of the 930 that the whole program has, and who tries it first waits for each.
-const mostForReaders = 380
+// too. It has some 410 of the 955 that the whole program has, and who tries it first waits for each. 33 of them are the
+// library of the Model Context Protocol, which also has HTTP and OAuth that we do not use: 1.9 of 30 MB.
+const mostForReaders = 415
 
 // TestTheReaderIsSmall: what only reads a log is built without the client of Kubernetes, the controller and NATS.
 func TestTheReaderIsSmall(t *testing.T) {

@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// beside is the JSON beside an answer.
+type beside struct {
+	AsOf   uint64          `json:"asOfRecord"`
+	Cut    []string        `json:"cut,omitempty"` // what was left out of answer, list by list
+	Answer json.RawMessage `json:"answer"`
+}
+
+// fitted is JSON of at most so many bytes: the longest list in it is halved until it fits. cut says of which lists so
+// many are left.
+func fitted(answer []byte, most int) (out json.RawMessage, cut []string, err error) {
+	if len(answer) <= most {
+		var b bytes.Buffer
+		err := json.Compact(&b, answer)
+		return b.Bytes(), nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(answer))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return nil, nil, fmt.Errorf("read the JSON of an answer: %w", err)
+	}
+	shown := map[string][2]int{}
+	for {
+		if out, err = json.Marshal(value); err != nil || len(out) <= most {
+			break
+		}
+		longest := longestList(value, "answer")
+		if longest == nil {
+			out = json.RawMessage(`null`)
+			cut = append(cut, "answer: all of it; ask for less")
+			break
+		}
+		was := shown[longest.path]
+		was[1] = max(was[1], len(longest.items))
+		was[0] = len(longest.items) / 2
+		shown[longest.path] = was
+		longest.set(longest.items[:was[0]])
+	}
+	for path, n := range shown {
+		cut = append(cut, fmt.Sprintf("%s: %d of %s", path, n[0], words.Count(n[1], "item")))
+	}
+	return out, cut, err
+}
+
+// list is an array within a value.
+type list struct {
+	path  string
+	bytes int
+	items []any
+	set   func([]any)
+}
+
+// longestList is the array below a value that takes most bytes and is not the part of another one; nil for none.
+func longestList(value any, path string) (longest *list) {
+	object, is := value.(map[string]any)
+	if !is {
+		return nil
+	}
+	for name, v := range object {
+		found := longestList(v, path+"."+name)
+		if items, is := v.([]any); is && len(items) > 0 {
+			text, _ := json.Marshal(items) // it was read as JSON
+			found = &list{path + "." + name, len(text), items, func(shorter []any) { object[name] = shorter }}
+		}
+		if found == nil {
+			continue
+		}
+		if longest == nil || found.bytes > longest.bytes || found.bytes == longest.bytes && found.path < longest.path {
+			longest = found
+		}
+	}
+	return longest
+}

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// explained tells the verdict first, then the sections. Details come last: they are what is cut.
+func explained(ctx context.Context, a *asking) (any, error) {
+	value, answer, err := put(ctx, a, ask.Explain.New(), nil, a.values["object"])
+	if answer == nil {
+		return nil, err
+	}
+	a.text.line("OF", show.Title(answer)+", "+answer.State)
+	if len(answer.Lives) > 0 {
+		a.text.line("LIVES", explain.LivesText(answer.Lives, words.Zone{}))
+	}
+	a.sentence("VERDICT", &answer.Verdict)
+	a.text.line("ABOUT", strings.Join(show.About(answer, words.Zone{}), " · "))
+	for _, detail := range []bool{false, true} {
+		for i := range answer.Sections {
+			s := &answer.Sections[i]
+			for k := range s.Sentences {
+				if s.Sentences[k].Detail == detail {
+					a.sentence(s.Head, &s.Sentences[k])
+				}
+			}
+		}
+	}
+	return value, err
+}
+
+func (a *asking) sentence(label string, s *explain.Sentence) {
+	a.text.line(label, s.Text, s.Records...)
+}
+
+// whyNot tells what became of an instant.
+func whyNot(ctx context.Context, a *asking) (any, error) {
+	value, answer, err := put(ctx, a, ask.WhyNot.New(), nil, named(a), a.values["time"])
+	if answer == nil {
+		return nil, err
+	}
+	for i := range answer.Sentences {
+		a.sentence("SAYS", &answer.Sentences[i])
+	}
+	return value, err
+}
+
+// named is how a CronJob is named: a name alone is that of a CronJob, unless it says otherwise.
+func named(a *asking) string {
+	name := a.values["cronjob"]
+	if first, _, slash := strings.Cut(name, "/"); slash && strings.HasPrefix(first, "c") {
+		return name
+	}
+	return "cronjob/" + name
+}
