@@ -157,9 +157,9 @@ var neverImports = []struct {
 	},
 	{
 		sentence: "what counts in the stream of a replicated log is known without a client, a server or another log",
-		packages: []string{"./store/natslog"},
+		packages: []string{"./store/natslog", "./store/natslog/fence"},
 		never:    []string{"./...", natsGo, natsd, clientGo, bbolt},
-		except:   []string{"./events", "./store", "./proto/gen/..."},
+		except:   []string{"./events", "./store", "./store/natslog", "./proto/gen/..."},
 	},
 	{
 		sentence: "the layout of a copy is known without the log that is copied",

@@ -1,0 +1,22 @@
+// Package fence is the writer of a replicated log's stream, as a step machine: it has no goroutine, clock or client, so
+// that a simulation can drive it through every order of answers.
+//
+//	           Store(S)                      acknowledged at last+1
+//	 idle ─────────────────▶ send S ─────────────────────────────────▶ the next S, or stored
+//	  ▲                  expecting last ◀──────────────┐
+//	  │ newest read          │ any other answer        │ void: last is one more
+//	  │ every 2 s            │ or none for 1 s         │ nothing there: wait 50 ms to 1 s
+//	  ▼                      ▼                         │
+//	newest             read last+1 ────────────────────┤
+//	                         ├── it is S ──▶ stored    │
+//	                         └── a claim ──▶ fenced
+//
+// A caller asks for one action after the other, does it, and tells the machine what came of it. Invariants:
+//
+//   - One message is on its way, ever. It is sent again as it is, with its expectation, until place last+1 is known.
+//   - A refusal proves nothing: the server compares with what it proposed, not with what is committed.
+//   - Place last+1 is taken once only, so what is read there is final; that nothing is there may be from the past.
+//   - Stored is said when every part of a group is stored, and of nothing else.
+//
+// Read machine.go first, then docs/design/0028-replicated-log.md.
+package fence
