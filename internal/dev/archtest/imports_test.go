@@ -223,6 +223,12 @@ var neverImports = []struct {
 		never:    []string{"./internal/read/show", "./store/boltlog/...", bbolt, clientGo, natsGo},
 	},
 	{
+		sentence: "who asks is known without what is asked",
+		packages: []string{"./internal/wire/identity"},
+		never:    []string{"./..."},
+		except:   []string{"./internal/wire/identity"},
+	},
+	{
 		sentence: "turns are counted without knowing what is asked",
 		packages: []string{"./internal/read/turns"},
 		never:    []string{"./..."},

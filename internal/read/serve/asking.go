@@ -46,7 +46,8 @@ type Told struct {
 
 // Asking says how the questions of package ask are answered over HTTP. Source is required.
 type Asking struct {
-	// Source is where the question of a request is answered from. An error refuses the request: see fail.
+	// Source is where the question of a request is answered from. An error refuses the request, with the status that its
+	// method HTTPStatus gives, if it has one.
 	Source func(r *http.Request, told Told) (ask.Source, error)
 	// Known begins the damage of an answer; nil for none.
 	Known func() *store.Damage
@@ -111,7 +112,6 @@ func (a *Asking) answer(question *ask.Entry) http.HandlerFunc {
 		q.r = r.WithContext(ctx)
 		done, err := q.turn(ctx)
 		if err != nil {
-			w.Header().Set("Retry-After", "2")
 			q.fail(err)
 			return
 		}
@@ -252,6 +252,12 @@ func (q *asked) fail(err error) {
 }
 
 func (q *asked) failWith(status int, err error) {
+	switch status {
+	case http.StatusServiceUnavailable:
+		q.w.Header().Set("Retry-After", "2")
+	case http.StatusUnauthorized:
+		q.w.Header().Set("WWW-Authenticate", "Bearer")
+	}
 	if q.frames {
 		http.Error(q.w, formatError(err), status)
 		return

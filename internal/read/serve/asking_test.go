@@ -115,6 +115,13 @@ func TestAnAnswerHasBounds(t *testing.T) {
 	if said := saidError(t, wrong); wrong.status != http.StatusBadRequest || !strings.Contains(said, "no such parameter") {
 		t.Errorf("a question with a parameter that there is not: %d %q", wrong.status, said)
 	}
+	refusing := http.NewServeMux()
+	serve.Asking{Source: func(*http.Request, serve.Told) (ask.Source, error) { return ask.Source{}, nobody{} }}.Handle(refusing, ask.All())
+	refused := asks(refusing, "/v1/jobs", http.Header{})
+	if said := saidError(t, refused); refused.status != http.StatusUnauthorized || said != "who asks?" ||
+		refused.header.Get("WWW-Authenticate") != "Bearer" {
+		t.Errorf("a question of nobody: %d %q", refused.status, said)
+	}
 	src := large{history.Local{Log: log, Lists: lists}}
 	mux := http.NewServeMux()
 	serve.Asking{Source: func(_ *http.Request, told serve.Told) (ask.Source, error) {
@@ -126,6 +133,12 @@ func TestAnAnswerHasBounds(t *testing.T) {
 		t.Errorf("an answer of 5 MiB: %d %q", big.status, said)
 	}
 }
+
+// nobody is why a question is refused.
+type nobody struct{}
+
+func (nobody) Error() string   { return "who asks?" }
+func (nobody) HTTPStatus() int { return http.StatusUnauthorized }
 
 // large is a list of one Job with a very long name.
 type large struct{ history.Source }

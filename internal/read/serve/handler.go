@@ -290,7 +290,10 @@ func statusOf(err error) (status int) {
 	status = http.StatusInternalServerError
 	var wrong *which.WrongError
 	var unknown *which.UnknownError
+	var refused interface{ HTTPStatus() int }
 	switch {
+	case errors.As(err, &refused):
+		status = refused.HTTPStatus()
 	case errors.As(err, &wrong):
 		status = http.StatusBadRequest
 	case errors.As(err, &unknown):

@@ -1,0 +1,78 @@
+package identity
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The ConfigMap in which the API server publishes whose certificates are those of clients, and its key.
+const (
+	caNamespace = "kube-system"
+	caName      = "extension-apiserver-authentication"
+	caKey       = "client-ca-file"
+
+	readAgain = time.Minute
+)
+
+// groupAll is a group of each user that is somebody, as the API server has it.
+const groupAll = "system:authenticated"
+
+// Run reads the CA of clients, and again each minute, until ctx ends.
+func (i *Identity) Run(ctx context.Context) {
+	tick := time.NewTicker(readAgain)
+	defer tick.Stop()
+	for {
+		if err := i.readCA(ctx); err != nil && ctx.Err() == nil {
+			i.logger.Warn("the CA of client certificates cannot be read: the one before is used, or none", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// readCA reads the CA. A cluster without one takes no client certificates.
+func (i *Identity) readCA(ctx context.Context) error {
+	m, err := i.client.CoreV1().ConfigMaps(caNamespace).Get(ctx, caName, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("get the ConfigMap %s/%s: %w", caNamespace, caName, err)
+	}
+	pool := x509.NewCertPool()
+	if text := m.Data[caKey]; text != "" && !pool.AppendCertsFromPEM([]byte(text)) {
+		return errors.New("its " + caKey + " has no certificate")
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.clients = pool
+	return nil
+}
+
+// certified is who a certificate names: the API server takes the common name as the user, and organizations as groups.
+func (i *Identity) certified(chain []*x509.Certificate) (User, error) {
+	i.mu.Lock()
+	roots := i.clients
+	i.mu.Unlock()
+	if roots == nil {
+		return User{}, away()
+	}
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	options := x509.VerifyOptions{Roots: roots, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	if _, err := chain[0].Verify(options); err != nil {
+		return User{}, nobody("the client certificate is none of this cluster: " + err.Error())
+	}
+	name := chain[0].Subject.CommonName
+	if name == "" {
+		return User{}, nobody("the client certificate names no user: its common name is empty")
+	}
+	return User{Name: name, Groups: append(append([]string{}, chain[0].Subject.Organization...), groupAll)}.keyed(), nil
+}

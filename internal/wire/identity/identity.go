@@ -1,0 +1,164 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Config says whom to ask. Client is required.
+type Config struct {
+	Client kubernetes.Interface
+	Logger *slog.Logger // nil for the default
+}
+
+// Identity asks the API server. Make it with New.
+type Identity struct {
+	client kubernetes.Interface
+	logger *slog.Logger
+	asking chan struct{} // has as many as may ask at once
+	pace   *rate.Limiter // of questions, whoever asks
+
+	mu      sync.Mutex
+	clients *x509.CertPool // whose certificates are clients of the cluster; nil while that is not known
+	users   map[[sha256.Size]byte]believed[User]
+	rights  map[asked]believed[bool]
+}
+
+// believed is an answer, and until when it is believed.
+type believed[T any] struct {
+	answer T
+	until  time.Time
+}
+
+const (
+	believedFor = 10 * time.Second
+	mostAnswers = 1000 // of each kind
+	mostAsking  = 4
+	asksEach    = 100 // in a second
+	askedWithin = 5 * time.Second
+)
+
+// New makes an Identity. It takes no client certificates before Run has read the CA.
+func New(c Config) *Identity {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return &Identity{
+		client: c.Client, logger: c.Logger, asking: make(chan struct{}, mostAsking), pace: rate.NewLimiter(asksEach, asksEach),
+		users: map[[sha256.Size]byte]believed[User]{}, rights: map[asked]believed[bool]{},
+	}
+}
+
+// User is who asks. The zero User is nobody.
+type User struct {
+	Name   string
+	UID    string
+	Groups []string
+	Extra  map[string][]string
+
+	key string // tells users apart whose names are equal
+}
+
+// Key is for counting what one user does: two with one name and different groups have different keys.
+func (u User) Key() string { return u.key }
+
+// keyed is the user with a key that is made of all that is known.
+func (u User) keyed() User {
+	h := sha256.New()
+	part := func(texts ...string) {
+		for _, text := range texts {
+			size := [8]byte{byte(len(text)), byte(len(text) >> 8), byte(len(text) >> 16)}
+			_, _ = h.Write(size[:]) // never fails
+			_, _ = h.Write([]byte(text))
+		}
+	}
+	part(u.Name, u.UID)
+	part(u.Groups...)
+	for _, k := range sortedKeys(u.Extra) {
+		part(append([]string{"", k}, u.Extra[k]...)...)
+	}
+	u.key = hex.EncodeToString(h.Sum(nil))
+	return u
+}
+
+// User says who asks, by a bearer token or else by the certificate of the connection. Errors are a *RefusedError.
+func (i *Identity) User(r *http.Request) (User, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimLeft(token, " ")
+	switch {
+	case strings.EqualFold(scheme, "Bearer") && token != "": // the name of a scheme has no case (RFC 9110, 11.1)
+		return i.bearer(r.Context(), token)
+	case scheme == "" && r.TLS != nil && len(r.TLS.PeerCertificates) > 0:
+		return i.certified(r.TLS.PeerCertificates)
+	}
+	return User{}, nobody("a token of Kubernetes is wanted, or a client certificate of the cluster: Authorization: Bearer TOKEN")
+}
+
+func (i *Identity) bearer(ctx context.Context, token string) (User, error) {
+	digest := sha256.Sum256([]byte(token))
+	i.mu.Lock()
+	known := i.users[digest]
+	i.mu.Unlock()
+	if !time.Now().Before(known.until) {
+		var err error
+		if known.answer, err = ask(ctx, i, "who asks", func(ctx context.Context) (User, error) { return i.review(ctx, token) }); err != nil {
+			return User{}, err
+		}
+		i.mu.Lock()
+		if len(i.users) >= mostAnswers {
+			clear(i.users)
+		}
+		i.users[digest] = believed[User]{known.answer, time.Now().Add(believedFor)}
+		i.mu.Unlock()
+	}
+	if known.answer.Name == "" {
+		return User{}, nobody("the API server does not know this token: it is expired, revoked or of another cluster")
+	}
+	return known.answer, nil
+}
+
+// review asks whose token it is; the zero User is nobody.
+func (i *Identity) review(ctx context.Context, token string) (User, error) {
+	review, err := i.client.AuthenticationV1().TokenReviews().Create(ctx,
+		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
+	if err != nil || !review.Status.Authenticated {
+		return User{}, err
+	}
+	u := User{Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups, Extra: map[string][]string{}}
+	for k, v := range review.Status.User.Extra {
+		u.Extra[k] = v
+	}
+	return u.keyed(), nil
+}
+
+// ask puts a question to the API server, within bounds. An error is a *RefusedError.
+func ask[T any](ctx context.Context, i *Identity, what string, question func(context.Context) (T, error)) (answer T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askedWithin)
+	defer cancel()
+	select {
+	case i.asking <- struct{}{}:
+		defer func() { <-i.asking }()
+	case <-ctx.Done():
+		return answer, away()
+	}
+	if i.pace.Wait(ctx) != nil {
+		return answer, away()
+	}
+	if answer, err = question(ctx); err != nil {
+		i.logger.Warn("the API server was asked in vain", "about", what, "error", err)
+		return answer, away()
+	}
+	return answer, nil
+}
