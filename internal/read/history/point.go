@@ -199,8 +199,14 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 		return m, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
 	case at.Sequence != 0:
 		r, err := Record(ctx, src, at.Sequence)
-		if errors.Is(err, ErrNoRecord) { // a source of a part of the log may not have it: it is as of the newest that it has
-			r, err = newestUpTo(ctx, src, at.Sequence)
+		if errors.Is(err, ErrNoRecord) { // a source of a part of the log: the time is that of the newest before it
+			err = nil
+			for x, bad := range src.Records(ctx, Query{From: at.Sequence - min(at.Sequence-1, firstWindow)}) {
+				if err = bad; bad != nil || x.Sequence > at.Sequence {
+					break
+				}
+				r = x
+			}
 		}
 		m.Place = Place{uint64(at.Sequence), recordjson.Instant(max(r.Time, at.Time))}
 		return m, err
@@ -218,18 +224,6 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 		m.Time, m.Clock, m.LastRecord = recordjson.Instant(max(now, head.Time)), ClockController, recordjson.Instant(head.Time)
 	}
 	return m, err
-}
-
-// newestUpTo is the newest record that a source has up to one that it does not have.
-func newestUpTo(ctx context.Context, src Source, at events.Sequence) (events.Record, error) {
-	last, err := Newest(ctx, src, Query{}, 1, at)
-	if err == nil && len(last) == 0 {
-		err = fmt.Errorf("read record %d: %w", at, ErrNoRecord)
-	}
-	if err != nil {
-		return events.Record{}, err
-	}
-	return last[0], nil
 }
 
 // place is where a record stands in the log, or an error: at the first damaged record, otherwise before all.

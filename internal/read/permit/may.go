@@ -68,22 +68,21 @@ func (s *Source) look(ctx context.Context, stream events.Stream) (bool, error) {
 
 // madeAt is when the object of a stream was made, by the API server's clock; 0 where a record does not say it.
 func madeAt(r *events.Record) events.Time {
-	switch f := r.Facts.(type) {
-	case *events.JobSeen:
+	if f, is := r.Facts.(*events.JobSeen); is {
 		return f.Created
-	case *events.CronJobSeen:
-		return f.Created
-	case *events.StoredState:
-		var state pb.JobState
-		if proto.Unmarshal(f.Encoded, &state) != nil {
-			return 0
-		}
-		if cron := state.GetCronJob(); cron != nil {
-			return events.Time(cron.GetFacts().GetCreated())
-		}
-		return events.Time(state.GetCreated())
 	}
-	return 0
+	if f, is := r.Facts.(*events.CronJobSeen); is {
+		return f.Created
+	}
+	f, is := r.Facts.(*events.StoredState)
+	var state pb.JobState
+	if !is || proto.Unmarshal(f.Encoded, &state) != nil {
+		return 0
+	}
+	if cron := state.GetCronJob(); cron != nil {
+		return events.Time(cron.GetFacts().GetCreated())
+	}
+	return events.Time(state.GetCreated())
 }
 
 // row reports whether a row of a list may be read: it is of the namespace.
@@ -125,10 +124,10 @@ func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
 // refer remembers which records a record that may be read takes the content of its spec from.
 func (s *Source) refer(r *events.Record) {
 	var to []events.Sequence
-	switch f := r.Facts.(type) {
-	case *events.JobSeen:
+	if f, is := r.Facts.(*events.JobSeen); is {
 		to = append(to, f.SpecAt)
-	case *events.JobSpec:
+	}
+	if _, is := r.Facts.(*events.JobSpec); is {
 		to = r.Causes
 	}
 	if len(to) == 0 || s.right.Since == 0 { // then the record that stores it may be read anyway
@@ -152,30 +151,39 @@ func (s *Source) wasReferred(at events.Sequence) bool {
 
 // ofController reports whether a record of the controller may be read. What it says of others is left out.
 func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, error) {
-	switch f := r.Facts.(type) {
-	case *events.PassedOver:
+	if r.Kind == events.KindPassedOver {
 		of := r.Evidence.Namespace
 		return of == "" || of == s.right.Namespace && r.Time >= s.right.Since, nil
-	case *events.NamespaceSeen:
+	}
+	if f, is := r.Facts.(*events.NamespaceSeen); is {
 		return f.Name == s.right.Namespace && r.Time >= s.right.Since, nil
-	case *events.RivalFound:
+	}
+	if f, is := r.Facts.(*events.RivalFound); is {
 		kept, err := s.acts(ctx, f.Acts)
 		r.Facts, r.Evidence = &events.RivalFound{Acts: kept}, events.Evidence{}
 		return true, err
-	case *events.LossFound:
-		loss := f.Loss
-		loss.Job, loss.Ordinal, loss.Pod = "", 0, ""
-		r.Facts = &events.LossFound{Loss: loss}
-	case *events.EpochChanged:
-		epoch := *f
-		epoch.Lost.Job, epoch.Lost.Ordinal, epoch.Lost.Pod, epoch.Rewind.Object = "", 0, "", ""
-		r.Facts = &epoch
-	case *events.StoredState:
-		state, err := s.state(f)
-		r.Facts, r.Evidence = state, events.Evidence{}
-		return true, err
 	}
-	return true, nil
+	if f, is := r.Facts.(*events.LossFound); is {
+		r.Facts = &events.LossFound{Loss: nameless(f.Loss)}
+	}
+	if f, is := r.Facts.(*events.EpochChanged); is {
+		epoch := *f
+		epoch.Lost, epoch.Rewind.Object = nameless(f.Lost), ""
+		r.Facts = &epoch
+	}
+	f, is := r.Facts.(*events.StoredState)
+	if !is {
+		return true, nil
+	}
+	state, err := s.state(f)
+	r.Facts, r.Evidence = state, events.Evidence{}
+	return true, err
+}
+
+// nameless is a loss without the Job and the pod that prove it.
+func nameless(loss events.Loss) events.Loss {
+	loss.Job, loss.Ordinal, loss.Pod = "", 0, ""
+	return loss
 }
 
 // acts are those on Jobs that may be read.

