@@ -13,6 +13,7 @@
 //
 // Invariants:
 //   - All bytes that were taken are written in their order, or the connection is closed.
+//   - Of a Traffic with May no write(2) begins while May says no: the connection is reset instead.
 //   - No more wait to be written than 64 KiB and one write.
 //   - No write waits for a timer: what waits is written as soon as the writer has its turn.
 //   - No read waits longer than one period, and none for a while after one that filled the buffer: a long list is not held up.

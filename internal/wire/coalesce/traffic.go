@@ -16,7 +16,13 @@ const (
 )
 
 // Traffic is all that goes to one server and comes from it. Its zero value is ready.
-type Traffic struct{ unanswered atomic.Int64 }
+type Traffic struct {
+	// May is asked right before each write(2) of a connection whether anything may be sent now. While it says no, a
+	// connection that is to write is closed. Nil for always. It is set before the first connection, and must not wait.
+	May func() bool
+
+	unanswered atomic.Int64
+}
 
 // Dialer makes connections.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
@@ -27,6 +33,9 @@ func (t *Traffic) Dial(d Dialer) Dialer {
 		c, err := d(ctx, network, address)
 		if err != nil {
 			return nil, err
+		}
+		if t.May != nil {
+			c = guard(c, t.May)
 		}
 		return newConn(c, t.period), nil
 	}
