@@ -53,7 +53,8 @@ func TestAnAcknowledgementInTheNextPlaceStores(t *testing.T) {
 func TestPausesGrow(t *testing.T) {
 	m, group := leading(t)
 	now, a := time.Duration(0), begun(t, &m, 0, group)
-	for _, want := range []time.Duration{50, 100, 200, 400, 800, 1000, 1000} {
+	for _, ms := range []int64{50, 100, 200, 400, 800, 1000, 1000} {
+		want := time.Duration(ms) * time.Millisecond
 		if a.Do != Send || a.Place != 1 || string(a.Message) != string(group[0]) || a.Until != now+answerTime {
 			t.Fatalf("at %s %+v, want that the group is sent again", now, a)
 		}
@@ -61,8 +62,8 @@ func TestPausesGrow(t *testing.T) {
 		if a = m.Tick(now); a.Do != Look || a.Place != 2 {
 			t.Fatalf("at %s %+v, want a look at place 2", now, a)
 		}
-		if a = m.Looked(now, false, nil, 0); a.Do != Pause || a.Until != now+want*time.Millisecond {
-			t.Fatalf("at %s %+v, want a pause of %d ms", now, a, want)
+		if a = m.Looked(now, false, nil, 0); a.Do != Pause || a.Until != now+want {
+			t.Fatalf("at %s %+v, want a pause of %s", now, a, want)
 		}
 		now = a.Until
 		a = m.Tick(now)
@@ -107,11 +108,11 @@ func TestAStreamThatEndsEarlierForLongWentBack(t *testing.T) {
 		return m.Newest(now, place)
 	}
 	for _, row := range []struct {
-		at    time.Duration
+		at    int64 // seconds
 		place uint64
 		want  Do
 	}{{1, 1, Idle}, {29, 1, Idle}, {30, 2, Idle}, {40, 1, Idle}, {69, 1, Idle}, {69, 0, Idle}, {70, 1, End}} {
-		if a := idle(row.at*time.Second, row.place); a.Do != row.want || (a.Do == End) != errors.Is(a.Err, ErrWentBack) {
+		if a := idle(time.Duration(row.at)*time.Second, row.place); a.Do != row.want || (a.Do == End) != errors.Is(a.Err, ErrWentBack) {
 			t.Errorf("after %d s the newest is %d: %+v", row.at, row.place, a)
 		}
 	}
