@@ -25,7 +25,7 @@ const (
 	roleVariable   = "JOBLEDGER_STREAM_ROLE"
 	portVariable   = "JOBLEDGER_STREAM_PORT"
 	dirVariable    = "JOBLEDGER_STREAM_DIR"    // of the server's store, or of the log
-	enoughVariable = "JOBLEDGER_STREAM_ENOUGH" // a file; the publisher does not end before it is there. Empty: it ends as it likes
+	enoughVariable = "JOBLEDGER_STREAM_ENOUGH" // a file; the publisher does not write the last tenth before it is there. Empty: it writes all
 	fromVariable   = "JOBLEDGER_STREAM_SOURCE" // the log whose records the publisher writes into its own
 	paceVariable   = "JOBLEDGER_STREAM_PACE"   // records a second
 	fileVariable   = "JOBLEDGER_STREAM_FILE"   // in which a subscriber keeps what it got
@@ -97,7 +97,7 @@ func publisher(ctx context.Context) error {
 		}
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		for !isEnough() || p.CatchUp(ctx) != nil { // the server may be away
+		for p.CatchUp(ctx) != nil { // the server may be away
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
@@ -109,7 +109,7 @@ func publisher(ctx context.Context) error {
 	return group.Wait()
 }
 
-// isEnough reports whether the publisher may end.
+// isEnough reports whether the last tenth may be written.
 func isEnough() bool {
 	file := os.Getenv(enoughVariable)
 	if file == "" {
@@ -135,9 +135,17 @@ func write(ctx context.Context, log *boltlog.Log) error {
 	defer tick.Stop()
 	var b events.Batch
 	written := 0
+	held := from.Head().Sequence * 9 / 10
 	for r, err := range from.Read(ctx, log.Head().Sequence+1) {
 		if err != nil {
 			return err
+		}
+		for r.Sequence > held && !isEnough() {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 		if created, ok := r.Facts.(*events.LogCreated); ok {
 			mine := *created
