@@ -40,7 +40,7 @@ func (l *Log) commits() {
 
 // commit makes a group durable.
 func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error {
-	after, chunks, err := l.layOut(group)
+	after, err := l.headBehind(group)
 	if err != nil {
 		return err
 	}
@@ -59,32 +59,30 @@ func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error
 	if err := l.hold(bytes); err != nil {
 		return err
 	}
-	if err := l.tail.commit(chunks, after, offsets); err != nil {
+	if err := l.tail.commit(chunksOf(group, after.Hash), after, offsets); err != nil {
 		return fmt.Errorf("commit records through %d: %w", after.Sequence, err)
 	}
 	return nil
 }
 
-// layOut gives the head behind a group, and the chunks of its records.
-func (l *Log) layOut(group []*pending) (after head, chunks []chunk, err error) {
+// headBehind gives the head that the log has behind a group.
+func (l *Log) headBehind(group []*pending) (after head, err error) {
 	after = l.tail.head
-	var w chunkWriter
 	for _, b := range group {
 		p, hash := &b.Work, after.Hash
-		for i, stored := range p.stored {
+		for _, stored := range p.stored {
 			if hash, err = hash.Next(stored); err != nil {
-				return after, nil, err
+				return after, err
 			}
-			w.add(p.first+events.Sequence(i), stored)
 		}
 		after.Head, after.epoch, after.term = p.after, p.epoch, p.term
 		after.Hash = hash
 		if p.given && hash != p.hash {
-			return after, nil, fmt.Errorf("append records %d to %d: %w: behind them the chain value is %s, and was to be %s",
+			return after, fmt.Errorf("append records %d to %d: %w: behind them the chain value is %s, and was to be %s",
 				p.first, p.after.Sequence, store.ErrDiverged, hash, p.hash)
 		}
 	}
-	return after, w.end(after.Hash), nil
+	return after, nil
 }
 
 // before shows a group to the hook of the options.
@@ -124,6 +122,17 @@ func (l *Log) hold(bytes int64) error {
 			return err
 		}
 	}
+}
+
+// chunksOf are the chunks of a group's records, behind which the chain value is that.
+func chunksOf(group []*pending, hash events.Hash) []chunk {
+	var w chunkWriter
+	for _, b := range group {
+		for i, stored := range b.Work.stored {
+			w.add(b.Work.first+events.Sequence(i), stored)
+		}
+	}
+	return w.end(hash)
 }
 
 // rotate begins the file of p and seals the one before it.

@@ -15,7 +15,6 @@ import (
 	"github.com/jobledger/jobledger/events/informer"
 	"github.com/jobledger/jobledger/events/kube"
 	jobmetrics "github.com/jobledger/jobledger/events/metrics"
-	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/internal/run/known"
 	"github.com/jobledger/jobledger/internal/run/lease"
@@ -240,35 +239,8 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 	return nil
 }
 
-// consumers are those for whom the log keeps records while it has room.
-func (c *controller) consumers() (names []string) {
-	if !c.observes() {
-		names = append(names, kube.Consumer)
-	}
-	if c.stream != nil && !c.config.Stream.Publish.Core {
-		names = append(names, publish.Consumer)
-	}
-	if c.copier != nil {
-		names = append(names, copying.Consumer)
-	}
-	return names
-}
-
 // observes reports whether another controller runs the Jobs, and this one only reads.
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
-
-// runsCronJobs reports whether Jobs of CronJobs are made here, in place of the built-in CronJob controller.
-func (c *controller) runsCronJobs() bool { return c.settings.RunsCronJobs() }
-
-// noExecutor carries nothing out.
-type noExecutor struct{}
-
-// Submit is described by loop.Executor.
-func (noExecutor) Submit(tasks ...events.Task) {
-	if len(tasks) > 0 {
-		panic("a command is to be carried out in observe mode") // the loop decides nothing there
-	}
-}
 
 // TakeBack is described by loop.Executor.
 func (noExecutor) TakeBack(...events.Task) {}

@@ -22,6 +22,14 @@ type endpoint struct {
 	done chan struct{}
 }
 
+// answer listens for readers, where that is wanted. They are answered once tend runs.
+func (c *controller) answer() (err error) {
+	if c.config.Listen != "" {
+		c.endpoint, err = c.newEndpoint()
+	}
+	return err
+}
+
 // newEndpoint listens. Its address is to be left in the log's directory.
 func (c *controller) newEndpoint() (*endpoint, error) {
 	e := &endpoint{file: filepath.Join(c.lists.Dir, serve.AddressFile), done: make(chan struct{})}

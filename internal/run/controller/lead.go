@@ -9,18 +9,11 @@ import (
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/run/backup"
 	"github.com/jobledger/jobledger/internal/run/copying"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/copylog"
 )
-
-// work does what a controller does, on the log: it stands, and then it leads.
-func (c *controller) work(ctx context.Context, log store.Opened) error {
-	if err := c.stand(ctx, log); err != nil {
-		return unlessStopped(ctx, err)
-	}
-	return c.lead(ctx, log)
-}
 
 // lead writes the log on and acts: it makes informer, loop, executor and publishers on what stands, and runs them until
 // ctx ends or something fails.
@@ -29,7 +22,7 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	if err := c.heedCopy(ctx, log); err != nil {
 		return err
 	}
-	if err := refuseStates(config.Retention, loop.StatesBytes(world)); err != nil {
+	if c.copier, err = c.newCopier(c.dir, log); err != nil {
 		return err
 	}
 	c.health.set(func(h *Health) { h.listing = true })
@@ -43,7 +36,7 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 		}
 	}
 	defer func() { c.stream.close() }()
-	if c.copier, err = c.newCopier(c.dir, log); err != nil {
+	if err := refuseStates(config.Retention, loop.StatesBytes(world)); err != nil {
 		return err
 	}
 	if c.retainer, err = newRetainer(config.Retention, log, c.logger, c.health, c.registry, c.consumers()...); err != nil {
@@ -56,18 +49,11 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	return c.run(ctx)
 }
 
-// newCopier makes what copies the log; nil when that is not wanted.
-func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, error) {
-	place := c.config.Copy.Place
-	if place == nil {
-		return nil, nil
-	}
-	return copying.New(copying.Config{
-		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place, Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
-		Ahead: func(e *backup.AheadError) { // the loop records it, and ends
-			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
-		},
-	})
+// takeWorld gives the world of the fold to who leads. It is folded no further here.
+func (s *standing) takeWorld() *projector.World {
+	world := s.fold.World()
+	s.fold = nil
+	return world
 }
 
 // heedCopy ends a start when the copy has records that the log lost, is of another log, or would not be safe from a
@@ -98,4 +84,18 @@ func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
 			"error", err)
 	}
 	return unlessStopped(ctx, nil)
+}
+
+// newCopier makes what copies the log; nil when that is not wanted.
+func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, error) {
+	place := c.config.Copy.Place
+	if place == nil {
+		return nil, nil
+	}
+	return copying.New(copying.Config{
+		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place, Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
+		Ahead: func(e *backup.AheadError) { // the loop records it, and ends
+			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
+		},
+	})
 }

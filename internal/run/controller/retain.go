@@ -13,6 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/kube"
+	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 )
@@ -86,6 +89,20 @@ func newRetainer(
 		r.missed.WithLabelValues(name).Add(0)
 	}
 	return r, nil
+}
+
+// consumers are those for whom the log keeps records while it has room.
+func (c *controller) consumers() (names []string) {
+	if !c.observes() {
+		names = append(names, kube.Consumer)
+	}
+	if c.stream != nil && !c.config.Stream.Publish.Core {
+		names = append(names, publish.Consumer)
+	}
+	if c.copier != nil {
+		names = append(names, copying.Consumer)
+	}
+	return names
 }
 
 // run looks until ctx ends.

@@ -13,7 +13,6 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/read/serve"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/livetail"
@@ -33,6 +32,14 @@ type standing struct {
 	keeper   *joblist.Keeper // of these lists
 	damage   func() []error  // what is known to be wrong with the log, for readers
 	endpoint *endpoint       // nil for none
+}
+
+// work does what a controller does, on the log: it stands, and then it leads.
+func (c *controller) work(ctx context.Context, log store.Opened) error {
+	if err := c.stand(ctx, log); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return c.lead(ctx, log)
 }
 
 // stand folds an open log and makes what looks after its files. Nothing runs yet. The error says why the log cannot be
@@ -64,21 +71,6 @@ func (c *controller) stand(ctx context.Context, log store.Opened) (err error) {
 	c.lists, c.damage = joblist.Config{Log: c.log, Files: store.FilesOf(log), Dir: c.dir}, log.Damage
 	c.keeper = joblist.NewKeeper(c.lists, c.logger)
 	return nil
-}
-
-// takeWorld gives the world of the fold to who leads. It is folded no further here.
-func (s *standing) takeWorld() *projector.World {
-	world := s.fold.World()
-	s.fold = nil
-	return world
-}
-
-// answer listens for readers, where that is wanted. They are answered once tend runs.
-func (c *controller) answer() (err error) {
-	if c.config.Listen != "" {
-		c.endpoint, err = c.newEndpoint()
-	}
-	return err
 }
 
 // tend starts what looks after the log, until ctx ends, and what answers readers, until after ends.
@@ -127,14 +119,4 @@ func (c *controller) takeKey(log store.Opened, before string) error {
 			"before", before, "now", key.ID())
 	}
 	return nil
-}
-
-// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little
-// longer.
-func (c *controller) finishLists() {
-	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
-	defer cancel()
-	if err := c.keeper.Finish(bound); err != nil {
-		c.logger.Warn("the lists of Jobs are behind: 'get jobs' takes longer", "error", err)
-	}
 }
