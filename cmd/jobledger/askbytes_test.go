@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
@@ -72,7 +73,7 @@ func openIncident(t *testing.T, from string) *servedLog {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	lists := joblist.New(joblist.Config{Log: log})
-	server := httptest.NewServer(serve.Guard(serve.Handler(serve.Config{Log: log, Lists: lists})))
+	server := httptest.NewServer(serve.Guard(serve.Handler(serve.Config{Log: log, Lists: lists, Within: patience.Time()})))
 	t.Cleanup(server.Close)
 	i.url = server.URL
 	local := history.Local{Log: log, Lists: lists}

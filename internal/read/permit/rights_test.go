@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
@@ -134,11 +135,12 @@ func (o only) Find(namespace, name string) ([]events.Stream, error) {
 func handlers(src history.Source, at time.Time) http.Handler {
 	clock := func() time.Time { return at }
 	mux := http.NewServeMux()
-	serve.Asking{Source: func(_ *http.Request, told serve.Told) (ask.Source, error) {
+	serve.Asking{Within: patience.Time(), Source: func(_ *http.Request, told serve.Told) (ask.Source, error) {
 		return ask.Source{Source: src, Note: told.Note, Behind: told.Behind, AsOf: told.AsOf, Clock: clock,
 			Damage: told.Damage}, nil
 	}}.Handle(mux, ask.All())
-	mux.Handle("/", page.New(page.Config{Where: "test", Source: func(_ context.Context, d *store.Damage,
+	mux.Handle("/", page.New(page.Config{Where: "test", Within: patience.Time(), Source: func(_ context.Context,
+		d *store.Damage,
 		note func(string)) ask.Source {
 		return ask.Source{Source: src, Note: note, Behind: note, Clock: clock, Damage: d}
 	}}))

@@ -37,7 +37,8 @@ func Namespace(all history.Source, right Right) *Source {
 
 // Note says that answers count that part alone.
 func (s *Source) Note() string {
-	return fmt.Sprintf("only records of namespace %s are counted: all others take 'list jobs' in all namespaces", s.right.Namespace)
+	const text = "only records of namespace %s are counted: all others take 'list jobs' in all namespaces"
+	return fmt.Sprintf(text, s.right.Namespace)
 }
 
 // Head is described by Source. It is the end of the whole log.
@@ -68,7 +69,9 @@ func (s *Source) Follow(ctx context.Context, from events.Sequence) iter.Seq2[eve
 func (s *Source) ReadStream(
 	ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction,
 ) iter.Seq2[events.Record, error] {
-	return s.ofStream(ctx, stream, func() iter.Seq2[events.Record, error] { return s.all.ReadStream(ctx, stream, from, dir) })
+	return s.ofStream(ctx, stream, func() iter.Seq2[events.Record, error] {
+		return s.all.ReadStream(ctx, stream, from, dir)
+	})
 }
 
 // ofStream gives records of a stream, if it may be read. One that may not has none.

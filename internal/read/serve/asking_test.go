@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
@@ -53,7 +54,7 @@ func saidError(t *testing.T, r reply) string {
 func TestAnAnswerSaysAsOfWhat(t *testing.T) {
 	log := historytest.Hard(t, 1)
 	lists := joblist.New(joblist.Config{Log: log})
-	handler := serve.Handler(serve.Config{Log: log, Lists: lists})
+	handler := serve.Handler(serve.Config{Log: log, Lists: lists, Within: patience.Time()})
 	jobs, err := history.Local{Log: log, Lists: lists}.Jobs(t.Context(), history.JobsQuery{Limit: 1})
 	if err != nil || len(jobs.Items) != 1 {
 		t.Fatalf("%d Jobs, %v", len(jobs.Items), err)
@@ -111,7 +112,8 @@ func TestAnAnswerHasBounds(t *testing.T) {
 		!strings.Contains(said, "not answered within 1ns") {
 		t.Errorf("an answer that takes longer than it may: %d %q", late.status, said)
 	}
-	wrong := asks(serve.Handler(serve.Config{Log: log, Lists: lists}), "/v1/failures?colour=red", http.Header{})
+	wrong := asks(serve.Handler(serve.Config{Log: log, Lists: lists, Within: patience.Time()}),
+		"/v1/failures?colour=red", http.Header{})
 	if said := saidError(t, wrong); wrong.status != http.StatusBadRequest || !strings.Contains(said, "no such parameter") {
 		t.Errorf("a question with a parameter that there is not: %d %q", wrong.status, said)
 	}
@@ -125,7 +127,7 @@ func TestAnAnswerHasBounds(t *testing.T) {
 	}
 	src := large{history.Local{Log: log, Lists: lists}}
 	mux := http.NewServeMux()
-	serve.Asking{Source: func(_ *http.Request, told serve.Told) (ask.Source, error) {
+	serve.Asking{Within: patience.Time(), Source: func(_ *http.Request, told serve.Told) (ask.Source, error) {
 		return ask.Source{Source: src, Note: told.Note, Behind: told.Behind, Clock: time.Now, Damage: told.Damage}, nil
 	}}.Handle(mux, ask.All())
 	big := asks(mux, "/v1/jobs", http.Header{})
