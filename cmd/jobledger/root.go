@@ -75,7 +75,8 @@ func newRoot(c *cli.CLI, name string) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
-	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newFind(c), newUI(c), newMCP(c), newPlan(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
+	root.AddCommand(newGet(c), newExplain(c), newAttempts(c), newTimeline(c), newFailures(c), newFind(c), newUI(c), newMCP(c),
+		newPlan(c), newEvents(c), newReplay(c), newVerify(c), newVersion(c))
 	root.AddCommand(newTicks(c), newNext(c), newWhyNot(c))
 	if actingCommands != nil {
 		root.AddCommand(actingCommands(c)...)

@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Fold is the state of a log that another process may go on writing: what a standby holds. It begins as a recovery does,
-// and takes in later records one by one. Its World is at each record the one that a recovery gives of the log up to
-// there, so a Loop with it writes what a restart would write.
+// Fold is the state of a log that another process may go on writing: what a standby holds. It begins as a recovery
+// does, and takes in later records one by one. Its World is at each record the one that a recovery gives of the log up
+// to there, so a Loop with it writes what a restart would write.
 //
 //	fold, err := loop.NewFold(ctx, log)  // the log's end as it is now
 //	err = fold.Follow(ctx, log)          // again, whenever the log has grown
@@ -76,7 +76,9 @@ func (f *Fold) Apply(rec *events.Record) error {
 		return f.err
 	}
 	if err := f.world.Check(rec); err != nil {
-		f.err = &store.CorruptError{At: rec.Sequence, Cause: err, Hint: "run 'jobledger replay': no controller writes such a log"}
+		f.err = &store.CorruptError{
+			At: rec.Sequence, Cause: err, Hint: "run 'jobledger replay': no controller writes such a log",
+		}
 		return f.err
 	}
 	f.world.Apply(rec)
@@ -87,8 +89,8 @@ func (f *Fold) Apply(rec *events.Record) error {
 func (f *Fold) Through() events.Sequence { return f.world.Head }
 
 // World is the state as of Through, put in the order that a recovery gives it: a log tells in which order streams have
-// their newest records, and a world that goes on keeps them as they were last stated. It walks over all Jobs and pods. A
-// Loop takes it over: the Fold must not be used any more then.
+// their newest records, and a world that goes on keeps them as they were last stated. It walks over all Jobs and pods.
+// A Loop takes it over: the Fold must not be used any more then.
 func (f *Fold) World() *projector.World {
 	f.world.Recovered()
 	return f.world

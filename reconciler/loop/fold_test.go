@@ -39,7 +39,9 @@ func (p *prefix) Read(ctx context.Context, from events.Sequence) iter.Seq2[event
 	}
 }
 
-func (p *prefix) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+func (p *prefix) ReadStream(
+	ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction,
+) iter.Seq2[events.Record, error] {
 	if dir == store.Backward && (from == 0 || from > p.end) {
 		from = p.end
 	}
@@ -115,7 +117,8 @@ func TestAFoldThatGoesOnIsARecovery(t *testing.T) {
 			compared++
 		}
 	}
-	t.Logf("%d worlds, %d decisions with commands, %d snapshots, %d files that stand alone", compared, decided, snapshots, len(files))
+	t.Logf("%d worlds, %d decisions with commands, %d snapshots, %d files that stand alone", compared,
+		decided, snapshots, len(files))
 	if compared < 2*records || decided < 1_000 || snapshots < 4 || len(files) < 4 {
 		t.Error("too little was compared")
 	}
@@ -194,8 +197,8 @@ func batchEnds(t *testing.T, log store.Reader) (ends []events.Sequence) {
 	return ends
 }
 
-// takeOver lets a Loop lead for two hours on a log, in a cluster whose Jobs are as the log says and whose pods are gone.
-// It returns what the log has afterwards, as stored.
+// takeOver lets a Loop lead for two hours on a log, in a cluster whose Jobs are as the log says and whose pods are
+// gone. It returns what the log has afterwards, as stored.
 func takeOver(t *testing.T, log *memlog.Log, world *projector.World) (stored []byte) {
 	t.Helper()
 	must := func(err error) {
@@ -212,16 +215,22 @@ func takeOver(t *testing.T, log *memlog.Log, world *projector.World) (stored []b
 	})
 	must(l.Start(now))
 	version := uint64(1) << 40
-	inputs := []loop.Input{{Observation: &events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Pods}, Versions: []uint64{version}}}}}
+	synced := func(r events.Resource, version uint64) loop.Input {
+		facts := &events.Synced{Resources: []events.Resource{r}, Versions: []uint64{version}}
+		return loop.Input{Observation: &events.Observation{Facts: facts}}
+	}
+	inputs := []loop.Input{synced(events.Pods, version)}
 	for _, j := range world.Holders() {
 		if j.Spec == nil || j.Gone {
 			continue
 		}
 		version++
-		seen := &events.JobSeen{Version: version, Managed: j.Managed, Spec: j.Spec.Hash, Created: j.Created, Status: j.Base.Record()}
+		seen := &events.JobSeen{
+			Version: version, Managed: j.Managed, Spec: j.Spec.Hash, Created: j.Created, Status: j.Base.Record(),
+		}
 		inputs = append(inputs, loop.Input{Observation: &events.Observation{Job: j.Ref, Facts: seen, Spec: j.Spec}})
 	}
-	inputs = append(inputs, loop.Input{Observation: &events.Observation{Facts: &events.Synced{Resources: []events.Resource{events.Jobs}, Versions: []uint64{version + 1}}}})
+	inputs = append(inputs, synced(events.Jobs, version+1))
 	until := now.Add(2 * time.Hour)
 	for now < until {
 		n, err := l.Turn(now, inputs)
@@ -254,8 +263,10 @@ func TestAFoldStaysAtARecordThatItCannotFold(t *testing.T) {
 	}
 	through := fold.Through()
 	newer := events.Record{
-		Header: events.Header{Sequence: through + 1, Time: 1, Stream: events.Controller, Kind: 4711, Critical: true, Last: true},
-		Facts:  &events.Unknown{Bytes: []byte{8, 1}},
+		Header: events.Header{
+			Sequence: through + 1, Time: 1, Stream: events.Controller, Kind: 4711, Critical: true, Last: true,
+		},
+		Facts: &events.Unknown{Bytes: []byte{8, 1}},
 	}
 	for range 2 {
 		if err := fold.Apply(&newer); !errors.Is(err, events.ErrNewer) {

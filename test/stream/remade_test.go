@@ -108,7 +108,10 @@ func newRemaker(t *testing.T, records int) *remaker {
 		t.Fatal(err)
 	}
 	port := fmt.Sprint(natstest.FreePort(t))
-	r := &remaker{world: w, port: port, store: filepath.Join(w.dir, "nats"), enough: filepath.Join(w.dir, "enough"), done: map[string]int{}}
+	r := &remaker{
+		world: w, port: port, store: filepath.Join(w.dir, "nats"), enough: filepath.Join(w.dir, "enough"),
+		done: map[string]int{},
+	}
 	r.last = events.Sequence(records * 8 / 10)
 	w.server = w.role("server", "server", portVariable+"="+port, dirVariable+"="+r.store)
 	w.publisher = w.role("publisher", "publisher", portVariable+"="+port, dirVariable+"="+filepath.Join(w.dir, "log"),
@@ -321,8 +324,8 @@ func (r *remaker) await(ctx context.Context, w *witness, enough func(got []strin
 		case <-tick.C:
 		case <-ctx.Done():
 			got := r.handed(w)
-			r.t.Fatalf("the one that is %s has %d lines only, the last %s\n%s%s", w.sentence, len(got), got[max(0, len(got)-3):], w.tail(),
-				r.publisher.tail())
+			r.t.Fatalf("the one that is %s has %d lines only, the last %s\n%s%s",
+				w.sentence, len(got), got[max(0, len(got)-3):], w.tail(), r.publisher.tail())
 		}
 		r.goOn()
 	}
@@ -429,8 +432,8 @@ func (r *remaker) check(ctx context.Context, w *witness, all []events.Record) {
 			return g.from <= one.Sequence && one.Sequence <= g.to && (g.stream == "" || g.stream == one.Stream.String())
 		}) {
 			behind := slices.IndexFunc(ids, func(id nats.ID) bool { return id.Sequence > one.Sequence })
-			r.t.Fatalf("the one that is %s lost record %d without a word: it was handed %v, and told of %v\n%s%s", w.sentence, one.Sequence,
-				ids[max(0, behind-2):min(len(ids), behind+2)], gaps, said, r.publisher.tail())
+			r.t.Fatalf("the one that is %s lost record %d without a word: it was handed %v, and told of %v\n%s%s",
+				w.sentence, one.Sequence, ids[max(0, behind-2):min(len(ids), behind+2)], gaps, said, r.publisher.tail())
 		}
 	}
 	r.lost += lost

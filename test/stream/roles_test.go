@@ -22,10 +22,11 @@ import (
 
 // The test starts its own program in other roles; the environment says which, and what it needs.
 const (
-	roleVariable   = "JOBLEDGER_STREAM_ROLE"
-	portVariable   = "JOBLEDGER_STREAM_PORT"
-	dirVariable    = "JOBLEDGER_STREAM_DIR"    // of the server's store, or of the log
-	enoughVariable = "JOBLEDGER_STREAM_ENOUGH" // a file; the publisher does not write the last tenth before it is there. Empty: it writes all
+	roleVariable = "JOBLEDGER_STREAM_ROLE"
+	portVariable = "JOBLEDGER_STREAM_PORT"
+	dirVariable  = "JOBLEDGER_STREAM_DIR" // of the server's store, or of the log
+	// enoughVariable names a file before whose coming the publisher does not write the last tenth. Empty: it writes all.
+	enoughVariable = "JOBLEDGER_STREAM_ENOUGH"
 	fromVariable   = "JOBLEDGER_STREAM_SOURCE" // the log whose records the publisher writes into its own
 	paceVariable   = "JOBLEDGER_STREAM_PACE"   // records a second
 	fileVariable   = "JOBLEDGER_STREAM_FILE"   // in which a subscriber keeps what it got

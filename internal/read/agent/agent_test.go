@@ -241,7 +241,9 @@ func TestHostileTextsStayInTheirQuotes(t *testing.T) {
 	}
 	told := 0
 	for i, text := range texts {
-		session := client(t, func(d *store.Damage) history.Source { return historytest.Hostile{Source: source(d), Text: text} })
+		session := client(t, func(d *store.Damage) history.Source {
+			return historytest.Hostile{Source: source(d), Text: text}
+		})
 		for k, c := range calls {
 			if k > 2 && i%4 != 0 {
 				continue

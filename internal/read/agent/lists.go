@@ -53,7 +53,8 @@ func found(ctx context.Context, a *asking) (any, error) {
 	a.text.add("- LOOKED " + strings.Join(show.FoundHead(&answer.Pieces), " · "))
 	for i := range answer.Items {
 		m := &answer.Items[i]
-		a.text.line(strings.ToUpper(m.Kind), strings.TrimSpace(m.Namespace+"/"+m.Name+" "+m.State+" "+show.MatchText(m)), m.Record)
+		what := strings.TrimSpace(m.Namespace + "/" + m.Name + " " + m.State + " " + show.MatchText(m))
+		a.text.line(strings.ToUpper(m.Kind), what, m.Record)
 	}
 	return value, err
 }

@@ -96,7 +96,8 @@ func (e *endpoint) source(_ *http.Request, told Told) (ask.Source, error) {
 		return e.config.NotListed()
 	}
 	return ask.Source{
-		Source: local, Note: told.Note, Behind: told.Behind, AsOf: told.AsOf, Clock: time.Now, Damage: told.Damage, NotListed: notListed,
+		Source: local, Note: told.Note, Behind: told.Behind, AsOf: told.AsOf, Clock: time.Now, Damage: told.Damage,
+		NotListed: notListed,
 	}, nil
 }
 

@@ -80,8 +80,10 @@ func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		c.logger.Warn("the copy of the log cannot be asked whether it has later records than the log: going on without its answer", "copy", place.String(),
-			"error", err)
+		c.logger.Warn(
+			"the copy of the log cannot be asked whether it has later records than the log: going on without its answer",
+			"copy", place.String(), "error", err,
+		)
 	}
 	return unlessStopped(ctx, nil)
 }
@@ -93,7 +95,8 @@ func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, e
 		return nil, nil
 	}
 	return copying.New(copying.Config{
-		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place, Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
+		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place,
+		Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
 		Ahead: func(e *backup.AheadError) { // the loop records it, and ends
 			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
 		},

@@ -104,7 +104,9 @@ func (i *Identity) User(r *http.Request) (User, error) {
 	case scheme == "" && r.TLS != nil && len(r.TLS.PeerCertificates) > 0:
 		return i.certified(r.TLS.PeerCertificates)
 	}
-	return User{}, nobody("a token of Kubernetes is wanted (Authorization: Bearer TOKEN), or a client certificate of the cluster")
+	return User{}, nobody(
+		"a token of Kubernetes is wanted (Authorization: Bearer TOKEN), or a client certificate of the cluster",
+	)
 }
 
 func (i *Identity) bearer(ctx context.Context, token string) (User, error) {

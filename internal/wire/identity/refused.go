@@ -22,7 +22,9 @@ func (e *RefusedError) HTTPStatus() int { return e.status }
 func nobody(says string) error { return &RefusedError{http.StatusUnauthorized, says} }
 
 func away() error {
-	return &RefusedError{http.StatusServiceUnavailable, "the API server could not be asked whether that is allowed: try again"}
+	return &RefusedError{
+		http.StatusServiceUnavailable, "the API server could not be asked whether that is allowed: try again",
+	}
 }
 
 // lacks names the right that is missing.

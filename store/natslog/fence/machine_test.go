@@ -112,7 +112,8 @@ func TestAStreamThatEndsEarlierForLongWentBack(t *testing.T) {
 		place uint64
 		want  Do
 	}{{1, 1, Idle}, {29, 1, Idle}, {30, 2, Idle}, {40, 1, Idle}, {69, 1, Idle}, {69, 0, Idle}, {70, 1, End}} {
-		if a := idle(time.Duration(row.at)*time.Second, row.place); a.Do != row.want || (a.Do == End) != errors.Is(a.Err, ErrWentBack) {
+		a := idle(time.Duration(row.at)*time.Second, row.place)
+		if a.Do != row.want || (a.Do == End) != errors.Is(a.Err, ErrWentBack) {
 			t.Errorf("after %d s the newest is %d: %+v", row.at, row.place, a)
 		}
 	}
