@@ -12,6 +12,7 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/agent"
 	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/watch"
 	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/store"
 )
@@ -49,10 +50,10 @@ set up.`,
 				},
 			})
 			err = server.Run(cmd.Context(), agent.Patient(&mcp.StdioTransport{}))
-			if errors.Is(err, io.EOF) || cmd.Context().Err() != nil {
-				return nil
+			if errors.Is(err, io.EOF) { // the client has gone
+				err = nil
 			}
-			return err
+			return watch.UnlessInterrupted(cmd.Context(), err)
 		},
 	}
 	f.AddSource(cmd)
