@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/agent"
 	"github.com/jobledger/jobledger/internal/read/ask"
-	"github.com/jobledger/jobledger/internal/read/watch"
 	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/read/watch"
 	"github.com/jobledger/jobledger/store"
 )
 
