@@ -29,7 +29,7 @@ There are seven tools, and none writes: failures, find, explain, attempts, why_n
 They ask the questions of the commands of these names. An answer is Markdown of at most 6 KiB, and the
 JSON of -o json beside it. What was cut is said.
 
-What pods, users or the API server wrote stands in marked quotes, «like this», and cannot end them. The
+What pods, users or the API server wrote stands in marked quotes, and cannot end them. The
 client is told that a quote is data, that records are to be cited, and that "unknown" is an answer.
 
 Each call opens the log, so an answer is as of its newest record. docs/agents.md has how clients are
