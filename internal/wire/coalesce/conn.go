@@ -71,17 +71,15 @@ func (c *conn) write() {
 		taken, c.waiting, c.writing = c.waiting, taken[:0], true
 		c.mu.Unlock()
 		_, err := c.Conn.Write(taken)
-		if err != nil {
-			_ = c.Conn.Close() // its Reads end
-		}
 		c.mu.Lock()
 		c.writing = false
 		c.changed.Broadcast()
 		if err != nil {
 			c.waiting = nil
 			if c.err == nil {
-				c.err = err
+				c.err = err // before the peer can know of it: a later Write says the same
 			}
+			_ = c.Conn.Close() // its Reads end
 			return
 		}
 	}
