@@ -11,8 +11,9 @@ var ErrNotHeld = errors.New("the connection is closed: nothing may be sent at th
 
 // guarded is a connection that asks before each write(2) whether anything may be sent. It is for a process that may be
 // stopped at any instruction, and whose right to send ends meanwhile: between the question and the system call it does
-// nothing else. What is not allowed fails with ErrNotHeld. The connection is to be closed then, which resets it, so that
-// the kernel forgets what the peer has not received. A process that is stopped between the question and the system call sends that one write.
+// nothing else. What is not allowed fails with ErrNotHeld. The connection is to be closed then, which resets it, so
+// that the kernel forgets what the peer has not received. A process that is stopped between the question and the system
+// call sends that one write.
 type guarded struct {
 	net.Conn
 	raw syscall.RawConn // nil where the connection is none of the kernel's

@@ -61,8 +61,8 @@ func TestNothingIsSentWhileItMayNot(t *testing.T) {
 	}
 }
 
-// TestAWriteThatWaitsForItsPeerIsAskedAgain: one write is more than the kernel takes, so it takes many system calls. The
-// right to send ends after the first; what has not left goes nowhere.
+// TestAWriteThatWaitsForItsPeerIsAskedAgain: one write is more than the kernel takes, so it takes many system calls.
+// The right to send ends after the first; what has not left goes nowhere.
 func TestAWriteThatWaitsForItsPeerIsAskedAgain(t *testing.T) {
 	var asked atomic.Int64
 	refused := make(chan struct{})
