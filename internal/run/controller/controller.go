@@ -242,15 +242,6 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 // observes reports whether another controller runs the Jobs, and this one only reads.
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
 
-// TakeBack is described by loop.Executor.
-func (noExecutor) TakeBack(...events.Task) {}
-
-// Hasten is described by loop.Executor.
-func (noExecutor) Hasten(...events.Task) {}
-
-// Stop is described by loop.Executor.
-func (noExecutor) Stop(context.Context) {}
-
 // salt protects erased evidence from being guessed.
 func salt() (s events.Salt) {
 	_, _ = rand.Read(s[:]) // never fails

@@ -8,8 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/jobledger/jobledger/events"
 )
 
 // role is the file that gives the rights that are asked for here. Who only observes is not sent to one that gives
@@ -88,16 +86,6 @@ func (c *controller) settleCronJobs(ctx context.Context) {
 
 // runsCronJobs reports whether Jobs of CronJobs are made here, in place of the built-in CronJob controller.
 func (c *controller) runsCronJobs() bool { return c.settings.RunsCronJobs() }
-
-// noExecutor carries nothing out.
-type noExecutor struct{}
-
-// Submit is described by loop.Executor.
-func (noExecutor) Submit(tasks ...events.Task) {
-	if len(tasks) > 0 {
-		panic("a command is to be carried out in observe mode") // the loop decides nothing there
-	}
-}
 
 // listCronJobs asks for one CronJob, if CronJobs are to be recorded.
 func (c *controller) listCronJobs(ctx context.Context) error {
