@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -75,22 +76,10 @@ type User struct {
 // Key is for counting what one user does: two with one name and different groups have different keys.
 func (u User) Key() string { return u.key }
 
-// keyed is the user with a key that is made of all that is known.
+// keyed is the user with a key that is made of all that is known: each text quoted, and Extra in the order of its keys.
 func (u User) keyed() User {
-	h := sha256.New()
-	part := func(texts ...string) {
-		for _, text := range texts {
-			size := [8]byte{byte(len(text)), byte(len(text) >> 8), byte(len(text) >> 16)}
-			_, _ = h.Write(size[:]) // never fails
-			_, _ = h.Write([]byte(text))
-		}
-	}
-	part(u.Name, u.UID)
-	part(u.Groups...)
-	for _, k := range sortedKeys(u.Extra) {
-		part(append([]string{"", k}, u.Extra[k]...)...)
-	}
-	u.key = hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", u.Name, u.UID, u.Groups, u.Extra))
+	u.key = hex.EncodeToString(sum[:])
 	return u
 }
 

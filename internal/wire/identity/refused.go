@@ -3,7 +3,6 @@ package identity
 import (
 	"fmt"
 	"net/http"
-	"slices"
 )
 
 // RefusedError says why a request is not answered, in words for who asks.
@@ -34,12 +33,4 @@ func lacks(u User, namespace, why string) error {
 		where = "in namespace " + namespace
 	}
 	return &RefusedError{http.StatusForbidden, fmt.Sprintf("user %q may not list jobs (batch) %s%s", u.Name, where, why)}
-}
-
-func sortedKeys(m map[string][]string) (keys []string) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
