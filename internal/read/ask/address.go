@@ -59,16 +59,20 @@ func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Valu
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		texts := values[name]
-		if name == takes.last() {
-			args = append(args, texts...)
-			continue
-		}
-		f := flags.Lookup(name)
-		if f == nil {
+		f, last := flags.Lookup(name), name == takes.last()
+		if f == nil && !last {
 			return nil, which.Wrong("%s=%q: there is no such parameter", name, texts[0])
 		}
-		if _, several := f.Value.(pflag.SliceValue); !several && len(texts) > 1 {
+		several := false
+		if !last {
+			_, several = f.Value.(pflag.SliceValue)
+		}
+		if !several && len(texts) > 1 {
 			return nil, which.Wrong("%s is given %d times", name, len(texts))
+		}
+		if last {
+			args = append(args, texts[0])
+			continue
 		}
 		for _, text := range texts {
 			if err := flags.Set(name, text); err != nil {

@@ -33,10 +33,7 @@ func (p *FindParams) bind(fs *pflag.FlagSet) {
 }
 
 func (p *FindParams) read(args []string) error {
-	if len(args) > 1 {
-		return which.Wrong("%d texts are given: find looks for one", len(args))
-	}
-	p.text = strings.TrimSpace(strings.Join(args, ""))
+	p.text = strings.TrimSpace(strings.Join(args, " "))
 	switch {
 	case p.text == "":
 		return which.Wrong("say what to find: a piece of a name, a pod's name or a UID, or the number of a record")
