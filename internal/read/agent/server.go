@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -109,8 +110,8 @@ func (a *asking) result(answer any, asOf uint64, more string) *mcp.CallToolResul
 	for _, note := range a.notes {
 		said.line("NOTE", note)
 	}
-	for line := range bytes.Lines([]byte(a.text.b.String())) {
-		said.add(string(bytes.TrimSuffix(line, []byte("\n"))))
+	for line := range strings.Lines(a.text.b.String()) {
+		said.add(strings.TrimSuffix(line, "\n"))
 	}
 	said.cut += a.text.cut
 	written, err := ask.Write(answer, a.src.Damage.Met())

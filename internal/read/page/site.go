@@ -1,13 +1,13 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/internal/read/ask"
@@ -143,8 +143,6 @@ func statusOf(err error) int {
 
 // send writes an answer, or says that the reader has it already.
 func send(w http.ResponseWriter, r *http.Request, out *reply) {
-	sum := sha256.Sum256(out.body)
-	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	h := w.Header()
 	if out.kind == "" {
 		out.kind = "text/html; charset=utf-8"
@@ -154,14 +152,12 @@ func send(w http.ResponseWriter, r *http.Request, out *reply) {
 	if out.file != "" {
 		h.Set("Content-Disposition", `attachment; filename="`+out.file+`"`)
 	}
-	if out.status == 0 {
-		h.Set("ETag", tag)
-		if strings.Contains(r.Header.Get("If-None-Match"), tag) {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		out.status = http.StatusOK
+	if out.status != 0 {
+		w.WriteHeader(out.status)
+		_, _ = w.Write(out.body) // who asked may be gone
+		return
 	}
-	w.WriteHeader(out.status)
-	_, _ = w.Write(out.body) // who asked may be gone
+	sum := sha256.Sum256(out.body)
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(out.body))
 }
