@@ -10,23 +10,34 @@ import (
 // errNotHeld is why a context of Within has ended.
 var errNotHeld = errors.New("the Lease was not renewed in time: nothing is sent until it is")
 
-// hold is until when the Lease is held for certain, and what is to end then. The zero hold is not held.
+// hold is until when the Lease is held for certain, and what is to end then. The zero hold is not held. It ends by two
+// clocks: that of Go stands still while the machine is suspended, and others wait by clocks that go on.
 type hold struct {
+	boot  func() time.Duration // see Config.Boot
 	mu    sync.Mutex
-	until time.Time
+	until instant     // zero while it is not held
 	lapse *time.Timer // nil until it is held for the first time
 	work  map[*context.CancelCauseFunc]struct{}
 }
 
-// renew holds until that time, which may have passed.
-func (h *hold) renew(until time.Time) {
+// instant is one moment by both clocks.
+type instant struct {
+	at   time.Time
+	boot time.Duration
+}
+
+// now is read before a request whose success renews the hold.
+func (h *hold) now() instant { return instant{at: time.Now(), boot: h.boot()} }
+
+// renew holds for so long after that moment, which may be over.
+func (h *hold) renew(began instant, period time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.until = until
-	if h.lapse == nil {
-		h.lapse = time.AfterFunc(time.Until(until), h.lapsed)
+	h.until = instant{at: began.at.Add(period), boot: began.boot + period}
+	if left := time.Until(h.until.at); h.lapse == nil {
+		h.lapse = time.AfterFunc(left, h.lapsed)
 	} else {
-		h.lapse.Reset(time.Until(until))
+		h.lapse.Reset(left)
 	}
 }
 
@@ -34,7 +45,7 @@ func (h *hold) renew(until time.Time) {
 func (h *hold) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.until = time.Time{}
+	h.until = instant{}
 	h.endWorkLocked()
 }
 
@@ -44,7 +55,9 @@ func (h *hold) holds() bool {
 	return h.holdsLocked()
 }
 
-func (h *hold) holdsLocked() bool { return time.Now().Before(h.until) }
+func (h *hold) holdsLocked() bool {
+	return time.Now().Before(h.until.at) && h.boot() < h.until.boot
+}
 
 func (h *hold) lapsed() {
 	h.mu.Lock()

@@ -25,7 +25,7 @@ const (
 // ErrLost: the Lease could not be renewed in time, so another may have it.
 var ErrLost = errors.New("the Lease is lost: it could not be renewed in time, and another controller may work now")
 
-// Config says which Lease, and how. All fields but Scope, Cron, MakeNamespace and Logger are required.
+// Config says which Lease, and how. All fields but Scope, Cron, MakeNamespace, Boot and Logger are required.
 type Config struct {
 	Client        kubernetes.Interface // its requests should time out well before RenewDeadline
 	Namespace     string               // see CheckPlace
@@ -36,7 +36,10 @@ type Config struct {
 	Duration      time.Duration        // how long others wait after the newest renewal
 	RenewDeadline time.Duration        // how long a renewal is tried; shorter than Duration
 	RetryPeriod   time.Duration        // between tries
-	Logger        *slog.Logger         // nil for the default
+	// Boot is the time since the machine was started, with the time in which it was suspended: what is held ends by it,
+	// too. Nil for the system's clock.
+	Boot   func() time.Duration
+	Logger *slog.Logger // nil for the default
 }
 
 func (c *Config) scope() string { return cmp.Or(c.Scope, Everywhere) }
@@ -69,13 +72,16 @@ func New(c Config) (*Lease, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	if c.Boot == nil {
+		c.Boot = sinceBoot
+	}
 	if err := CheckPlace(c.Namespace, c.Scope, c.Duration); err != nil {
 		return nil, err
 	}
 	l := &Lease{
 		config: c,
 		lock: &lock{
-			config: c, refused: make(chan error, 1), outranked: make(chan *OutrankedError, 1), deniedSince: map[string]time.Time{},
+			config: c, hold: hold{boot: c.Boot}, refused: make(chan error, 1), outranked: make(chan *OutrankedError, 1), deniedSince: map[string]time.Time{},
 			beside: newNeighbours(c),
 		},
 		started: make(chan struct{}), lost: make(chan struct{}),

@@ -70,13 +70,15 @@ type candidate struct {
 	finish  chan struct{}         // closed to let Lead return though its context goes on
 	admit   atomic.Pointer[error] // what Admit returns; nil for none
 	found   Said                  // by the newest Admit
-	lostAt  time.Time             // when Lead's context ended with ErrLost
+	asleep  atomic.Int64          // how long the machine was suspended, of which Go's clock knows nothing
+	booted  time.Time
+	lostAt  time.Time // when Lead's context ended with ErrLost
 }
 
 // start begins to want the Lease with that log.
 func (s server) start(t *testing.T, identity string, own Log, change ...func(*candidate, *Config)) *candidate {
 	t.Helper()
-	c := &candidate{t: t, leading: make(chan Said, 1), ended: make(chan error, 1), finish: make(chan struct{})}
+	c := &candidate{t: t, leading: make(chan Said, 1), ended: make(chan error, 1), finish: make(chan struct{}), booted: time.Now()}
 	client := &fake.Clientset{}
 	client.AddReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if c.cut.Load() {
@@ -96,7 +98,7 @@ func (s server) start(t *testing.T, identity string, own Log, change ...func(*ca
 	config := Config{
 		Client: client, Namespace: DefaultNamespace, Identity: identity,
 		Duration: DefaultDuration, RenewDeadline: DefaultRenewDeadline, RetryPeriod: DefaultRetryPeriod,
-		Logger: slog.New(slog.DiscardHandler),
+		Logger: slog.New(slog.DiscardHandler), Boot: c.sinceBoot,
 	}
 	for _, f := range change {
 		f(c, &config)
@@ -131,6 +133,11 @@ func (s server) start(t *testing.T, identity string, own Log, change ...func(*ca
 		})
 	}()
 	return c
+}
+
+// sinceBoot is the machine's clock that goes on while it is suspended.
+func (c *candidate) sinceBoot() time.Duration {
+	return time.Since(c.booted) + time.Duration(c.asleep.Load())
 }
 
 // admitting makes Admit return an error.

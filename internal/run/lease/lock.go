@@ -80,11 +80,11 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	again := k.isOurs() // it was deleted while we held it
 	k.beside.takenBy(0)
 	k.annotate(object)
-	began := time.Now()
+	began := k.hold.now()
 	made, err := k.leases().Create(ctx, object, metav1.CreateOptions{})
 	if noNamespace(err) {
 		if err = k.makeNamespace(ctx); err == nil {
-			began = time.Now()
+			began = k.hold.now()
 			made, err = k.leases().Create(ctx, object, metav1.CreateOptions{})
 		}
 	}
@@ -100,7 +100,7 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 // slow the API server is, and they wait for longer than that. A renewal that comes too late takes the Lease anew:
 // another may have led meanwhile.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	began := time.Now()
+	began := k.hold.now()
 	ours := k.isOurs()
 	late := ours && !k.hold.holds()
 	if err := k.yieldTo(ctx, late); err != nil {
@@ -167,7 +167,13 @@ func (k *lock) yield(above *Said) {
 }
 
 // write writes the Lease with another record. It is held from when that began.
-func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, began time.Time) error {
+func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, began instant) error {
+	object, err := k.put(ctx, r)
+	return k.written("update", object, err, began)
+}
+
+// put writes the Lease with another record, and holds nothing by it.
+func (k *lock) put(ctx context.Context, r resourcelock.LeaderElectionRecord) (*coordinationv1.Lease, error) {
 	k.mu.Lock()
 	object := k.object
 	if object != nil {
@@ -176,21 +182,20 @@ func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, b
 	}
 	k.mu.Unlock()
 	if object == nil {
-		return errors.New("update a Lease that was not read")
+		return nil, errors.New("update a Lease that was not read")
 	}
 	k.annotate(object)
-	object, err := k.leases().Update(ctx, object, metav1.UpdateOptions{})
-	return k.written("update", object, err, began)
+	return k.leases().Update(ctx, object, metav1.UpdateOptions{})
 }
 
-func (k *lock) written(verb string, object *coordinationv1.Lease, err error, began time.Time) error {
+func (k *lock) written(verb string, object *coordinationv1.Lease, err error, began instant) error {
 	if err := k.noteDenied(verb, err); err != nil {
 		return err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.object, k.ours = object, true
-	k.hold.renew(began.Add(k.config.RenewDeadline))
+	k.hold.renew(began, k.config.RenewDeadline)
 	return nil
 }
 
@@ -213,13 +218,12 @@ func (k *lock) release(ctx context.Context) error {
 	k.hold.end()
 	k.beside.takenBy(0)
 	now := metav1.Now()
-	err = k.write(ctx, resourcelock.LeaderElectionRecord{
+	_, err = k.put(ctx, resourcelock.LeaderElectionRecord{
 		LeaderTransitions: record.LeaderTransitions, LeaseDurationSeconds: 1, RenewTime: now, AcquireTime: now,
-	}, time.Now())
+	})
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ours = false
-	k.hold.end()
 	return err
 }
 
