@@ -116,7 +116,7 @@ func Run(ctx context.Context, config *Config) error {
 
 // assemble makes the parts. Nothing runs yet.
 func (c *controller) assemble(ctx context.Context, world *projector.World) (err error) {
-	client, err := kubeapi.New(c.cluster.Client)
+	client, err := c.hand()
 	if err != nil {
 		return err
 	}
@@ -188,6 +188,19 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		return err
 	}
 	return c.leaveAddresses()
+}
+
+// hand makes the client by which commands are carried out. With a Lease nothing goes out on its connection while the
+// Lease is not held, also what was on its way when the process or its machine was stopped for a while.
+func (c *controller) hand() (*kubeapi.Client, error) {
+	if c.lease == nil {
+		return kubeapi.New(c.cluster.Client)
+	}
+	acting, err := c.cluster.Acting(c.lease.Holds)
+	if err != nil {
+		return nil, err
+	}
+	return kubeapi.New(acting)
 }
 
 // relist lists everything again, because the log had no room for a while.

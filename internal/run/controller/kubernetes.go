@@ -22,9 +22,10 @@ type Cluster struct {
 	Client kubernetes.Interface
 	host   string
 	clock  *serverClock
+	plain  *rest.Config // without connections
 	config *rest.Config
 
-	transport http.RoundTripper // of all clients
+	transport http.RoundTripper // of all clients but those of Acting
 }
 
 // As client-go has them.
@@ -46,19 +47,44 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	config.QPS = -1 // the executor adapts to what the server bears; a fixed rate would fight it
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
-	traffic := &coalesce.Traffic{}
-	config.Dial = traffic.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
 	clock := &serverClock{}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return traffic.Count(clock.noting(next)) })
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("make a client of %s: %w", config.Host, err)
+	k := &Cluster{host: config.Host, clock: clock, plain: rest.CopyConfig(config)}
+	if k.transport, err = k.connection(config, nil); err != nil {
+		return nil, err
 	}
-	k := &Cluster{host: config.Host, clock: clock, config: config, transport: transport}
+	k.config = config
 	if k.Client, err = k.Patient(0); err != nil {
 		return nil, err
 	}
 	return k, nil
+}
+
+// connection makes connections to the cluster by a config that has none yet, and no other client's. may is asked before
+// each write(2); nil for none.
+func (k *Cluster) connection(config *rest.Config, may func() bool) (http.RoundTripper, error) {
+	traffic := &coalesce.Traffic{May: may}
+	config.Dial = traffic.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return traffic.Count(k.clock.noting(next)) })
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
+	}
+	return transport, nil
+}
+
+// Acting makes a client with a connection of its own, on which nothing is written while may says no: it is reset then,
+// and the next request makes another one. So the watches and the Lease go on, on the connection of the others.
+func (k *Cluster) Acting(may func() bool) (kubernetes.Interface, error) {
+	config := rest.CopyConfig(k.plain)
+	transport, err := k.connection(config, may)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfigAndClient(config, &http.Client{Transport: transport})
+	if err != nil {
+		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
+	}
+	return client, nil
 }
 
 // Patient makes a client whose requests end after a while, 0 for never: one that hangs must not hold up the next. It
