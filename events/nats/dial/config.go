@@ -109,6 +109,9 @@ func (c Config) Connect(options ...nats.Option) (*nats.Conn, error) {
 		nats.Name(c.Name),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
+		// What was published while there is no server fails, and is not kept for the next one: an acknowledgement is of
+		// a place in a stream, which may hold another message when the store was put back meanwhile.
+		nats.ReconnectBufSize(-1),
 		nats.CustomReconnectDelay(func(tries int) time.Duration { return Pause(tries, firstPause, maxPause) }),
 		nats.IgnoreAuthErrorAbort(), // who may connect can change, and a credentials file be renewed
 		nats.PingInterval(20 * time.Second),

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -66,6 +67,23 @@ func reaches(t *testing.T, c dial.Config, want bool) {
 	}
 	if err := conn.FlushTimeout(patient); err != nil {
 		t.Errorf("the server does not let us in: %v (%v)", err, conn.LastError())
+	}
+}
+
+// TestNothingIsKeptForTheNextServer: an acknowledgement that waits for a connection would be of a place in a stream that
+// may hold another message by then.
+func TestNothingIsKeptForTheNextServer(t *testing.T) {
+	loaded, err := dial.Config{URL: "nats://127.0.0.1:1"}.Load() // where nothing listens
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := loaded.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.Publish("subject", nil); !errors.Is(err, natsgo.ErrReconnectBufExceeded) {
+		t.Errorf("publishing without a server says %v, want %v", err, natsgo.ErrReconnectBufExceeded)
 	}
 }
 

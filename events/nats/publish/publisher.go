@@ -83,7 +83,6 @@ func (p *Publisher) connect() (err error) {
 		}
 	}
 	options := append([]natsgo.Option{
-		natsgo.ReconnectBufSize(-1), // what was not sent is sent again from the log, in order
 		natsgo.DisconnectErrHandler(func(_ *natsgo.Conn, err error) {
 			p.state.lost(err)
 			tell()

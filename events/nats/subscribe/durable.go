@@ -50,6 +50,7 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	if err := s.resume(ctx, f, info); err != nil {
 		return err
 	}
+	s.acked = "" // it may be of a stream or a store that is gone
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(s.MaxPending), jetstream.PullExpiry(expiry), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return fmt.Errorf("subscribe: %w", err)
@@ -65,7 +66,9 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	if config.AckWait != patience && !s.setPatience(ctx, f.stream, &config, patience) {
 		return fmt.Errorf("the server does not take the durable subscription %s as it should be", s.Durable)
 	}
-	incomplete := info.NumAckPending > 0 && !settled
+	// The first message may come after some that the server passed over when it was started again, so they are read
+	// unless all that had been delivered has come again.
+	incomplete := !settled
 	for {
 		var m held
 		err := s.awaiting(ctx, func(ctx context.Context) (err error) {
@@ -152,10 +155,11 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 }
 
 // resume sets the place after which to go on: the first time where acknowledgements end, and also when another one took
-// what is beyond ours while our connection was broken.
+// what is beyond ours while our connection was broken. Nobody else goes on with our State, so with one the server counts
+// as acknowledged there what nobody took: it was started again, or its store was put back.
 func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	if s.begun {
-		if err := s.locate(ctx, f); err != nil || info.AckFloor.Stream <= s.place {
+		if err := s.locate(ctx, f); err != nil || s.State != nil || info.AckFloor.Stream <= s.place {
 			return err
 		}
 	}

@@ -65,7 +65,8 @@ var ErrTaken = errors.New("a durable subscription of that name asks for somethin
 // an error it is handed over again. ctx is that of Run, so whatever take waits for ends with it. Neither the event nor
 // what it points to is changed later.
 //
-// js is of a connection that reconnects for ever (natsgo.MaxReconnects(-1)); package dial makes such.
+// js is of a connection that reconnects for ever (natsgo.MaxReconnects(-1)) and keeps nothing for the next server
+// (natsgo.ReconnectBufSize(-1)), so that no acknowledgement reaches a stream that it is not of; package dial makes such.
 func Run(ctx context.Context, js jetstream.JetStream, c Config, take func(context.Context, *Event) error) error {
 	if err := c.validate(); err != nil {
 		return err
