@@ -13,6 +13,7 @@ import (
 // Query says which records are wanted. The zero Query wants all.
 type Query struct {
 	From      events.Sequence // from this one on
+	Through   events.Sequence // none behind it; 0 for no bound
 	Stream    *events.Stream  // nil for all
 	Since     events.Time     // none before it; 0 for no bound
 	Until     events.Time     // none behind it; 0 for no bound
@@ -42,6 +43,9 @@ func (l Local) Records(ctx context.Context, q Query) iter.Seq2[events.Record, er
 		for r, err := range l.around(ctx, &q) {
 			if err != nil {
 				yield(r, err)
+				return
+			}
+			if q.Through != 0 && r.Sequence > q.Through {
 				return
 			}
 			if q.Namespace != "" {

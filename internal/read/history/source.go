@@ -134,9 +134,12 @@ func PastDamage(ctx context.Context, src Source, s events.Stream, from events.Se
 // ErrNoRecord: the log has no record of that sequence.
 var ErrNoRecord = errors.New("there is no such record")
 
+// One asks for one record.
+func One(at events.Sequence) Query { return Query{From: at, Through: at, Limit: 1} }
+
 // Record reads one record.
 func Record(ctx context.Context, src Source, at events.Sequence) (events.Record, error) {
-	for r, err := range src.Records(ctx, Query{From: at, Limit: 1}) {
+	for r, err := range src.Records(ctx, One(at)) {
 		if err != nil {
 			return events.Record{}, fmt.Errorf("read record %d: %w", at, err)
 		}

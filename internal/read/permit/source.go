@@ -113,16 +113,42 @@ func (s *Source) Records(ctx context.Context, q history.Query) iter.Seq2[events.
 	if q.Namespace != "" && q.Namespace != s.right.Namespace {
 		return func(func(events.Record, error) bool) {}
 	}
-	if q.Stream == nil && q.Limit == 1 && s.wasReferred(q.From) {
+	if q.Stream == nil && q.From == q.Through && s.wasReferred(q.From) {
 		return s.all.Records(ctx, q)
 	}
 	limit := q.Limit
-	q.Limit = 0
-	records := func() iter.Seq2[events.Record, error] { return limited(s.all.Records(ctx, q), 0) }
+	records := func() iter.Seq2[events.Record, error] { return s.inPages(ctx, q) }
 	if q.Stream != nil {
 		return limited(s.ofStream(ctx, *q.Stream, records), limit)
 	}
 	return limited(s.through(ctx, records()), limit)
+}
+
+// mostAtOnce bounds a page of records that are asked for.
+const mostAtOnce = 4096
+
+// inPages gives all records that a query would have without its limit. It asks for so many as the limit is, and while
+// more are wanted because few of them may be read, each time for four times as many: a source far away sends no more
+// than is looked at.
+func (s *Source) inPages(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	if q.Limit == 0 {
+		return s.all.Records(ctx, q)
+	}
+	return func(yield func(events.Record, error) bool) {
+		for q := q; ; {
+			n := 0
+			for r, err := range s.all.Records(ctx, q) {
+				if !yield(r, err) || err != nil {
+					return
+				}
+				n, q.From = n+1, r.Sequence+1
+			}
+			if n < q.Limit || q.Through != 0 && q.From > q.Through {
+				return
+			}
+			q.Limit = max(q.Limit, min(4*q.Limit, mostAtOnce))
+		}
+	}
 }
 
 // limited gives so many records at most; 0 is no limit.

@@ -60,7 +60,7 @@ type endpoint struct{ config Config }
 // Handler answers
 //
 //	GET /v1/log                        whose log it is, and its head
-//	GET /v1/records                    records: ?from=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N, ?follow=true,
+//	GET /v1/records                    records: ?from=SEQ, ?through=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N, ?follow=true,
 //	                                   ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs and CronJobs that bore that name, newest first
 //

@@ -29,8 +29,8 @@ func parseRequest(r *http.Request) (request, error) {
 	switch {
 	case q.backward && (q.follow || q.Stream == nil):
 		return request{}, errors.New("direction=backward goes with a stream, and without follow")
-	case (q.backward || q.follow) && (q.Since != 0 || q.Until != 0 || len(q.Kinds) > 0 || q.Namespace != ""):
-		return request{}, errors.New("since, until, kind and namespace go without follow, and forward")
+	case (q.backward || q.follow) && (q.Through != 0 || q.Since != 0 || q.Until != 0 || len(q.Kinds) > 0 || q.Namespace != ""):
+		return request{}, errors.New("through, since, until, kind and namespace go without follow, and forward")
 	}
 	q.frames = strings.Contains(r.Header.Get("Accept"), framesType)
 	return q, nil
@@ -44,6 +44,10 @@ func (q *request) parse(name string, texts []string) (err error) {
 		var n uint64
 		n, err = strconv.ParseUint(text, 10, 64)
 		q.From = events.Sequence(n)
+	case "through":
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, 64)
+		q.Through = events.Sequence(n)
 	case "limit":
 		if q.Limit, err = strconv.Atoi(text); q.Limit < 0 {
 			err = errors.New("0 or more")

@@ -23,6 +23,9 @@ func queryValues(q *history.Query) url.Values {
 	if q.Stream != nil {
 		v.Set("stream", q.Stream.String())
 	}
+	if q.Through != 0 {
+		v.Set("through", sequence(q.Through))
+	}
 	setTime(v, "since", q.Since)
 	setTime(v, "until", q.Until)
 	for _, k := range q.Kinds {
