@@ -14,7 +14,6 @@ import (
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/examples/incidents"
-	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/page"
 	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/store"
@@ -89,10 +88,10 @@ func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 	}
 	pages := page.New(page.Config{
 		Where: where, Log: f.job.Source.Log,
-		Source: func(_ context.Context, d *store.Damage, note func(string)) ask.Source {
+		Source: func(_ *http.Request, _ page.About, d *store.Damage, note func(string)) (page.Given, error) {
 			out := c.AskHere(src, serve.Hears{Note: note, Behind: func(string) {}, Read: func(uint64) {}})
 			out.Damage = d
-			return out
+			return page.Given{Source: out}, nil
 		},
 	})
 	listener, err := net.Listen("tcp", f.listen)

@@ -45,6 +45,8 @@ func (p *FindParams) read(args []string) error {
 	return p.zones.read()
 }
 
+func (p *FindParams) about() string { return p.namespace }
+
 // Found are objects and records that a piece of a text is of. Its JSON changes only by growing.
 type Found struct {
 	Text string        `json:"text"`

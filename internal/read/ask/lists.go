@@ -33,6 +33,8 @@ func (p *many) read([]string) error {
 	return p.span.Read(p.Zone)
 }
 
+func (p *many) about() string { return p.namespace }
+
 // Selector is -l, that of kubectl.
 type Selector struct{ text string }
 

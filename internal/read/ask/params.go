@@ -80,6 +80,13 @@ func (o *object) read(args []string) error {
 	return err
 }
 
+func (o *object) about() string {
+	if o.place.Named {
+		return o.place.Namespace
+	}
+	return o.near
+}
+
 // Limit is --limit; 0 is for all.
 type Limit struct{ Most int }
 

@@ -39,6 +39,8 @@ type parameters interface {
 	bind(*pflag.FlagSet)
 	// read checks the parameters, which are set by then, and the arguments. Errors are a which.WrongError.
 	read(args []string) error
+	// about is the namespace that the question is about, once it was read; empty for all.
+	about() string
 }
 
 // Asked is a question that is being asked: its parameters are in Flags, and Read takes its arguments.
@@ -69,6 +71,10 @@ func (a *Asked[A]) Read(args []string) error {
 // Arguments are those that Read took.
 func (a *Asked[A]) Arguments() []string { return a.args }
 
+// Namespace is the one that a question is about that was read: that of its object, or where the object is looked for
+// first. It is empty for all.
+func (a *Asked[A]) Namespace() string { return a.how.about() }
+
 // Ask answers. There may be an answer beside an error: see the package's comment.
 func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) { return a.ask(ctx, src) }
 
@@ -85,9 +91,10 @@ type Entry struct {
 
 // Request is an Asked whatever the type of its answer.
 type Request struct {
-	Flags *pflag.FlagSet
-	Read  func(args []string) error
-	Ask   func(ctx context.Context, src Source) (answer any, err error) // answer is nil for none
+	Flags     *pflag.FlagSet
+	Read      func(args []string) error
+	Namespace func() string                                                 // as of an Asked
+	Ask       func(ctx context.Context, src Source) (answer any, err error) // answer is nil for none
 }
 
 // Begin begins to ask, as New does.
@@ -103,7 +110,7 @@ func (q *Question[P, A]) Entry() Entry {
 		Name: q.name, Command: words, About: q.about, Takes: q.takes, Folds: q.folds, Answer: reflect.TypeFor[A](),
 		begin: func() Request {
 			a := q.New()
-			return Request{Flags: a.Flags, Read: a.Read, Ask: func(ctx context.Context, src Source) (any, error) {
+			return Request{Flags: a.Flags, Read: a.Read, Namespace: a.Namespace, Ask: func(ctx context.Context, src Source) (any, error) {
 				answer, err := a.Ask(ctx, src)
 				if answer == nil {
 					return nil, err

@@ -119,7 +119,8 @@ func object(ctx context.Context, v *view, kind string, forms ...string) (*reply,
 }
 
 func (v *view) markdown(a *explain.Answer) *reply {
-	return &reply{kind: "text/markdown; charset=utf-8", body: []byte(show.Markdown(a, v.zone) + show.MarkdownDamage(v.damage.Met()))}
+	return &reply{kind: "text/markdown; charset=utf-8", body: []byte(show.Markdown(a, v.zone) + show.MarkdownDamage(v.damage.Met()) +
+		show.MarkdownNotes(v.limits))}
 }
 
 // explained lays out an answer.
@@ -229,7 +230,7 @@ func citedBy(a *explain.Answer) map[uint64]bool {
 
 // file is the page as one file: with the records that it cites, and how they are checked.
 func (v *view) file(ctx context.Context, a *explain.Answer) (*reply, error) {
-	v.Notes = nil // they are of the questions that the file is made of
+	v.Notes = v.limits // the others are of the questions that the file is made of
 	if err := v.citedRecords(ctx); err != nil {
 		return nil, err
 	}

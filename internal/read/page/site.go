@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/turns"
@@ -19,9 +22,9 @@ import (
 
 // Config says what the pages show. Source is required.
 type Config struct {
-	// Source is where the questions of a request are answered from. What is met of damage is noted; note takes what the
-	// user should know.
-	Source func(ctx context.Context, d *store.Damage, note func(string)) ask.Source
+	// Source gives what a request is answered from. What is met of damage is noted; note takes what the user should know.
+	// An error refuses the request, with the status that its method HTTPStatus gives, if it has one.
+	Source func(r *http.Request, about About, d *store.Damage, note func(string)) (Given, error)
 	Where  string // what the log is called in the head of each page, such as the name of its directory
 	Log    string // how a command line names the log, for a file that says how it is checked; empty for DIR
 	Base   string // the path below which the pages are, such as /jobledger; empty for the root
@@ -32,6 +35,19 @@ type Config struct {
 	Turns *turns.Turns
 	// Within is how long a request may take; 0 for 10 s.
 	Within time.Duration
+}
+
+// About is what a request is about.
+type About struct {
+	Namespace string          // of the object, or the one that is asked for (?n=); empty for all
+	Record    events.Sequence // whose page it is; 0 for that of no record
+}
+
+// Given is what a request is answered from.
+type Given struct {
+	ask.Source
+	Only string // the namespace of which alone it tells; empty for all
+	Done func() // called when the answer is made; nil for nothing
 }
 
 // The bounds of a request.
@@ -110,27 +126,52 @@ func (s *site) answer(show screen) http.Handler {
 			return
 		}
 		defer done()
-		v.begin(ctx)
-		out, err := show(ctx, v) // beside an answer, what is damaged is noted
-		switch {
-		case out == nil && errors.Is(err, context.DeadlineExceeded):
-			send(w, r, v.failed(http.StatusGatewayTimeout, fmt.Errorf("it was not answered within %s: ask for less of it", s.Within)))
-		case out == nil:
-			send(w, r, v.failed(statusOf(err), err))
-		case len(out.body) > mostAnswer:
-			send(w, r, v.failed(http.StatusUnprocessableEntity, fmt.Errorf("the answer has %d bytes, more than %d: ask for less of it", len(out.body), mostAnswer)))
-		default:
-			w.Header().Set("Jobledger-As-Of", fmt.Sprintf("%d %s", v.AsOf.Sequence, v.zone.Stamp(v.head.Time)))
-			send(w, r, out)
+		out := v.answer(ctx, show)
+		for _, note := range v.Notes {
+			w.Header().Add("Jobledger-Note", strconv.QuoteToASCII(note))
 		}
+		if out.status == 0 {
+			w.Header().Set("Jobledger-As-Of", fmt.Sprintf("%d %s", v.AsOf.Sequence, v.zone.Stamp(v.head.Time)))
+		}
+		send(w, r, out)
 	})
+}
+
+// answer is the screen, or the page that says why there is none.
+func (v *view) answer(ctx context.Context, show screen) *reply {
+	v.request = v.request.WithContext(ctx)
+	given, err := v.site.Source(v.request, v.about(), v.damage, v.note)
+	if err != nil {
+		status := statusOf(err)
+		v.Ask, v.Query = status == http.StatusForbidden && v.about() == About{}, v.values.Get("q")
+		return v.failed(status, err)
+	}
+	if given.Done != nil {
+		defer given.Done()
+	}
+	v.src, v.Only, v.limits = given.Source, given.Only, slices.Clone(v.Notes)
+	v.begin(ctx)
+	out, err := show(ctx, v) // beside an answer, what is damaged is noted
+	switch {
+	case out == nil && errors.Is(err, context.DeadlineExceeded):
+		return v.failed(http.StatusGatewayTimeout, fmt.Errorf("it was not answered within %s: ask for less of it", v.site.Within))
+	case out == nil:
+		return v.failed(statusOf(err), err)
+	case len(out.body) > mostAnswer:
+		return v.failed(http.StatusUnprocessableEntity,
+			fmt.Errorf("the answer has %d bytes, more than %d: ask for less of it", len(out.body), mostAnswer))
+	}
+	return out
 }
 
 // statusOf is the status of a request that failed.
 func statusOf(err error) int {
 	var wrong *which.WrongError
 	var unknown *which.UnknownError
+	var refused interface{ HTTPStatus() int }
 	switch {
+	case errors.As(err, &refused):
+		return refused.HTTPStatus()
 	case errors.As(err, &wrong), errors.Is(err, history.ErrQuery):
 		return http.StatusBadRequest
 	case errors.As(err, &unknown), errors.Is(err, history.ErrNoRecord), errors.Is(err, history.ErrNoJob), errors.Is(err, history.ErrNoCronJob):

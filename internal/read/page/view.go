@@ -1,12 +1,14 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +29,8 @@ type view struct {
 	Title  string
 	Where  string
 	Base   string
+	Only   string // the namespace of which alone pages tell; empty for all
+	Ask    bool   // a namespace is asked for: all may not be read
 	Zone   string // as the address names it; empty for UTC
 	Query  string // what was looked for
 	AsOf   history.Place
@@ -50,6 +54,7 @@ type view struct {
 	id      events.Identity
 	src     ask.Source
 	damage  *store.Damage
+	limits  []string        // notes of what the source does not give
 	cited   map[uint64]bool // of a file: the records that are in it
 }
 
@@ -57,9 +62,17 @@ type view struct {
 type form struct{ Name, Href string }
 
 func newView(s *site, r *http.Request) *view {
-	v := &view{site: s, request: r, values: r.URL.Query(), Where: words.Clean(s.Where), Base: s.Base, damage: &store.Damage{}}
-	v.src = s.Source(r.Context(), v.damage, v.note)
-	return v
+	return &view{
+		site: s, request: r, values: r.URL.Query(), Where: words.Clean(s.Where), Base: s.Base, damage: &store.Damage{},
+	}
+}
+
+// about is what the request is about, by its address.
+func (v *view) about() About {
+	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64) // what is no number is refused by the screen
+	return About{
+		Namespace: cmp.Or(v.request.PathValue("namespace"), v.values.Get("n")), Record: events.Sequence(n),
+	}
 }
 
 // note takes what the user should know beside the answer, once.
@@ -186,6 +199,9 @@ func (v *view) to(values map[string]string, parts ...string) string {
 	}
 	return path
 }
+
+// Home is the address of the first page.
+func (v *view) Home() string { return v.to(map[string]string{"n": v.Only}, "") }
 
 // recordAt is the address of a record: its page, or in a file the place where it stands there, if it does.
 func (v *view) recordAt(record uint64) string {

@@ -46,9 +46,10 @@ type Told struct {
 
 // Asking says how the questions of package ask are answered over HTTP. Source is required.
 type Asking struct {
-	// Source is where the question of a request is answered from. An error refuses the request, with the status that its
+	// Source is where the question of a request is answered from, and namespace the one that it is about; empty for all.
+	// done is called when the answer is made; nil for nothing. An error refuses the request, with the status that its
 	// method HTTPStatus gives, if it has one.
-	Source func(r *http.Request, told Told) (ask.Source, error)
+	Source func(r *http.Request, namespace string, told Told) (src ask.Source, done func(), err error)
 	// Known begins the damage of an answer; nil for none.
 	Known func() *store.Damage
 	// Turns bound how many questions are answered at a time, here and wherever else they are taken; nil for turns of its
@@ -139,16 +140,26 @@ func (q *asked) turn(ctx context.Context) (done func(), err error) {
 	return q.Turns.Take(ctx, user)
 }
 
+// from is where the question is answered from; done is never nil.
+func (q *asked) from(told Told) (src ask.Source, done func(), err error) {
+	src, done, err = q.Source(q.r, q.request.Namespace(), told)
+	if done == nil {
+		done = func() {}
+	}
+	return src, done, err
+}
+
 // inJSON answers as the command does with -o json.
 func (q *asked) inJSON(ctx context.Context) {
 	note := func(text string) { q.w.Header().Add(noteHeader, strconv.QuoteToASCII(text)) }
 	damage := q.Known()
 	var asOf history.Place
-	src, err := q.Source(q.r, Told{Damage: damage, Note: note, Behind: note, AsOf: func(at history.Place) { asOf = at }})
+	src, done, err := q.from(Told{Damage: damage, Note: note, Behind: note, AsOf: func(at history.Place) { asOf = at }})
 	if err != nil {
 		q.fail(err)
 		return
 	}
+	defer done()
 	_, head, err := src.Head(ctx)
 	if err != nil {
 		q.fail(err)
@@ -192,7 +203,7 @@ func (q *asked) inFrames(ctx context.Context) {
 	notes := func(kind byte) func(string) {
 		return func(text string) { _ = writeFrame(out.w, kind, []byte(text)) } // an error shows in the end
 	}
-	src, err := q.Source(q.r, Told{
+	src, done, err := q.from(Told{
 		Damage: damage, Note: notes(frameNote), Behind: notes(frameBehind), AsOf: func(history.Place) {},
 		Read: func() {
 			if n++; n%progressEvery == 0 {
@@ -205,6 +216,7 @@ func (q *asked) inFrames(ctx context.Context) {
 		q.fail(err)
 		return
 	}
+	defer done()
 	q.w.Header().Set("Content-Type", framesType)
 	out.beside(damage)
 	answer, err := q.request.Ask(ctx, src)

@@ -118,7 +118,9 @@ func TestAnAnswerHasBounds(t *testing.T) {
 		t.Errorf("a question with a parameter that there is not: %d %q", wrong.status, said)
 	}
 	refusing := http.NewServeMux()
-	refuse := func(*http.Request, serve.Told) (ask.Source, error) { return ask.Source{}, nobody{} }
+	refuse := func(*http.Request, string, serve.Told) (ask.Source, func(), error) {
+		return ask.Source{}, nil, nobody{}
+	}
 	serve.Asking{Source: refuse}.Handle(refusing, ask.All())
 	refused := asks(refusing, "/v1/jobs", http.Header{})
 	if said := saidError(t, refused); refused.status != http.StatusUnauthorized || said != "who asks?" ||
@@ -127,8 +129,8 @@ func TestAnAnswerHasBounds(t *testing.T) {
 	}
 	src := large{history.Local{Log: log, Lists: lists}}
 	mux := http.NewServeMux()
-	serve.Asking{Within: patience.Time(), Source: func(_ *http.Request, told serve.Told) (ask.Source, error) {
-		return ask.Source{Source: src, Note: told.Note, Behind: told.Behind, Clock: time.Now, Damage: told.Damage}, nil
+	serve.Asking{Within: patience.Time(), Source: func(_ *http.Request, _ string, told serve.Told) (ask.Source, func(), error) {
+		return ask.Source{Source: src, Note: told.Note, Behind: told.Behind, Clock: time.Now, Damage: told.Damage}, nil, nil
 	}}.Handle(mux, ask.All())
 	big := asks(mux, "/v1/jobs", http.Header{})
 	if said := saidError(t, big); big.status != http.StatusUnprocessableEntity ||
@@ -158,9 +160,9 @@ func TestQuestionsTakeTurns(t *testing.T) {
 		shared := turns.New(turns.Config{})
 		mux := http.NewServeMux()
 		serve.Asking{Turns: shared, User: func(r *http.Request) string { return r.Header.Get("User") },
-			Source: func(_ *http.Request, told serve.Told) (ask.Source, error) {
+			Source: func(_ *http.Request, _ string, told serve.Told) (ask.Source, func(), error) {
 				local := history.Local{Log: log, Lists: lists}
-				return ask.Source{Source: local, Note: told.Note, Behind: told.Behind, Clock: time.Now, Damage: told.Damage}, nil
+				return ask.Source{Source: local, Note: told.Note, Behind: told.Behind, Clock: time.Now, Damage: told.Damage}, nil, nil
 			}}.Handle(mux, ask.All())
 		for range turns.UsualEach { // such as those of pages
 			if _, err := shared.Take(t.Context(), "ann"); err != nil {
@@ -176,4 +178,28 @@ func TestQuestionsTakeTurns(t *testing.T) {
 			t.Errorf("another user: %d %s", other.status, other.body)
 		}
 	})
+}
+
+// TestWhichNamespaceAQuestionIsAbout: who answers learns it from the object, from the namespace that is looked in first,
+// or from the parameter. Where none is named it is about all.
+func TestWhichNamespaceAQuestionIsAbout(t *testing.T) {
+	asked := "none"
+	mux := http.NewServeMux()
+	serve.Asking{Source: func(_ *http.Request, namespace string, _ serve.Told) (ask.Source, func(), error) {
+		asked = namespace
+		return ask.Source{}, nil, nobody{}
+	}}.Handle(mux, ask.All())
+	for address, want := range map[string]string{
+		"/v1/explain/prod/etl": "prod", "/v1/explain/etl?namespace=prod": "prod", "/v1/explain/etl?near=prod": "prod",
+		"/v1/explain/etl": "", "/v1/get/job/etl?near=prod": "prod", "/v1/get/cronjob/etl": "", "/v1/ticks/prod/etl": "prod",
+		"/v1/why-not/prod/etl?time=03:00": "prod", "/v1/next/etl?namespace=prod": "prod", "/v1/attempts/prod/etl": "prod",
+		"/v1/jobs": "", "/v1/jobs?namespace=prod": "prod", "/v1/cronjobs?namespace=prod": "prod", "/v1/failures": "",
+		"/v1/failures?namespace=prod": "prod", "/v1/plan?namespace=prod": "prod", "/v1/find?q=etl&namespace=prod": "prod",
+		"/v1/find?q=etl": "", "/v1/timeline/prod/etl": "prod", "/v1/explain/prod/etl?near=web": "prod",
+	} {
+		asked = "none"
+		if r := asks(mux, address, http.Header{}); asked != want {
+			t.Errorf("%s is about %q, want %q: %d %s", address, asked, want, r.status, r.body)
+		}
+	}
 }

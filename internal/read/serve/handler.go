@@ -83,7 +83,7 @@ func Handler(config Config) http.Handler {
 }
 
 // source is where questions are answered from.
-func (e *endpoint) source(_ *http.Request, told Told) (ask.Source, error) {
+func (e *endpoint) source(_ *http.Request, _ string, told Told) (ask.Source, func(), error) {
 	log := e.config.Log
 	if told.Read != nil {
 		log = counted{log, told.Read}
@@ -98,7 +98,7 @@ func (e *endpoint) source(_ *http.Request, told Told) (ask.Source, error) {
 	return ask.Source{
 		Source: local, Note: told.Note, Behind: told.Behind, AsOf: told.AsOf, Clock: time.Now, Damage: told.Damage,
 		NotListed: notListed,
-	}, nil
+	}, nil, nil
 }
 
 // Guard answers only requests that were addressed to a loopback address: others come through a name that somebody

@@ -14,3 +14,12 @@ func MarkdownDamage(damage []error) string {
 	}
 	return b.String()
 }
+
+// MarkdownNotes says below an answer in Markdown what it leaves out.
+func MarkdownNotes(notes []string) string {
+	var b strings.Builder
+	for _, note := range notes {
+		b.WriteString("\nNote: " + plain(words.Clean(note)) + "\n")
+	}
+	return b.String()
+}
