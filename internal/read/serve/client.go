@@ -28,6 +28,9 @@ const AddressFile = "SERVER"
 type Client struct {
 	// Damage notes the damage of the log that answers tell of; nil for nowhere. It is set before the first request.
 	Damage *store.Damage
+	// Away says what an error is to be told as that means that the controller does not answer; nil for the error itself. It
+	// is set before the first request.
+	Away func(error) error
 
 	base *url.URL
 	http *http.Client
@@ -46,6 +49,21 @@ func NewClient(address string) (*Client, error) {
 	}
 	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // and no proxy
 	return &Client{base: base, http: &http.Client{Transport: transport}}, nil
+}
+
+// Noting is the client with another place where damage is noted. Both share their connections.
+func (c *Client) Noting(damage *store.Damage) *Client {
+	other := *c
+	other.Damage = damage
+	return &other
+}
+
+// away is an error of a controller that does not answer, or of an answer that was cut.
+func (c *Client) away(err error) error {
+	if c.Away == nil {
+		return err
+	}
+	return c.Away(err)
 }
 
 // Info says whose endpoint it is.
@@ -172,7 +190,7 @@ func (c *Client) get(ctx context.Context, accept string, values url.Values, path
 	req.Header.Set("Accept", accept)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask the controller at %s: %w", c.base.Host, cause(err))
+		return nil, c.away(fmt.Errorf("ask the controller at %s: %w", c.base.Host, cause(err)))
 	}
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil
@@ -227,6 +245,9 @@ func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[event
 			}
 			if errors.Is(err, io.EOF) && !errors.Is(err, errCut) {
 				return
+			}
+			if errors.Is(err, errCut) {
+				err = c.away(err)
 			}
 			if !yield(r, err) || err != nil {
 				return
