@@ -229,6 +229,12 @@ var neverImports = []struct {
 		except:   []string{"./internal/wire/identity"},
 	},
 	{
+		sentence: "the process that many users read in acts on nothing, and opens no log by itself",
+		packages: []string{"./internal/run/reader"},
+		never: []string{"./reconciler/loop/...", "./reconciler/executor/...", "./internal/run/controller", "./store/boltlog/...",
+			"./cmd/...", bbolt, natsGo},
+	},
+	{
 		sentence: "turns are counted without knowing what is asked",
 		packages: []string{"./internal/read/turns"},
 		never:    []string{"./..."},

@@ -130,7 +130,10 @@ func (s *site) answer(show screen) http.Handler {
 		for _, note := range v.Notes {
 			w.Header().Add("Jobledger-Note", strconv.QuoteToASCII(note))
 		}
-		if out.status == 0 {
+		switch out.status {
+		case http.StatusServiceUnavailable:
+			w.Header().Set("Retry-After", "2")
+		case 0:
 			w.Header().Set("Jobledger-As-Of", fmt.Sprintf("%d %s", v.AsOf.Sequence, v.zone.Stamp(v.head.Time)))
 		}
 		send(w, r, out)

@@ -1,0 +1,149 @@
+package reader
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/page"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/read/turns"
+	"github.com/jobledger/jobledger/internal/wire/httpport"
+	"github.com/jobledger/jobledger/internal/wire/identity"
+)
+
+// Config says what is read and by whom. Address, TLS, Client and Log are required.
+type Config struct {
+	Address string      // host and port to answer on; port 0 is any
+	TLS     *tls.Config // tokens go over no other connection
+	Client  kubernetes.Interface
+	Log     Log
+	Where   string           // what the log is called in the head of each page
+	Logger  *slog.Logger     // nil for the default
+	Clock   func() time.Time // of this machine; nil for time.Now
+	Within  time.Duration    // how long an answer may take; 0 for 10 s
+}
+
+// Reader answers users. Make it with New.
+type Reader struct {
+	config Config
+	who    *identity.Identity
+	server *httpport.Server
+}
+
+// An answer is sent within so long after it was made, and a stop waits so long for those that are being given.
+const (
+	sentWithin = 20 * time.Second
+	stopWithin = 5 * time.Second
+)
+
+// New takes the port. Nothing is answered before Run.
+func New(c Config) (*Reader, error) {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Within <= 0 {
+		c.Within = serve.UsualWithin
+	}
+	r := &Reader{config: c, who: identity.New(identity.Config{Client: c.Client, Logger: c.Logger})}
+	secure := c.TLS.Clone()
+	secure.ClientAuth = tls.RequestClientCert // whose it is says package identity, which a CA that is renewed does not stop
+	var err error
+	r.server, err = httpport.Listen(httpport.Config{
+		Address: c.Address, TLS: secure, Logger: c.Logger, Handler: r.Handler(), Answer: c.Within + sentWithin,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("serve readers: %w", err)
+	}
+	return r, nil
+}
+
+// URL is where the reader answers.
+func (r *Reader) URL() string { return r.server.URL() }
+
+// Run answers until ctx ends, which is no error.
+func (r *Reader) Run(ctx context.Context) error {
+	all, ctx := errgroup.WithContext(ctx)
+	all.Go(func() error { r.who.Run(ctx); return nil })
+	all.Go(func() error { return r.config.Log.Run(ctx) })
+	all.Go(r.server.Run) // ends with Shutdown
+	all.Go(func() error {
+		<-ctx.Done()
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+		defer cancel()
+		return r.server.Shutdown(bound)
+	})
+	return all.Wait()
+}
+
+// Handler answers requests that have an identity: questions, and pages.
+func (r *Reader) Handler() http.Handler {
+	shared := turns.New(turns.Config{})
+	user := func(q *http.Request) string { return userOf(q.Context()).Key() }
+	mux := http.NewServeMux()
+	questions := serve.Asking{Source: r.question, Turns: shared, User: user, Within: r.config.Within}
+	questions.Handle(mux, ask.All())
+	mux.HandleFunc("GET /v1/", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, errors.New("there is no such question"), true)
+	})
+	mux.Handle("/", page.New(page.Config{
+		Source: r.page, Where: r.config.Where, Turns: shared, User: user, Within: r.config.Within,
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		user, err := r.who.User(q)
+		if err != nil {
+			refuse(w, statusOf(err), err, strings.HasPrefix(q.URL.Path, "/v1/"))
+			return
+		}
+		mux.ServeHTTP(w, q.WithContext(context.WithValue(q.Context(), userKey{}, user)))
+	})
+}
+
+// userKey is under which a request's context has its identity.User.
+type userKey struct{}
+
+func userOf(ctx context.Context) identity.User {
+	user, _ := ctx.Value(userKey{}).(identity.User) // Handler lets nobody through without one
+	return user
+}
+
+// statusOf is the status of an error of package identity.
+func statusOf(err error) int {
+	var refused *identity.RefusedError
+	if errors.As(err, &refused) {
+		return refused.HTTPStatus()
+	}
+	return http.StatusInternalServerError
+}
+
+// refuse says why a request is not answered, in JSON or as text.
+func refuse(w http.ResponseWriter, status int, err error, inJSON bool) {
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "2")
+	}
+	kind, text := "text/plain; charset=utf-8", []byte(err.Error())
+	if inJSON {
+		kind = "application/json"
+		text, _ = json.Marshal(map[string]string{"error": err.Error()}) // a map of texts
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // who asked may be gone
+}

@@ -1,0 +1,111 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/page"
+	"github.com/jobledger/jobledger/internal/read/permit"
+	"github.com/jobledger/jobledger/internal/read/serve"
+	"github.com/jobledger/jobledger/internal/wire/identity"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Log is what is read.
+type Log interface {
+	// Open gives the log as it is now, for one request, which closes it. Damage that is known or met is noted in d, and note
+	// takes what the user should know. An error with a method HTTPStatus has that status.
+	Open(ctx context.Context, d *store.Damage, note func(string)) (Opened, error)
+	// Run looks after the log until ctx ends, which is no error.
+	Run(ctx context.Context) error
+}
+
+// Opened is a log for one request. Its Close gives it back.
+type Opened struct {
+	history.Source
+	// NotListed says why the controller cannot list the cluster; empty when it can, nil where no controller is asked.
+	NotListed func(context.Context) string
+}
+
+// question is where a question is answered from.
+func (r *Reader) question(q *http.Request, namespace string, told serve.Told) (ask.Source, func(), error) {
+	src, _, err := r.source(q.Context(), page.About{Namespace: namespace}, told)
+	if err != nil {
+		return ask.Source{}, nil, err
+	}
+	return src, src.Close, nil
+}
+
+// page is where a page is answered from.
+func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note func(string)) (page.Given, error) {
+	src, only, err := r.source(q.Context(), about, serve.Told{Damage: d, Note: note, Behind: func(string) {}})
+	if err != nil {
+		return page.Given{}, err
+	}
+	return page.Given{Source: src, Only: only, Done: src.Close}, nil
+}
+
+// source is the log, or the part of it that the user of a request may read: only that namespace then.
+func (r *Reader) source(ctx context.Context, about page.About, told serve.Told) (src ask.Source, only string, err error) {
+	right, err := r.who.MayRead(ctx, userOf(ctx), about.Namespace)
+	byRecord := about.Record != 0 && about.Namespace == "" && statusOf(err) == http.StatusForbidden
+	if err != nil && !byRecord {
+		return src, "", err
+	}
+	log, failed := r.config.Log.Open(ctx, told.Damage, told.Note)
+	if failed != nil {
+		return src, "", failed
+	}
+	if byRecord {
+		if right, err = r.ofRecord(ctx, log, about.Record, err); err != nil {
+			log.Close()
+			return src, "", err
+		}
+	}
+	src = ask.Source{
+		Source: log, Note: told.Note, Behind: told.Behind, AsOf: told.AsOf, Clock: r.config.Clock, Damage: told.Damage,
+	}
+	if right.All {
+		src.NotListed = log.NotListed
+		return src, "", nil
+	}
+	part := permit.Namespace(log, permit.Right{Namespace: right.Namespace, Since: events.At(right.Since)})
+	told.Note(part.Note())
+	src.Source = part
+	return src, right.Namespace, nil
+}
+
+// ofRecord is the right to read the namespace of a record. Without it the refusal is the same for all records, of which
+// it tells nothing.
+func (r *Reader) ofRecord(
+	ctx context.Context, log history.Source, at events.Sequence, refusal error,
+) (identity.Right, error) {
+	record, err := history.Record(ctx, log, at)
+	var status interface{ HTTPStatus() int }
+	switch {
+	case errors.As(err, &status): // such as of a controller that does not answer
+		return identity.Right{}, err
+	case err != nil:
+		return identity.Right{}, refusal
+	}
+	namespace := record.Evidence.Namespace
+	if record.Stream.Kind == events.StreamNamespace {
+		namespace = record.Stream.ID
+	}
+	if namespace == "" {
+		names := history.NamesOf(ctx, log)
+		namespace = names.Job(record.Stream).Namespace
+	}
+	if namespace == "" {
+		return identity.Right{}, refusal
+	}
+	right, err := r.who.MayRead(ctx, userOf(ctx), namespace)
+	if statusOf(err) == http.StatusForbidden {
+		err = refusal
+	}
+	return right, err
+}
