@@ -54,3 +54,16 @@ func TestGapsAreOne(t *testing.T) {
 		t.Errorf("told: %+v, %+v, left: %+v; want that of its own log, then the other", first, second, rest)
 	}
 }
+
+// TestWhatIsPassedOverIsInDoubt, also before the first message of a stream that was made anew and was empty then.
+func TestWhatIsPassedOverIsInDoubt(t *testing.T) {
+	log := events.Identity{LogID: "a", Epoch: 1}
+	for _, through := range []uint64{0, 3} {
+		s := &subscriber{order: NewOrder(nats.Filter{Namespace: "n"}), place: through}
+		s.floor.raise(nats.ID{Log: log, Sequence: 5})
+		s.passOver(&nats.Head{ID: nats.ID{Log: log, Sequence: 9}}, 7)
+		if want := []hole{{place: through + 1, log: log, from: 5, to: 8}}; !slices.Equal(s.holes, want) {
+			t.Errorf("after place %d: %+v, want %+v", through, s.holes, want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ const (
 // passOver notes the hole before a message that is to be handed over.
 func (s *subscriber) passOver(h *nats.Head, place uint64) {
 	from := s.floor.first()
-	if s.order.dense || s.place == 0 || place <= s.place+1 || from.Log != h.ID.Log || from.Sequence >= h.ID.Sequence {
+	if s.order.dense || place <= s.place+1 || from.Log != h.ID.Log || from.Sequence >= h.ID.Sequence {
 		return
 	}
 	s.holes = append(s.holes, hole{s.place + 1, h.ID.Log, from.Sequence, h.ID.Sequence - 1, s.created})
