@@ -1,0 +1,146 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/store"
+)
+
+// Subject is the only subject of the stream of that name.
+func Subject(name string) string { return "jobledger.log.v1." + name }
+
+// Options are those that a connection for a log's stream needs. A message for which there is no connection is not kept
+// until there is one.
+func Options() []natsgo.Option { return []natsgo.Option{natsgo.ReconnectBufSize(-1)} }
+
+// Config says how a stream is made.
+type Config struct {
+	Name     string
+	Replicas int   // how many servers have it; 0 is 1
+	MaxBytes int64 // a full stream refuses further messages; 0 for any size
+}
+
+// Stream is the stream of a log, as seen through one connection.
+type Stream struct {
+	js         jetstream.JetStream
+	stream     jetstream.Stream
+	name       string
+	maxMessage int // in bytes; 0 for that of the server
+}
+
+// Make makes the stream, or opens the one that is there with the same settings.
+func Make(ctx context.Context, js jetstream.JetStream, c Config) (*Stream, error) {
+	config := jetstream.StreamConfig{
+		Name: c.Name, Subjects: []string{Subject(c.Name)}, Replicas: max(1, c.Replicas), Storage: jetstream.FileStorage,
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: c.MaxBytes, DenyDelete: true,
+	}
+	if c.MaxBytes == 0 {
+		config.MaxBytes = -1
+	}
+	if _, err := js.CreateStream(ctx, config); err != nil {
+		return nil, fmt.Errorf("make the stream %s of the log: %w", c.Name, err)
+	}
+	return Open(ctx, js, c.Name)
+}
+
+// Open opens a stream that is there. It refuses settings with which an answer of the server proves nothing: direct
+// gets, which any replica answers; deletes of single messages, which empty a place; other subjects.
+func Open(ctx context.Context, js jetstream.JetStream, name string) (*Stream, error) {
+	if js.Conn().Opts.ReconnectBufSize >= 0 {
+		return nil, errors.New("open the stream of the log: its connection keeps messages until it is there again")
+	}
+	s, err := js.Stream(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("open the stream %s of the log: %w", name, err)
+	}
+	config := s.CachedInfo().Config
+	refuse := func(why string) (*Stream, error) {
+		return nil, fmt.Errorf("the stream %s is no stream of a log: %s", name, why)
+	}
+	switch {
+	case !slices.Equal(config.Subjects, []string{Subject(name)}):
+		return refuse(fmt.Sprintf("its subjects are %q, want %s alone", config.Subjects, Subject(name)))
+	case config.AllowDirect:
+		return refuse("it has allow_direct")
+	case !config.DenyDelete:
+		return refuse("its messages can be deleted: want deny_delete")
+	}
+	return &Stream{js: js, stream: s, name: name, maxMessage: max(0, int(config.MaxMsgSize))}, nil
+}
+
+// Name is that of the stream.
+func (s *Stream) Name() string { return s.name }
+
+// MaxMessage is how many bytes a message may have: max_payload of the server that the connection is to, or less where
+// the stream says so.
+func (s *Stream) MaxMessage() int {
+	most := int(s.js.Conn().MaxPayload())
+	if s.maxMessage > 0 {
+		most = min(most, s.maxMessage)
+	}
+	return most
+}
+
+// noRoom are the refusals for want of room: of the stream, of the server, of the account, of the server's disk.
+var noRoom = []jetstream.ErrorCode{10077, 10023, 10002, 10047}
+
+// Send publishes a message that is to follow place last, with that expectation alone. It returns the place in which the
+// server acknowledged it. After an error nothing is known of the message; the error is store.ErrNoRoom when it says
+// that there is no room.
+func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place uint64, err error) {
+	m := natsgo.NewMsg(Subject(s.name))
+	m.Data = message
+	ack, err := s.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequence(last), jetstream.WithRetryAttempts(0))
+	if err != nil {
+		if api := (*jetstream.APIError)(nil); errors.As(err, &api) && slices.Contains(noRoom, api.ErrorCode) {
+			err = fmt.Errorf("%w: %w", store.ErrNoRoom, err)
+		}
+		return 0, fmt.Errorf("send a message behind place %d of the stream %s: %w", last, s.name, err)
+	}
+	if ack.Stream != s.name {
+		return 0, fmt.Errorf("send a message to the stream %s: the stream %s acknowledged it", s.name, ack.Stream)
+	}
+	return ack.Sequence, nil
+}
+
+// At reads the message in a place from the stream's leader. A server that was cut off may believe that it leads, and
+// not find what is there.
+func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool, err error) {
+	m, err := s.stream.GetMsg(ctx, place)
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("read place %d of the stream %s: %w", place, s.name, err)
+	case m.Sequence != place:
+		return nil, false, fmt.Errorf("read place %d of the stream %s: the server gave %d", place, s.name, m.Sequence)
+	}
+	return m.Data, true, nil
+}
+
+// Newest is the place of the newest message that the stream's leader has; 0 when it has none. It may be from the past.
+func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
+	m, err := s.stream.GetLastMsgForSubject(ctx, Subject(s.name))
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("read the newest message of the stream %s: %w", s.name, err)
+	}
+	return m.Sequence, nil
+}
+
+// First is the oldest place that the stream still has; 1 for an empty stream that was never cut.
+func (s *Stream) First(ctx context.Context) (place uint64, err error) {
+	now, err := s.js.Stream(ctx, s.name) // a handle of its own: that of s goes on to read from the leader
+	if err != nil {
+		return 0, fmt.Errorf("ask where the stream %s begins: %w", s.name, err)
+	}
+	return max(1, now.CachedInfo().State.FirstSeq), nil
+}
