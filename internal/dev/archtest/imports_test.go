@@ -162,6 +162,14 @@ var neverImports = []struct {
 		except:   []string{"./events", "./store", "./store/natslog", "./proto/gen/..."},
 	},
 	{
+		sentence: "a replicated log is written and followed without folding it, and without knowing what it is kept in",
+		packages: []string{"./store/natslog/stream", "./store/natslog/line", "./store/natslog/replica"},
+		never: []string{
+			"./projector/...", "./reconciler/...", "./internal/...", "./store/boltlog/...", "./store/storetest/...", natsd,
+			clientGo, bbolt,
+		},
+	},
+	{
 		sentence: "the layout of a copy is known without the log that is copied",
 		packages: []string{"./store/copylog", "./store/copylog/indir", "./store/copylog/ins3"},
 		never:    []string{"./projector/...", "./reconciler/...", "./store/boltlog/...", bbolt, clientGo, natsGo},

@@ -1,0 +1,118 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/natslog/fence"
+)
+
+// Run stores the groups that Before is called with, and looks at the stream every 2 s while there are none. It returns
+// when ctx ends, with its error, or when the line cannot go on, with the reason.
+func (l *Line) Run(ctx context.Context) error {
+	l.why = l.run(ctx)
+	close(l.ended)
+	return l.why
+}
+
+func (l *Line) run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		a := l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Tick(now) })
+		a, err := l.drive(ctx, a)
+		if err != nil {
+			return err
+		}
+		timer.Reset(a.Until - l.now())
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case g := <-l.groups:
+			_, err := l.store(ctx, g.messages)
+			g.stored <- err
+			if err != nil {
+				return err
+			}
+		case <-timer.C:
+		}
+	}
+}
+
+// store brings the messages of a segment into the stream.
+func (l *Line) store(ctx context.Context, messages [][]byte) (fence.Action, error) {
+	l.mu.Lock()
+	a, err := l.machine.Store(l.now(), messages)
+	l.mu.Unlock()
+	if err != nil {
+		return a, err
+	}
+	return l.drive(ctx, a)
+}
+
+// drive does what the machine says until it is idle.
+func (l *Line) drive(ctx context.Context, a fence.Action) (fence.Action, error) {
+	for {
+		switch a.Do {
+		case fence.Idle:
+			return a, nil
+		case fence.End:
+			return a, a.Err
+		case fence.Pause:
+			a = l.pause(ctx, a)
+		case fence.Send, fence.Look, fence.Recent:
+			a = l.ask(ctx, a)
+		}
+		if ctx.Err() != nil && a.Do != fence.Idle {
+			return a, ctx.Err()
+		}
+	}
+}
+
+func (l *Line) pause(ctx context.Context, a fence.Action) fence.Action {
+	timer := time.NewTimer(a.Until - l.now())
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Tick(now) })
+}
+
+// ask makes the one request of an action, and tells the machine what came of it. A request that fails before its time
+// is as one without an answer.
+func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
+	ctx, cancel := context.WithTimeout(ctx, a.Until-l.now())
+	defer cancel()
+	s := l.config.Stream
+	switch a.Do {
+	case fence.Send:
+		place, err := s.Send(ctx, a.Place, a.Message)
+		return l.step(func(m *fence.Machine, now time.Duration) fence.Action {
+			return m.Sent(now, place, errors.Is(err, store.ErrNoRoom))
+		})
+	case fence.Look:
+		data, found, end := l.look(ctx, a.Place)
+		return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Looked(now, found, data, end) })
+	}
+	place, _ := s.Newest(ctx) // 0 with an error: it gave none
+	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Newest(now, place) })
+}
+
+// look reads a place. Where nothing is found it asks where the stream ends.
+func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool, end uint64) {
+	s := l.config.Stream
+	data, found, err := s.At(ctx, place)
+	if err == nil && !found {
+		end, _ = s.Newest(ctx) // 0 with an error: it does not say
+	}
+	return data, found, end
+}
+
+func (l *Line) step(tell func(m *fence.Machine, now time.Duration) fence.Action) fence.Action {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return tell(&l.machine, l.now())
+}
