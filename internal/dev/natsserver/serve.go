@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	natsd "github.com/nats-io/nats-server/v2/server"
 
@@ -22,13 +23,34 @@ func Options(dir string, port int) *natsd.Options {
 	}
 }
 
-// Serve runs a server until standard input ends: it does not outlive the test that started it.
-func Serve(dir, port string) error {
+// Cluster makes a server with these options one of several, which hold streams together and sync what they write. Peers
+// are the ports of loopback at which the servers meet, its own first.
+func Cluster(o *natsd.Options, peers []string) error {
+	own, err := strconv.Atoi(peers[0])
+	if err != nil {
+		return err
+	}
+	routes := "nats://127.0.0.1:" + strings.Join(peers, ",nats://127.0.0.1:")
+	o.ServerName, o.SyncAlways = "server-"+peers[0], true
+	o.Cluster = natsd.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: own}
+	o.Routes = natsd.RoutesFromStr(routes)
+	return nil
+}
+
+// Serve runs a server until standard input ends: it does not outlive the test that started it. With peers it is one of
+// a cluster.
+func Serve(dir, port string, peers ...string) error {
 	at, err := strconv.Atoi(port)
 	if err != nil {
 		return err
 	}
-	run, err := natsd.NewServer(Options(dir, at))
+	o := Options(dir, at)
+	if len(peers) > 0 {
+		if err := Cluster(o, peers); err != nil {
+			return err
+		}
+	}
+	run, err := natsd.NewServer(o)
 	if err != nil {
 		return err
 	}

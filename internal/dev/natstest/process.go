@@ -6,13 +6,18 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jobledger/jobledger/internal/dev/natsserver"
 )
 
-// These variables make a test's program a server: they say the directory of its store, and its port.
-const serveDir, servePort = "JOBLEDGER_TEST_NATS_DIR", "JOBLEDGER_TEST_NATS_PORT"
+// These variables make a test's program a server: they say the directory of its store, its port, and its peers.
+const (
+	serveDir, servePort = "JOBLEDGER_TEST_NATS_DIR", "JOBLEDGER_TEST_NATS_PORT"
+	servePeers          = "JOBLEDGER_TEST_NATS_PEERS"
+)
 
 // program is package natsd, built. Where the environment has it, it is the server of all tests that do not tune theirs.
 const program = "JOBLEDGER_NATSD"
@@ -20,7 +25,7 @@ const program = "JOBLEDGER_NATSD"
 // Main is m.Run for the TestMain of a package whose tests start a server with Apart. It does not return.
 func Main(m *testing.M) {
 	if dir := os.Getenv(serveDir); dir != "" {
-		if err := natsserver.Serve(dir, os.Getenv(servePort)); err != nil {
+		if err := natsserver.Serve(dir, os.Getenv(servePort), strings.Fields(os.Getenv(servePeers))...); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -46,9 +51,9 @@ func (s *Server) startApart() {
 	s.t.Helper()
 	port := strconv.Itoa(s.Port)
 	c := exec.Command(os.Args[0], "-test.run=^$")
-	c.Env = append(os.Environ(), serveDir+"="+s.Dir, servePort+"="+port)
+	c.Env = append(os.Environ(), serveDir+"="+s.Dir, servePort+"="+port, servePeers+"="+strings.Join(s.peers, " "))
 	if built := os.Getenv(program); built != "" {
-		c = exec.Command(built, s.Dir, port)
+		c = exec.Command(built, append([]string{s.Dir, port}, s.peers...)...)
 	}
 	c.Stderr = os.Stderr
 	alive, err := c.StdinPipe()
@@ -72,5 +77,35 @@ func (p *process) stop(t testing.TB) {
 	_ = p.alive.Close()
 	if err := p.command.Wait(); err != nil {
 		t.Errorf("the NATS server: %v", err)
+	}
+}
+
+// Kill ends the process of a server that runs apart, as kill -9 does. Start starts it again with the store that it had.
+func (s *Server) Kill() {
+	s.t.Helper()
+	if s.process == nil {
+		return
+	}
+	if err := s.process.command.Process.Kill(); err != nil {
+		s.t.Error(err)
+	}
+	_ = s.process.command.Wait() // says that it was killed
+	_ = s.process.alive.Close()
+	s.process = nil
+}
+
+// Pause stops the process of a server that runs apart, as SIGSTOP does; its connections stay. Resume lets it go on.
+func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
+
+// Resume is described by Pause. Of a server that was not stopped it is no work.
+func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(n syscall.Signal) {
+	s.t.Helper()
+	if s.process == nil {
+		return
+	}
+	if err := s.process.command.Process.Signal(n); err != nil {
+		s.t.Error(err)
 	}
 }

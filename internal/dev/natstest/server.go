@@ -31,6 +31,7 @@ type Server struct {
 	t       testing.TB
 	tune    func(*natsd.Options)
 	apart   bool
+	peers   []string // of a server apart that is one of a cluster: see natsserver.Cluster
 	process *process // where it runs apart; nil while it is stopped
 }
 

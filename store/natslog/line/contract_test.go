@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,6 +20,16 @@ import (
 func TestContract(t *testing.T) {
 	server := natstest.NewServer(t, natstest.Inside).Start()
 	contract(t, server.JetStream(stream.Options()...), 1)
+}
+
+// TestContractOnThreeServers: the same with a stream that three servers store, each with a process and a sync for each
+// message.
+func TestContractOnThreeServers(t *testing.T) {
+	if os.Getenv("JOBLEDGER_LONG") == "" {
+		t.Skip("set JOBLEDGER_LONG=1")
+	}
+	servers := natstest.NewServers(t, 3)
+	contract(t, natstest.JetStream(t, servers.URL(), stream.Options()...), 3)
 }
 
 func contract(t *testing.T, js jetstream.JetStream, replicas int) {
