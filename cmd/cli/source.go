@@ -105,19 +105,37 @@ func PrunedBefore(first events.Sequence) string {
 	return fmt.Sprintf("pruned before %d: older records are no longer kept", first)
 }
 
-func (f *sourceFlags) find(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
+// Place is where the flags or the environment say that records are read: a directory, or the URL of a controller.
+func (f *sourceFlags) Place(getenv func(string) string) (log, server string, err error) {
+	err = f.take(getenv)
+	if err == nil {
+		err = f.one()
+	}
+	return f.Log, f.server, err
+}
+
+// one refuses none and two places.
+func (f *sourceFlags) one() error {
 	switch {
 	case f.Log != "" && f.server != "":
-		return nil, false, Usage("--log and --server name two places: give one of them")
-	case f.server != "":
+		return Usage("--log and --server name two places: give one of them")
+	case f.Log == "" && f.server == "":
+		return Usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)", EnvLog, envServer)
+	}
+	return nil
+}
+
+func (f *sourceFlags) find(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
+	if err := f.one(); err != nil {
+		return nil, false, err
+	}
+	if f.server != "" {
 		client, err := serve.NewClient(f.server)
 		if err != nil {
 			return nil, false, &UsageError{fmt.Sprintf("--server: %v", err)}
 		}
 		client.Damage = c.Met
 		return c.countedClient(client), true, nil
-	case f.Log == "":
-		return nil, false, Usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)", EnvLog, envServer)
 	}
 	log, err := open.Archive(f.Log)
 	var held *store.HeldError

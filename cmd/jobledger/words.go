@@ -21,7 +21,8 @@ var alike = map[string][]string{
 	"subscribe": {"stream", "tail", "follow", "listen", "watch"},
 	"verify":    {"check", "fsck", "integrity"},
 	"replay":    {"again", "rerun", "decide"},
-	"run":       {"start", "controller", "server", "serve"},
+	"run":       {"start", "controller", "server"},
+	"serve":     {"web", "https", "readers"},
 	"release":   {"uninstall", "leave"},
 }
 

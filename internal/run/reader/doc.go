@@ -1,7 +1,7 @@
 // Package reader is the process in which many users read one log: each gets the questions of /v1/ and the pages, of what
 // he may read.
 //
-//	r, err := reader.New(reader.Config{Address: ":10273", TLS: tls, Client: client, Log: log})
+//	r, err := reader.New(reader.Config{Address: ":10273", Client: client, Log: log})
 //	err = r.Run(ctx)
 //
 // A request has a bearer token of Kubernetes or a client certificate of the cluster, on loopback too; package identity

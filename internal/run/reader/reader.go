@@ -22,16 +22,20 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/identity"
 )
 
-// Config says what is read and by whom. Address, TLS, Client and Log are required.
+// Config says what is read and by whom. Address, Client and Log are required. It is answered with TLS alone, as tokens
+// go over the connection.
 type Config struct {
-	Address string      // host and port to answer on; port 0 is any
-	TLS     *tls.Config // tokens go over no other connection
-	Client  kubernetes.Interface
-	Log     Log
-	Where   string           // what the log is called in the head of each page
-	Logger  *slog.Logger     // nil for the default
-	Clock   func() time.Time // of this machine; nil for time.Now
-	Within  time.Duration    // how long an answer may take; 0 for 10 s
+	Address string // host and port to answer on; port 0 is any
+	// CertFile and KeyFile are read again when they change. Where they are empty, a certificate is made for the names and
+	// addresses of Hosts.
+	CertFile, KeyFile string
+	Hosts             []string
+	Client            kubernetes.Interface
+	Log               Log
+	Where             string           // what the log is called in the head of each page
+	Logger            *slog.Logger     // nil for the default
+	Clock             func() time.Time // of this machine; nil for time.Now
+	Within            time.Duration    // how long an answer may take; 0 for 10 s
 }
 
 // Reader answers users. Make it with New.
@@ -39,6 +43,7 @@ type Reader struct {
 	config Config
 	who    *identity.Identity
 	server *httpport.Server
+	pin    string
 }
 
 // An answer is sent within so long after it was made, and a stop waits so long for those that are being given.
@@ -59,9 +64,11 @@ func New(c Config) (*Reader, error) {
 		c.Within = serve.UsualWithin
 	}
 	r := &Reader{config: c, who: identity.New(identity.Config{Client: c.Client, Logger: c.Logger})}
-	secure := c.TLS.Clone()
-	secure.ClientAuth = tls.RequestClientCert // whose it is says package identity, which a CA that is renewed does not stop
-	var err error
+	secure, err := r.certificate()
+	if err != nil {
+		return nil, fmt.Errorf("serve readers: %w", err)
+	}
+	secure.ClientAuth = tls.RequestClientCert // package identity says whose it is, also when the CA was renewed meanwhile
 	r.server, err = httpport.Listen(httpport.Config{
 		Address: c.Address, TLS: secure, Logger: c.Logger, Handler: r.Handler(), Answer: c.Within + sentWithin,
 	})
@@ -70,6 +77,19 @@ func New(c Config) (*Reader, error) {
 	}
 	return r, nil
 }
+
+// certificate is what the reader answers with.
+func (r *Reader) certificate() (config *tls.Config, err error) {
+	c := &r.config
+	if c.CertFile != "" {
+		return httpport.Certificate(c.CertFile, c.KeyFile, c.Logger)
+	}
+	config, r.pin, err = httpport.Made(c.Hosts)
+	return config, err
+}
+
+// Pin is the SHA-256 of the key of a certificate that was made, as curl takes it; empty for one of a file.
+func (r *Reader) Pin() string { return r.pin }
 
 // URL is where the reader answers.
 func (r *Reader) URL() string { return r.server.URL() }

@@ -27,7 +27,6 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/run/reader"
-	"github.com/jobledger/jobledger/internal/wire/httpport"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
 )
@@ -107,10 +106,7 @@ func recorded(t *testing.T) (log history.Local, namespaces []string) {
 // run runs a reader until the end of the test.
 func run(t *testing.T, c reader.Config) *reader.Reader {
 	t.Helper()
-	var err error
-	if c.TLS, _, err = httpport.Made([]string{"127.0.0.1"}); err != nil {
-		t.Fatal(err)
-	}
+	c.Hosts = []string{"127.0.0.1"}
 	c.Address, c.Logger, c.Within = "127.0.0.1:0", slog.New(slog.DiscardHandler), patience.Time()
 	r, err := reader.New(c)
 	if err != nil {

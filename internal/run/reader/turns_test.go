@@ -2,7 +2,6 @@ package reader_test
 
 import (
 	"context"
-	"crypto/tls"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -27,7 +26,7 @@ func TestEachUserHasTwoTurns(t *testing.T) {
 		stuck := true
 		free := make(chan struct{})
 		r, err := reader.New(reader.Config{
-			Address: "127.0.0.1:0", TLS: &tls.Config{}, Client: cluster(nil, "ann/", "bob/"), //nolint:gosec // nobody connects
+			Address: "127.0.0.1:0", Client: cluster(nil, "ann/", "bob/"),
 			Logger: slog.New(slog.DiscardHandler), Within: time.Hour,
 			Log: fixed{local: local, opened: func() {
 				mu.Lock()
