@@ -50,7 +50,7 @@ had for 10 s.
 Eight requests are answered at a time, and two for each user; others wait 2 s, then they get 503 and
 Retry-After. An answer ends after 10 s or 4 MiB.
 
---log DIR reads a log beside it, once a second anew, or asks the controller that has it open. --server
+--log DIR reads a log, at most a second old, or asks the controller that has it open. --server
 asks a controller; while that does not answer, each answer says since when, and which record is the
 newest that is known.
 
