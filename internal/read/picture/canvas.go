@@ -110,3 +110,10 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI","Helvetica Neue",Aria
 @media(forced-colors:active){.jl{--ink:CanvasText;--mute:CanvasText;--line:GrayText;--run:LinkText;--soft:Canvas;--bad:CanvasText;--good:CanvasText;--gap:CanvasText;--paper:Canvas}}
 @media print{.jl{--ink:#000;--mute:#444;--line:#ccc;--run:#33577c;--soft:#c9d7e6;--bad:#9b1c15;--good:#1f6b3d;--gap:#7a5600;--paper:#fff}}
 `
+
+// opening is the first tag of a picture of that height. It is a document to who hears it: as an image its links would
+// not be there.
+func opening(label string, height float64, attributes string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 %[1]s %[2]s" width="%[1]s" height="%[2]s" `+
+		`role="graphics-document" aria-label="%[3]s"%[4]s>`, num(width), num(height), quoted(label), attributes)
+}

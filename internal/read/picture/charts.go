@@ -13,7 +13,8 @@ import (
 
 // Empty is a picture that says that there is none: of a Job without tries.
 func Empty(title string) []byte {
-	return []byte(`<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 960 40" width="960" height="40" role="img"><style>` +
+	const height = 40
+	return []byte(opening(title, height, "") + `<style>` +
 		strings.ReplaceAll(Style, "\n", "") + `</style><rect class="jl-back" width="960" height="40"/><text class="jl-mute" x="18" y="24">` +
 		quoted(title+": the log has no tries of it") + "</text></svg>\n")
 }
@@ -147,6 +148,5 @@ func Runs(jobs []history.Summary, address func(*history.Summary) string, zone wo
 
 // chart is a picture of that height.
 func (c *canvas) chart(label string, height float64, attributes string) []byte {
-	return []byte(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s"%s>`+"\n",
-		num(width), num(height), num(width), num(height), quoted(label), attributes) + patterns + c.b.String() + "</svg>\n")
+	return []byte(opening(label, height, attributes) + "\n" + patterns + c.b.String() + "</svg>\n")
 }

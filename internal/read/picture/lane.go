@@ -160,8 +160,7 @@ func (d *drawing) whole() []byte {
 	if title == "" {
 		title = "timeline"
 	}
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s">`+"\n",
-		num(width), height, num(width), height, quoted(title))
+	b.WriteString(opening(title, d.bottom, "") + "\n")
 	if d.options.Alone {
 		b.WriteString("<style>" + strings.ReplaceAll(Style, "\n", "") + "</style>\n")
 	}
