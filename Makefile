@@ -207,6 +207,13 @@ test-units: ## The part of make test that needs no cluster
 test-cluster: ## The part of make test that starts control planes
 	cd test && $(integration) 60m $(longest) $$(go list ./... | grep -vE '/test/$(hours)$$')
 
+# Chromium is Debian's package. axe-core judges what of the pages a program can judge.
+.PHONY: test-browser
+test-browser: export JOBLEDGER_BROWSER = 1
+test-browser: ## The pages in a real browser: each flow, width and theme, by keyboard alone, judged by axe-core (chromium, npm)
+	npm ci --silent --no-fund --no-audit --prefix test/browser
+	cd test && CGO_ENABLED=0 $(gotest) -count=1 -timeout 20m ./browser
+
 # A part of the long tests is each Nth test of each line; tests that divide themselves take JOBLEDGER_PART. See test/README.md for what parts take.
 PART ?=
 divided := ^TestGeneratedSituations$$
