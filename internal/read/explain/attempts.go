@@ -104,7 +104,10 @@ func (c *Case) attempt(t *Try) Attempt {
 func (c *Case) how(t *Try) passage {
 	e := c.ending(t)
 	how := phrase("%s", e.Why)
-	if e.Then != "" {
+	switch {
+	case e.Then != "" && e.Why == "":
+		how = phrase("%s", e.Then)
+	case e.Then != "":
 		how = phrase("%s; %s", how, e.Then)
 	}
 	if h, half := c.halfDone(t); e.By == ByNobody && half {

@@ -101,7 +101,7 @@ type Ending struct {
 	Missing string   // what would have to be known to know more; empty for nothing
 	Marks   []Mark   // the records that say so
 	Not     []string // who it was not, of an unknown one or of a client
-	Then    string   // what befell a pod that was being deleted already
+	Then    string   // what befell a pod that was being deleted already, or how the cordoned node was of which it was evicted
 }
 
 // ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed
@@ -126,8 +126,13 @@ func (c *Case) endingOf(t *Try) Ending {
 		return c.deletedAndDisrupted(t)
 	case t.Disrupted != nil:
 		e := t.disruption()
-		if e.By == ByNodeGone || e.By == ByTaint || e.By == ByKubelet {
+		switch e.By {
+		case ByNodeGone, ByTaint, ByKubelet:
 			e = c.withNode(t, e, t.disrupted)
+		case ByEviction: // kubectl drain cordons the node, and then asks for the evictions
+			if n, ok := c.nodeOf(t, t.disrupted); ok && n.seen != nil && n.seen.Cordoned {
+				e.Then, e.Marks = c.nodeWords(&n, t.Node), append(e.Marks, n.Mark)
+			}
 		}
 		return e
 	}

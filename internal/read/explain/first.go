@@ -60,13 +60,33 @@ func (c *Case) first() []Sentence {
 			break
 		}
 	}
-	if c.ending(t).By == BySignal {
+	if e := c.ending(t); e.By == BySignal {
 		out = append(out, say(marks(t.end(), t.shown()), "%s", killedText))
+	} else if e.By == ByEviction && e.Then != "" {
+		out = append(out, say(e.Marks, "%s", e.Then))
 	}
+	out = append(out, c.laterWords(failed)...)
 	if e := t.ended0(); e != nil && len(failures(t.Containers)) > 0 {
 		out = append(out, say(marks(t.end(), t.shown()), "%s itself ended with 0%s", e.Name, c.atClock(e.Finished)))
 	}
 	return append(out, c.heldBack()...)
+}
+
+// laterWords are what the newest try wrote that ended by itself and otherwise than the first, or where the first wrote
+// nothing.
+func (c *Case) laterWords(failed []*Try) []Sentence {
+	silent := !slices.ContainsFunc(failures(failed[0].Containers), func(k events.ContainerEnd) bool { return spoke(&k) })
+	for _, t := range slices.Backward(failed[1:]) {
+		if !c.ending(t).By.own() || !silent && c.howEnded(t) == c.howEnded(failed[0]) {
+			continue
+		}
+		for _, k := range failures(t.Containers) {
+			if spoke(&k) {
+				return []Sentence{say(marks(t.end(), t.shown()), "%s, %s: %s", c.tryText(t), c.howEnded(t), wrote(k.Name, &k))}
+			}
+		}
+	}
+	return nil
 }
 
 // killedText is of an exit code 137 that nobody explains.

@@ -24,7 +24,11 @@ func (c *Case) waited() []Sentence {
 		return nil
 	}
 	if len(c.Tries) == 0 && c.Spec != nil && c.Spec.Suspend {
-		return []Sentence{say(marks(c.suspendedFrom()), "no pod was wanted: the Job was suspended")}
+		from, made := c.suspendedFrom(), ""
+		if from == c.added && c.begun == "" {
+			made = "created "
+		}
+		return []Sentence{say(marks(from), "no pod was wanted: the Job was %ssuspended", made)}
 	}
 	if c.noPodWanted() {
 		return []Sentence{say(marks(c.parallelismSet()), "no pod was wanted: parallelism is 0")}

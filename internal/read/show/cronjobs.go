@@ -81,7 +81,7 @@ func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string 
 	case t.Fate == events.TickMerged.String() && t.Into != 0:
 		text = "merged into " + write(events.Time(t.Into))
 	case t.Fate == events.TickSkipped.String() && t.Into != 0:
-		text += ", " + write(events.Time(t.Into)) + " was"
+		text += " (" + write(events.Time(t.Into)) + " was)"
 	case t.UnwatchedUntil != 0 || t.UnwatchedFrom != 0:
 		text = "unknown: not watched " + p.unwatched(t)
 	case t.Into != 0:

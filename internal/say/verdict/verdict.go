@@ -138,7 +138,11 @@ func (c *account) failed() []string {
 		return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
 	case c.end.Reason == "FailedIndexes":
 		why := c.failedIndexes() + " failed"
-		return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
+		tries, limit := c.tries(Width-head-len(why)-len("; "), false), c.perIndex()
+		if head+len(why+"; "+tries+"; "+limit) > Width {
+			limit = ""
+		}
+		return []string{why, tries, limit, c.stopped()}
 	}
 	why := c.reason()
 	return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
@@ -163,8 +167,19 @@ func (c *account) failJob(head int) []string {
 		}
 		return []string{what, why, c.stopped()}
 	}
-	return []string{"its status says PodFailurePolicy: " + foreign(c.message(status.Failed), 50), c.stopped()}
+	// The pod counted by its deletion, before a rule matched it, so its status names the rule alone.
+	message, rule := c.message(status.Failed), 0
+	if i := strings.LastIndex(message, failJobRule); i >= 0 {
+		if n, err := fmt.Sscanf(message[i:], failJobRule+"%d", &rule); n == 1 && err == nil {
+			why := fmt.Sprintf("podFailurePolicy.rules[%d] is FailJob", rule)
+			return []string{c.tries(Width-head-len("; ")-len(why), false), why, c.stopped()}
+		}
+	}
+	return []string{"its status says PodFailurePolicy: " + foreign(message, 50), c.stopped()}
 }
+
+// failJobRule is how the built-in controller, and ours, end the message of a Job that a rule failed.
+const failJobRule = " matching FailJob rule at index "
 
 // unfinished says what there is of a Job that has not ended. The verb is for one pod, and for several.
 func (c *account) unfinished(one, several string) []string {
@@ -224,6 +239,16 @@ func (c *account) failedIndexes() string {
 		return fmt.Sprintf("index %s of %d", names, c.job.Completions)
 	}
 	return fmt.Sprintf("indexes %s of %d", names, c.job.Completions)
+}
+
+// perIndex says that one failure fails an index; nothing where it may have more, or a rule of the podFailurePolicy may
+// have failed one.
+func (c *account) perIndex() string {
+	limit := c.job.Spec.BackoffLimitPerIndex
+	if limit == nil || *limit > 0 || c.told(func(e *projector.TryEnd) bool { return e.Action == "FailIndex" }) > 0 {
+		return ""
+	}
+	return "backoffLimitPerIndex is 0"
 }
 
 // stopped says how many pods the Job did not want any more.
