@@ -336,7 +336,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		}
 		through, c.now = head.Sequence, max(c.now, head.Time, now)
 	}
-	var listed []events.Resource
+	var listings history.Unlisted
 	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
 			return nil
@@ -344,7 +344,8 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		if err != nil {
 			return fmt.Errorf("read who ran CronJobs: %w", err)
 		}
-		listed = c.listing(&r, listed)
+		listings.Take(&r)
+		c.unlisted = listings.Listing
 		settings, err := history.SettingsIn(&r)
 		if err != nil {
 			return err
@@ -361,21 +362,6 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 		}
 	}
 	return nil
-}
-
-// listing takes in, from the newest record back, whether a listing had not ended: listed are the resources whose
-// listing had, by later records.
-func (c *CronJob) listing(r *events.Record, listed []events.Resource) []events.Resource {
-	switch f := r.Facts.(type) {
-	case *events.Synced:
-		return append(listed, f.Resources...)
-	case *events.ListingStarted:
-		ofRuns := func(x events.Resource) bool { return x == events.Jobs || x == events.CronJobs }
-		if slices.ContainsFunc(f.Resources, func(x events.Resource) bool { return ofRuns(x) && !slices.Contains(listed, x) }) {
-			c.unlisted = f // the first of several in a row has the time that was watched last
-		}
-	}
-	return listed
 }
 
 func (c *CronJob) runs(s *events.Settings) { c.Elsewhere = s.CronJobs && !s.RunsCronJobs() }

@@ -75,7 +75,11 @@ func (c *CronJob) Untold() []Entry {
 
 func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	out := []Entry{}
-	l := ticks.Begin(max(by.Through, by.Open).Go())
+	through := max(by.Through, by.Open)
+	if c.Elsewhere {
+		through = by.Through // what we held back is now for the other controller to start
+	}
+	l := ticks.Begin(through.Go())
 	end := c.now
 	if c.Gone != 0 {
 		end = min(c.Gone, c.now)
@@ -84,7 +88,7 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 		open := ticks.Entry{First: by.Open.Go(), Last: by.Open.Go(), Fate: ticks.Deleted}
 		out = append(out, c.entryOf(&c.timings[0], c.kept.since, &open, nil))
 	}
-	starts := c.startsAfter(max(by.Through, by.Open))
+	starts := c.startsAfter(through)
 	since := c.kept.since
 	for i := range c.timings {
 		t, last := &c.timings[i], i == len(c.timings)-1

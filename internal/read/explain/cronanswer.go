@@ -311,14 +311,16 @@ func (c *CronCase) ruledOut() []Sentence {
 			out = append(out, what)
 		}
 	}
-	is, _ := c.suspendedAt(c.now())
-	suspended := is
-	for i := range c.due.Changes {
-		suspended = suspended || c.due.Changes[i].After.Suspend
+	ever := func(is func(*events.CronJobSeen) bool) bool { // also before an edit that is told
+		return slices.ContainsFunc(c.due.Changes, func(ch duetimes.Change) bool { return is(ch.Before) || is(ch.After) })
 	}
-	add(!suspended, "suspension")
-	add(c.State.Spec.Deadline == nil, "a starting deadline")
-	add(len(c.due.Refusals) == 0 && !c.heldByRefusal(), "a refusal")
+	suspended, _ := c.suspendedAt(c.now())
+	suspends := func(f *events.CronJobSeen) bool { return f.Suspend }
+	add(!suspended && !c.wasHeldBy(events.HeldSuspended) && !ever(suspends), "suspension")
+	tooLate := slices.ContainsFunc(c.due.Entries, func(e duetimes.Entry) bool { return e.Fate == events.TickTooLate })
+	deadline := c.State.Spec.Deadline != nil || ever(func(f *events.CronJobSeen) bool { return f.Deadline != nil })
+	add(!tooLate && !deadline, "a starting deadline")
+	add(len(c.due.Refusals) == 0 && !c.wasHeldBy(events.HeldNoCreate), "a refusal")
 	add(len(c.due.Changes) == 0, "an edit")
 	unwatched := func(e duetimes.Entry) bool { return e.Fate == events.TickUnwatched || e.Fate == events.TickUnknown }
 	add(len(c.touching()) == 0 && !slices.ContainsFunc(c.due.Entries, unwatched), "a gap")
@@ -328,9 +330,10 @@ func (c *CronCase) ruledOut() []Sentence {
 	return []Sentence{say(nil, "%s", strings.Join(out, ", "))}
 }
 
-// heldByRefusal reports whether the API server's refusals held a due time back, be the records of them kept or not.
-func (c *CronCase) heldByRefusal() bool {
-	return slices.ContainsFunc(c.due.Holds, func(h duetimes.Hold) bool { return h.By == events.HeldNoCreate })
+// wasHeldBy reports whether something held a due time back, be the records of what it was kept or not: the API server's
+// refusals, or the edit that suspended it.
+func (c *CronCase) wasHeldBy(by events.TickHold) bool {
+	return slices.ContainsFunc(c.due.Holds, func(h duetimes.Hold) bool { return h.By == by })
 }
 
 // touching are the gaps within the time that is told.

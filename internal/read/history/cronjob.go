@@ -125,8 +125,8 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 		v.Published.Active = append(v.Published.Active, RunName{r.Name, string(r.UID)})
 	}
 	v.LastDue, v.Due, v.Runs = a.Tick, openOf(&c.Ledger, a.Held), a.runs()
-	if c.Sight.Observing {
-		v.Due = nil // setNext finds it
+	if c.Sight.Observing || v.Gone {
+		v.Due = nil // of one that is there setNext finds it; what was open went with the CronJob
 	}
 	if a.Rewound != 0 {
 		v.Notes = []string{fmt.Sprintf(

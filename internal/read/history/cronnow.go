@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -32,20 +33,44 @@ const oneLook = time.Minute
 // GraceUndecided is Grace for due times that are ours to start and about which nothing was decided.
 func GraceUndecided(deadlineSeconds *int64) time.Duration { return oneLook + Grace(deadlineSeconds) }
 
-// RunsNow gives the settings that are in force at a record, or at the end (0); nil where the log does not tell.
-func RunsNow(ctx context.Context, src Source, through events.Sequence) (*events.Settings, error) {
+// RunsNow gives the settings that are in force at a record, or at the end (0), nil where the log does not tell, and
+// whether a listing of Jobs or CronJobs goes on then.
+func RunsNow(ctx context.Context, src Source, through events.Sequence) (s *events.Settings, listing bool, err error) {
+	var l Unlisted
 	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) || src.Beside(err) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
+		l.Take(&r)
 		if s, err := SettingsIn(&r); s != nil || err != nil {
-			return s, err
+			return s, l.Listing != nil, err
 		}
 	}
-	return nil, nil
+	return nil, l.Listing != nil, nil
+}
+
+// Unlisted takes in records of the controller's stream, from the newest back.
+type Unlisted struct {
+	Listing *events.ListingStarted // of Jobs or CronJobs that had not ended, the first of several in a row; nil for none
+	listed  []events.Resource      // whose listing had ended, by later records
+}
+
+// Take takes in the record before. The first listing of several in a row has the time that was watched last.
+func (u *Unlisted) Take(r *events.Record) {
+	switch f := r.Facts.(type) {
+	case *events.Synced:
+		u.listed = append(u.listed, f.Resources...)
+	case *events.ListingStarted:
+		of := func(x events.Resource) bool {
+			return (x == events.Jobs || x == events.CronJobs) && !slices.Contains(u.listed, x)
+		}
+		if slices.ContainsFunc(f.Resources, of) {
+			u.Listing = f
+		}
+	}
 }
 
 // passing is what of a CronJob says which due times have passed.
@@ -54,6 +79,7 @@ type passing struct {
 	through  events.Time
 	deadline *int64
 	managed  bool
+	listing  bool            // what another controller started since it was watched last is not listed yet
 	hold     events.TickHold // of one that another controller runs
 	state    CronState
 	reason   string
@@ -67,6 +93,9 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	case CronUnseen, CronInvalid, CronDeleted, CronOverdue:
 		return state, reason, open
 	case CronSuspended, CronHeld, CronRunning, CronWaiting, CronDeleting:
+	}
+	if p.listing && !p.managed {
+		return state, reason, nil // whether a due time has started is not known
 	}
 	first, last := rules.passed(p.timing, p.through, now)
 	if last != 0 && (!p.managed || open == nil) {
@@ -133,7 +162,7 @@ func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last even
 // Settle finds how CronJobs stand at a time: which due times have passed, what state that is, and when they are due
 // next.
 func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time) error {
-	settings, err := RunsNow(ctx, src, 0)
+	settings, listing, err := RunsNow(ctx, src, 0)
 	if err != nil {
 		return err
 	}
@@ -149,13 +178,13 @@ func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time)
 		return err
 	}
 	for i := range all {
-		all[i].settle(&rules, settings, now)
+		all[i].settle(&rules, settings, listing, now)
 	}
 	return nil
 }
 
-// settle is Settle for one.
-func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, now events.Time) {
+// settle is Settle for one. listing says that a listing of Jobs or CronJobs goes on.
+func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, listing bool, now events.Time) {
 	t := Timing{Schedule: s.Schedule, TimeZone: s.TimeZone, Hash: func(string) string { return s.ZoneHash }, Anchor: events.Time(s.LastSchedule)}
 	if t.Anchor == 0 {
 		t.Anchor = events.Time(s.Created)
@@ -166,9 +195,12 @@ func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, now ev
 	if settings != nil && settings.CronJobs && s.DueThrough != 0 {
 		p := passing{
 			timing: t, through: events.Time(s.DueThrough), deadline: s.Deadline, managed: settings.RunsCronJobs(), hold: holdNamed(s.Hold),
-			state: s.State, reason: s.Reason, open: s.Due,
+			state: s.State, reason: s.Reason, open: s.Due, listing: listing,
 		}
 		s.State, s.Reason, s.Due = p.at(rules, now)
+	}
+	if s.Gone {
+		s.Due = nil // what was open went with the CronJob
 	}
 	if s.Next = 0; idleState(s.State) != "" {
 		return

@@ -266,6 +266,12 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 		if !p.managed {
 			p.hold = c.Kept()
 		}
+		if !p.managed && j.Listing {
+			var err error
+			if _, p.listing, err = RunsNow(ctx, src, events.Sequence(j.AsOf.Sequence)); err != nil {
+				return err
+			}
+		}
 		j.State, j.Reason, j.Due = p.at(&rules, events.Time(j.AsOf.Time))
 	}
 	timing.Anchor = max(timing.Anchor, c.DueAfter())

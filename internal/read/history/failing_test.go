@@ -158,7 +158,10 @@ func ofAll(records []events.Record, crons, jobs []events.Stream) []historytest.Q
 		}),
 		asks("now", func(ctx context.Context, src source) (any, error) { return history.NowOf(ctx, src) }),
 		noted("PrunedBefore", asks("pruned before", func(ctx context.Context, src source) (any, error) { return history.PrunedBefore(ctx, src) })),
-		noted("RunsNow", asks("runs now", func(ctx context.Context, src source) (any, error) { return history.RunsNow(ctx, src, 0) })),
+		noted("RunsNow", asks("runs now", func(ctx context.Context, src source) (any, error) {
+			settings, listing, err := history.RunsNow(ctx, src, 0)
+			return []any{settings, listing}, err
+		})),
 	}
 }
 

@@ -29,8 +29,8 @@ func TestWhatIsKeptIsTold(t *testing.T) {
 		if err != nil || begins == nil || begins.Sequence != uint64(r.Sequence) || begins.Time != recordjson.Instant(r.Time) {
 			t.Errorf("it begins at %+v, want %d: %v", begins, r.Sequence, err)
 		}
-		settings, err := history.RunsNow(t.Context(), src, 0)
-		if err != nil || settings == nil || !settings.RunsCronJobs() {
+		settings, listing, err := history.RunsNow(t.Context(), src, 0)
+		if err != nil || settings == nil || !settings.RunsCronJobs() || listing {
 			t.Errorf("from %d on, CronJobs are run by %+v, %v", r.Sequence, settings, err)
 		}
 		if now, err := history.PassedAt(t.Context(), src, history.Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}, "", true); err != nil || len(now) > 0 {

@@ -29,6 +29,7 @@ type cronFacts struct {
 	gone    bool
 	runs    []*runFacts
 	told    []told
+	opens   []events.Time // due times that a ledger said to be open
 }
 
 // specFrom is a spec, and since when it was seen.
@@ -112,6 +113,9 @@ func (f *cronFacts) decided(r *events.Record, d *events.Decision) {
 		if step := d.Steps[i].Cron; step != nil {
 			for _, t := range step.Ticks {
 				f.told = append(f.told, told{t, r.Sequence})
+			}
+			if l := step.Ledger; l != nil && l.Open != 0 {
+				f.opens = append(f.opens, l.Open)
 			}
 		}
 	}

@@ -96,6 +96,9 @@ func (f *cronFacts) seeDeadlines(seen map[string]bool) {
 			f.mark(seen, f.told[j].First.Add(late))
 			f.mark(seen, f.told[j].Last.Add(late))
 		}
+		for _, open := range f.opens {
+			f.mark(seen, open.Add(late))
+		}
 	}
 }
 
