@@ -19,6 +19,10 @@ type drawn struct {
 	jobs []*drawnJob
 	cron *drawnCron
 	many int // objects of this scene, for their names
+
+	// plain: of its CronJob only that is drawn which a controller of the log's mode would write. Each minute is a due
+	// time.
+	plain, ours bool
 }
 
 type drawnJob struct {
@@ -92,6 +96,17 @@ var deeds = []func(d *drawn){
 // drawScene plays a scene.
 func drawScene(l *scene, seed uint64, n int) *drawn {
 	d := &drawn{scene: l, r: rand.New(rand.NewPCG(seed, 9))} //nolint:gosec // which are drawn is no secret
+	return d.play(n)
+}
+
+// drawPlain plays a scene whose CronJob is run by us, or by another controller.
+func drawPlain(l *scene, seed uint64, n int, ours bool) *drawn {
+	d := &drawn{scene: l, r: rand.New(rand.NewPCG(seed, 9))} //nolint:gosec // which are drawn is no secret
+	d.plain, d.ours = true, ours
+	return d.play(n)
+}
+
+func (d *drawn) play(n int) *drawn {
 	if d.often(3) {
 		w := func() events.Watching { return events.Watching(1 + d.r.IntN(3)) }
 		d.tell(d.clock(), events.Controller, events.KindClusterWatched, &events.ClusterWatched{Nodes: w(), Namespaces: w()},

@@ -36,6 +36,9 @@ func (d *drawn) cronSpec(f *events.CronJobSeen) {
 	if d.once(4) {
 		f.TimeZone = some(d, "Etc/UTC", "Nowhere/Never")
 	}
+	if d.plain {
+		f.Schedule, f.TimeZone = "* * * * *", nil
+	}
 }
 
 // newCron makes the CronJob, or another one under its name.
@@ -44,7 +47,11 @@ func (d *drawn) newCron() {
 		d.of = events.CronJobStream(types.UID("uid-again-" + d.name("report")))
 	}
 	d.cron = &drawnCron{}
-	d.cron.sceneCron = d.scene.cron(d.clock(), d.once(2), func(f *events.CronJobSeen) {
+	ours := d.once(2)
+	if d.plain {
+		ours = d.ours
+	}
+	d.cron.sceneCron = d.scene.cron(d.clock(), ours, func(f *events.CronJobSeen) {
 		d.cronSpec(f)
 		f.Found, f.Suspend = d.once(4), false
 	})
@@ -83,6 +90,9 @@ func (d *drawn) runStarts(c *drawnCron) {
 	}
 	r := &drawnRun{name: fmt.Sprint(len(c.runs) + 1), due: c.through + time.Minute*time.Duration(1+d.r.IntN(2)),
 		manual: d.once(6)}
+	if d.plain && !r.manual { // a controller names the Job after the minute
+		r.name = fmt.Sprint(cronClock(d.at(r.due)).Go().Unix() / 60)
+	}
 	d.now = max(d.now, r.due)
 	clock := d.clock()
 	r.began = d.now

@@ -269,6 +269,12 @@ func (d *drawn) around() {
 		}
 		settings := events.DefaultSettings()
 		settings.CronJobs, settings.Mode = d.often(3), draw(d, []events.Mode{events.ModeAll, events.ModeObserve})
+		if d.plain {
+			settings.CronJobs, settings.Mode = true, events.ModeObserve
+			if d.ours {
+				settings.Mode = events.ModeAll
+			}
+		}
 		d.add(d.clock(), events.Controller, events.KindControllerStarted, &events.ControllerStarted{Settings: settings})
 	}
 }
