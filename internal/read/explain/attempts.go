@@ -175,7 +175,7 @@ func (c *Case) noneFollows(t *Try) bool {
 	if c.over() || c.settled != nil || c.spare != nil && !c.ours() || c.deletion().Record != 0 {
 		return true
 	}
-	return c.folded != nil && c.folded.PerIndex && c.folded.FailedIndexes().Has(t.Index)
+	return c.folded != nil && c.folded.FailedIndexes().Has(t.Index)
 }
 
 // waitText is what a try that goes on waits for; empty when it runs.

@@ -24,7 +24,7 @@ func columnsOf(r rune) int {
 		return 1
 	case unicode.In(r, unicode.Mn, unicode.Me):
 		return 0
-	case r >= 0x1100 && !(r >= 0xff61 && r <= 0xffdc) && unicode.In(r, twice...):
+	case !(r >= 0xff61 && r <= 0xffdc) && unicode.In(r, twice...):
 		return 2
 	}
 	return 1
