@@ -154,7 +154,7 @@ func compare(a, b request) int {
 // commit lets the i-th request come into the stream, if it may.
 func (w *world) commit(i int) bool {
 	r := w.air[i]
-	switch last := w.committed[len(w.committed)-1]; {
+	switch last := w.at(uint64(len(w.committed))); {
 	case w.dead:
 		return false
 	case r.lastID != "":

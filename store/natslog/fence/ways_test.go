@@ -58,15 +58,15 @@ func steps(w *world, i int, way way) []step {
 	case Send:
 		return sendSteps(w, a, way)
 	case Look:
-		out := []step{func(t testing.TB, w *world, a *actor) { looked(t, w, a, "", way) }} // maybe from the past
-		if found := w.at(a.m.state.Place + 1); found != "" {
-			out = append(out, func(t testing.TB, w *world, a *actor) { looked(t, w, a, found, way) })
+		var out []step
+		for _, s := range w.answers(Look, a.m.state.Place+1, "") {
+			out = append(out, func(t testing.TB, w *world, a *actor) { looked(t, w, a, s.message, way) })
 		}
 		return out
 	case Recent:
 		var out []step
-		for place := uint64(1); place <= uint64(len(w.committed)); place++ { // maybe from the past
-			out = append(out, func(t testing.TB, w *world, a *actor) { went(t, w, a, a.m.Newest(a.m.until, place), way) })
+		for _, s := range w.answers(Recent, 0, "") {
+			out = append(out, func(t testing.TB, w *world, a *actor) { went(t, w, a, a.m.Newest(a.m.until, s.place), way) })
 		}
 		return out
 	case Pause:
@@ -148,33 +148,34 @@ func (a *actor) giveUp() {
 
 // sendSteps are the answers to a request: an acknowledgement where it is stored, a refusal at any time, or none.
 func sendSteps(w *world, a *actor, way way) (out []step) {
-	place := a.m.state.Place + 1
-	switch at := w.at(place); {
-	case at != "" && at == string(a.m.messages[0]):
-		out = append(out, func(t testing.TB, w *world, a *actor) { went(t, w, a, a.m.Sent(a.m.until, place, false), way) })
-	case way == noFence: // it is acknowledged wherever it is
-		for i, m := range w.committed {
-			if m == string(a.m.messages[0]) {
-				out = append(out, func(t testing.TB, w *world, a *actor) {
-					a.m.state.Place = uint64(i)
-					went(t, w, a, a.m.Sent(a.m.until, uint64(i+1), false), way)
-				})
-			}
+	for _, s := range w.answers(Send, a.m.state.Place, string(a.m.messages[0])) {
+		switch {
+		case s.kind == acknowledged:
+			out = append(out, func(t testing.TB, w *world, a *actor) { went(t, w, a, a.m.Sent(a.m.until, s.place, false), way) })
+		case s.kind == refusal && (s.place == 1 || way == numberIsExpectation || way == infoIsProof):
+			out = append(out, func(t testing.TB, w *world, a *actor) { refused(t, w, a, s.place, way) })
+		case s.kind == nothing:
+			out = append(out, func(t testing.TB, w *world, a *actor) {
+				if way == oneTryOnly {
+					a.giveUp()
+					return
+				}
+				went(t, w, a, a.m.Tick(a.m.until), way)
+			})
 		}
 	}
-	for number := uint64(1); number <= uint64(len(w.committed)); number++ {
-		out = append(out, func(t testing.TB, w *world, a *actor) { refused(t, w, a, number, way) })
-		if way != numberIsExpectation && way != infoIsProof {
-			break
+	if way != noFence {
+		return out
+	}
+	for i, m := range w.committed { // it is acknowledged wherever it is
+		if m == string(a.m.messages[0]) && uint64(i) != a.m.state.Place {
+			out = append(out, func(t testing.TB, w *world, a *actor) {
+				a.m.state.Place = uint64(i)
+				went(t, w, a, a.m.Sent(a.m.until, uint64(i+1), false), way)
+			})
 		}
 	}
-	return append(out, func(t testing.TB, w *world, a *actor) {
-		if way == oneTryOnly {
-			a.giveUp()
-			return
-		}
-		went(t, w, a, a.m.Tick(a.m.until), way)
-	})
+	return out
 }
 
 // refused is a refusal, with a number that may be from the past.
