@@ -10,6 +10,7 @@ import (
 // Commands are the commands that do more than read a log.
 func Commands(c *cli.CLI) []*cobra.Command {
 	return []*cobra.Command{
-		newRun(c), newServe(c), newSubscribe(c), newDoctor(c), newPrune(c), newBackup(c), newRestore(c), newDrill(c), newTrigger(c), newRelease(c),
+		newRun(c), newServe(c), newSubscribe(c), newDoctor(c), newPrune(c),
+		newBackup(c), newRestore(c), newDrill(c), newTrigger(c), newRelease(c),
 	}
 }

@@ -1,5 +1,5 @@
-// Package acting has the commands that do more than read a log: run, serve, subscribe, doctor, prune, backup, restore, drill,
-// trigger and release, one file each, and beside them the flags that several of them take, one file for each group. A
+// Package acting has the commands that do more than read a log: run, serve, subscribe, doctor, prune, backup, restore,
+// drill, trigger and release, one file each, and beside them the flags that several of them take, one file for each group. A
 // command says what its flags mean and prints; what is done stands in internal/run, and in events/nats for subscribe.
 //
 // Most of what the program is compiled from is what these commands need of Kubernetes and NATS. So cmd/jobledger names

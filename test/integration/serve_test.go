@@ -50,7 +50,8 @@ func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	}
 	cert, key, trusted := w.certificate()
 	kubeconfig := w.serveUser()
-	files := []string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--tls-cert-file", cert, "--tls-private-key-file", key}
+	files := []string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--tls-cert-file", cert,
+		"--tls-private-key-file", key}
 	far := w.serve(append(files, "--server", c.URL)...)
 	near := w.serve(append(files, "--log", c.Log())...)
 
@@ -61,7 +62,7 @@ func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	job := "/v1/explain/" + w.namespace + "/etl-orders"
 	for _, at := range []string{far, near} {
 		for _, user := range []reads{byToken, byCertificate} {
-			w.eventually("who may list Jobs reads their namespace", func() (bool, error) { // the API server learns of a role by and by
+			w.eventually("who may list Jobs reads their namespace", func() (bool, error) {
 				return user.get(at+job).status == http.StatusOK, nil
 			})
 			for _, address := range []string{job, "/v1/jobs?namespace=" + w.namespace, "/job/" + w.namespace + "/etl-orders",
@@ -99,7 +100,8 @@ func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	w.eventually("the log is read without a controller", func() (bool, error) {
 		return byToken.get(near+job).status == http.StatusOK, nil
 	})
-	if err := w.client.CoreV1().ServiceAccounts(w.namespace).Delete(t.Context(), "dev", metav1.DeleteOptions{}); err != nil {
+	accounts := w.client.CoreV1().ServiceAccounts(w.namespace)
+	if err := accounts.Delete(t.Context(), "dev", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually("a token whose ServiceAccount is gone is nobody's", func() (bool, error) {
@@ -167,15 +169,16 @@ func (w *world) serveUser() (kubeconfig string) {
 		w.t.Fatal(err)
 	}
 	forCA := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{"extension-apiserver-authentication"},
-			Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"configmaps"},
+			ResourceNames: []string{"extension-apiserver-authentication"}, Verbs: []string{"get"}},
 	}}
 	if _, err := w.client.RbacV1().Roles("kube-system").Create(ctx, forCA, metav1.CreateOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
 	if _, err := w.client.RbacV1().RoleBindings("kube-system").Create(ctx, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}, metav1.CreateOptions{}); err != nil {
 		w.t.Fatal(err)
 	}

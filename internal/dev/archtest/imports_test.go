@@ -239,8 +239,8 @@ var neverImports = []struct {
 	{
 		sentence: "the process that many users read in acts on nothing, and opens no log by itself",
 		packages: []string{"./internal/run/reader"},
-		never: []string{"./reconciler/loop/...", "./reconciler/executor/...", "./internal/run/controller", "./store/boltlog/...",
-			"./cmd/...", bbolt, natsGo},
+		never: []string{"./reconciler/loop/...", "./reconciler/executor/...", "./internal/run/controller",
+			"./store/boltlog/...", "./cmd/...", bbolt, natsGo},
 	},
 	{
 		sentence: "turns are counted without knowing what is asked",

@@ -110,13 +110,15 @@ func (q *Question[P, A]) Entry() Entry {
 		Name: q.name, Command: words, About: q.about, Takes: q.takes, Folds: q.folds, Answer: reflect.TypeFor[A](),
 		begin: func() Request {
 			a := q.New()
-			return Request{Flags: a.Flags, Read: a.Read, Namespace: a.Namespace, Ask: func(ctx context.Context, src Source) (any, error) {
+			of := Request{Flags: a.Flags, Read: a.Read, Namespace: a.Namespace}
+			of.Ask = func(ctx context.Context, src Source) (any, error) {
 				answer, err := a.Ask(ctx, src)
 				if answer == nil {
 					return nil, err
 				}
 				return answer, err
-			}}
+			}
+			return of
 		},
 	}
 }

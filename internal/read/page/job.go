@@ -119,8 +119,8 @@ func object(ctx context.Context, v *view, kind string, forms ...string) (*reply,
 }
 
 func (v *view) markdown(a *explain.Answer) *reply {
-	return &reply{kind: "text/markdown; charset=utf-8", body: []byte(show.Markdown(a, v.zone) + show.MarkdownDamage(v.damage.Met()) +
-		show.MarkdownNotes(v.limits))}
+	text := show.Markdown(a, v.zone) + show.MarkdownDamage(v.damage.Met()) + show.MarkdownNotes(v.limits)
+	return &reply{kind: "text/markdown; charset=utf-8", body: []byte(text)}
 }
 
 // explained lays out an answer.

@@ -70,7 +70,8 @@ func TestWhoMayReadOneNamespaceIsAskedForIt(t *testing.T) {
 		if about.Namespace != space || w.Header().Get("Jobledger-Note") != `"`+says+`"` {
 			t.Errorf("%s: %d about %+v, note %q", address, w.Code, about, w.Header().Get("Jobledger-Note"))
 		}
-		if form := w.Header().Get("Content-Type"); strings.HasPrefix(form, "text/") && !strings.Contains(w.Body.String(), says) {
+		if form := w.Header().Get("Content-Type"); strings.HasPrefix(form, "text/") &&
+			!strings.Contains(w.Body.String(), says) {
 			t.Errorf("%s does not say that it leaves something out:\n%s", address, w.Body)
 		}
 		if strings.HasPrefix(w.Body.String(), "<!doctype") && !strings.Contains(address, "o=file") {

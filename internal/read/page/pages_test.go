@@ -53,7 +53,9 @@ func siteAt(t *testing.T, name, base string) http.Handler {
 
 // over is the pages of a source. Its clock stands still, behind all that was recorded, and no request takes too long.
 func over(source func(*store.Damage) history.Source, where, base string) http.Handler {
-	return page.New(page.Config{Where: where, Base: base, Within: 24 * time.Hour, Source: func(_ *http.Request, _ page.About, d *store.Damage, note func(string)) (page.Given, error) {
+	return page.New(page.Config{Where: where, Base: base, Within: 24 * time.Hour, Source: func(
+		_ *http.Request, _ page.About, d *store.Damage, note func(string),
+	) (page.Given, error) {
 		return page.Given{Source: ask.Source{
 			Source: source(d), Note: note, Behind: func(string) {}, Damage: d,
 			Clock: func() time.Time { return time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC) },

@@ -157,7 +157,8 @@ func (v *view) answer(ctx context.Context, show screen) *reply {
 	out, err := show(ctx, v) // beside an answer, what is damaged is noted
 	switch {
 	case out == nil && errors.Is(err, context.DeadlineExceeded):
-		return v.failed(http.StatusGatewayTimeout, fmt.Errorf("it was not answered within %s: ask for less of it", v.site.Within))
+		return v.failed(http.StatusGatewayTimeout,
+			fmt.Errorf("it was not answered within %s: ask for less of it", v.site.Within))
 	case out == nil:
 		return v.failed(statusOf(err), err)
 	case len(out.body) > mostAnswer:

@@ -135,12 +135,15 @@ func (o only) Find(namespace, name string) ([]events.Stream, error) {
 func handlers(src history.Source, at time.Time) http.Handler {
 	clock := func() time.Time { return at }
 	mux := http.NewServeMux()
-	serve.Asking{Within: patience.Time(), Source: func(_ *http.Request, _ string, told serve.Told) (ask.Source, func(), error) {
+	serve.Asking{Within: patience.Time(), Source: func(
+		_ *http.Request, _ string, told serve.Told,
+	) (ask.Source, func(), error) {
 		return ask.Source{Source: src, Note: told.Note, Behind: told.Behind, AsOf: told.AsOf, Clock: clock,
 			Damage: told.Damage}, nil, nil
 	}}.Handle(mux, ask.All())
-	mux.Handle("/", page.New(page.Config{Where: "test", Within: patience.Time(), Source: func(_ *http.Request, _ page.About,
-		d *store.Damage, note func(string)) (page.Given, error) {
+	mux.Handle("/", page.New(page.Config{Where: "test", Within: patience.Time(), Source: func(
+		_ *http.Request, _ page.About, d *store.Damage, note func(string),
+	) (page.Given, error) {
 		return page.Given{Source: ask.Source{Source: src, Note: note, Behind: note, Clock: clock, Damage: d}}, nil
 	}}))
 	return mux

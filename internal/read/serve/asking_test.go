@@ -129,7 +129,9 @@ func TestAnAnswerHasBounds(t *testing.T) {
 	}
 	src := large{history.Local{Log: log, Lists: lists}}
 	mux := http.NewServeMux()
-	serve.Asking{Within: patience.Time(), Source: func(_ *http.Request, _ string, told serve.Told) (ask.Source, func(), error) {
+	serve.Asking{Within: patience.Time(), Source: func(
+		_ *http.Request, _ string, told serve.Told,
+	) (ask.Source, func(), error) {
 		return ask.Source{Source: src, Note: told.Note, Behind: told.Behind, Clock: time.Now, Damage: told.Damage}, nil, nil
 	}}.Handle(mux, ask.All())
 	big := asks(mux, "/v1/jobs", http.Header{})
@@ -162,7 +164,9 @@ func TestQuestionsTakeTurns(t *testing.T) {
 		serve.Asking{Turns: shared, User: func(r *http.Request) string { return r.Header.Get("User") },
 			Source: func(_ *http.Request, _ string, told serve.Told) (ask.Source, func(), error) {
 				local := history.Local{Log: log, Lists: lists}
-				return ask.Source{Source: local, Note: told.Note, Behind: told.Behind, Clock: time.Now, Damage: told.Damage}, nil, nil
+				return ask.Source{
+					Source: local, Note: told.Note, Behind: told.Behind, Clock: time.Now, Damage: told.Damage,
+				}, nil, nil
 			}}.Handle(mux, ask.All())
 		for range turns.UsualEach { // such as those of pages
 			if _, err := shared.Take(t.Context(), "ann"); err != nil {
@@ -180,8 +184,8 @@ func TestQuestionsTakeTurns(t *testing.T) {
 	})
 }
 
-// TestWhichNamespaceAQuestionIsAbout: who answers learns it from the object, from the namespace that is looked in first,
-// or from the parameter. Where none is named it is about all.
+// TestWhichNamespaceAQuestionIsAbout: who answers learns it from the object, from the namespace that is looked in
+// first, or from the parameter. Where none is named it is about all.
 func TestWhichNamespaceAQuestionIsAbout(t *testing.T) {
 	asked := "none"
 	mux := http.NewServeMux()

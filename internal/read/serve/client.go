@@ -28,8 +28,8 @@ const AddressFile = "SERVER"
 type Client struct {
 	// Damage notes the damage of the log that answers tell of; nil for nowhere. It is set before the first request.
 	Damage *store.Damage
-	// Away says what an error is to be told as that means that the controller does not answer; nil for the error itself. It
-	// is set before the first request.
+	// Away says what an error is to be told as that means that the controller does not answer; nil for the error itself.
+	// It is set before the first request.
 	Away func(error) error
 
 	base *url.URL

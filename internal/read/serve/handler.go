@@ -60,8 +60,8 @@ type endpoint struct{ config Config }
 // Handler answers
 //
 //	GET /v1/log                        whose log it is, and its head
-//	GET /v1/records                    records: ?from=SEQ, ?through=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N, ?follow=true,
-//	                                   ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
+//	GET /v1/records                    records: ?from=SEQ, ?through=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N,
+//	                                   ?follow=true, ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
 //	GET /v1/streams/{namespace}/{name} the streams of the Jobs and CronJobs that bore that name, newest first
 //
 // and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT where it has an object,

@@ -29,7 +29,8 @@ func parseRequest(r *http.Request) (request, error) {
 	switch {
 	case q.backward && (q.follow || q.Stream == nil):
 		return request{}, errors.New("direction=backward goes with a stream, and without follow")
-	case (q.backward || q.follow) && (q.Through != 0 || q.Since != 0 || q.Until != 0 || len(q.Kinds) > 0 || q.Namespace != ""):
+	case (q.backward || q.follow) && (q.Through != 0 || q.Since != 0 || q.Until != 0 || len(q.Kinds) > 0 ||
+		q.Namespace != ""):
 		return request{}, errors.New("through, since, until, kind and namespace go without follow, and forward")
 	}
 	q.frames = strings.Contains(r.Header.Get("Accept"), framesType)

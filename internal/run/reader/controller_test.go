@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TestTheControllerStops: while it runs, answers are of its log. When it is gone, every answer and page says since when,
-// and up to which record its log is known; when it is back, answers are of its log again.
+// TestTheControllerStops: while it runs, answers are of its log. When it is gone, every answer and page says since
+// when, and up to which record its log is known; when it is back, answers are of its log again.
 func TestTheControllerStops(t *testing.T) {
 	log := historytest.Hard(t, 1)
 	lists := joblist.New(joblist.Config{Log: log})

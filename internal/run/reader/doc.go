@@ -1,5 +1,5 @@
-// Package reader is the process in which many users read one log: each gets the questions of /v1/ and the pages, of what
-// he may read.
+// Package reader is the process in which many users read one log: each gets the questions of /v1/ and the pages, of
+// what he may read.
 //
 //	r, err := reader.New(reader.Config{Address: ":10273", Client: client, Log: log})
 //	err = r.Run(ctx)
@@ -20,8 +20,8 @@
 //
 // # Bounds
 //
-// Eight requests are answered at a time, questions and pages together, and two for each user. Others wait 2 s, then they
-// are told to come again. An answer ends after 10 s or 4 MiB. A right that was taken away is still had for 10 s.
+// Eight requests are answered at a time, questions and pages together, and two for each user. Others wait 2 s, then
+// they are told to come again. An answer ends after 10 s or 4 MiB. A right that was taken away is still had for 10 s.
 //
 // # Concurrency
 //

@@ -147,7 +147,7 @@ func as(t *testing.T, r *reader.Reader, user, address string, headers ...string)
 		q.Header.Set(headers[i], headers[i+1])
 	}
 	client := &http.Client{Transport: &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // whose certificate it is is tested elsewhere
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // whose it is is tested elsewhere
 		DisableKeepAlives: true,
 	}}
 	response, err := client.Do(q)
@@ -167,7 +167,8 @@ func as(t *testing.T, r *reader.Reader, user, address string, headers ...string)
 func TestNobodyIsAnsweredWithoutAnIdentity(t *testing.T) {
 	log, spaces := recorded(t)
 	r := run(t, reader.Config{Client: cluster(spaces, "nobody/"), Log: fixed{local: log}})
-	for _, address := range []string{"/", "/v1/jobs", "/v1/explain/" + spaces[0] + "/x", "/style.css", "/healthz", "/v1/records"} {
+	for _, address := range []string{"/", "/v1/jobs", "/v1/explain/" + spaces[0] + "/x", "/style.css", "/healthz",
+		"/v1/records"} {
 		for _, headers := range [][]string{nil, {"X-Remote-User", "admin"}, {"X-Forwarded-User", "admin"},
 			{"Authorization", "Basic YWRtaW46"}, {"Authorization", "Bearer nobody"}} {
 			got := as(t, r, "", address, headers...)
@@ -239,7 +240,8 @@ func TestEachIsAnsweredWhatHeMayRead(t *testing.T) {
 	}
 	hidden := map[string]bool{} // what only records of others say
 	for _, space := range spaces[1:] {
-		if hidden[job[space].UID] = true; strings.Contains(space, "-") && !strings.Contains(mine, space) { // else it may be a word
+		hidden[job[space].UID] = true
+		if strings.Contains(space, "-") && !strings.Contains(mine, space) { // else it may be a word
 			hidden[space] = true
 		}
 	}

@@ -17,8 +17,8 @@ import (
 
 // Log is what is read.
 type Log interface {
-	// Open gives the log as it is now, for one request, which closes it. Damage that is known or met is noted in d, and note
-	// takes what the user should know. An error with a method HTTPStatus has that status.
+	// Open gives the log as it is now, for one request, which closes it. Damage that is known or met is noted in d, and
+	// note takes what the user should know. An error with a method HTTPStatus has that status.
 	Open(ctx context.Context, d *store.Damage, note func(string)) (Opened, error)
 	// Run looks after the log until ctx ends, which is no error.
 	Run(ctx context.Context) error
@@ -50,7 +50,9 @@ func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note f
 }
 
 // source is the log, or the part of it that the user of a request may read: only that namespace then.
-func (r *Reader) source(ctx context.Context, about page.About, told serve.Told) (src ask.Source, only string, err error) {
+func (r *Reader) source(
+	ctx context.Context, about page.About, told serve.Told,
+) (src ask.Source, only string, err error) {
 	right, err := r.who.MayRead(ctx, userOf(ctx), about.Namespace)
 	byRecord := about.Record != 0 && about.Namespace == "" && statusOf(err) == http.StatusForbidden
 	if err != nil && !byRecord {

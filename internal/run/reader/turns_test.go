@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/reader"
 )
 
-// TestEachUserHasTwoTurns: of questions and pages together. The third waits 2 s, and is told to come again; another user
-// is answered meanwhile.
+// TestEachUserHasTwoTurns: of questions and pages together. The third waits 2 s, and is told to come again; another
+// user is answered meanwhile.
 func TestEachUserHasTwoTurns(t *testing.T) {
 	log := historytest.Hard(t, 1)
 	local := history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log})}
@@ -65,7 +65,8 @@ func TestEachUserHasTwoTurns(t *testing.T) {
 			w := ask("ann", address)
 			if waited := time.Since(before); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "2" ||
 				waited != 2*time.Second {
-				t.Errorf("%s of one who has two turns: %d after %s, Retry-After %q", address, w.Code, waited, w.Header().Get("Retry-After"))
+				t.Errorf("%s of one who has two turns: %d after %s, Retry-After %q", address, w.Code, waited,
+					w.Header().Get("Retry-After"))
 			}
 			if w := ask("bob", address); w.Code != http.StatusOK {
 				t.Errorf("%s of another: %d", address, w.Code)

@@ -5,8 +5,8 @@
 //   - A request has to come within ten seconds, and a connection without one is closed after a minute.
 //   - What the server has to say of this goes to the logger, not to standard error.
 //
-// [Certificate] serves TLS from files that may change, [Made] with a certificate of its own, and [Delegated] asks the API
-// server who may read what.
+// [Certificate] serves TLS from files that may change, [Made] with a certificate of its own, and [Delegated] asks the
+// API server who may read what.
 //
 // # Concurrency
 //

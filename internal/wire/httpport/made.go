@@ -22,9 +22,9 @@ const (
 	madeBack = time.Hour           // it is good from before, for clients whose clocks are slow
 )
 
-// Made is a TLS configuration with a certificate that is made now, for those names and addresses of hosts, and signed by
-// itself. Its key lives as long as the process; the certificate is made again each 30 days. No authority vouches for it,
-// so a client checks the key: pin is the SHA-256 of it, as curl takes it (--pinnedpubkey).
+// Made is a TLS configuration with a certificate that is made now, for those names and addresses of hosts, and signed
+// by itself. Its key lives as long as the process; the certificate is made again each 30 days. No authority vouches for
+// it, so a client checks the key: pin is the SHA-256 of it, as curl takes it (--pinnedpubkey).
 func Made(hosts []string) (config *tls.Config, pin string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
