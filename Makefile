@@ -211,7 +211,8 @@ test-cluster: ## The part of make test that starts control planes
 .PHONY: test-browser
 test-browser: export JOBLEDGER_BROWSER = 1
 test-browser: ## The pages in a real browser: each flow, width and theme, by keyboard alone, judged by axe-core (chromium, npm)
-	npm ci --silent --no-fund --no-audit --prefix test/browser
+	@mkdir -p bin/browser && cp test/browser/package*.json bin/browser
+	npm ci --silent --no-fund --no-audit --prefix bin/browser
 	cd test && CGO_ENABLED=0 $(gotest) -count=1 -timeout 20m ./browser
 
 # A part of the long tests is each Nth test of each line; tests that divide themselves take JOBLEDGER_PART. See test/README.md for what parts take.

@@ -51,12 +51,14 @@ func TestMain(m *testing.M) {
 // chromium is the path of the browser. Without one the test is skipped.
 func chromium(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{cmp.Or(os.Getenv("JOBLEDGER_CHROMIUM"), "chromium"), "chromium-browser", "google-chrome"} {
+	named := cmp.Or(os.Getenv("JOBLEDGER_CHROMIUM"), "chromium")
+	for _, name := range []string{named, "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	const lacks = "there is no Chromium here, so the pages were not looked at: install Debian's package chromium, or name one by $JOBLEDGER_CHROMIUM"
+	const lacks = "there is no Chromium here, so the pages were not looked at: " +
+		"install Debian's package chromium, or name one by $JOBLEDGER_CHROMIUM"
 	if os.Getenv(demanded) != "" {
 		t.Fatal(lacks)
 	}
@@ -86,7 +88,8 @@ func visit(t *testing.T, sample string) *visitor {
 func open(t *testing.T) *visitor {
 	t.Helper()
 	path := chromium(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience.Time()))
 	ctx, cancel := patience.Context(context.Background())
 	t.Cleanup(cancel)
@@ -226,17 +229,16 @@ func (v *visitor) shot(name string) {
 	}
 }
 
-// axe is the source of axe-core, which "npm ci" puts there; empty where it is not.
+// axe is the source of axe-core, which make test-browser puts there; empty where it is not.
 func axe(t *testing.T) string {
 	t.Helper()
 	root, err := binaries.FindRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile(filepath.Join(root, "test", "browser", "node_modules", "axe-core", "axe.min.js"))
+	source, err := os.ReadFile(filepath.Join(root, "bin", "browser", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
-		t.Fatalf("axe-core is not here: npm ci --prefix test/browser (%v)", err)
+		t.Fatalf("axe-core is not here: make test-browser puts it there (%v)", err)
 	}
 	return string(source)
 }
-

@@ -37,7 +37,9 @@ func (v *visitor) tab(selector string) {
 // slash presses the key / as a keyboard does: what the page makes of the key comes before the letter.
 func (v *visitor) slash() {
 	v.t.Helper()
-	for _, event := range []input.DispatchKeyEventParams{{Type: "keyDown", Key: "/", Text: "/"}, {Type: "keyUp", Key: "/"}} {
+	for _, event := range []input.DispatchKeyEventParams{
+		{Type: "keyDown", Key: "/", Text: "/"}, {Type: "keyUp", Key: "/"},
+	} {
 		send(v, input.DispatchKeyEvent, event)
 	}
 }

@@ -70,8 +70,8 @@ func reaches(t *testing.T, c dial.Config, want bool) {
 	}
 }
 
-// TestNothingIsKeptForTheNextServer: an acknowledgement that waits for a connection would be of a place in a stream that
-// may hold another message by then.
+// TestNothingIsKeptForTheNextServer: an acknowledgement that waits for a connection would be of a place in a stream
+// that may hold another message by then.
 func TestNothingIsKeptForTheNextServer(t *testing.T) {
 	loaded, err := dial.Config{URL: "nats://127.0.0.1:1"}.Load() // where nothing listens
 	if err != nil {

@@ -155,8 +155,8 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 }
 
 // resume sets the place after which to go on: the first time where acknowledgements end, and also when another one took
-// what is beyond ours while our connection was broken. Nobody else goes on with our State, so with one the server counts
-// as acknowledged there what nobody took: it was started again, or its store was put back.
+// what is beyond ours while our connection was broken. Nobody else goes on with our State, so with one the server
+// counts as acknowledged there what nobody took: it was started again, or its store was put back.
 func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	if s.begun {
 		if err := s.locate(ctx, f); err != nil || s.State != nil || info.AckFloor.Stream <= s.place {

@@ -66,7 +66,8 @@ var ErrTaken = errors.New("a durable subscription of that name asks for somethin
 // what it points to is changed later.
 //
 // js is of a connection that reconnects for ever (natsgo.MaxReconnects(-1)) and keeps nothing for the next server
-// (natsgo.ReconnectBufSize(-1)), so that no acknowledgement reaches a stream that it is not of; package dial makes such.
+// (natsgo.ReconnectBufSize(-1)), so that no acknowledgement reaches a stream that it is not of; package dial makes
+// such.
 func Run(ctx context.Context, js jetstream.JetStream, c Config, take func(context.Context, *Event) error) error {
 	if err := c.validate(); err != nil {
 		return err

@@ -18,20 +18,22 @@ import (
 // tries, place, delivery, time, how many are left. The places of these tests are also the deliveries.
 func acknowledge(t *testing.T, conn *natsgo.Conn, place int) {
 	t.Helper()
-	if _, err := conn.Request(fmt.Sprintf("$JS.ACK.%s.d.1.%d.%d.1.0", stream, place, place), []byte("+ACK"), patience.Time()); err != nil {
+	name := fmt.Sprintf("$JS.ACK.%s.d.1.%d.%d.1.0", stream, place, place)
+	if _, err := conn.Request(name, []byte("+ACK"), patience.Time()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestAStateIsTrustedBeforeAcknowledgements: the server counts 3 as acknowledged, which nobody took, when the connection
-// breaks. So it never delivers 3 again, and the subscriber reads it.
+// TestAStateIsTrustedBeforeAcknowledgements: the server counts 3 as acknowledged, which nobody took, when the
+// connection breaks. So it never delivers 3 again, and the subscriber reads it.
 func TestAStateIsTrustedBeforeAcknowledgements(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	js := makeStream(t, s)
 	put(t, js, life, 1, timers(1, 3)...)
 	hold, held := make(chan struct{}), make(chan struct{}, 1)
 	state := stateFile(t, filepath.Join(t.TempDir(), "state"))
-	sub := start(t, s.JetStream(), subscribe.Config{Durable: "d", Start: subscribe.All(), State: state}, func(ctx context.Context, e *subscribe.Event) error {
+	config := subscribe.Config{Durable: "d", Start: subscribe.All(), State: state}
+	sub := start(t, s.JetStream(), config, func(_ context.Context, e *subscribe.Event) error {
 		if e.ID.Sequence != 2 {
 			return nil
 		}

@@ -101,7 +101,7 @@ type Ending struct {
 	Missing string   // what would have to be known to know more; empty for nothing
 	Marks   []Mark   // the records that say so
 	Not     []string // who it was not, of an unknown one or of a client
-	Then    string   // what befell a pod that was being deleted already, or how the cordoned node was of which it was evicted
+	Then    string   // what befell a pod that was being deleted already, or how its cordoned node was
 }
 
 // ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed

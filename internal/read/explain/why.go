@@ -184,3 +184,10 @@ func (c *Case) tryText(t *Try) string {
 	}
 	return text
 }
+
+func onNode(t *Try) string {
+	if t.Node == "" {
+		return ""
+	}
+	return " on " + t.Node
+}

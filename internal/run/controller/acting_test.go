@@ -12,8 +12,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// O-023: on the connection of those who act nothing goes out while they may not; the others' goes on, and so does theirs
-// when they may again.
+// O-023: on the connection of those who act nothing goes out while they may not; the others' goes on, and so does
+// theirs when they may again.
 func TestNothingIsSentByWhoMayNotAct(t *testing.T) {
 	var came atomic.Int64
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -81,8 +81,9 @@ func New(c Config) (*Lease, error) {
 	l := &Lease{
 		config: c,
 		lock: &lock{
-			config: c, hold: hold{boot: c.Boot}, refused: make(chan error, 1), outranked: make(chan *OutrankedError, 1), deniedSince: map[string]time.Time{},
-			beside: newNeighbours(c),
+			config: c, hold: hold{boot: c.Boot}, refused: make(chan error, 1), outranked: make(chan *OutrankedError, 1),
+			deniedSince: map[string]time.Time{},
+			beside:      newNeighbours(c),
 		},
 		started: make(chan struct{}), lost: make(chan struct{}),
 	}

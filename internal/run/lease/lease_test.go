@@ -78,7 +78,9 @@ type candidate struct {
 // start begins to want the Lease with that log.
 func (s server) start(t *testing.T, identity string, own Log, change ...func(*candidate, *Config)) *candidate {
 	t.Helper()
-	c := &candidate{t: t, leading: make(chan Said, 1), ended: make(chan error, 1), finish: make(chan struct{}), booted: time.Now()}
+	c := &candidate{
+		t: t, leading: make(chan Said, 1), ended: make(chan error, 1), finish: make(chan struct{}), booted: time.Now(),
+	}
 	client := &fake.Clientset{}
 	client.AddReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if c.cut.Load() {

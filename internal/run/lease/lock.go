@@ -100,8 +100,8 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 // slow the API server is, and they wait for longer than that. A renewal that comes too late takes the Lease anew:
 // another may have led meanwhile.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	began := k.hold.now()
 	ours := k.isOurs()
+	began := k.hold.now()
 	late := ours && !k.hold.holds()
 	if err := k.yieldTo(ctx, late); err != nil {
 		return err
