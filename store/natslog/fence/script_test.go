@@ -261,7 +261,7 @@ func faults(t *testing.T, servers natstest.Servers, r *rand.Rand, made <-chan st
 // TestServersSayWhatTheModelSays: random scripts of three clients on streams of one server and of three, which are
 // killed, stopped and started again.
 func TestServersSayWhatTheModelSays(t *testing.T) {
-	scripts := 10
+	scripts := 3
 	if long() {
 		scripts = 100
 	}
