@@ -65,14 +65,14 @@ func makeWork(t testing.TB, dir string) {
 }
 
 // readingCommands are the commands that read a log and end, as the tree of commands has them: those that take --log and
-// --server. A drill takes them, too: it asks what explain is asked, and compares; ui and mcp go on, and are tried
+// --server. A drill takes them, too: it asks what explain is asked, and compares; ui, mcp and serve go on, and are tried
 // where they are made.
 func readingCommands() (names []string) {
 	root := newRoot(&cli.CLI{Out: os.Stdout, Err: os.Stderr, Getenv: func(string) string { return "" }}, "jobledger")
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		reads := cmd.Flags().Lookup("log") != nil && cmd.Flags().Lookup("server") != nil
-		if reads && !slices.Contains([]string{"drill", "ui", "mcp"}, cmd.Name()) {
+		if reads && !slices.Contains([]string{"drill", "ui", "mcp", "serve"}, cmd.Name()) {
 			names = append(names, cmd.Name())
 		}
 		for _, c := range cmd.Commands() {

@@ -23,7 +23,7 @@ var (
 )
 
 // others are flags of other programs that our texts name.
-var others = map[string]bool{"headers-only": true, "request-timeout": true, "controllers": true}
+var others = map[string]bool{"headers-only": true, "request-timeout": true, "controllers": true, "pinnedpubkey": true}
 
 // TestHintsNameWhatExists: every flag and command that a text of the program names is there.
 func TestHintsNameWhatExists(t *testing.T) {

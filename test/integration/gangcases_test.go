@@ -26,15 +26,21 @@ func complete(succeeded int32) result {
 }
 
 // tooFewLeft: the scheduler counts pods of a gang that have not ended. So the last of three pods of a gang of two waits
-// for ever when the first two have ended, under both controllers, until minCount is lowered.
+// for ever when the first two have ended, under both controllers, until minCount is lowered. Where the scheduler had not
+// seen the end of the second when the third came, it places that, and there is nothing to lower.
 func tooFewLeft(w *world) {
 	w.runsGangs()
 	w.both("odd", completions(3), parallelism(2), gang(nil), runFor("1s"))
 	for _, job := range each("odd") {
-		w.eventually("the last pod of "+job+" is alone", func() (bool, error) { return len(waiting(w.pods(job))) == 1 && w.job(job).Status.Succeeded == 2, nil })
+		w.eventually("the last pod of "+job+" is alone, or has ended", func() (bool, error) {
+			succeeded := w.job(job).Status.Succeeded
+			return len(waiting(w.pods(job))) == 1 && succeeded == 2 || succeeded == 3, nil
+		})
 	}
 	for _, job := range each("odd") {
-		w.patch(job, `{"scheduling":{"schedulingPolicy":{"gang":{"minCount":1}}}}`)
+		if w.job(job).Status.Succeeded < 3 {
+			w.patch(job, `{"scheduling":{"schedulingPolicy":{"gang":{"minCount":1}}}}`)
+		}
 		w.ends(job, complete(3))
 	}
 }
