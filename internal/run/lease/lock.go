@@ -224,6 +224,7 @@ func (k *lock) release(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ours = false
+	k.hold.end() // a renewal that was on its way may have come meanwhile
 	return err
 }
 
