@@ -163,7 +163,9 @@ var neverImports = []struct {
 	},
 	{
 		sentence: "a replicated log is written and followed without folding it, and without knowing what it is kept in",
-		packages: []string{"./store/natslog/stream", "./store/natslog/line", "./store/natslog/replica"},
+		packages: []string{
+			"./store/natslog/stream", "./store/natslog/line", "./store/natslog/replica", "./store/natslog/takeover",
+		},
 		never: []string{
 			"./projector/...", "./reconciler/...", "./internal/...", "./store/boltlog/...", "./store/storetest/...", natsd,
 			clientGo, bbolt,
