@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"regexp"
 	"slices"
+	"syscall"
 )
 
 // order is what is asked for.
@@ -38,7 +39,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "by which the sample is drawn")
 	flag.IntVar(&o.least, "least", 0, "so many of a hundred must be killed or have a reason; without it all of rules, and 90 of answers")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := untilAsked(context.Background())
 	defer stop()
 	clean, err := run(ctx, &o)
 	if err != nil {
@@ -48,6 +49,12 @@ func main() {
 	if !clean {
 		os.Exit(1)
 	}
+}
+
+// untilAsked ends with the signals by which a person or a machine ends a program. A run that ends so removes its
+// directory, which holds gigabytes of test binaries.
+func untilAsked(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 // byDefault is what the scope asks for where nobody says otherwise. What is named is tried whole.

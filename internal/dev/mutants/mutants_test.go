@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -154,6 +155,25 @@ func TestAMutantIsOn(t *testing.T) {
 		unseen := m.function == "first" || m.function == "counter.down" || m.function == "twice" || m.what == "forced true: n != 1" // which it always is when it is asked
 		if (m.killed != "") != killed || m.unseen != unseen {
 			t.Errorf("%s: killed by %q, not reached %v; want killed %v", m.name(), m.killed, m.unseen, killed)
+		}
+	}
+}
+
+// TestARunThatIsEndedLeavesNothing: a signal ends a run, and its directory goes with it.
+func TestARunThatIsEndedLeavesNothing(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		dir := t.TempDir()
+		t.Setenv("TMPDIR", dir)
+		ctx, stop := untilAsked(t.Context())
+		if err := syscall.Kill(os.Getpid(), s); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		_, err := run(ctx, &order{of: "rules"})
+		stop()
+		left, listed := os.ReadDir(dir)
+		if err == nil || listed != nil || len(left) > 0 {
+			t.Errorf("%s: %v, left %v %v", s, err, left, listed)
 		}
 	}
 }
