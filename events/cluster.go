@@ -97,7 +97,7 @@ func (w Watching) String() string {
 	return "notYet"
 }
 
-func (*NodeSeen) facts()       {}
-func (*NodeGone) facts()       {}
-func (*NamespaceSeen) facts()  {}
-func (*ClusterWatched) facts() {}
+func (*NodeSeen) facts() *FactTraits       { return &factTraits[factNodeSeen] }
+func (*NodeGone) facts() *FactTraits       { return &factTraits[factNodeGone] }
+func (*NamespaceSeen) facts() *FactTraits  { return &factTraits[factNamespaceSeen] }
+func (*ClusterWatched) facts() *FactTraits { return &factTraits[factClusterWatched] }

@@ -180,16 +180,16 @@ type Synced struct {
 	Versions  []uint64 // the lists' resourceVersions, in the order of Resources
 }
 
-func (*LogCreated) facts()        {}
-func (*EpochChanged) facts()      {}
-func (*FileRestated) facts()      {}
-func (*TermStarted) facts()       {}
-func (*ControllerStarted) facts() {}
-func (*ControllerStopped) facts() {}
-func (*LeadershipChanged) facts() {}
-func (*ClockStepped) facts()      {}
-func (*ListingStarted) facts()    {}
-func (*Synced) facts()            {}
+func (*LogCreated) facts() *FactTraits        { return &factTraits[factLogCreated] }
+func (*EpochChanged) facts() *FactTraits      { return &factTraits[factEpochChanged] }
+func (*FileRestated) facts() *FactTraits      { return &factTraits[factFileRestated] }
+func (*TermStarted) facts() *FactTraits       { return &factTraits[factTermStarted] }
+func (*ControllerStarted) facts() *FactTraits { return &factTraits[factControllerStarted] }
+func (*ControllerStopped) facts() *FactTraits { return &factTraits[factControllerStopped] }
+func (*LeadershipChanged) facts() *FactTraits { return &factTraits[factLeadershipChanged] }
+func (*ClockStepped) facts() *FactTraits      { return &factTraits[factClockStepped] }
+func (*ListingStarted) facts() *FactTraits    { return &factTraits[factListingStarted] }
+func (*Synced) facts() *FactTraits            { return &factTraits[factSynced] }
 
 // Manages reports whether a controller in this mode runs Jobs with that spec.managedBy; empty means unset (design §9).
 func (m Mode) Manages(managedBy string) bool {

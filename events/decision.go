@@ -151,5 +151,5 @@ func (t *Task) Ended(how Ending) CommandEnded {
 	}
 }
 
-func (*Decision) facts()     {}
-func (*CommandEnded) facts() {}
+func (*Decision) facts() *FactTraits     { return &factTraits[factDecision] }
+func (*CommandEnded) facts() *FactTraits { return &factTraits[factCommandEnded] }

@@ -18,7 +18,7 @@ type GroupSeen struct {
 	Workload, PodGroup string
 }
 
-func (*GroupSeen) facts() {}
+func (*GroupSeen) facts() *FactTraits { return &factTraits[factGroupSeen] }
 
 func groupToWire(f *GroupSeen, free *[]string) *pb.GroupSeen {
 	*free = append(*free, f.Workload, f.PodGroup)

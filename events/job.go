@@ -240,12 +240,12 @@ func (f *JobRetired) Differs(o *JobRetired) []string {
 	)
 }
 
-func (*JobSeen) facts()     {}
-func (*JobGone) facts()     {}
-func (*JobSpec) facts()     {}
-func (*JobTemplate) facts() {}
-func (*JobPolicies) facts() {}
-func (*StoredState) facts() {}
-func (*JobResumed) facts()  {}
-func (*TimerFired) facts()  {}
-func (*JobRetired) facts()  {}
+func (*JobSeen) facts() *FactTraits     { return &factTraits[factJobSeen] }
+func (*JobGone) facts() *FactTraits     { return &factTraits[factJobGone] }
+func (*JobSpec) facts() *FactTraits     { return &factTraits[factJobSpec] }
+func (*JobTemplate) facts() *FactTraits { return &factTraits[factJobTemplate] }
+func (*JobPolicies) facts() *FactTraits { return &factTraits[factJobPolicies] }
+func (*StoredState) facts() *FactTraits { return &factTraits[factStoredState] }
+func (*JobResumed) facts() *FactTraits  { return &factTraits[factJobResumed] }
+func (*TimerFired) facts() *FactTraits  { return &factTraits[factTimerFired] }
+func (*JobRetired) facts() *FactTraits  { return &factTraits[factJobRetired] }

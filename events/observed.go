@@ -42,29 +42,8 @@ func (r ObjectResource) String() string {
 // Object is the object that the observation is about; the zero Object for an observation of none, such as the start of
 // a listing.
 func (o *Observation) Object() Object {
-	switch f := o.Facts.(type) {
-	case *JobSeen:
-		return Object{ObjectJob, o.Job.UID, f.Version, false}
-	case *JobGone:
-		return Object{ObjectJob, o.Job.UID, f.Version, true}
-	case *RunSeen:
-		return Object{ObjectJob, f.Job, f.Version, false}
-	case *RunGone:
-		return Object{ObjectJob, f.Job, f.Version, true}
-	case *PodSeen:
-		return Object{ObjectPod, f.UID, f.Version, false}
-	case *PodGone:
-		return Object{ObjectPod, f.UID, f.Version, true}
-	case *CronJobSeen:
-		return Object{ObjectCronJob, o.Job.UID, f.Version, false}
-	case *CronJobGone:
-		return Object{ObjectCronJob, o.Job.UID, f.Version, true}
-	case *NodeSeen:
-		return Object{ObjectNode, f.UID, 0, false}
-	case *NodeGone:
-		return Object{ObjectNode, f.UID, 0, true}
-	case *NamespaceSeen:
-		return Object{ObjectNamespace, f.UID, 0, f.Gone}
+	if about, ok := o.Facts.(aboutObject); ok {
+		return about.object(o.Job.UID)
 	}
 	return Object{}
 }
@@ -93,4 +72,4 @@ type ObjectsWent struct {
 	Objects  uint64
 }
 
-func (*PassedOver) facts() {}
+func (*PassedOver) facts() *FactTraits { return &factTraits[factPassedOver] }

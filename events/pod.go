@@ -129,5 +129,5 @@ type PodGone struct {
 	Moved   bool
 }
 
-func (*PodSeen) facts() {}
-func (*PodGone) facts() {}
+func (*PodSeen) facts() *FactTraits { return &factTraits[factPodSeen] }
+func (*PodGone) facts() *FactTraits { return &factTraits[factPodGone] }

@@ -60,15 +60,11 @@ type met struct {
 
 // meet finds the pod that a record is about. Those about none leave what was met before.
 func (j *Job) meet(facts events.Facts) {
-	var p *Pod
-	switch f := facts.(type) {
-	case *events.PodSeen:
-		p = j.byUID[f.UID]
-	case *events.PodGone:
-		p = j.byUID[f.UID]
-	default:
+	uid, ok := events.PodIn(facts)
+	if !ok {
 		return
 	}
+	p := j.byUID[uid]
 	j.met = met{pod: p}
 	if p != nil {
 		j.met.restarts, j.met.over = p.Restarts, p.Phase.Terminal()

@@ -30,13 +30,7 @@ func (s *Strays) Holder() *Job { return s.held }
 
 // Apply folds a record.
 func (s *Strays) Apply(rec *events.Record) {
-	var pod types.UID
-	switch f := rec.Facts.(type) {
-	case *events.PodSeen:
-		pod = f.UID
-	case *events.PodGone:
-		pod = f.UID
-	}
+	pod, _ := events.PodIn(rec.Facts)
 	s.unawait(pod)
 	s.held.Apply(rec)
 	s.await(pod)

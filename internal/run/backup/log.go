@@ -144,11 +144,8 @@ func epochOf(stored []byte) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	switch f := r.Facts.(type) {
-	case *events.EpochChanged:
-		return f.Epoch, nil
-	case *events.LogCreated:
-		return f.Epoch, nil
+	if epoch, ok := events.EpochIn(r.Facts); ok {
+		return epoch, nil
 	}
 	return 0, fmt.Errorf("record %d says no epoch", r.Sequence)
 }

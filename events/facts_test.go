@@ -1,0 +1,82 @@
+package events_test
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/examples"
+)
+
+// TestEveryKindHasOneRowOfFacts takes an example of each kind. Its row has its type's name and its kind, and no other
+// row has the kind; its object is the one that its row says.
+func TestEveryKindHasOneRowOfFacts(t *testing.T) {
+	rows := map[events.Kind]*events.FactTraits{}
+	names := map[string]bool{}
+	for row := range events.AllFactTraits() {
+		if row.Name == "" || names[row.Name] {
+			t.Errorf("the name %q is empty, or of two rows", row.Name)
+		}
+		names[row.Name] = true
+		for _, kind := range row.Kinds {
+			if rows[kind] != nil {
+				t.Errorf("%s is a kind of %s and of %s", kind, rows[kind].Name, row.Name)
+			}
+			rows[kind] = row
+		}
+	}
+	all := examples.Facts()
+	for kind, f := range all {
+		t.Run(kind.String(), func(t *testing.T) {
+			row, name := events.TraitsOf(f), reflect.TypeOf(f).Elem().Name()
+			if row != rows[kind] || row.Name != name || !slices.Contains(row.Kinds, kind) {
+				t.Fatalf("the facts are a %s, and their row is %+v", name, row)
+			}
+			checkObject(t, kind, row, f)
+			_, begins := events.EpochIn(f)
+			if want := kind == events.KindLogCreated || kind == events.KindEpochChanged; begins != want {
+				t.Errorf("it begins an epoch: %t", begins)
+			}
+		})
+		delete(rows, kind)
+	}
+	for kind, row := range rows {
+		t.Errorf("no example has the kind %s of %s", kind, row.Name)
+	}
+}
+
+func checkObject(t *testing.T, kind events.Kind, row *events.FactTraits, like events.Facts) {
+	filled := reflect.New(reflect.TypeOf(like).Elem())
+	for name, value := range map[string]any{"UID": types.UID("own"), "Job": types.UID("run"), "Version": uint64(7)} {
+		if field := filled.Elem().FieldByName(name); field.IsValid() && field.Type() == reflect.TypeOf(value) {
+			field.Set(reflect.ValueOf(value))
+		}
+	}
+	f := filled.Interface().(events.Facts)
+	o := events.Observation{Job: events.JobRef{UID: "named"}, Facts: f}
+	object := o.Object()
+	if object.Resource != row.About || (row.About != 0) != (object.UID != "") {
+		t.Errorf("it is about %+v, and its row says %s", object, row.About)
+	}
+	if observed := kind.Source() == events.FromObject; observed != (row.About != 0) {
+		t.Errorf("the kind is an observation of an object: %t", observed)
+	}
+	uid, ok := events.PodIn(f)
+	if ok != (row.About == events.ObjectPod) || ok && uid != object.UID {
+		t.Errorf("it observes the pod %q: %t", uid, ok)
+	}
+	if versioned := row.About != 0 && row.About < events.ObjectNode; versioned != (object.Version != 0) {
+		t.Errorf("the version is %d", object.Version)
+	}
+	uids := map[string]types.UID{ // the others have their own
+		"JobSeen": "named", "JobGone": "named", "CronJobSeen": "named", "CronJobGone": "named",
+		"RunSeen": "run", "RunGone": "run",
+	}
+	if want := cmp.Or(uids[row.Name], "own"); row.About != 0 && object.UID != want {
+		t.Errorf("it is about %s, not %s", object.UID, want)
+	}
+}
