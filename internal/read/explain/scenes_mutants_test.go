@@ -54,7 +54,8 @@ func TestTwoNodesAreCompared(t *testing.T) {
 		like[name] = l.job("09:00:00", name, "", func(j *sceneJob) { j.spec.BackoffLimit = new(int32(0)) })
 		like[name].starts("09:00:00")
 	}
-	for name, node := range map[string]string{"well-1": "node-7", "well-2": "node-8", "well-3": "node-9"} {
+	for i, name := range []string{"well-1", "well-2", "well-3"} {
+		node := []string{"node-7", "node-8", "node-9"}[i]
 		like[name].pod("09:00:01", name+"-x", nil).runs("09:00:01", node).succeeds("09:00:01").counted("09:00:01")
 		like[name].ends("09:00:01", status.Complete, "CompletionsReached", "")
 	}
