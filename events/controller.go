@@ -30,7 +30,7 @@ type EpochChanged struct {
 }
 
 // Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older;
-// or a Job that had gone at Known and was seen again at Found, which may be newer.
+// or a Job or CronJob that had gone at Known and was seen again at Found, which may be newer.
 type Rewind struct {
 	Resource Resource
 	Known    uint64    // the resourceVersion that was known

@@ -57,7 +57,7 @@ type Loop struct {
 	durable   events.Sequence // may be acted on. Invariant: durable < next
 	terms     events.Sequence // the newest record of settings, clock or epoch
 	epoch     events.Sequence // the newest rewind that this process recorded; 0 for none
-	back      *events.Rewind  // a Job that had gone is there again; nil when there is none
+	back      *events.Rewind  // an object that had gone is there again; nil when there is none
 	waiting   []promise       // commands that wait for their record to be durable, by sequence
 	wakes     delayingQueue[events.Stream]
 	progress  progress

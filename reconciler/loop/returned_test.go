@@ -93,3 +93,43 @@ func TestAJobThatHadGoneProvesARewind(t *testing.T) {
 		})
 	}
 }
+
+// TestACronJobThatHadGoneProvesARewind: the restored cluster has passed every version that the log knows, and its list
+// shows a CronJob that the log saw go. Without another life of the log it would be one that is gone for ever, and would
+// start nothing.
+func TestACronJobThatHadGoneProvesARewind(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		before   []string
+	}{
+		{"the log still has its state", []string{"gone nightly"}},
+		{"it is forgotten", []string{"gone nightly", "wait 1h"}},
+		{"after a restart", []string{"gone nightly", "wait 1h", "start"}},
+	} {
+		t.Run(row.sentence, func(t *testing.T) {
+			m := newMachine(t)
+			for _, command := range []string{"start cronjobs", "synced", "cronjob nightly"} {
+				m.do(command)
+			}
+			seen := *m.crons["nightly"]
+			for _, command := range row.before {
+				m.do(command)
+			}
+			back := *seen.Facts.(*events.CronJobSeen)
+			back.Version = m.version + 7
+			again := seen
+			again.Facts = &back
+			m.turn(loop.Input{Observation: &again})
+			_, proof, ok := m.loop.Returned()
+			if want := (events.Rewind{Resource: events.CronJobs, Known: m.version, Found: back.Version, Object: seen.Job.UID}); !ok || proof != want {
+				t.Fatalf("it proves %+v (%t), want %+v", proof, ok, want)
+			}
+			m.do("rewound version=500")
+			m.turn(loop.Input{Observation: &again})
+			m.do("synced")
+			if c := m.cron("nightly"); c == nil || c.Gone || m.log.Identity().Epoch != 2 {
+				t.Errorf("%s knows of the CronJob %+v", m.log.Identity(), c)
+			}
+		})
+	}
+}

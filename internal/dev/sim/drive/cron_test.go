@@ -163,7 +163,7 @@ func runCrons(t *testing.T, cfg drive.Config) *drive.Driver {
 	fail := func(err error) {
 		t.Helper()
 		if err != nil {
-			t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\nto repeat: go test ./internal/dev/sim/drive -run '%s$'", err, d.History(60), d.Records(300), t.Name())
+			t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\n%s", err, d.History(60), d.Records(300), toRepeat(t))
 		}
 	}
 	u := newCronUsers(t, d, cfg.World.Seed)

@@ -43,6 +43,18 @@ func seeds(t *testing.T, otherwise int) int {
 	return n
 }
 
+// toRepeat is the line that plays one seed again: a seed beyond those of make test is only there with the variable.
+func toRepeat(t *testing.T) string {
+	t.Helper()
+	variables := ""
+	for _, name := range []string{"JOBLEDGER_SEEDS", "JOBLEDGER_LONG"} {
+		if value := os.Getenv(name); value != "" {
+			variables += name + "=" + value + " "
+		}
+	}
+	return fmt.Sprintf("to repeat: %sgo test ./internal/dev/sim/drive -run '%s$'", variables, t.Name())
+}
+
 func upTo(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(seconds) * time.Second} }
 
 func config(seed uint64) drive.Config {
@@ -296,7 +308,7 @@ func runJobs(t *testing.T, cfg drive.Config, jobs []*batchv1.Job) *drive.Driver 
 	}
 	fail := func(err error) {
 		t.Helper()
-		t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\nto repeat: go test ./internal/dev/sim/drive -run '%s$'", err, d.History(60), d.Records(300), t.Name())
+		t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\n%s", err, d.History(60), d.Records(300), toRepeat(t))
 	}
 	if err := d.Steps(1500); err != nil {
 		fail(err)

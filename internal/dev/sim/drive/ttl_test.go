@@ -67,7 +67,7 @@ func runTTL(t *testing.T, cfg drive.Config) *drive.Driver {
 	}
 	fail := func(err error) {
 		t.Helper()
-		t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\nto repeat: go test ./internal/dev/sim/drive -run '%s$'", err, d.History(60), d.Records(300), t.Name())
+		t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\n%s", err, d.History(60), d.Records(300), toRepeat(t))
 	}
 	for range 100 {
 		if err := d.Steps(15); err != nil {

@@ -61,7 +61,7 @@ func runGroups(t *testing.T, cfg drive.Config, jobs []*batchv1.Job) *drive.Drive
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
-			t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\nto repeat: go test ./internal/dev/sim/drive -run '%s$'", err, d.History(60), d.Records(300), t.Name())
+			t.Fatalf("%v\nlast steps:\n%s\nlast records:\n%s\n%s", err, d.History(60), d.Records(300), toRepeat(t))
 		}
 	}
 	for range 30 {
