@@ -141,6 +141,46 @@ func (j *Job) PodBackoffUntil() events.Time {
 	return last.Add(j.PodBackoff(uint32(n)))
 }
 
+// PodWait is a wait of new pods after failures (J-103).
+type PodWait struct {
+	Failures int         // after which it began
+	Until    events.Time // 0 when there is nothing to wait for
+	Index    int32       // whose pods wait; events.NoIndex for all
+}
+
+// NextPodWait is the wait of the next pod after failures, the one that ends first where each index has its own.
+func (j *Job) NextPodWait() PodWait {
+	if !j.PerIndex {
+		n, _ := j.Failures()
+		return PodWait{n, j.PodBackoffUntil(), events.NoIndex}
+	}
+	var first PodWait
+	for p := range j.HeldAll() {
+		if w := j.IndexWait(p); first.Until == 0 || w.Until < first.Until {
+			first = w
+		}
+	}
+	return first
+}
+
+// IndexWait is the wait of an index whose failed pod is held back (J-109).
+func (j *Job) IndexWait(held *Pod) PodWait {
+	n := held.IndexFailures + held.IndexIgnoredFailures + 1
+	return PodWait{int(n), held.Ended().Add(j.PodBackoff(n)), held.Index}
+}
+
+// WaitAfter is until when pods wait because of that pod's failure, as far as it is the newest of those that count; 0 for
+// not at all.
+func (j *Job) WaitAfter(p *Pod) events.Time {
+	switch {
+	case !j.PerIndex:
+		return j.PodBackoffUntil()
+	case p == nil || j.Held(p.Index) != p:
+		return 0
+	}
+	return j.IndexWait(p).Until
+}
+
 // PodBackoff is how long the next pod waits after n failures (J-103).
 func (j *Job) PodBackoff(n uint32) time.Duration {
 	return commands.Doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, n)

@@ -205,7 +205,7 @@ func (p *plan) waits(c *events.CreatePod) bool {
 	} else {
 		c.IndexFailures++
 	}
-	return p.wake(held.Ended().Add(p.job.PodBackoff(c.IndexFailures + c.IndexIgnoredFailures)))
+	return p.wake(p.job.IndexWait(held).Until)
 }
 
 // indexes are the completion indexes of n new pods, the lowest that need one (J-052); of a Job that is not Indexed,

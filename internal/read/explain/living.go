@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // stuckWords are the words of the scheduler and the kubelet with which nothing goes on by itself.
@@ -62,10 +63,9 @@ func (c *Case) livingVerdict() Sentence {
 	case c.none():
 		return say(marks(c.added, c.parallelismSet()), "WAITING for %s: no pod is wanted, as parallelism is 0", words.Span(now.Sub(c.start())))
 	}
-	if until := c.backoffUntil(); until > now {
-		n, _ := c.folded.Failures()
-		text := fmt.Sprintf("WAITING until %s: backoff after %s", c.clock(until), words.Count(n, "failed pod"))
-		return say(cite(c.backedOff(n), (*Try).end), "%s; %s", text, done)
+	if wait := c.podWait(); wait.Until > now {
+		text := fmt.Sprintf("WAITING until %s: backoff after %s", c.clock(wait.Until), words.Count(wait.Failures, "failed pod"))
+		return say(cite(c.backedOff(wait), (*Try).end), "%s; %s", text, done)
 	}
 	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
 }
@@ -76,28 +76,31 @@ func (c *Case) none() bool {
 	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && !c.Spec.Suspend && !slices.ContainsFunc(c.Tries, there)
 }
 
-// backoffUntil is when the next pod may come, if one is to come, and only the backoff after failures keeps it from
-// coming; else 0.
-func (c *Case) backoffUntil() events.Time {
+// podWait is the wait of the next pod, if one is to come, and only the backoff after failures keeps it from coming; else
+// zero.
+func (c *Case) podWait() projector.PodWait {
 	if c.folded == nil {
-		return 0
+		return projector.PodWait{}
 	}
-	until := c.folded.PodBackoffUntil()
-	if !slices.ContainsFunc(c.Job.Waits, func(w history.Wait) bool { return w.Until == recordjson.Instant(until) }) {
-		return 0 // no pod is to come
+	wait := c.folded.NextPodWait()
+	if !slices.ContainsFunc(c.Job.Waits, func(w history.Wait) bool { return w.Until == recordjson.Instant(wait.Until) }) {
+		return projector.PodWait{} // no pod is to come
 	}
-	return until
+	return wait
 }
 
-// backedOff are the newest tries that ended and did not succeed, so many: after them the next pod waits.
-func (c *Case) backedOff(n int) (out []*Try) {
+// backedOff are the newest tries that ended and did not succeed, as many as a wait began after.
+func (c *Case) backedOff(wait projector.PodWait) (out []*Try) {
 	for _, t := range c.Tries {
+		if wait.Index != events.NoIndex && t.Index != wait.Index {
+			continue
+		}
 		if t.Phase != events.PodSucceeded && t.end().Record != 0 {
 			out = append(out, t)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *Try) int { return cmp.Compare(a.end().Record, b.end().Record) })
-	return out[max(0, len(out)-n):]
+	return out[max(0, len(out)-wait.Failures):]
 }
 
 // stuckness is why nothing of a Job goes on by itself.

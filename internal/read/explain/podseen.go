@@ -92,7 +92,7 @@ func (c *Case) countWaited(r *events.Record) {
 
 // backoff notes until when the next try waits because of a failure that is the Job's newest.
 func (c *Case) backoff(r *events.Record, t *Try) {
-	if until := c.folded.PodBackoffUntil(); until > r.Time {
+	if until := c.folded.WaitAfter(c.folded.Pod(t.UID)); until > r.Time {
 		t.Again = until
 	}
 }

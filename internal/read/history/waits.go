@@ -28,8 +28,8 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	}
 	decision := reconciler.DecideAt(j, now)
 	more := makesMore(j, &decision)
-	if n, _ := j.Failures(); more { // until 0 without failures
-		add(j.PodBackoffUntil(), "the next pod: backoff after %s", words.Count(n, "failed pod"))
+	if next := j.NextPodWait(); more { // until 0 without failures
+		add(next.Until, "the next pod: backoff after %s", words.Count(next.Failures, "failed pod"))
 	}
 	if j.RetryingCreate() == nil && more {
 		add(j.Creating().Until, "the next create: %s", retried(*j.Creating()))
