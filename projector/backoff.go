@@ -12,12 +12,17 @@ import (
 // maxFailures bounds the finish times that are kept: the backoff has reached its longest long before.
 const maxFailures = 32
 
-// backoff is the record of failures since the latest success (J-104). Ends that become known at one time, which is that
-// of one turn, are taken together, as the built-in controller takes those of one sync.
+// batch is how long ends are taken together, from the first of them on: the time that the built-in controller gathers
+// them before a sync (SyncJobBatchPeriod, J-104). Finish times are whole seconds, so one second does not say which of two
+// ends came first; taken one by one, a failure that is heard after a success of the same second would delay the next pod.
+const batch = time.Second
+
+// backoff is the record of failures since the latest success (J-104). Ends that become known within one batch are taken
+// together, in whatever order they are heard.
 type backoff struct {
 	failures []events.Time // finish times, ascending, the newest 32
-	at       events.Time   // the turn that newest ended in it
-	before   []events.Time // failures before that turn
+	at       events.Time   // when the newest batch began: the turn of its first end
+	before   []events.Time // failures before that batch
 	failed   []events.Time // finish times of those that failed in it
 	success  events.Time   // latest finish time of those that succeeded in it; 0 for none
 }
@@ -51,10 +56,10 @@ func (j *Job) renote(p *Pod) {
 	j.changed(p)
 }
 
-// unnote takes a failure out of the record again: the spec that was seen in the same turn has no place for the pod's
-// index any more, so it is not counted (J-031).
+// unnote takes a failure out of the record again: the spec that was seen in the same batch has no place for the pod's
+// index any more (J-031).
 func (j *Job) unnote(p *Pod) {
-	if at := slices.Index(j.ends.failed, p.ended); p.Phase != events.PodSucceeded && j.ends.at == j.Now && at >= 0 {
+	if at := slices.Index(j.ends.failed, p.ended); p.Phase != events.PodSucceeded && j.ends.holds(j.Now) && at >= 0 {
 		p.noted = false
 		j.changed(p)
 		j.ends.failed = slices.Delete(slices.Clone(j.ends.failed), at, at+1)
@@ -62,8 +67,13 @@ func (j *Job) unnote(p *Pod) {
 	}
 }
 
+// holds reports whether an end of that turn belongs to the newest batch.
+func (b *backoff) holds(turn events.Time) bool {
+	return b.at != 0 && b.at <= turn && turn < b.at.Add(batch)
+}
+
 func (b *backoff) end(turn, at events.Time, succeeded bool) {
-	if b.at != turn {
+	if !b.holds(turn) {
 		b.at, b.before, b.failed, b.success = turn, b.failures, nil, 0
 	}
 	if succeeded {
@@ -74,7 +84,7 @@ func (b *backoff) end(turn, at events.Time, succeeded bool) {
 	b.add()
 }
 
-// add makes the record of what there was before the turn and of what ended in it.
+// add makes the record of what there was before the batch and of what ended in it.
 func (b *backoff) add() {
 	switch {
 	case b.success == 0: // only failures: they add up
