@@ -131,7 +131,7 @@ func cronWeight(c *CronStep) int {
 	return n
 }
 
-func cronJobWeight(f *CronJobSeen) int {
+func (f *CronJobSeen) weight() int {
 	n := saltWeight + 70 + textWeight(f.Schedule) + len(f.Template) + len(f.Redacted) + runsWeight(f.Active)
 	for _, z := range f.Zones {
 		n += 4 + len(z.Name) + len(z.Hash)

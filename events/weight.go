@@ -58,57 +58,68 @@ func textWeight(s string) int {
 	return 2 + len(s)
 }
 
+// factsWeight is that of the facts' own method, or what facts take on average whose type has none.
 func factsWeight(f Facts) int {
-	switch f := f.(type) {
-	case nil, *TimerFired, *JobResumed:
+	if f == nil {
 		return 0
-	case *JobRetired:
-		if *f == (JobRetired{}) {
-			return 0
-		}
-		return saltWeight + 26 + len(f.Reason)
-	case *PodSeen:
-		n := saltWeight + 63 + uidWeight*len(f.Candidates) + len(f.Maker)/2 + textWeight(f.Waiting)
-		for _, x := range f.Exits {
-			n += 6 + textWeight(x.Name)
-		}
-		for _, c := range f.Conditions {
-			n += 2 + textWeight(c.Type) + textWeight(c.Status)
-		}
-		return n
-	case *JobSeen:
-		return saltWeight + 40 + len(f.Spec) + textWeight(f.ManagedBy) + statusWeight(f.Status)
-	case *JobSpec:
-		return saltWeight + 40 + len(f.Hash) + len(f.Template) + textWeight(f.Selector) + textWeight(f.PodFailurePolicy) +
-			textWeight(f.SuccessPolicy)
-	case *JobPolicies:
-		return saltWeight + 6 + len(f.Hash) + textWeight(f.Selector) + textWeight(f.PodFailurePolicy) + textWeight(f.SuccessPolicy)
-	case *JobTemplate:
-		return saltWeight + 5 + len(f.Hash)
-	case *Decision:
-		n := saltWeight + 10
-		for i := range f.Steps {
-			s := &f.Steps[i]
-			n += 4 + textWeight(s.Stage) + textWeight(s.Rule) + textWeight(string(s.Reason)) + textWeight(s.Sentence)
-			for _, c := range s.Commands {
-				n += commandWeight(c)
-			}
-			n += cronWeight(s.Cron)
-		}
-		return n
-	case *CronJobSeen:
-		return cronJobWeight(f)
-	case *ZoneRules:
-		return saltWeight + 10 + len(f.Name) + len(f.TZif)
-	case *RunSeen:
-		return saltWeight + 60 + len(f.Name)
-	case *StoredState:
-		return saltWeight + len(f.Encoded)
-	case *Unknown:
-		return saltWeight + len(f.Bytes)
-	default:
-		return saltWeight + 25
 	}
+	if own, ok := f.(interface{ weight() int }); ok {
+		return own.weight()
+	}
+	return saltWeight + 25
+}
+
+func (*TimerFired) weight() int    { return 0 }
+func (*JobResumed) weight() int    { return 0 }
+func (f *StoredState) weight() int { return saltWeight + len(f.Encoded) }
+func (f *Unknown) weight() int     { return saltWeight + len(f.Bytes) }
+func (f *JobTemplate) weight() int { return saltWeight + 5 + len(f.Hash) }
+func (f *ZoneRules) weight() int   { return saltWeight + 10 + len(f.Name) + len(f.TZif) }
+func (f *RunSeen) weight() int     { return saltWeight + 60 + len(f.Name) }
+
+func (f *JobRetired) weight() int {
+	if *f == (JobRetired{}) {
+		return 0
+	}
+	return saltWeight + 26 + len(f.Reason)
+}
+
+func (f *PodSeen) weight() int {
+	n := saltWeight + 63 + uidWeight*len(f.Candidates) + len(f.Maker)/2 + textWeight(f.Waiting)
+	for _, x := range f.Exits {
+		n += 6 + textWeight(x.Name)
+	}
+	for _, c := range f.Conditions {
+		n += 2 + textWeight(c.Type) + textWeight(c.Status)
+	}
+	return n
+}
+
+func (f *JobSeen) weight() int {
+	return saltWeight + 40 + len(f.Spec) + textWeight(f.ManagedBy) + statusWeight(f.Status)
+}
+
+func (f *JobSpec) weight() int {
+	return saltWeight + 40 + len(f.Hash) + len(f.Template) + textWeight(f.Selector) + textWeight(f.PodFailurePolicy) +
+		textWeight(f.SuccessPolicy)
+}
+
+func (f *JobPolicies) weight() int {
+	return saltWeight + 6 + len(f.Hash) + textWeight(f.Selector) + textWeight(f.PodFailurePolicy) +
+		textWeight(f.SuccessPolicy)
+}
+
+func (f *Decision) weight() int {
+	n := saltWeight + 10
+	for i := range f.Steps {
+		s := &f.Steps[i]
+		n += 4 + textWeight(s.Stage) + textWeight(s.Rule) + textWeight(string(s.Reason)) + textWeight(s.Sentence)
+		for _, c := range s.Commands {
+			n += commandWeight(c)
+		}
+		n += cronWeight(s.Cron)
+	}
+	return n
 }
 
 func statusWeight(s *JobStatus) int {
