@@ -97,7 +97,7 @@ func (w Watching) String() string {
 	return "notYet"
 }
 
-func (*NodeSeen) facts() *FactTraits       { return &factTraits[factNodeSeen] }
-func (*NodeGone) facts() *FactTraits       { return &factTraits[factNodeGone] }
-func (*NamespaceSeen) facts() *FactTraits  { return &factTraits[factNamespaceSeen] }
-func (*ClusterWatched) facts() *FactTraits { return &factTraits[factClusterWatched] }
+func (*NodeSeen) facts() factType       { return factNodeSeen }
+func (*NodeGone) facts() factType       { return factNodeGone }
+func (*NamespaceSeen) facts() factType  { return factNamespaceSeen }
+func (*ClusterWatched) facts() factType { return factClusterWatched }

@@ -29,6 +29,18 @@ type EpochChanged struct {
 	Lost   Loss   // the newest record that is known to be lost, when the log goes on after a loss; zero for other reasons
 }
 
+func (f *LogCreated) epoch() uint64   { return f.Epoch }
+func (f *EpochChanged) epoch() uint64 { return f.Epoch }
+
+// EpochIn is the epoch that begins with the facts; false for facts that begin none.
+func EpochIn(f Facts) (uint64, bool) {
+	begins, ok := f.(interface{ epoch() uint64 })
+	if !ok {
+		return 0, false
+	}
+	return begins.epoch(), true
+}
+
 // Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older;
 // or a Job or CronJob that had gone at Known and was seen again at Found, which may be newer.
 type Rewind struct {
@@ -180,16 +192,16 @@ type Synced struct {
 	Versions  []uint64 // the lists' resourceVersions, in the order of Resources
 }
 
-func (*LogCreated) facts() *FactTraits        { return &factTraits[factLogCreated] }
-func (*EpochChanged) facts() *FactTraits      { return &factTraits[factEpochChanged] }
-func (*FileRestated) facts() *FactTraits      { return &factTraits[factFileRestated] }
-func (*TermStarted) facts() *FactTraits       { return &factTraits[factTermStarted] }
-func (*ControllerStarted) facts() *FactTraits { return &factTraits[factControllerStarted] }
-func (*ControllerStopped) facts() *FactTraits { return &factTraits[factControllerStopped] }
-func (*LeadershipChanged) facts() *FactTraits { return &factTraits[factLeadershipChanged] }
-func (*ClockStepped) facts() *FactTraits      { return &factTraits[factClockStepped] }
-func (*ListingStarted) facts() *FactTraits    { return &factTraits[factListingStarted] }
-func (*Synced) facts() *FactTraits            { return &factTraits[factSynced] }
+func (*LogCreated) facts() factType        { return factLogCreated }
+func (*EpochChanged) facts() factType      { return factEpochChanged }
+func (*FileRestated) facts() factType      { return factFileRestated }
+func (*TermStarted) facts() factType       { return factTermStarted }
+func (*ControllerStarted) facts() factType { return factControllerStarted }
+func (*ControllerStopped) facts() factType { return factControllerStopped }
+func (*LeadershipChanged) facts() factType { return factLeadershipChanged }
+func (*ClockStepped) facts() factType      { return factClockStepped }
+func (*ListingStarted) facts() factType    { return factListingStarted }
+func (*Synced) facts() factType            { return factSynced }
 
 // Manages reports whether a controller in this mode runs Jobs with that spec.managedBy; empty means unset (design §9).
 func (m Mode) Manages(managedBy string) bool {

@@ -168,8 +168,8 @@ type TickLedger struct {
 // Notice is a Kubernetes Event about a CronJob, by its reason (C-200). Message is evidence.
 type Notice struct{ Reason, Message string }
 
-func (*CronJobSeen) facts() *FactTraits { return &factTraits[factCronJobSeen] }
-func (*CronJobGone) facts() *FactTraits { return &factTraits[factCronJobGone] }
-func (*ZoneRules) facts() *FactTraits   { return &factTraits[factZoneRules] }
-func (*RunSeen) facts() *FactTraits     { return &factTraits[factRunSeen] }
-func (*RunGone) facts() *FactTraits     { return &factTraits[factRunGone] }
+func (*CronJobSeen) facts() factType { return factCronJobSeen }
+func (*CronJobGone) facts() factType { return factCronJobGone }
+func (*ZoneRules) facts() factType   { return factZoneRules }
+func (*RunSeen) facts() factType     { return factRunSeen }
+func (*RunGone) facts() factType     { return factRunGone }

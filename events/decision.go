@@ -151,5 +151,5 @@ func (t *Task) Ended(how Ending) CommandEnded {
 	}
 }
 
-func (*Decision) facts() *FactTraits     { return &factTraits[factDecision] }
-func (*CommandEnded) facts() *FactTraits { return &factTraits[factCommandEnded] }
+func (*Decision) facts() factType     { return factDecision }
+func (*CommandEnded) facts() factType { return factCommandEnded }

@@ -1,18 +1,31 @@
 package events
 
 import (
+	"fmt"
 	"iter"
-
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // FactTraits are the properties that all facts of one type share. A property of a single fact, such as the version that
-// was seen, is a method of its type in this file.
+// was seen, is a method of its type in observed.go.
 type FactTraits struct {
 	Name  string         // of its type
-	Kinds []Kind         // of the records that have such facts; none for facts that stand in for others
+	Kinds []KindTraits   // of the records that have such facts; none for facts that stand in for others
 	About ObjectResource // the object that was observed; 0 when they are no observation of an object
 }
+
+// KindTraits are the properties that all records of one kind share.
+type KindTraits struct {
+	Kind     Kind
+	Name     string
+	Critical bool // skipping such a record could change a decision
+	Source   Source
+}
+
+// The values of KindTraits.Critical, to read in a row.
+const (
+	critical  = true
+	skippable = false
+)
 
 // factType is the place of a type in factTraits. It is not stored.
 type factType uint8
@@ -60,50 +73,179 @@ const (
 	factUnknown
 )
 
-// factTraits has one row for each type of facts.
+// factTraits has one row for each type of facts. Its column of wire forms is factParsers.
 var factTraits = [...]FactTraits{
-	factLogCreated:        {Name: "LogCreated", Kinds: []Kind{KindLogCreated}},
-	factEpochChanged:      {Name: "EpochChanged", Kinds: []Kind{KindEpochChanged}},
-	factPruned:            {Name: "Pruned", Kinds: []Kind{KindPruned}},
-	factFileRestated:      {Name: "FileRestated", Kinds: []Kind{KindFileRestated}},
-	factTermStarted:       {Name: "TermStarted", Kinds: []Kind{KindTermStarted}},
-	factControllerStarted: {Name: "ControllerStarted", Kinds: []Kind{KindControllerStarted}},
-	factControllerStopped: {Name: "ControllerStopped", Kinds: []Kind{KindControllerStopped}},
-	factLeadershipChanged: {Name: "LeadershipChanged", Kinds: []Kind{KindLeadershipChanged}},
-	factClockStepped:      {Name: "ClockStepped", Kinds: []Kind{KindClockStepped}},
-	factListingStarted:    {Name: "ListingStarted", Kinds: []Kind{KindListingStarted}},
-	factSynced:            {Name: "Synced", Kinds: []Kind{KindSynced}},
-	factRivalFound:        {Name: "RivalFound", Kinds: []Kind{KindRivalFound}},
-	factRivalGone:         {Name: "RivalGone", Kinds: []Kind{KindRivalGone}},
-	factLossFound:         {Name: "LossFound", Kinds: []Kind{KindLossFound}},
-	factJobSeen:           {Name: "JobSeen", Kinds: []Kind{KindJobAdded, KindJobChanged}, About: ObjectJob},
-	factJobGone:           {Name: "JobGone", Kinds: []Kind{KindJobDeleted}, About: ObjectJob},
-	factPodSeen:           {Name: "PodSeen", Kinds: []Kind{KindPodAdded, KindPodChanged}, About: ObjectPod},
-	factPodGone:           {Name: "PodGone", Kinds: []Kind{KindPodDeleted}, About: ObjectPod},
-	factGroupSeen:         {Name: "GroupSeen", Kinds: []Kind{KindGroupSeen}},
-	factCronJobSeen: {
-		Name: "CronJobSeen", Kinds: []Kind{KindCronJobAdded, KindCronJobChanged}, About: ObjectCronJob,
+	factLogCreated: {
+		Name:  "LogCreated",
+		Kinds: []KindTraits{{KindLogCreated, "LogCreated", critical, FromController}},
 	},
-	factCronJobGone:    {Name: "CronJobGone", Kinds: []Kind{KindCronJobDeleted}, About: ObjectCronJob},
-	factRunSeen:        {Name: "RunSeen", Kinds: []Kind{KindRunSeen}, About: ObjectJob},
-	factRunGone:        {Name: "RunGone", Kinds: []Kind{KindRunGone}, About: ObjectJob},
-	factJobSpec:        {Name: "JobSpec", Kinds: []Kind{KindSpecStored}},
-	factStoredState:    {Name: "StoredState", Kinds: []Kind{KindStateStored}},
-	factJobResumed:     {Name: "JobResumed", Kinds: []Kind{KindJobResumed}},
-	factTimerFired:     {Name: "TimerFired", Kinds: []Kind{KindTimerFired}},
-	factJobRetired:     {Name: "JobRetired", Kinds: []Kind{KindJobRetired}},
-	factJobTemplate:    {Name: "JobTemplate", Kinds: []Kind{KindTemplateStored}},
-	factJobPolicies:    {Name: "JobPolicies", Kinds: []Kind{KindPoliciesStored}},
-	factZoneRules:      {Name: "ZoneRules", Kinds: []Kind{KindZoneStored}},
-	factDecision:       {Name: "Decision", Kinds: []Kind{KindDecided, KindWouldDecide, KindTicksObserved}},
-	factCommandEnded:   {Name: "CommandEnded", Kinds: []Kind{KindCommandEnded}},
-	factNodeSeen:       {Name: "NodeSeen", Kinds: []Kind{KindNodeChanged}, About: ObjectNode},
-	factNodeGone:       {Name: "NodeGone", Kinds: []Kind{KindNodeGone}, About: ObjectNode},
-	factNamespaceSeen:  {Name: "NamespaceSeen", Kinds: []Kind{KindNamespaceChanged}, About: ObjectNamespace},
-	factClusterWatched: {Name: "ClusterWatched", Kinds: []Kind{KindClusterWatched}},
-	factPassedOver:     {Name: "PassedOver", Kinds: []Kind{KindPassedOver}},
-	factErased:         {Name: "Erased"},
-	factUnknown:        {Name: "Unknown"},
+	factEpochChanged: {
+		Name:  "EpochChanged",
+		Kinds: []KindTraits{{KindEpochChanged, "EpochChanged", critical, FromController}},
+	},
+	factPruned: {
+		Name:  "Pruned",
+		Kinds: []KindTraits{{KindPruned, "Pruned", skippable, FromController}},
+	},
+	factFileRestated: {
+		Name:  "FileRestated",
+		Kinds: []KindTraits{{KindFileRestated, "FileRestated", skippable, FromController}},
+	},
+	factTermStarted: {
+		Name:  "TermStarted",
+		Kinds: []KindTraits{{KindTermStarted, "TermStarted", critical, FromController}},
+	},
+	factControllerStarted: {
+		Name:  "ControllerStarted",
+		Kinds: []KindTraits{{KindControllerStarted, "ControllerStarted", critical, FromController}},
+	},
+	factControllerStopped: {
+		Name:  "ControllerStopped",
+		Kinds: []KindTraits{{KindControllerStopped, "ControllerStopped", critical, FromController}},
+	},
+	factLeadershipChanged: {
+		Name:  "LeadershipChanged",
+		Kinds: []KindTraits{{KindLeadershipChanged, "LeadershipChanged", skippable, FromController}},
+	},
+	factClockStepped: {
+		Name:  "ClockStepped",
+		Kinds: []KindTraits{{KindClockStepped, "ClockStepped", critical, FromController}},
+	},
+	factListingStarted: {
+		Name:  "ListingStarted",
+		Kinds: []KindTraits{{KindListingStarted, "ListingStarted", critical, FromController}},
+	},
+	factSynced: {
+		Name:  "Synced",
+		Kinds: []KindTraits{{KindSynced, "Synced", critical, FromController}},
+	},
+	factRivalFound: {
+		Name:  "RivalFound",
+		Kinds: []KindTraits{{KindRivalFound, "RivalFound", critical, FromController}},
+	},
+	factRivalGone: {
+		Name:  "RivalGone",
+		Kinds: []KindTraits{{KindRivalGone, "RivalGone", critical, FromController}},
+	},
+	factLossFound: {
+		Name:  "LossFound",
+		Kinds: []KindTraits{{KindLossFound, "LossFound", critical, FromController}},
+	},
+	factJobSeen: {
+		Name: "JobSeen", About: ObjectJob,
+		Kinds: []KindTraits{
+			{KindJobAdded, "JobAdded", critical, FromObject},
+			{KindJobChanged, "JobChanged", critical, FromObject},
+		},
+	},
+	factJobGone: {
+		Name: "JobGone", About: ObjectJob,
+		Kinds: []KindTraits{{KindJobDeleted, "JobDeleted", critical, FromObject}},
+	},
+	factPodSeen: {
+		Name: "PodSeen", About: ObjectPod,
+		Kinds: []KindTraits{
+			{KindPodAdded, "PodAdded", critical, FromObject},
+			{KindPodChanged, "PodChanged", critical, FromObject},
+		},
+	},
+	factPodGone: {
+		Name: "PodGone", About: ObjectPod,
+		Kinds: []KindTraits{{KindPodDeleted, "PodDeleted", critical, FromObject}},
+	},
+	factGroupSeen: {
+		Name:  "GroupSeen",
+		Kinds: []KindTraits{{KindGroupSeen, "GroupSeen", critical, FromRecords}},
+	},
+	factCronJobSeen: {
+		Name: "CronJobSeen", About: ObjectCronJob,
+		Kinds: []KindTraits{
+			{KindCronJobAdded, "CronJobAdded", critical, FromObject},
+			{KindCronJobChanged, "CronJobChanged", critical, FromObject},
+		},
+	},
+	factCronJobGone: {
+		Name: "CronJobGone", About: ObjectCronJob,
+		Kinds: []KindTraits{{KindCronJobDeleted, "CronJobDeleted", critical, FromObject}},
+	},
+	factRunSeen: {
+		Name: "RunSeen", About: ObjectJob,
+		Kinds: []KindTraits{{KindRunSeen, "RunSeen", critical, FromObject}},
+	},
+	factRunGone: {
+		Name: "RunGone", About: ObjectJob,
+		Kinds: []KindTraits{{KindRunGone, "RunGone", critical, FromObject}},
+	},
+	factJobSpec: {
+		Name:  "JobSpec",
+		Kinds: []KindTraits{{KindSpecStored, "SpecStored", critical, WithObject}},
+	},
+	factStoredState: {
+		Name:  "StoredState",
+		Kinds: []KindTraits{{KindStateStored, "StateStored", critical, FromController}},
+	},
+	factJobResumed: {
+		Name:  "JobResumed",
+		Kinds: []KindTraits{{KindJobResumed, "JobResumed", critical, FromRecords}},
+	},
+	factTimerFired: {
+		Name:  "TimerFired",
+		Kinds: []KindTraits{{KindTimerFired, "TimerFired", critical, FromRecords}},
+	},
+	factJobRetired: {
+		Name:  "JobRetired",
+		Kinds: []KindTraits{{KindJobRetired, "JobRetired", critical, FromRecords}},
+	},
+	factJobTemplate: {
+		Name:  "JobTemplate",
+		Kinds: []KindTraits{{KindTemplateStored, "TemplateStored", skippable, WithObject}},
+	},
+	factJobPolicies: {
+		Name:  "JobPolicies",
+		Kinds: []KindTraits{{KindPoliciesStored, "PoliciesStored", critical, WithObject}},
+	},
+	factZoneRules: {
+		Name:  "ZoneRules",
+		Kinds: []KindTraits{{KindZoneStored, "ZoneStored", critical, WithObject}},
+	},
+	factDecision: {
+		Name: "Decision",
+		Kinds: []KindTraits{
+			{KindDecided, "Decided", critical, FromRecords},
+			{KindWouldDecide, "WouldDecide", skippable, FromRecords},
+			{KindTicksObserved, "TicksObserved", critical, FromRecords},
+		},
+	},
+	factCommandEnded: {
+		Name:  "CommandEnded",
+		Kinds: []KindTraits{{KindCommandEnded, "CommandEnded", critical, FromRecords}},
+	},
+	factNodeSeen: {
+		Name: "NodeSeen", About: ObjectNode,
+		Kinds: []KindTraits{{KindNodeChanged, "NodeChanged", skippable, FromObject}},
+	},
+	factNodeGone: {
+		Name: "NodeGone", About: ObjectNode,
+		Kinds: []KindTraits{{KindNodeGone, "NodeGone", skippable, FromObject}},
+	},
+	factNamespaceSeen: {
+		Name: "NamespaceSeen", About: ObjectNamespace,
+		Kinds: []KindTraits{{KindNamespaceChanged, "NamespaceChanged", skippable, FromObject}},
+	},
+	factClusterWatched: {
+		Name:  "ClusterWatched",
+		Kinds: []KindTraits{{KindClusterWatched, "ClusterWatched", skippable, FromController}},
+	},
+	factPassedOver: {
+		Name:  "PassedOver",
+		Kinds: []KindTraits{{KindPassedOver, "PassedOver", skippable, FromRecords}},
+	},
+	factErased: {
+		Name: "Erased",
+	},
+	factUnknown: {
+		Name: "Unknown",
+	},
 }
 
 // AllFactTraits yields the row of each type of facts.
@@ -122,41 +264,76 @@ func TraitsOf(f Facts) *FactTraits {
 	if f == nil {
 		return nil
 	}
-	return f.facts()
+	return &factTraits[f.facts()]
 }
 
-// aboutObject is a fact with About in its row. The UID is that of the Job or CronJob that the observation names, for
-// facts that do not say one.
-type aboutObject interface{ object(of types.UID) Object }
+// maxKind is the highest number of a kind.
+const maxKind = KindPassedOver
 
-func (f *JobSeen) object(of types.UID) Object     { return Object{ObjectJob, of, f.Version, false} }
-func (f *JobGone) object(of types.UID) Object     { return Object{ObjectJob, of, f.Version, true} }
-func (f *RunSeen) object(types.UID) Object        { return Object{ObjectJob, f.Job, f.Version, false} }
-func (f *RunGone) object(types.UID) Object        { return Object{ObjectJob, f.Job, f.Version, true} }
-func (f *PodSeen) object(types.UID) Object        { return Object{ObjectPod, f.UID, f.Version, false} }
-func (f *PodGone) object(types.UID) Object        { return Object{ObjectPod, f.UID, f.Version, true} }
-func (f *CronJobSeen) object(of types.UID) Object { return Object{ObjectCronJob, of, f.Version, false} }
-func (f *CronJobGone) object(of types.UID) Object { return Object{ObjectCronJob, of, f.Version, true} }
-func (f *NodeSeen) object(types.UID) Object       { return Object{ObjectNode, f.UID, 0, false} }
-func (f *NodeGone) object(types.UID) Object       { return Object{ObjectNode, f.UID, 0, true} }
-func (f *NamespaceSeen) object(types.UID) Object  { return Object{ObjectNamespace, f.UID, 0, f.Gone} }
-
-// PodIn is the pod that the facts observe, there or gone; false for all other facts.
-func PodIn(f Facts) (types.UID, bool) {
-	if t := TraitsOf(f); t == nil || t.About != ObjectPod {
-		return "", false
-	}
-	return f.(aboutObject).object("").UID, true
+// kindRow is a kind's place in factTraits.
+type kindRow struct {
+	*KindTraits
+	facts factType
 }
 
-func (f *LogCreated) epoch() uint64   { return f.Epoch }
-func (f *EpochChanged) epoch() uint64 { return f.Epoch }
-
-// EpochIn is the epoch that begins with the facts; false for facts that begin none.
-func EpochIn(f Facts) (uint64, bool) {
-	begins, ok := f.(interface{ epoch() uint64 })
-	if !ok {
-		return 0, false
+// kinds is factTraits by kind. A number between two kinds has a row that is zero.
+var kinds = func() (all [maxKind + 1]kindRow) {
+	for i := range factTraits {
+		for j := range factTraits[i].Kinds {
+			k := &factTraits[i].Kinds[j]
+			all[k.Kind] = kindRow{k, factType(i)}
+		}
 	}
-	return begins.epoch(), true
+	return all
+}()
+
+// row is the kind's; zero for a kind that this program does not know.
+func (k Kind) row() kindRow {
+	if k > maxKind {
+		return kindRow{}
+	}
+	return kinds[k]
+}
+
+// Known reports whether this program knows the kind.
+func (k Kind) Known() bool { return k.row().KindTraits != nil }
+
+// Facts is the row of the facts that records of the kind have; that of Unknown for a kind that is not known.
+func (k Kind) Facts() *FactTraits { return &factTraits[k.facts()] }
+
+func (k Kind) facts() factType {
+	if !k.Known() {
+		return factUnknown
+	}
+	return k.row().facts
+}
+
+// Critical reports whether skipping a record of this kind could change a decision. Of a kind that is not known, only
+// the record's own header can say.
+func (k Kind) Critical() bool { return k.Known() && k.row().KindTraits.Critical }
+
+// Source says what leads to records of the kind; 0 for a kind that is not known.
+func (k Kind) Source() Source {
+	if !k.Known() {
+		return 0
+	}
+	return k.row().KindTraits.Source
+}
+
+// String is the kind's name, or its number when it is not known.
+func (k Kind) String() string {
+	if k.Known() {
+		return k.row().Name
+	}
+	return fmt.Sprintf("Kind(%d)", uint16(k))
+}
+
+// KindNamed finds a kind by its name.
+func KindNamed(name string) (Kind, bool) {
+	for k := range kinds {
+		if k := Kind(k); k.Known() && k.row().Name == name {
+			return k, true
+		}
+	}
+	return 0, false
 }

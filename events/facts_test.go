@@ -2,8 +2,8 @@ package events_test
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
-	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -22,18 +22,24 @@ func TestEveryKindHasOneRowOfFacts(t *testing.T) {
 			t.Errorf("the name %q is empty, or of two rows", row.Name)
 		}
 		names[row.Name] = true
-		for _, kind := range row.Kinds {
-			if rows[kind] != nil {
-				t.Errorf("%s is a kind of %s and of %s", kind, rows[kind].Name, row.Name)
+		for _, k := range row.Kinds {
+			if rows[k.Kind] != nil {
+				t.Errorf("%s is a kind of %s and of %s", k.Kind, rows[k.Kind].Name, row.Name)
 			}
-			rows[kind] = row
+			rows[k.Kind] = row
+			if found, ok := events.KindNamed(k.Name); k.Name == "" || !ok || found != k.Kind || k.Kind.String() != k.Name {
+				t.Errorf("the kind with the name %q is %s", k.Name, found)
+			}
+			if k.Kind.Critical() != k.Critical || k.Kind.Source() != k.Source || k.Kind.Facts() != row {
+				t.Errorf("%s is not what its row says", k.Kind)
+			}
 		}
 	}
 	all := examples.Facts()
 	for kind, f := range all {
 		t.Run(kind.String(), func(t *testing.T) {
 			row, name := events.TraitsOf(f), reflect.TypeOf(f).Elem().Name()
-			if row != rows[kind] || row.Name != name || !slices.Contains(row.Kinds, kind) {
+			if row != rows[kind] || row.Name != name {
 				t.Fatalf("the facts are a %s, and their row is %+v", name, row)
 			}
 			checkObject(t, kind, row, f)
@@ -46,6 +52,18 @@ func TestEveryKindHasOneRowOfFacts(t *testing.T) {
 	}
 	for kind, row := range rows {
 		t.Errorf("no example has the kind %s of %s", kind, row.Name)
+	}
+}
+
+// TestAKindThatIsNotKnownHasNoTraits: one between two kinds, and one above all.
+func TestAKindThatIsNotKnownHasNoTraits(t *testing.T) {
+	for _, k := range []events.Kind{0, 6, 9999} {
+		if k.Known() || k.Critical() || k.Source() != 0 || k.Facts().Name != "Unknown" {
+			t.Errorf("%s: known %t, critical %t, source %d, %s", k, k.Known(), k.Critical(), k.Source(), k.Facts().Name)
+		}
+		if want := fmt.Sprintf("Kind(%d)", k); k.String() != want {
+			t.Errorf("it is called %s, not %s", k, want)
+		}
 	}
 }
 

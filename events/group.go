@@ -18,7 +18,7 @@ type GroupSeen struct {
 	Workload, PodGroup string
 }
 
-func (*GroupSeen) facts() *FactTraits { return &factTraits[factGroupSeen] }
+func (*GroupSeen) facts() factType { return factGroupSeen }
 
 func groupToWire(f *GroupSeen, free *[]string) *pb.GroupSeen {
 	*free = append(*free, f.Workload, f.PodGroup)
@@ -26,6 +26,14 @@ func groupToWire(f *GroupSeen, free *[]string) *pb.GroupSeen {
 		Workloads: f.Workloads, WorkloadUsable: f.WorkloadUsable, PodGroups: f.PodGroups, PodGroupUsable: f.PodGroupUsable,
 		Unavailable: f.Unavailable, MinCount: f.MinCount, Delegated: f.Delegated,
 	}
+}
+
+func parseGroup(stored []byte, free []string) (Facts, error) {
+	var m pb.GroupSeen
+	if err := parse(stored, &m); err != nil {
+		return nil, err
+	}
+	return groupFromWire(&m, &texts{all: free}), nil
 }
 
 func groupFromWire(w *pb.GroupSeen, t *texts) *GroupSeen {

@@ -240,12 +240,12 @@ func (f *JobRetired) Differs(o *JobRetired) []string {
 	)
 }
 
-func (*JobSeen) facts() *FactTraits     { return &factTraits[factJobSeen] }
-func (*JobGone) facts() *FactTraits     { return &factTraits[factJobGone] }
-func (*JobSpec) facts() *FactTraits     { return &factTraits[factJobSpec] }
-func (*JobTemplate) facts() *FactTraits { return &factTraits[factJobTemplate] }
-func (*JobPolicies) facts() *FactTraits { return &factTraits[factJobPolicies] }
-func (*StoredState) facts() *FactTraits { return &factTraits[factStoredState] }
-func (*JobResumed) facts() *FactTraits  { return &factTraits[factJobResumed] }
-func (*TimerFired) facts() *FactTraits  { return &factTraits[factTimerFired] }
-func (*JobRetired) facts() *FactTraits  { return &factTraits[factJobRetired] }
+func (*JobSeen) facts() factType     { return factJobSeen }
+func (*JobGone) facts() factType     { return factJobGone }
+func (*JobSpec) facts() factType     { return factJobSpec }
+func (*JobTemplate) facts() factType { return factJobTemplate }
+func (*JobPolicies) facts() factType { return factJobPolicies }
+func (*StoredState) facts() factType { return factStoredState }
+func (*JobResumed) facts() factType  { return factJobResumed }
+func (*TimerFired) facts() factType  { return factTimerFired }
+func (*JobRetired) facts() factType  { return factJobRetired }

@@ -1,7 +1,5 @@
 package events
 
-import "fmt"
-
 // Kind is the type of a record. Its numbers and names never change; record.proto describes each.
 type Kind uint16
 
@@ -61,12 +59,6 @@ const (
 	KindPassedOver       Kind = 54
 )
 
-type kindInfo struct {
-	name     string
-	critical bool
-	source   Source
-}
-
 // Source says what leads to records of a kind: by it the budget of a namespace bounds them.
 type Source uint8
 
@@ -81,78 +73,3 @@ const (
 	// FromController: of the controller's own life: starts, listings, files. No user causes one.
 	FromController Source = 4
 )
-
-// kinds describes every kind this program knows. A kind is critical if skipping such a record could change a decision.
-var kinds = map[Kind]kindInfo{
-	KindLogCreated:        {"LogCreated", true, FromController},
-	KindEpochChanged:      {"EpochChanged", true, FromController},
-	KindPruned:            {"Pruned", false, FromController},
-	KindFileRestated:      {"FileRestated", false, FromController},
-	KindTermStarted:       {"TermStarted", true, FromController},
-	KindControllerStarted: {"ControllerStarted", true, FromController},
-	KindControllerStopped: {"ControllerStopped", true, FromController},
-	KindLeadershipChanged: {"LeadershipChanged", false, FromController},
-	KindClockStepped:      {"ClockStepped", true, FromController},
-	KindListingStarted:    {"ListingStarted", true, FromController},
-	KindSynced:            {"Synced", true, FromController},
-	KindRivalFound:        {"RivalFound", true, FromController},
-	KindRivalGone:         {"RivalGone", true, FromController},
-	KindLossFound:         {"LossFound", true, FromController},
-	KindJobAdded:          {"JobAdded", true, FromObject},
-	KindJobChanged:        {"JobChanged", true, FromObject},
-	KindJobDeleted:        {"JobDeleted", true, FromObject},
-	KindPodAdded:          {"PodAdded", true, FromObject},
-	KindPodChanged:        {"PodChanged", true, FromObject},
-	KindPodDeleted:        {"PodDeleted", true, FromObject},
-	KindGroupSeen:         {"GroupSeen", true, FromRecords},
-	KindCronJobAdded:      {"CronJobAdded", true, FromObject},
-	KindCronJobChanged:    {"CronJobChanged", true, FromObject},
-	KindCronJobDeleted:    {"CronJobDeleted", true, FromObject},
-	KindSpecStored:        {"SpecStored", true, WithObject},
-	KindStateStored:       {"StateStored", true, FromController},
-	KindJobResumed:        {"JobResumed", true, FromRecords},
-	KindTimerFired:        {"TimerFired", true, FromRecords},
-	KindJobRetired:        {"JobRetired", true, FromRecords},
-	KindTemplateStored:    {"TemplateStored", false, WithObject},
-	KindPoliciesStored:    {"PoliciesStored", true, WithObject},
-	KindZoneStored:        {"ZoneStored", true, WithObject},
-	KindRunSeen:           {"RunSeen", true, FromObject},
-	KindRunGone:           {"RunGone", true, FromObject},
-	KindDecided:           {"Decided", true, FromRecords},
-	KindWouldDecide:       {"WouldDecide", false, FromRecords},
-	KindCommandEnded:      {"CommandEnded", true, FromRecords},
-	KindTicksObserved:     {"TicksObserved", true, FromRecords},
-	KindNodeChanged:       {"NodeChanged", false, FromObject},
-	KindNodeGone:          {"NodeGone", false, FromObject},
-	KindNamespaceChanged:  {"NamespaceChanged", false, FromObject},
-	KindClusterWatched:    {"ClusterWatched", false, FromController},
-	KindPassedOver:        {"PassedOver", false, FromRecords},
-}
-
-// Known reports whether this program knows the kind.
-func (k Kind) Known() bool { _, ok := kinds[k]; return ok }
-
-// Critical reports whether skipping a record of this kind could change a decision. Of a kind that is not known, only
-// the record's own header can say.
-func (k Kind) Critical() bool { return kinds[k].critical }
-
-// Source says what leads to records of the kind; 0 for a kind that is not known.
-func (k Kind) Source() Source { return kinds[k].source }
-
-// String is the kind's name, or its number when it is not known.
-func (k Kind) String() string {
-	if info, ok := kinds[k]; ok {
-		return info.name
-	}
-	return fmt.Sprintf("Kind(%d)", uint16(k))
-}
-
-// KindNamed finds a kind by its name.
-func KindNamed(name string) (Kind, bool) {
-	for k, info := range kinds {
-		if info.name == name {
-			return k, true
-		}
-	}
-	return 0, false
-}

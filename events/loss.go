@@ -65,4 +65,4 @@ func (l Loss) String() string {
 	return fmt.Sprintf("%s says that the log had record %d of epoch %d, with the hash %s", l.Witness, l.Sequence, l.Epoch, l.Hash)
 }
 
-func (*LossFound) facts() *FactTraits { return &factTraits[factLossFound] }
+func (*LossFound) facts() factType { return factLossFound }

@@ -48,6 +48,30 @@ func (o *Observation) Object() Object {
 	return Object{}
 }
 
+// aboutObject is a fact with About in its row. The UID is that of the Job or CronJob that the observation names, for
+// facts that do not say one.
+type aboutObject interface{ object(of types.UID) Object }
+
+func (f *JobSeen) object(of types.UID) Object     { return Object{ObjectJob, of, f.Version, false} }
+func (f *JobGone) object(of types.UID) Object     { return Object{ObjectJob, of, f.Version, true} }
+func (f *RunSeen) object(types.UID) Object        { return Object{ObjectJob, f.Job, f.Version, false} }
+func (f *RunGone) object(types.UID) Object        { return Object{ObjectJob, f.Job, f.Version, true} }
+func (f *PodSeen) object(types.UID) Object        { return Object{ObjectPod, f.UID, f.Version, false} }
+func (f *PodGone) object(types.UID) Object        { return Object{ObjectPod, f.UID, f.Version, true} }
+func (f *CronJobSeen) object(of types.UID) Object { return Object{ObjectCronJob, of, f.Version, false} }
+func (f *CronJobGone) object(of types.UID) Object { return Object{ObjectCronJob, of, f.Version, true} }
+func (f *NodeSeen) object(types.UID) Object       { return Object{ObjectNode, f.UID, 0, false} }
+func (f *NodeGone) object(types.UID) Object       { return Object{ObjectNode, f.UID, 0, true} }
+func (f *NamespaceSeen) object(types.UID) Object  { return Object{ObjectNamespace, f.UID, 0, f.Gone} }
+
+// PodIn is the pod that the facts observe, there or gone; false for all other facts.
+func PodIn(f Facts) (types.UID, bool) {
+	if t := TraitsOf(f); t == nil || t.About != ObjectPod {
+		return "", false
+	}
+	return f.(aboutObject).object("").UID, true
+}
+
 // Namespace is that of the object; empty for a node or a namespace, and for an observation of no object.
 func (o *Observation) Namespace() string {
 	if o.Evidence.Namespace != "" {
@@ -72,4 +96,4 @@ type ObjectsWent struct {
 	Objects  uint64
 }
 
-func (*PassedOver) facts() *FactTraits { return &factTraits[factPassedOver] }
+func (*PassedOver) facts() factType { return factPassedOver }

@@ -129,5 +129,5 @@ type PodGone struct {
 	Moved   bool
 }
 
-func (*PodSeen) facts() *FactTraits { return &factTraits[factPodSeen] }
-func (*PodGone) facts() *FactTraits { return &factTraits[factPodGone] }
+func (*PodSeen) facts() factType { return factPodSeen }
+func (*PodGone) facts() factType { return factPodGone }

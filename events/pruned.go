@@ -60,4 +60,4 @@ func (r PruneReason) String() string {
 	return "unknown"
 }
 
-func (*Pruned) facts() *FactTraits { return &factTraits[factPruned] }
+func (*Pruned) facts() factType { return factPruned }

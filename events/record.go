@@ -50,7 +50,10 @@ func (b Batch) Last() Sequence {
 }
 
 // Facts is the part of a record that decisions may read. The types below are all that implement it.
-type Facts interface{ facts() *FactTraits }
+type Facts interface {
+	facts() factType
+	encode(e encoding) encoding // it adds their stored form
+}
 
 // Erased stands in for facts that were erased; the chain still covers them.
 type Erased struct {
@@ -60,8 +63,8 @@ type Erased struct {
 // Unknown holds the facts of a kind that this program does not know, as they were stored.
 type Unknown struct{ Bytes []byte }
 
-func (*Erased) facts() *FactTraits  { return &factTraits[factErased] }
-func (*Unknown) facts() *FactTraits { return &factTraits[factUnknown] }
+func (*Erased) facts() factType  { return factErased }
+func (*Unknown) facts() factType { return factUnknown }
 
 // Claim names the create that made a pod, by its annotation. No decision reads it, and it is not recorded.
 type Claim struct {

@@ -20,5 +20,5 @@ type RivalAct struct {
 // RivalGone says that a later run has watched for a minute, and no one else worked on the Jobs: decisions go on.
 type RivalGone struct{}
 
-func (*RivalFound) facts() *FactTraits { return &factTraits[factRivalFound] }
-func (*RivalGone) facts() *FactTraits  { return &factTraits[factRivalGone] }
+func (*RivalFound) facts() factType { return factRivalFound }
+func (*RivalGone) facts() factType  { return factRivalGone }

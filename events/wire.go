@@ -28,10 +28,9 @@ const commonBytes = 256
 func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	buf, begin := beginField(slices.Grow(buf, commonBytes), recordHeader)
 	buf = endField(appendHeader(buf, &r.Header), begin)
-	var texts []string
 	start := len(buf)
 	buf, begin = beginField(buf, recordFacts)
-	buf, err := appendFacts(buf, r.Facts, &texts)
+	buf, texts, err := appendFacts(buf, r.Facts)
 	if err != nil {
 		return nil, fmt.Errorf("encode record %d: %w", r.Sequence, err)
 	}
@@ -68,8 +67,8 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 
 // EncodeFacts gives the bytes that two decisions are compared by: the facts alone, without evidence.
 func EncodeFacts(f Facts) ([]byte, error) {
-	var texts []string
-	return appendFacts(nil, f, &texts)
+	encoded, _, err := appendFacts(nil, f)
+	return encoded, err
 }
 
 // DecodeRecord reads a stored record whole. The record is valid: Apply needs no further check. An error means that the

@@ -18,6 +18,16 @@ func NodeFromWire(w *pb.NodeSeen) *NodeSeen {
 	}
 }
 
+func nodeGoneToWire(f *NodeGone) *pb.NodeGone {
+	return &pb.NodeGone{Name: f.Name, Uid: uidToWire(f.UID), Missed: f.Missed, Replaced: f.Replaced}
+}
+
+func nodeGoneFromWire(w *pb.NodeGone) *NodeGone {
+	return &NodeGone{
+		Name: w.GetName(), UID: uidFromWire(w.GetUid()), Missed: w.GetMissed(), Replaced: w.GetReplaced(),
+	}
+}
+
 // NamespaceToWire and NamespaceFromWire are the wire form of the end of a namespace.
 func NamespaceToWire(f *NamespaceSeen) *pb.NamespaceSeen {
 	return &pb.NamespaceSeen{Name: f.Name, Uid: uidToWire(f.UID), Deleted: int64(f.Deleted), Gone: f.Gone, Missed: f.Missed}

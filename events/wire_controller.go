@@ -7,6 +7,22 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
+func logCreatedToWire(f *LogCreated) *pb.LogCreated {
+	return &pb.LogCreated{LogId: f.LogID, Epoch: f.Epoch, Format: f.Format}
+}
+
+func logCreatedFromWire(w *pb.LogCreated) *LogCreated {
+	return &LogCreated{LogID: w.GetLogId(), Epoch: w.GetEpoch(), Format: w.GetFormat()}
+}
+
+func termToWire(f *TermStarted) *pb.TermStarted {
+	return &pb.TermStarted{Term: f.Term, Previous: hashToWire(f.Previous)}
+}
+
+func termFromWire(w *pb.TermStarted) *TermStarted {
+	return &TermStarted{Term: w.GetTerm(), Previous: hashFromWire(w.GetPrevious())}
+}
+
 func epochToWire(f *EpochChanged) *pb.EpochChanged {
 	w := &pb.EpochChanged{Epoch: f.Epoch, Reason: pb.EpochReason(f.Reason)}
 	if r := f.Rewind; r != (Rewind{}) {
@@ -26,6 +42,10 @@ func lossToWire(l *Loss) *pb.Loss {
 	}
 }
 
+func lossFoundToWire(f *LossFound) *pb.LossFound { return &pb.LossFound{Loss: lossToWire(&f.Loss)} }
+
+func lossFoundFromWire(w *pb.LossFound) *LossFound { return &LossFound{lossFromWire(w.GetLoss())} }
+
 func lossFromWire(w *pb.Loss) Loss {
 	return Loss{
 		Witness: Witness(w.GetWitness()), Epoch: w.GetEpoch(), Sequence: Sequence(w.GetSequence()), Job: uidFromWire(w.GetJob()),
@@ -33,14 +53,14 @@ func lossFromWire(w *pb.Loss) Loss {
 	}
 }
 
-func epochFromWire(w *pb.EpochChanged) (Facts, error) {
+func epochFromWire(w *pb.EpochChanged) *EpochChanged {
 	f := &EpochChanged{Epoch: w.GetEpoch(), Reason: EpochReason(w.GetReason()), Lost: lossFromWire(w.GetLost())}
 	if r := w.GetRewind(); r != nil {
 		f.Rewind = Rewind{
 			Resource: Resource(r.GetResource()), Known: r.GetKnown(), Found: r.GetFound(), Object: uidFromWire(r.GetObject()),
 		}
 	}
-	return f, nil
+	return f
 }
 
 func startedToWire(f *ControllerStarted) *pb.ControllerStarted {
@@ -61,12 +81,12 @@ func readerFromWire(w *pb.ReaderVersion) ReaderVersion {
 	return ReaderVersion{Format: w.GetFormat(), Rules: w.GetRules(), Fold: w.GetFold(), Program: w.GetProgram()}
 }
 
-func startedFromWire(w *pb.ControllerStarted) (Facts, error) {
+func startedFromWire(w *pb.ControllerStarted) *ControllerStarted {
 	return &ControllerStarted{
 		Version: w.GetVersion(), RulesVersion: w.GetRulesVersion(), ZoneData: w.GetZoneData(),
 		Settings: SettingsFromWire(w.GetSettings()), Key: w.GetKey(), KeyBefore: w.GetKeyBefore(), FoldVersion: w.GetFoldVersion(),
 		Least: readerFromWire(w.GetLeast()),
-	}, nil
+	}
 }
 
 // SettingsToWire translates settings for a record or a stored state.
@@ -127,8 +147,18 @@ func SettingsFromWire(s *pb.Settings) Settings {
 	}
 }
 
-func clockFromWire(w *pb.ClockStepped) (Facts, error) {
-	return &ClockStepped{Step: time.Duration(w.GetStep())}, nil
+func leadershipToWire(f *LeadershipChanged) *pb.LeadershipChanged {
+	return &pb.LeadershipChanged{Leading: f.Leading, Identity: f.Identity}
+}
+
+func leadershipFromWire(w *pb.LeadershipChanged) *LeadershipChanged {
+	return &LeadershipChanged{Leading: w.GetLeading(), Identity: w.GetIdentity()}
+}
+
+func clockToWire(f *ClockStepped) *pb.ClockStepped { return &pb.ClockStepped{Step: int64(f.Step)} }
+
+func clockFromWire(w *pb.ClockStepped) *ClockStepped {
+	return &ClockStepped{Step: time.Duration(w.GetStep())}
 }
 
 func resourcesToWire(rs []Resource) []pb.Resource {
@@ -159,7 +189,7 @@ func listingToWire(f *ListingStarted) *pb.ListingStarted {
 	}
 }
 
-func listingFromWire(w *pb.ListingStarted) (Facts, error) {
+func listingFromWire(w *pb.ListingStarted) (*ListingStarted, error) {
 	if len(w.GetResources()) != len(w.GetLastVersions()) {
 		return nil, errVersions
 	}
@@ -172,7 +202,11 @@ func listingFromWire(w *pb.ListingStarted) (Facts, error) {
 	}, nil
 }
 
-func syncedFromWire(w *pb.Synced) (Facts, error) {
+func syncedToWire(f *Synced) *pb.Synced {
+	return &pb.Synced{Resources: resourcesToWire(f.Resources), Versions: f.Versions}
+}
+
+func syncedFromWire(w *pb.Synced) (*Synced, error) {
 	if len(w.GetResources()) != len(w.GetVersions()) {
 		return nil, errVersions
 	}
@@ -199,8 +233,8 @@ func RivalActsFromWire(ws []*pb.RivalAct) (acts []RivalAct) {
 	return acts
 }
 
-func rivalFromWire(w *pb.RivalFound) (Facts, error) {
-	return &RivalFound{Acts: RivalActsFromWire(w.GetActs())}, nil
+func rivalFromWire(w *pb.RivalFound) *RivalFound {
+	return &RivalFound{Acts: RivalActsFromWire(w.GetActs())}
 }
 
 func fileRestatedToWire(f *FileRestated) *pb.FileRestated {
@@ -209,9 +243,9 @@ func fileRestatedToWire(f *FileRestated) *pb.FileRestated {
 	}
 }
 
-func fileRestatedFromWire(w *pb.FileRestated) (Facts, error) {
+func fileRestatedFromWire(w *pb.FileRestated) *FileRestated {
 	return &FileRestated{
 		File: Sequence(w.GetFile()), Streams: w.GetStreams(), Bytes: w.GetBytes(),
 		RivalActs: RivalActsFromWire(w.GetRivalActs()), RivalQuiet: Time(w.GetRivalQuiet()),
-	}, nil
+	}
 }

@@ -89,6 +89,24 @@ func RunFromWire(w *pb.RunSeen) *RunSeen {
 	}
 }
 
+func cronJobGoneToWire(f *CronJobGone) *pb.CronJobGone {
+	return &pb.CronJobGone{Version: f.Version, Missed: f.Missed}
+}
+
+func cronJobGoneFromWire(w *pb.CronJobGone) *CronJobGone {
+	return &CronJobGone{Version: w.GetVersion(), Missed: w.GetMissed()}
+}
+
+func runGoneToWire(f *RunGone) *pb.RunGone {
+	return &pb.RunGone{Job: uidToWire(f.Job), Version: f.Version, Missed: f.Missed, Left: f.Left}
+}
+
+func runGoneFromWire(w *pb.RunGone) *RunGone {
+	return &RunGone{
+		Job: uidFromWire(w.GetJob()), Version: w.GetVersion(), Missed: w.GetMissed(), Left: w.GetLeft(),
+	}
+}
+
 // UIDsToWire and UIDsFromWire are the wire form of a list of UIDs.
 func UIDsToWire(all []types.UID) [][]byte { return uidsToWire(all) }
 

@@ -20,6 +20,14 @@ func decisionToWire(f *Decision, free *[]string) *pb.Decision {
 	return w
 }
 
+func parseDecision(stored []byte, free []string) (Facts, error) {
+	var m pb.Decision
+	if err := parse(stored, &m); err != nil {
+		return nil, err
+	}
+	return decisionFromWire(&m, &texts{all: free})
+}
+
 func decisionFromWire(w *pb.Decision, t *texts) (Facts, error) {
 	f := &Decision{RulesVersion: w.GetRulesVersion()}
 	for _, s := range w.GetSteps() {
@@ -88,7 +96,7 @@ func endedToWire(f *CommandEnded) *pb.CommandEnded {
 	}
 }
 
-func endedFromWire(w *pb.CommandEnded) (Facts, error) {
+func endedFromWire(w *pb.CommandEnded) *CommandEnded {
 	f := &CommandEnded{
 		Type: CommandKind(w.GetType()), Ordinal: w.GetOrdinal(), Pod: uidFromWire(w.GetPod()),
 		Command: CommandNameFromWire(w.GetCommand()), Ending: Ending(w.GetEnding()), UID: uidFromWire(w.GetUid()),
@@ -99,5 +107,5 @@ func endedFromWire(w *pb.CommandEnded) (Facts, error) {
 	if f.Pod == "" && f.Type.changesPod() {
 		f.Pod = f.UID
 	}
-	return f, nil
+	return f
 }

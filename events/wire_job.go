@@ -43,6 +43,14 @@ func jobSeenToWire(f *JobSeen, free *[]string) *pb.JobSeen {
 	return w
 }
 
+func parseJobSeen(stored []byte, free []string) (Facts, error) {
+	var m pb.JobSeen
+	if err := parse(stored, &m); err != nil {
+		return nil, err
+	}
+	return jobSeenFromWire(&m, &texts{all: free}), nil
+}
+
 func jobSeenFromWire(w *pb.JobSeen, t *texts) *JobSeen {
 	f := &JobSeen{
 		Version: w.GetVersion(), Generation: w.GetGeneration(), Created: Time(w.GetCreated()), Deleted: Time(w.GetDeleted()),
@@ -56,6 +64,12 @@ func jobSeenFromWire(w *pb.JobSeen, t *texts) *JobSeen {
 	return f
 }
 
+func jobGoneToWire(f *JobGone) *pb.JobGone { return &pb.JobGone{Version: f.Version, Missed: f.Missed} }
+
+func jobGoneFromWire(w *pb.JobGone) *JobGone {
+	return &JobGone{Version: w.GetVersion(), Missed: w.GetMissed()}
+}
+
 func retiredToWire(f *JobRetired) *pb.JobRetired {
 	return &pb.JobRetired{
 		Result: pb.JobResult(f.Result), Reason: string(f.Reason), Succeeded: f.Succeeded, Failed: f.Failed,
@@ -63,11 +77,11 @@ func retiredToWire(f *JobRetired) *pb.JobRetired {
 	}
 }
 
-func retiredFromWire(w *pb.JobRetired) (Facts, error) {
+func retiredFromWire(w *pb.JobRetired) *JobRetired {
 	return &JobRetired{
 		Result: JobResult(w.GetResult()), Reason: Reason(w.GetReason()), Succeeded: w.GetSucceeded(), Failed: w.GetFailed(),
 		Started: Time(w.GetStarted()), Finished: Time(w.GetFinished()),
-	}, nil
+	}
 }
 
 // SpecToWire translates a spec's content for a record or a stored state.
@@ -108,6 +122,14 @@ func PoliciesFromWire(w *pb.JobPolicies) *JobPolicies {
 	return &JobPolicies{
 		Hash: w.GetHash(), Selector: w.GetSelector(), PodFailurePolicy: w.GetPodFailurePolicy(), SuccessPolicy: w.GetSuccessPolicy(),
 	}
+}
+
+func templateToWire(f *JobTemplate) *pb.JobTemplate {
+	return &pb.JobTemplate{Hash: f.Hash, Size: f.Size}
+}
+
+func templateFromWire(w *pb.JobTemplate) *JobTemplate {
+	return &JobTemplate{Hash: w.GetHash(), Size: w.GetSize()}
 }
 
 // StatusToWire translates a status for a record or a stored state. Condition messages join free, in order.

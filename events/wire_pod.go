@@ -26,8 +26,6 @@ func PodToWire(f *PodSeen) *pb.PodSeen {
 	return w
 }
 
-func podSeenFromWire(w *pb.PodSeen) (Facts, error) { return PodFromWire(w), nil }
-
 // PodFromWire is the inverse of PodToWire.
 func PodFromWire(w *pb.PodSeen) *PodSeen {
 	f := &PodSeen{
@@ -48,4 +46,14 @@ func PodFromWire(w *pb.PodSeen) *PodSeen {
 		f.Conditions = append(f.Conditions, PodCondition{Type: c.GetType(), Status: c.GetStatus()})
 	}
 	return f
+}
+
+func podGoneToWire(f *PodGone) *pb.PodGone {
+	return &pb.PodGone{Uid: uidToWire(f.UID), Version: f.Version, Missed: f.Missed, Moved: f.Moved}
+}
+
+func podGoneFromWire(w *pb.PodGone) *PodGone {
+	return &PodGone{
+		UID: uidFromWire(w.GetUid()), Version: w.GetVersion(), Missed: w.GetMissed(), Moved: w.GetMoved(),
+	}
 }

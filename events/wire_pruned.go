@@ -18,7 +18,7 @@ func prunedToWire(f *Pruned) *pb.Pruned {
 	return w
 }
 
-func prunedFromWire(w *pb.Pruned) (Facts, error) {
+func prunedFromWire(w *pb.Pruned) *Pruned {
 	f := &Pruned{
 		First: Sequence(w.GetFirst()), From: Sequence(w.GetFrom()), FromTime: Time(w.GetFromTime()), ThroughTime: Time(w.GetThroughTime()),
 		ChainBefore: hashFromWire(w.GetChainBefore()), ChainAfter: hashFromWire(w.GetChainAfter()), Reason: PruneReason(w.GetReason()),
@@ -29,7 +29,7 @@ func prunedFromWire(w *pb.Pruned) (Facts, error) {
 	for _, m := range w.GetMissed() {
 		f.Missed = append(f.Missed, Missed{Consumer: m.GetConsumer(), From: Sequence(m.GetFrom()), Through: Sequence(m.GetThrough())})
 	}
-	return f, nil
+	return f
 }
 
 // hashToWire leaves a zero hash out.
