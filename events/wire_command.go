@@ -1,11 +1,6 @@
 package events
 
-import (
-	"errors"
-	"fmt"
-
-	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
-)
+import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 
 // CommandToWire translates a command for a record or a stored state. Condition messages join free, in order.
 func CommandToWire(c Command, free *[]string) *pb.Command {
@@ -49,32 +44,16 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 		return &pb.Command{Kind: &pb.Command_ResizeGroup{ResizeGroup: &pb.ResizeGroup{MinCount: c.MinCount}}}
 	case *CreatePodGroup:
 		return &pb.Command{Kind: &pb.Command_CreatePodGroup{CreatePodGroup: &pb.CreatePodGroup{}}}
-	case *CreateJob:
-		return &pb.Command{Kind: &pb.Command_CreateJob{CreateJob: &pb.CreateJob{
-			Name: c.Name, Due: int64(c.Due), Template: c.Template, Stamp: c.Stamp, Trigger: c.Trigger,
-		}}}
-	case *DeleteRun:
-		return &pb.Command{Kind: &pb.Command_DeleteRun{DeleteRun: &pb.DeleteRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
-	case *WriteCronStatus:
-		return &pb.Command{Kind: &pb.Command_WriteCronStatus{WriteCronStatus: &pb.WriteCronStatus{
-			Base: c.Base, Active: RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
-		}}}
-	case *ReadCronJob:
-		return &pb.Command{Kind: &pb.Command_ReadCronJob{ReadCronJob: &pb.ReadCronJob{}}}
-	case *ReadRun:
-		return &pb.Command{Kind: &pb.Command_ReadRun{ReadRun: &pb.ReadRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
 	case *Withdraw:
 		return &pb.Command{Kind: &pb.Command_Withdraw{Withdraw: &pb.Withdraw{Command: CommandNameToWire(c.Command)}}}
 	}
-	panic(fmt.Sprintf("events: command of type %T has no wire form", c)) // the set is closed
+	return runCommandToWire(c)
 }
 
 // CommandFromWire is the inverse of CommandToWire; free holds the condition messages, or nothing when they were erased.
 func CommandFromWire(w *pb.Command, free []string) (Command, error) {
 	return commandFromWire(w, &texts{all: free})
 }
-
-var errCommand = errors.New("a command of a kind that this program does not know")
 
 func commandFromWire(w *pb.Command, t *texts) (Command, error) {
 	switch k := w.GetKind().(type) {
@@ -114,26 +93,8 @@ func commandFromWire(w *pb.Command, t *texts) (Command, error) {
 		return &ResizeGroup{MinCount: k.ResizeGroup.GetMinCount()}, nil
 	case *pb.Command_CreatePodGroup:
 		return &CreatePodGroup{}, nil
-	case *pb.Command_CreateJob:
-		c := k.CreateJob
-		return &CreateJob{
-			Name: c.GetName(), Due: Time(c.GetDue()), Template: c.GetTemplate(), Stamp: c.GetStamp(), Trigger: c.GetTrigger(),
-		}, nil
-	case *pb.Command_DeleteRun:
-		c := k.DeleteRun
-		return &DeleteRun{Job: uidFromWire(c.GetJob()), Name: c.GetName(), Replacing: c.GetReplacing()}, nil
-	case *pb.Command_WriteCronStatus:
-		c := k.WriteCronStatus
-		return &WriteCronStatus{
-			Base: c.GetBase(), Active: RunsFromWire(c.GetActive()), LastSchedule: Time(c.GetLastSchedule()), LastSuccess: Time(c.GetLastSuccess()),
-		}, nil
-	case *pb.Command_ReadCronJob:
-		return &ReadCronJob{}, nil
-	case *pb.Command_ReadRun:
-		c := k.ReadRun
-		return &ReadRun{Job: uidFromWire(c.GetJob()), Name: c.GetName(), Replacing: c.GetReplacing()}, nil
 	case *pb.Command_Withdraw:
 		return &Withdraw{Command: CommandNameFromWire(k.Withdraw.GetCommand())}, nil
 	}
-	return nil, errCommand
+	return runCommandFromWire(w)
 }

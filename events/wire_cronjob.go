@@ -1,6 +1,8 @@
 package events
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -172,4 +174,51 @@ func LedgerFromWire(w *pb.TickLedger) *TickLedger {
 		Through: Time(w.GetThrough()), Open: Time(w.GetOpen()), Hold: TickHold(w.GetHold()), Schedule: w.GetSchedule(), TimeZone: w.TimeZone,
 		Zone: w.GetZone(), Closed: w.GetClosed(),
 	}
+}
+
+// runCommandToWire translates the commands of CronJobs.
+func runCommandToWire(c Command) *pb.Command {
+	switch c := c.(type) {
+	case *CreateJob:
+		return &pb.Command{Kind: &pb.Command_CreateJob{CreateJob: &pb.CreateJob{
+			Name: c.Name, Due: int64(c.Due), Template: c.Template, Stamp: c.Stamp, Trigger: c.Trigger,
+		}}}
+	case *DeleteRun:
+		return &pb.Command{Kind: &pb.Command_DeleteRun{DeleteRun: &pb.DeleteRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
+	case *WriteCronStatus:
+		return &pb.Command{Kind: &pb.Command_WriteCronStatus{WriteCronStatus: &pb.WriteCronStatus{
+			Base: c.Base, Active: RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
+		}}}
+	case *ReadCronJob:
+		return &pb.Command{Kind: &pb.Command_ReadCronJob{ReadCronJob: &pb.ReadCronJob{}}}
+	case *ReadRun:
+		return &pb.Command{Kind: &pb.Command_ReadRun{ReadRun: &pb.ReadRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
+	}
+	panic(fmt.Sprintf("events: command of type %T has no wire form", c)) // the set is closed
+}
+
+var errCommand = errors.New("a command of a kind that this program does not know")
+
+func runCommandFromWire(w *pb.Command) (Command, error) {
+	switch k := w.GetKind().(type) {
+	case *pb.Command_CreateJob:
+		c := k.CreateJob
+		return &CreateJob{
+			Name: c.GetName(), Due: Time(c.GetDue()), Template: c.GetTemplate(), Stamp: c.GetStamp(), Trigger: c.GetTrigger(),
+		}, nil
+	case *pb.Command_DeleteRun:
+		c := k.DeleteRun
+		return &DeleteRun{Job: uidFromWire(c.GetJob()), Name: c.GetName(), Replacing: c.GetReplacing()}, nil
+	case *pb.Command_WriteCronStatus:
+		c := k.WriteCronStatus
+		return &WriteCronStatus{
+			Base: c.GetBase(), Active: RunsFromWire(c.GetActive()), LastSchedule: Time(c.GetLastSchedule()), LastSuccess: Time(c.GetLastSuccess()),
+		}, nil
+	case *pb.Command_ReadCronJob:
+		return &ReadCronJob{}, nil
+	case *pb.Command_ReadRun:
+		c := k.ReadRun
+		return &ReadRun{Job: uidFromWire(c.GetJob()), Name: c.GetName(), Replacing: c.GetReplacing()}, nil
+	}
+	return nil, errCommand
 }

@@ -44,15 +44,7 @@ func decodeHeader(b []byte) (Header, error) {
 		case headerTime:
 			h.Time = Time(f.value)
 		case headerStream:
-			for s := (wireFields{rest: f.bytes}); s.next(&err); {
-				switch s.field {
-				case streamKind:
-					h.Stream.Kind = StreamKind(s.value)
-					kinds |= s.value << 8
-				case streamID:
-					id = s.bytes
-				}
-			}
+			id = h.Stream.decode(f.bytes, id, &kinds, &err)
 		case headerPrevious:
 			h.Previous = Sequence(f.value)
 		case headerCauses:
@@ -83,6 +75,21 @@ func decodeHeader(b []byte) (Header, error) {
 	}
 	h.Stream.ID = streamIDFromWire(h.Stream.Kind, id)
 	return h, nil
+}
+
+// decode takes in a message of the stream, and adds the bits of its kind, above those of a record's. The ID is the
+// one so far where the message has none.
+func (s *Stream) decode(b, id []byte, kinds *uint64, err *error) []byte {
+	for f := (wireFields{rest: b}); f.next(err); {
+		switch f.field {
+		case streamKind:
+			s.Kind = StreamKind(f.value)
+			*kinds |= f.value << 8
+		case streamID:
+			id = f.bytes
+		}
+	}
+	return id
 }
 
 // unusual reports whether a number of the header may be outside of its range. The table is asked only then: a header is

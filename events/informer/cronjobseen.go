@@ -60,6 +60,12 @@ func (r *cronJobs) observeLocked(cronJob *kubewire.CronJob, version uint64) (eve
 		Job: cronRef(cronJob), Facts: seen, Evidence: events.Evidence{Namespace: cronJob.Namespace, Name: cronJob.Name},
 		Editors: r.feed.editors.of(cronJob.ManagedFields), Template: stored(template), TemplateSize: len(template),
 	}
+	r.addZones(&o, seen)
+	return o, nil
+}
+
+// addZones adds the rules of the zones that the schedule names, as far as there are any of that name.
+func (r *cronJobs) addZones(o *events.Observation, seen *events.CronJobSeen) {
 	for _, name := range schedule.Named(seen.Schedule, seen.TimeZone) {
 		rules, asked := r.zones[name]
 		if !asked {
@@ -71,7 +77,6 @@ func (r *cronJobs) observeLocked(cronJob *kubewire.CronJob, version uint64) (eve
 			o.Zones = append(o.Zones, events.ZoneRules{Name: rules.Name, Hash: rules.Hash, TZif: rules.TZif})
 		}
 	}
-	return o, nil
 }
 
 // number is a resourceVersion in a list that anybody may write; 0 when it is none.

@@ -59,38 +59,48 @@ func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSp
 	if spec.Template, err = templateHash(job, read, key); err != nil {
 		return nil, nil, err
 	}
-	if !generatedSelector(s.Selector, job.UID) {
-		if spec.Selector, err = jsonOf(s.Selector); err != nil {
-			return nil, nil, fmt.Errorf("encode selector of Job %s/%s: %w", job.Namespace, job.Name, err)
-		}
+	if err = takePolicies(spec, job); err != nil {
+		return nil, nil, err
 	}
 	if err = takeScheduling(spec, read, key); err != nil {
 		return nil, nil, err
-	}
-	if s.PodFailurePolicy != nil {
-		if spec.PodFailurePolicy, err = jsonOf(s.PodFailurePolicy); err != nil {
-			return nil, nil, fmt.Errorf("encode podFailurePolicy of Job %s/%s: %w", job.Namespace, job.Name, err)
-		}
-	}
-	if s.SuccessPolicy != nil {
-		if spec.SuccessPolicy, err = jsonOf(s.SuccessPolicy); err != nil {
-			return nil, nil, fmt.Errorf("encode successPolicy of Job %s/%s: %w", job.Namespace, job.Name, err)
-		}
 	}
 	template, err := json.Marshal(redacted(normalised(job)))
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode redacted template of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	spec.Redacted = textHash(job.Namespace, string(template))
-	if spec.Selector != "" || spec.PodFailurePolicy != "" || spec.SuccessPolicy != "" {
-		spec.Policies = textHash(job.Namespace, spec.Selector, spec.PodFailurePolicy, spec.SuccessPolicy)
-	}
 	content, err := json.Marshal(spec.Apart())
 	if err != nil {
 		return nil, nil, fmt.Errorf("hash spec of Job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	spec.Hash = key.Hash("spec", job.Namespace, content)
 	return spec, template, nil
+}
+
+// takePolicies takes the selector and the two policies over, as JSON, and the hash of them; none where there are none.
+// A selector that the API server generated is left out: it names the Job's UID.
+func takePolicies(spec *events.JobSpec, job *batchv1.Job) (err error) {
+	s := &job.Spec
+	if !generatedSelector(s.Selector, job.UID) {
+		if spec.Selector, err = jsonOf(s.Selector); err != nil {
+			return fmt.Errorf("encode selector of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+	}
+	if s.PodFailurePolicy != nil {
+		if spec.PodFailurePolicy, err = jsonOf(s.PodFailurePolicy); err != nil {
+			return fmt.Errorf("encode podFailurePolicy of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+	}
+	if s.SuccessPolicy != nil {
+		if spec.SuccessPolicy, err = jsonOf(s.SuccessPolicy); err != nil {
+			return fmt.Errorf("encode successPolicy of Job %s/%s: %w", job.Namespace, job.Name, err)
+		}
+	}
+	if spec.Selector != "" || spec.PodFailurePolicy != "" || spec.SuccessPolicy != "" {
+		spec.Policies = textHash(job.Namespace, spec.Selector, spec.PodFailurePolicy, spec.SuccessPolicy)
+	}
+	return nil
 }
 
 // takeScheduling gives a spec what the Job's spec.scheduling says.
