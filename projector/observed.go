@@ -52,23 +52,29 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	j.stops(p, before)
 	j.claimSeen(p)
 	j.endMet(p)
-	if e := &rec.Evidence; e.Name != "" {
-		p.Name = e.Name
-		if j.Ref.Namespace == "" {
-			j.Ref.Namespace = e.Namespace // of a placeholder
-		}
-		if j.Ref.Name == "" {
-			j.Ref.Name = e.Owner
-		}
-		if e.Node != "" {
-			p.Node = e.Node
-		}
-	}
+	j.called(p, &rec.Evidence)
 	j.place(p)
 	if was != p.Index {
 		j.reviewIndex(was)
 	}
 	return p
+}
+
+// called takes over what a sighting calls the pod, its node, and the Job when nothing has named that.
+func (j *Job) called(p *Pod, e *events.Evidence) {
+	if e.Name == "" {
+		return
+	}
+	p.Name = e.Name
+	if j.Ref.Namespace == "" {
+		j.Ref.Namespace = e.Namespace // of a placeholder
+	}
+	if j.Ref.Name == "" {
+		j.Ref.Name = e.Owner
+	}
+	if e.Node != "" {
+		p.Node = e.Node
+	}
 }
 
 // claimSeen folds what an observation of the pod says about its adoption or release in flight: one that it shows has

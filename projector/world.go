@@ -193,14 +193,7 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	}
 	switch f := rec.Facts.(type) {
 	case *events.StoredState:
-		if s == nil && retired == nil { // a reader that begins with this file; Check has checked the state
-			facts, names, whole := w.stated.parts.Add(rec, f)
-			if !whole {
-				return
-			}
-			_ = w.RestoreStream(rec.Stream, facts, names)
-		}
-		w.stateAgain(rec, f)
+		w.stored(rec, f, s == nil && retired == nil)
 		return
 	case *events.JobGone:
 		if retired != nil {
@@ -228,28 +221,47 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	if s == nil {
 		s = w.open(rec.Stream, rec.Sequence)
 	}
-	j, _ := s.(*Job)
-	if f, ok := rec.Facts.(*events.JobSeen); ok && j != nil {
-		was := j.suspension()
-		w.useSpec(j, f)
+	switch s := s.(type) {
+	case *Job:
+		w.applyToJob(rec, s)
+	case *CronJob:
 		fold(s, rec)
-		j.Tries.suspend(j, was)
-	} else {
+		w.followRuns(s, rec)
+	default:
 		fold(s, rec)
-		if j != nil {
-			j.Tries.tell(j, rec)
-		}
-	}
-	if j != nil {
-		for _, a := range j.rivalry.acts {
-			w.rivalActed(a)
-		}
-		j.rivalry.acts = nil
-	}
-	if c, ok := s.(*CronJob); ok {
-		w.followRuns(c, rec)
 	}
 	w.close(s)
+}
+
+// stored takes a stored state over when the stream is new: for a reader that begins with this file. Check has checked
+// the state.
+func (w *World) stored(rec *events.Record, f *events.StoredState, isNew bool) {
+	if isNew {
+		facts, names, whole := w.stated.parts.Add(rec, f)
+		if !whole {
+			return
+		}
+		_ = w.RestoreStream(rec.Stream, facts, names)
+	}
+	w.stateAgain(rec, f)
+}
+
+// applyToJob folds a record of a Job's own stream, and what the world knows beside it: its spec, its tries, the acts of
+// another controller.
+func (w *World) applyToJob(rec *events.Record, j *Job) {
+	if f, ok := rec.Facts.(*events.JobSeen); ok {
+		was := j.suspension()
+		w.useSpec(j, f)
+		fold(j, rec)
+		j.Tries.suspend(j, was)
+	} else {
+		fold(j, rec)
+		j.Tries.tell(j, rec)
+	}
+	for _, a := range j.rivalry.acts {
+		w.rivalActed(a)
+	}
+	j.rivalry.acts = nil
 }
 
 // followRetired folds a record of a retired Job. Of the spec that was seen it takes the TTL.

@@ -198,20 +198,27 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	}
 	p.accountFailedIndexes(&c)
 	if j.Indexed {
-		c.CompleteIndexes = completed.Text()
-		after := j.Base.Completed.Clone()
-		after.AddAll(&completed)
-		if !after.Below(j.Completions) || !j.Base.FailedIndexes.Below(j.Completions) {
-			limit := j.Completions
-			c.TrimTo = &limit
-			after.Trim(limit)
-		}
-		if succeeded = after.Len(); !j.MayLower {
-			succeeded = max(succeeded, j.Base.Succeeded)
-		}
+		succeeded = p.accountIndexes(&c, &completed)
 	}
 	c.Succeeded, c.Failed = differs(j.Base.Succeeded, succeeded), differs(j.Base.Failed, failed)
 	return c
+}
+
+// accountIndexes adds the indexes that are complete from this write on, and gives how many there are then.
+func (p *plan) accountIndexes(c *events.StatusChange, completed *indexset.Set) (succeeded int32) {
+	j := p.job
+	c.CompleteIndexes = completed.Text()
+	after := j.Base.Completed.Clone()
+	after.AddAll(completed)
+	if !after.Below(j.Completions) || !j.Base.FailedIndexes.Below(j.Completions) {
+		limit := j.Completions
+		c.TrimTo = &limit
+		after.Trim(limit)
+	}
+	if succeeded = after.Len(); !j.MayLower {
+		succeeded = max(succeeded, j.Base.Succeeded)
+	}
+	return succeeded
 }
 
 // room is how many pods a write may add to the uncounted lists (of Indexed successes to the index set) when it moves

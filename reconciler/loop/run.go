@@ -327,6 +327,11 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 			draining = false
 		}
 	}
+	return r.store(ctx, storing)
+}
+
+// store makes durable what the commands have ended as, until storing ends, and saves a snapshot of it, until ctx does.
+func (r *Runner) store(ctx, storing context.Context) error {
 	if err := r.turns(); err != nil {
 		return err
 	}

@@ -48,52 +48,19 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	b := l.begin(now)
 	l.restate(b, len(inputs) > 0)
 	for size := l.deliver(b) + l.sayWords(b); taken < len(inputs) && size < turnInputs; taken++ {
-		in := &inputs[taken]
-		if in.past != nil {
-			l.pasts[events.JobStream(in.Observation.Job.UID)] = in.past
+		n, goesOn, err := l.take(b, &inputs[taken])
+		if err != nil {
+			return taken, err
 		}
-		if in.Observation != nil {
-			if loss, is := l.loses(in.Observation); is {
-				return taken, l.lose(b, loss)
-			}
-			if l.returned(in.Observation) {
-				break
-			}
-			n, ok := l.observe(b, in.Observation)
-			if !ok {
-				break
-			}
-			size += n
-			continue
+		if !goesOn {
+			break
 		}
-		if l.outdated(in.Result) {
-			continue
-		}
-		result := l.turnAway(b, in.Result)
-		for i := range result.Observations {
-			o := &result.Observations[i]
-			if loss, is := l.loses(o); is {
-				return taken, l.lose(b, loss)
-			}
-			if !l.late(result, o) {
-				size += l.admit(b, o)
-			}
-		}
-		size += l.outcome(b, result)
+		size += n
 	}
 	clear(l.pasts)
 	l.meetRival(b)
 	if l.world.Decides() {
-		l.probe(b)
-		for _, s := range b.touched {
-			l.decide(b, s)
-		}
-		for _, s := range b.retired { // in a later turn: a replay folds retirements after all else of their turn
-			l.wakes.set(s, l.world.Retired(s).Due(b.time))
-		}
-		l.heed(b)
-		l.sound(b.time)
-		l.ask(b.time)
+		l.decideAll(b)
 	}
 	if l.broken != nil {
 		return 0, l.broken
@@ -103,6 +70,52 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	}
 	l.snapshotStep()
 	return taken, nil
+}
+
+// take folds one input, which gives records of that size. goesOn is false for an input that a later turn takes. An
+// error is the end of the Loop.
+func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {
+	if in.past != nil {
+		l.pasts[events.JobStream(in.Observation.Job.UID)] = in.past
+	}
+	if in.Observation != nil {
+		if loss, is := l.loses(in.Observation); is {
+			return 0, false, l.lose(b, loss)
+		}
+		if l.returned(in.Observation) {
+			return 0, false, nil
+		}
+		size, goesOn = l.observe(b, in.Observation)
+		return size, goesOn, nil
+	}
+	if l.outdated(in.Result) {
+		return 0, true, nil
+	}
+	result := l.turnAway(b, in.Result)
+	for i := range result.Observations {
+		o := &result.Observations[i]
+		if loss, is := l.loses(o); is {
+			return size, false, l.lose(b, loss)
+		}
+		if !l.late(result, o) {
+			size += l.admit(b, o)
+		}
+	}
+	return size + l.outcome(b, result), true, nil
+}
+
+// decideAll decides for the subjects that the turn touched.
+func (l *Loop) decideAll(b *batch) {
+	l.probe(b)
+	for _, s := range b.touched {
+		l.decide(b, s)
+	}
+	for _, s := range b.retired { // in a later turn: a replay folds retirements after all else of their turn
+		l.wakes.set(s, l.world.Retired(s).Due(b.time))
+	}
+	l.heed(b)
+	l.sound(b.time)
+	l.ask(b.time)
 }
 
 // admit puts down what an observation says, and returns about how many bytes that is.

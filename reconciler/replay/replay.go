@@ -210,15 +210,7 @@ func (b *turn) decide(s events.Stream) error {
 		b.replay.count.Decisions++
 		recorded = rec.Facts.(*events.Decision)
 	}
-	var decided *events.Decision
-	var wake events.Time
-	if j != nil {
-		d := reconciler.Decide(j)
-		wake = latest(&d)
-		if d.Commands() {
-			decided = &d.Decision
-		}
-	}
+	decided, wake := again(j)
 	if recorded != nil && w.Rules != 0 && recorded.RulesVersion != w.Rules { // else a forged number would hide a difference
 		b.differ(rec.Sequence, s, recorded, decided, fmt.Sprintf(
 			"it says that it is by rules %d, and its controller started with rules %d", recorded.RulesVersion, w.Rules))
@@ -242,17 +234,33 @@ func (b *turn) decide(s events.Stream) error {
 			b.replay.count.Otherwise++
 		}
 	case !same:
-		at := b.end.Sequence
-		if rec != nil {
-			at = rec.Sequence
-		}
-		b.differ(at, s, recorded, decided, "")
+		b.differ(b.at(rec), s, recorded, decided, "")
 	}
 	b.replay.wake(s, wake)
 	if rec != nil {
 		w.Apply(rec)
 	}
 	return nil
+}
+
+// again decides again: nil without commands, or without a subject.
+func again(j projector.Subject) (decided *events.Decision, wake events.Time) {
+	if j == nil {
+		return nil, 0
+	}
+	d := reconciler.Decide(j)
+	if d.Commands() {
+		decided = &d.Decision
+	}
+	return decided, latest(&d)
+}
+
+// at is where a difference is told: at the decision, or at the end of the turn that has none.
+func (b *turn) at(rec *events.Record) events.Sequence {
+	if rec == nil {
+		return b.end.Sequence
+	}
+	return rec.Sequence
 }
 
 // early passes over a decision, nil for none, about a Job of which the log that is replayed has not the whole state
