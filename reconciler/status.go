@@ -190,11 +190,7 @@ func (p *plan) account(finishing bool) events.StatusChange {
 		}
 	}
 	if finishing {
-		for pod := range j.HeldAll() {
-			if !pod.Ignored() {
-				failed++
-			}
-		}
+		failed += heldFailures(j)
 	}
 	p.accountFailedIndexes(&c)
 	if j.Indexed {
@@ -202,6 +198,16 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	}
 	c.Succeeded, c.Failed = differs(j.Base.Succeeded, succeeded), differs(j.Base.Failed, failed)
 	return c
+}
+
+// heldFailures counts the pods that are held back and are failures.
+func heldFailures(j *projector.Job) (n int32) {
+	for pod := range j.HeldAll() {
+		if !pod.Ignored() {
+			n++
+		}
+	}
+	return n
 }
 
 // accountIndexes adds the indexes that are complete from this write on, and gives how many there are then.

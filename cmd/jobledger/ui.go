@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,14 +81,8 @@ func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 		return err
 	}
 	defer src.Close()
-	if where == "" {
-		where = f.job.Source.Log
-	}
-	if filepath.IsAbs(where) {
-		where = filepath.Base(filepath.Dir(where)) + "/" + filepath.Base(where)
-	}
 	pages := page.New(page.Config{
-		Where: where, Log: f.job.Source.Log,
+		Where: shortened(cmp.Or(where, f.job.Source.Log)), Log: f.job.Source.Log,
 		Source: func(_ *http.Request, _ page.About, d *store.Damage, note func(string)) (page.Given, error) {
 			out := c.AskHere(src, serve.Hears{Note: note, Behind: func(string) {}, Read: func(uint64) {}})
 			out.Damage = d
@@ -100,6 +95,19 @@ func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 	}
 	guard, address := page.OneUser(pages, listener.Addr().String())
 	fmt.Fprintln(c.Out, address)
+	return serveUntil(ctx, listener, guard)
+}
+
+// shortened is a log's place without the directories above its own two names.
+func shortened(where string) string {
+	if filepath.IsAbs(where) {
+		return filepath.Base(filepath.Dir(where)) + "/" + filepath.Base(where)
+	}
+	return where
+}
+
+// serveUntil answers until the context ends.
+func serveUntil(ctx context.Context, listener net.Listener, guard http.Handler) (err error) {
 	server := &http.Server{Handler: guard, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }() // ends with Close

@@ -55,6 +55,12 @@ func (l *Log) openTail(end head) error {
 			return err
 		}
 	}
+	l.goOn(f, x, said, end)
+	return syncDir(l.dir)
+}
+
+// goOn sets what the writer goes on with: behind end, which is the last record of the file f or of the one before it.
+func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.appended, l.nextFile, l.nextIndex, l.filing = end.Sequence, f.first, x, said.filing
 	l.cut, l.cutAt = said.cut, said.cutAt
 	l.indexedTo = end.Sequence
@@ -68,7 +74,6 @@ func (l *Log) openTail(end head) error {
 	if end.Sequence >= f.first && l.full(l.tailBytes, end.Time) {
 		l.beginFile(end.Sequence + 1)
 	}
-	return syncDir(l.dir)
 }
 
 // check reads every page, chunk and record label of a file that ends with that head, checks their checksums, and makes

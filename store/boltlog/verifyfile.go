@@ -80,20 +80,23 @@ func (v *verifier) file(f *logFile, begins bool) error {
 	err = f.scan(end.Sequence, func(l events.Label, stored []byte) error { return v.record(f, x, end.Sequence, l, stored) },
 		func(h events.Hash) error { return v.group(f, h) })
 	if err == nil {
-		err = f.checkEnd(end.Head)
-	}
-	if err == nil && r.Head != end.Head {
-		err = f.corrupt(end.Sequence, fmt.Errorf("the head of the file says time %d, hash %s, the records say %d, %s", end.Time, end.Hash, r.Head.Time, r.Head.Hash))
-	}
-	if err == nil && end.epoch != r.Identity.Epoch {
-		err = f.corrupt(end.Sequence, fmt.Errorf("the head of the file says epoch %d, the records say %d", end.epoch, r.Identity.Epoch))
-	}
-	if err == nil && end.term < v.term {
-		err = f.corrupt(end.Sequence, fmt.Errorf("the head of the file says term %d, the records say %d", end.term, v.term))
+		err = v.compareHead(f, &end)
 	}
 	if err != nil {
 		return err
 	}
+	if err := v.offsets(f, &end); err != nil {
+		return err
+	}
+	r.Files++
+	v.done += f.sealed.size
+	v.tell(0)
+	v.derived(f, x, end.Head)
+	return nil
+}
+
+// offsets finds a consumer that has got further than the file's records go: what it had got is lost.
+func (v *verifier) offsets(f *logFile, end *head) error {
 	offsets, err := f.offsets()
 	if err != nil {
 		return f.corrupt(end.Sequence, err)
@@ -104,10 +107,25 @@ func (v *verifier) file(f *logFile, begins bool) error {
 			return lost(v.dir, end.Sequence, had, fmt.Sprintf("the consumer %q had got through record %d", consumer, through))
 		}
 	}
-	r.Files++
-	v.done += f.sealed.size
-	v.tell(0)
-	v.derived(f, x, end.Head)
+	return nil
+}
+
+// compareHead holds what the file says of its end against the records, which were read.
+func (v *verifier) compareHead(f *logFile, end *head) error {
+	if err := f.checkEnd(end.Head); err != nil {
+		return err
+	}
+	r := &v.report
+	differs := func(format string, args ...any) error { return f.corrupt(end.Sequence, fmt.Errorf(format, args...)) }
+	switch {
+	case r.Head != end.Head:
+		return differs("the head of the file says time %d, hash %s, the records say %d, %s",
+			end.Time, end.Hash, r.Head.Time, r.Head.Hash)
+	case end.epoch != r.Identity.Epoch:
+		return differs("the head of the file says epoch %d, the records say %d", end.epoch, r.Identity.Epoch)
+	case end.term < v.term:
+		return differs("the head of the file says term %d, the records say %d", end.term, v.term)
+	}
 	return nil
 }
 
@@ -138,20 +156,8 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 	if err != nil {
 		return f.corrupt(h.Sequence, err)
 	}
-	switch p := rec.Facts.(type) {
-	case *events.Pruned:
-		v.cut = max(v.cut, p.First)
-		if p.First == r.First {
-			v.pruned = p
-		}
-	case *events.EpochChanged:
-		if p.Reason == events.EpochRestored {
-			v.term = 0
-		}
-	case *events.TermStarted:
-		if err := v.startTerm(p); err != nil {
-			return f.corrupt(h.Sequence, err)
-		}
+	if err := v.ofTheLog(rec.Facts); err != nil {
+		return f.corrupt(h.Sequence, err)
 	}
 	x.AddRecord(&rec)
 	v.last[h.Stream] = h.Sequence
@@ -165,6 +171,24 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 	if r.Records++; r.Records%(1<<16) == 0 {
 		v.tell(int64(float64(f.sealed.size) * float64(h.Sequence-f.first) / float64(last-f.first+1)))
 		return v.ctx.Err()
+	}
+	return nil
+}
+
+// ofTheLog takes in what a record says of the log itself: what was cut off, and the terms of its writers.
+func (v *verifier) ofTheLog(facts events.Facts) error {
+	switch f := facts.(type) {
+	case *events.Pruned:
+		v.cut = max(v.cut, f.First)
+		if f.First == v.report.First {
+			v.pruned = f
+		}
+	case *events.EpochChanged:
+		if f.Reason == events.EpochRestored {
+			v.term = 0
+		}
+	case *events.TermStarted:
+		return v.startTerm(f)
 	}
 	return nil
 }

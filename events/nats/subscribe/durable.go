@@ -66,8 +66,15 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	if config.AckWait != patience && !s.setPatience(ctx, f.stream, &config, patience) {
 		return fmt.Errorf("the server does not take the durable subscription %s as it should be", s.Durable)
 	}
-	// The first message may come after some that the server passed over when it was started again, so they are read
-	// unless all that had been delivered has come again.
+	return s.takeAll(ctx, f.stream, q, settled, deliver)
+}
+
+// takeAll delivers what the queue has, and what the server passed over. settled says that all that had been delivered
+// has come again: the first message may come after some that the server passed over when it was started again, so else
+// they are read.
+func (s *subscriber) takeAll(
+	ctx context.Context, stream jetstream.Stream, q *queue, settled bool, deliver delivery,
+) error {
 	incomplete := !settled
 	for {
 		var m held
@@ -80,7 +87,7 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 		}
 		incomplete = incomplete || m.skipped
 		if m.number > s.place+1 && (incomplete || s.suspects(m.message)) {
-			if err := s.read(ctx, f.stream, m.number, deliver); err != nil {
+			if err := s.read(ctx, stream, m.number, deliver); err != nil {
 				return err
 			}
 		}

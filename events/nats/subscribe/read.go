@@ -49,18 +49,7 @@ func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before u
 	defer messages.Stop()
 	s.tell(nil)
 	for delivered := uint64(0); ; delivered++ {
-		var m jetstream.Msg
-		err := s.awaiting(ctx, func(ctx context.Context) (err error) {
-			m, err = messages.Next(jetstream.NextContext(ctx))
-			return err
-		})
-		if err == nil {
-			err = ctx.Err() // what is buffered comes also then
-		}
-		if err != nil {
-			return fmt.Errorf("take the next message: %w", err)
-		}
-		at, err := m.Metadata()
+		m, at, err := s.next(ctx, messages)
 		if err != nil {
 			return fmt.Errorf("take the next message: %w", err)
 		}
@@ -77,6 +66,24 @@ func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before u
 			return nil
 		}
 	}
+}
+
+// next waits for the next message.
+func (s *subscriber) next(
+	ctx context.Context, messages jetstream.MessagesContext,
+) (m jetstream.Msg, at *jetstream.MsgMetadata, err error) {
+	err = s.awaiting(ctx, func(ctx context.Context) (err error) {
+		m, err = messages.Next(jetstream.NextContext(ctx))
+		return err
+	})
+	if err == nil {
+		err = ctx.Err() // what is buffered comes also then
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	at, err = m.Metadata()
+	return m, at, err
 }
 
 // refusal makes what the server will always refuse the end of Run.

@@ -23,7 +23,7 @@ const (
 // fields of the world.
 const (
 	maxMedian        = 110
-	maxLongFunctions = 39
+	maxLongFunctions = 15
 	maxWorldFields   = 20
 )
 

@@ -35,39 +35,10 @@ func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zon
 		to = from.Add(time.Second)
 	}
 	c := canvas{used: map[string]bool{}}
-	var good, bad [buckets]int
-	most := 1
 	each := max(to.Sub(from)/buckets, 1)
-	for i := range jobs {
-		j := &jobs[i]
-		at := events.Time(j.Finished)
-		if at < from || at > to || j.Finished == 0 {
-			continue
-		}
-		b := min(int(at.Sub(from)/each), buckets-1)
-		if j.State == history.StateFailed {
-			bad[b]++
-		} else {
-			good[b]++
-		}
-		most = max(most, good[b], bad[b])
-	}
+	good, bad, most := endedIn(jobs, from, to, each)
 	left, wide := 0.0, width/buckets
-	for i := range gaps {
-		g := &gaps[i]
-		until := events.Time(g.Until)
-		if until == 0 {
-			until = to
-		}
-		if until < from || events.Time(g.From) > to {
-			continue
-		}
-		x := width * float64(max(events.Time(g.From), from).Sub(from)) / float64(to.Sub(from))
-		end := width * float64(min(until, to).Sub(from)) / float64(to.Sub(from))
-		c.about("not watched "+zone.Clock(events.Time(g.From))+" to "+zone.Clock(until), 0, func() {
-			c.rect("jl-gapedge", "unwatched", x, 6, max(end-x, 3), chartLine+chartBelow-8)
-		})
-	}
+	c.unwatched(gaps, from, to, zone)
 	c.path("jl-grid", fmt.Sprintf("M0 %sH%s", num(chartLine), num(width)))
 	for b := range buckets {
 		x := left + wide*float64(b)
@@ -86,18 +57,66 @@ func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zon
 			}
 		})
 	}
-	layout := "15:04"
-	if to.Sub(from) > 26*time.Hour {
-		layout = "2 Jan 15:04"
-	} else if to.Sub(from) < 10*time.Minute {
-		layout = "15:04:05"
-	}
+	layout := layoutOf(to.Sub(from))
 	for i, class := range []string{"jl-small", "jl-mid", "jl-mid", "jl-mid", "jl-end"} {
 		at := from.Add(to.Sub(from) / 4 * time.Duration(i))
 		c.text(class, width/4*float64(i), chartLine+chartBelow+12, zone.In(at).Format(layout))
 	}
 	return c.chart("Jobs that ended, those that failed below the line", chartLine+chartBelow+18, fmt.Sprintf(` data-from="%s" data-to="%s"`,
 		from.Go().UTC().Format(time.RFC3339), to.Go().UTC().Format(time.RFC3339)))
+}
+
+// endedIn counts the Jobs that ended in each part of a time, those that completed and those that failed; most is the
+// highest of these numbers, and 1 at least.
+func endedIn(
+	jobs []history.Summary, from, to events.Time, each time.Duration,
+) (good, bad [buckets]int, most int) {
+	most = 1
+	for i := range jobs {
+		j := &jobs[i]
+		at := events.Time(j.Finished)
+		if at < from || at > to || j.Finished == 0 {
+			continue
+		}
+		b := min(int(at.Sub(from)/each), buckets-1)
+		if j.State == history.StateFailed {
+			bad[b]++
+		} else {
+			good[b]++
+		}
+		most = max(most, good[b], bad[b])
+	}
+	return good, bad, most
+}
+
+// unwatched hatches the times without a watch.
+func (c *canvas) unwatched(gaps []history.Gap, from, to events.Time, zone words.Zone) {
+	for i := range gaps {
+		g := &gaps[i]
+		until := events.Time(g.Until)
+		if until == 0 {
+			until = to
+		}
+		if until < from || events.Time(g.From) > to {
+			continue
+		}
+		x := width * float64(max(events.Time(g.From), from).Sub(from)) / float64(to.Sub(from))
+		end := width * float64(min(until, to).Sub(from)) / float64(to.Sub(from))
+		c.about("not watched "+zone.Clock(events.Time(g.From))+" to "+zone.Clock(until), 0, func() {
+			c.rect("jl-gapedge", "unwatched", x, 6, max(end-x, 3), chartLine+chartBelow-8)
+		})
+	}
+}
+
+// layoutOf is how the times below a chart of that length are written.
+func layoutOf(length time.Duration) string {
+	switch {
+	case length > 26*time.Hour:
+		return "2 Jan 15:04"
+	case length < 10*time.Minute:
+		return "15:04:05"
+	}
+	return "15:04"
 }
 
 // Runs draws how long Jobs took, the oldest first: a bar each, which is a link. Those that failed have a cross, those

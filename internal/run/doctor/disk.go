@@ -62,6 +62,12 @@ func disk(ctx context.Context, c *Config) []Finding {
 	if u, is := unfit[kind]; is {
 		found = append(found, Finding{Level: u.level, Text: fmt.Sprintf("%s is on %s: %s", dir, u.name, u.why), Do: "put the log on a local disk or a block device (ext4, xfs)"})
 	}
+	found = append(found, room(c, dir, free)...)
+	return speed(ctx, dir, free, found)
+}
+
+// room says whether there is room for the log.
+func room(c *Config, dir string, free int64) (found []Finding) {
 	switch used := sizeOf(c.Log.Dir); {
 	case free < 2*ahead24:
 		found = append(found, Finding{Level: Problem, Text: fmt.Sprintf("%s are free on the disk of %s, and the log allocates %s ahead", bytes(free), dir, bytes(ahead24)), Do: "make room"})
@@ -75,6 +81,11 @@ func disk(ctx context.Context, c *Config) []Finding {
 			Do: "say the controller's --log-max-size here, or give it one; a pod that a Job ran takes about 2 KB",
 		})
 	}
+	return found
+}
+
+// speed adds how long a durable write takes: before the others when there is nothing to do about it.
+func speed(ctx context.Context, dir string, free int64, found []Finding) []Finding {
 	took, err := measure(ctx, dir)
 	switch {
 	case errors.Is(err, syscall.ENOSPC) && free < 2*ahead24: // that is said already

@@ -116,6 +116,13 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 		}
 		c.Tell(makers[i])
 	}
+	c.releaseLeases(ctx, leases, pods, &s)
+	return s, nil
+}
+
+// releaseLeases deletes the Leases, but one that tenants of other namespaces share. pods says that some of our pods
+// remain.
+func (c *Config) releaseLeases(ctx context.Context, leases []*lease.Found, pods bool, s *Summary) {
 	for _, l := range leases {
 		if judged := l.Judged(); judged.Word == lease.Tenants && c.Namespace == "" {
 			c.leaveLease(l)
@@ -126,7 +133,6 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 			s.Remains++
 		}
 	}
-	return s, nil
 }
 
 // refuseBeside returns an error that says who runs, if a controller does whose word is good for all that is looked at.

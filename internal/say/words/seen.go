@@ -101,24 +101,29 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	if !f.Tracked {
 		parts = append(parts, "finalizer gone")
 	}
-	if r.Evidence.Reason != "" {
-		parts = append(parts, Because(r.Evidence.Reason, r.Evidence.Message))
+	return strings.Join(append(parts, podEvidence(&r.Evidence)...), ", ")
+}
+
+// podEvidence is what others say of the pod: the kubelet, admission, its containers.
+func podEvidence(e *events.Evidence) (parts []string) {
+	if e.Reason != "" {
+		parts = append(parts, Because(e.Reason, e.Message))
 	}
-	for _, c := range r.Evidence.Conditions {
+	for _, c := range e.Conditions {
 		if c.Type == "DisruptionTarget" {
 			parts = append(parts, c.Type+"="+c.Status+" "+Because(c.Reason, c.Message))
 		}
 	}
-	if gates := r.Evidence.Gates; len(gates) > 0 {
+	if gates := e.Gates; len(gates) > 0 {
 		parts = append(parts, "gated by "+strings.Join(gates, ", "))
 	}
-	if names := r.Evidence.StillRun; len(names) > 0 {
+	if names := e.StillRun; len(names) > 0 {
 		parts = append(parts, strings.Join(names, ", ")+" still running")
 	}
-	for _, name := range r.Evidence.Finalizers {
+	for _, name := range e.Finalizers {
 		parts = append(parts, "kept by finalizer "+name)
 	}
-	for _, c := range r.Evidence.Containers {
+	for _, c := range e.Containers {
 		switch {
 		case c.Message != "" && c.MessageWithheld:
 			parts = append(parts, fmt.Sprintf("%s says %q (%s)", c.Name, c.Message, events.FirstLineKept))
@@ -128,7 +133,7 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 			parts = append(parts, c.Name+": "+events.NotKept)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 // WaitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
