@@ -37,6 +37,10 @@ var (
 
 	// ErrDiverged: records that another log stored do not continue this one. One of the two has another history.
 	ErrDiverged = errors.New("records do not continue this log")
+
+	// ErrOtherKey: the log has another key than the caller asked for.
+	ErrOtherKey = errors.New("the key of the log is another one")
+
 	// ErrForeign: the log has another identity or format than the caller asked for.
 	ErrForeign = errors.New("log is not the one expected")
 )

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/regular"
 )
 
@@ -15,13 +16,20 @@ import (
 // replayed; a controller that runs on one makes a new key.
 const keyName = "KEY"
 
-// Key is the log's key. One that is missing is made, and is durable when Key returns: made says so.
+// Key is the log's key. One that is missing is made, or is that of the options, and is durable when Key returns: made
+// says so. The error is store.ErrOtherKey of a log that has another key than the options say.
 func (l *Log) Key() (key events.Key, made bool, err error) {
-	key, err = ReadKey(l.dir)
-	if !errors.Is(err, fs.ErrNotExist) {
+	wanted := l.options.Key
+	switch key, err = ReadKey(l.dir); {
+	case err == nil && wanted != nil && key != *wanted:
+		return events.Key{}, false, fmt.Errorf("%w: %s is key %s, want %s", store.ErrOtherKey, keyName, key.ID(), wanted.ID())
+	case !errors.Is(err, fs.ErrNotExist):
 		return key, false, err
+	case wanted != nil:
+		key = *wanted
+	default:
+		_, _ = rand.Read(key[:]) // never fails
 	}
-	_, _ = rand.Read(key[:]) // never fails
 	if err := writeFile(filepath.Join(l.dir, keyName), key[:]); err != nil {
 		return events.Key{}, false, fmt.Errorf("make the key of the log: %w", err)
 	}

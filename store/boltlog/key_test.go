@@ -86,3 +86,25 @@ func TestAKeyThatIsNotRefused(t *testing.T) {
 		t.Errorf("error %v of a directory without a key", err)
 	}
 }
+
+// TestAKeyThatIsGiven: a log without one gets it, and one with another refuses, and keeps its own.
+func TestAKeyThatIsGiven(t *testing.T) {
+	dir, given, other := t.TempDir(), events.Key{1}, events.Key{2}
+	for _, row := range []struct {
+		wants *events.Key
+		made  bool
+		err   error
+	}{{&given, true, nil}, {&given, false, nil}, {&other, false, store.ErrOtherKey}, {nil, false, nil}} {
+		log, err := boltlog.Open(dir, store.Options{Key: row.wants})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, made, err := log.Key()
+		if made != row.made || !errors.Is(err, row.err) || err == nil && key != given {
+			t.Errorf("it wants %v: made %t, %v, the key that was given: %t", row.wants != nil, made, err, key == given)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
