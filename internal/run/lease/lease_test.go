@@ -70,6 +70,8 @@ type candidate struct {
 	finish  chan struct{}         // closed to let Lead return though its context goes on
 	admit   atomic.Pointer[error] // what Admit returns; nil for none
 	found   Said                  // by the newest Admit
+	unready atomic.Pointer[error] // what Ready returns; nil for none
+	asked   atomic.Pointer[Said]  // by the newest Ready
 	asleep  atomic.Int64          // how long the machine was suspended, of which Go's clock knows nothing
 	booted  time.Time
 	lostAt  time.Time // when Lead's context ended with ErrLost
@@ -117,6 +119,13 @@ func (s server) start(t *testing.T, identity string, own Log, change ...func(*ca
 			Admit: func(before Said) error {
 				c.found = before
 				if err := c.admit.Load(); err != nil {
+					return *err
+				}
+				return nil
+			},
+			Ready: func(before Said) error {
+				c.asked.Store(&before)
+				if err := c.unready.Load(); err != nil {
 					return *err
 				}
 				return nil
@@ -185,6 +194,9 @@ func logNamed(id string, head events.Sequence) Log {
 
 // at is the log with that LOCK file.
 func (l Log) at(lock string) Log { l.Lock = lock; return l }
+
+// in is the log that is replicated in that stream.
+func (l Log) in(stream string) Log { l.Stream = stream; return l }
 
 // O-022: one that stops in good order gives the Lease back once it is done, so that nobody waits for it to expire.
 // O-023: one leads at a time.

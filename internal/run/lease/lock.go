@@ -78,6 +78,11 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 		Spec:       resourcelock.LeaderElectionRecordToLeaseSpec(&r),
 	}
 	again := k.isOurs() // it was deleted while we held it
+	if !again {
+		if err := k.ready(Said{}); err != nil {
+			return err
+		}
+	}
 	k.beside.takenBy(0)
 	k.annotate(object)
 	began := k.hold.now()
@@ -109,6 +114,9 @@ func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	if ours && !late {
 		return k.write(ctx, r, began)
 	}
+	if err := k.ready(k.said()); err != nil {
+		return err
+	}
 	k.beside.takenBy(0)
 	if err := k.write(ctx, r, began); err != nil {
 		return err
@@ -118,6 +126,24 @@ func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	k.mu.Unlock()
 	k.beside.takenBy(version(object))
 	return k.yieldTo(ctx, late)
+}
+
+// ready says why the Lease may not be taken now.
+func (k *lock) ready(before Said) error {
+	if k.bid.Ready == nil {
+		return nil
+	}
+	return k.bid.Ready(before)
+}
+
+// said is what the Lease said as it was read last.
+func (k *lock) said() Said {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.object == nil {
+		return Said{}
+	}
+	return saidBy(k.object)
 }
 
 // yieldTo yields if another is to lead in our place from now on. Anew says that our Lease is taken while we lead

@@ -21,7 +21,9 @@ const (
 	HashAnnotation  = "jobledger.dev/log-head-hash" // the chain value behind that record
 	LockAnnotation  = "jobledger.dev/log-lock"      // the file that the holder locks: BOOT/DEVICE/INODE
 	MarkAnnotation  = "jobledger.dev/log-format"    // "1"; a Lease of before the first release names a log without it
-	TakenAnnotation = "jobledger.dev/taken"         // the resource version by which the holder took the Lease
+	// StreamAnnotation is the stream of a replicated log, as NAME/INCARNATION.
+	StreamAnnotation = "jobledger.dev/log-stream"
+	TakenAnnotation  = "jobledger.dev/taken" // the resource version by which the holder took the Lease
 )
 
 // Everywhere is the scope of who runs the Jobs of all namespaces.
@@ -33,6 +35,8 @@ type Log struct {
 	Head events.Sequence
 	Hash events.Hash
 	Lock string // which LOCK file the holder has; empty when it cannot be told
+	// Stream is that of a replicated log, NAME/INCARNATION; empty of a log that is not replicated.
+	Stream string
 }
 
 // Said is what a Lease says. The zero Said is that of a Lease that does not exist.
@@ -59,6 +63,7 @@ func saidBy(object *coordinationv1.Lease) Said {
 		s.Renewed = t.Time
 	}
 	s.LogID, s.Lock = cut(a[LogIDAnnotation]), cut(a[LockAnnotation])
+	s.Stream = cut(a[StreamAnnotation])
 	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
 	s.Acquired, _ = strconv.ParseUint(a[TakenAnnotation], 10, 64)
 	if s.Acquired == 0 { // it was written once by this holder
@@ -102,6 +107,10 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	a[HeadAnnotation] = strconv.FormatUint(uint64(l.Head), 10)
 	a[HashAnnotation] = l.Hash.String()
 	a[LockAnnotation] = l.Lock
+	delete(a, StreamAnnotation)
+	if l.Stream != "" {
+		a[StreamAnnotation] = l.Stream
+	}
 }
 
 // ended reports whether the holder has ended for certain: it locked the very LOCK file that this process holds now, of

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
@@ -73,7 +74,7 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 	for scope, want := range map[string]string{"": "*", "batch": "batch"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
-			own, namespace := logNamed("one", 7).at("boot/1/2"), cmp.Or(scope, DefaultNamespace)
+			own, namespace := logNamed("one", 7).at("boot/1/2").in("events/6f"), cmp.Or(scope, DefaultNamespace)
 			a := s.start(t, "a", own, in(namespace, scope))
 			says := func(when string) {
 				t.Helper()
@@ -83,7 +84,7 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 				}
 				wants := map[string]string{
 					ScopeAnnotation: want, LogIDAnnotation: "one", MarkAnnotation: "1", EpochAnnotation: "1", HeadAnnotation: "7",
-					HashAnnotation: "07" + zeros(62), LockAnnotation: "boot/1/2",
+					HashAnnotation: "07" + zeros(62), LockAnnotation: "boot/1/2", StreamAnnotation: "events/6f",
 				}
 				for key, value := range wants {
 					if got := object.Annotations[key]; got != value {
@@ -107,6 +108,44 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 			_ = a.ends()
 		})
 	}
+}
+
+// TestWhoIsNotReadyTakesNoLease: one that is not there is not made, one that has expired or was given back stays as it
+// is. Once the process is ready it takes it, and a renewal does not ask.
+func TestWhoIsNotReadyTakesNoLease(t *testing.T) {
+	notReady := func(c *candidate, _ *Config) { err := errors.New("behind"); c.unready.Store(&err) }
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		b := s.start(t, "b", logNamed("one", 3), notReady)
+		b.waits(time.Minute)
+		if _, err := s.CoordinationV1().Leases(DefaultNamespace).Get(t.Context(), UsualName, getOptions); !apierrors.IsNotFound(err) {
+			t.Errorf("the Lease is read: %v", err)
+		}
+		a := s.start(t, "a", logNamed("one", 7))
+		a.leads(time.Second)
+		a.cut.Store(true)
+		if err := a.ends(); !errors.Is(err, ErrLost) {
+			t.Error(err)
+		}
+		b.waits(time.Minute) // it has expired
+		if object, err := s.CoordinationV1().Leases(DefaultNamespace).Get(t.Context(), UsualName, getOptions); err != nil || *object.Spec.HolderIdentity != "a" {
+			t.Errorf("the Lease is of %v, %v", object.Spec.HolderIdentity, err)
+		}
+		if before := b.asked.Load(); before.Head != 7 || before.Holder != "a" {
+			t.Errorf("it was asked with %+v", before)
+		}
+		b.unready.Store(nil)
+		b.leads(2 * DefaultRetryPeriod)
+		notReady(b, nil)
+		time.Sleep(time.Minute) // it renews
+		if !b.Holds() {
+			t.Error("the Lease is lost")
+		}
+		b.stop()
+		if err := b.ends(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func zeros(n int) string {
