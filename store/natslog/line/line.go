@@ -101,23 +101,51 @@ func (l *Line) Before(g store.Group) error {
 	if err != nil {
 		return err
 	}
-	own := group{messages, make(chan error, 1)}
-	select {
-	case l.groups <- own:
-	case <-l.ended:
-		return l.why
-	}
-	select {
-	case err = <-own.stored:
-	case <-l.ended:
-		err = l.why
-	}
-	if err == nil {
+	if err = l.give(context.Background(), messages); err == nil {
 		for _, stored := range g.Stored {
 			l.waiting.Add(-int64(len(stored)))
 		}
 	}
 	return err
+}
+
+// Release ends the term in good order, behind head: readers know that nothing of this writer follows, and Before fails.
+// Run goes on meanwhile, and all that was appended is durable. An error says that it may not be in the stream.
+func (l *Line) Release(ctx context.Context, id events.Identity, head store.Head) error {
+	if l.term == 0 {
+		return errNoClaim
+	}
+	messages, err := natslog.Encode(natslog.Segment{
+		Kind: natslog.Released, Identity: id, Term: l.term, Writer: l.writer, Before: head, After: head,
+		Key: l.config.Key, Part: 1, Parts: 1,
+	}, l.config.Stream.MaxMessage())
+	if err == nil {
+		err = l.give(ctx, messages)
+	}
+	if err != nil {
+		return fmt.Errorf("release the stream in term %d: %w", l.term, err)
+	}
+	return nil
+}
+
+// give waits until Run has stored messages.
+func (l *Line) give(ctx context.Context, messages [][]byte) error {
+	own := group{messages, make(chan error, 1)}
+	select {
+	case l.groups <- own:
+	case <-l.ended:
+		return l.why
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-own.stored:
+		return err
+	case <-l.ended:
+		return l.why
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Room is store.ErrNoRoom while the stream has no room or is away.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -18,6 +19,7 @@ const atOnce = 256
 type Log interface {
 	store.Reader
 	store.Follower
+	SetOffset(consumer string, through events.Sequence) error
 }
 
 // ErrBehind: the stream begins behind the end of the log. The records between are in another replica alone.
@@ -33,6 +35,7 @@ type Follower struct {
 	end     events.Sequence // of the log, durable or not
 	newest  store.Commit    // nil when all is durable
 	waiting int             // groups that were appended since the log was last known to be durable
+	place   atomic.Uint64   // state.Place, for others
 }
 
 // Begin makes the follower of a log. It begins with the first message that the stream still has. The error is ErrBehind
@@ -68,6 +71,9 @@ func (f *Follower) middle(ctx context.Context, first uint64) error {
 	f.state = natslog.From(first, m)
 	return f.compare(m.Before)
 }
+
+// Place is the newest place that was read. Any goroutine may ask.
+func (f *Follower) Place() uint64 { return f.place.Load() }
 
 // State is what the stream amounts to as far as it was read.
 func (f *Follower) State() natslog.State { return f.state }
@@ -121,6 +127,7 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 		return err
 	}
 	f.state = state
+	f.place.Store(state.Place)
 	return nil
 }
 
@@ -157,6 +164,11 @@ func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) er
 		b.First, b.Records, b.BeginsFile = f.end+1, b.Records[has:], false
 	}
 	f.newest, f.end = f.log.AppendStored(b, soon), g.After.Sequence
+	for consumer, through := range g.Offsets { // they ride with this commit, or with one behind it
+		if err := f.log.SetOffset(consumer, through); err != nil {
+			return err
+		}
+	}
 	if f.waiting++; f.waiting >= atOnce {
 		return f.settle(ctx)
 	}
