@@ -24,6 +24,8 @@ type Config struct {
 	Name     string
 	Replicas int   // how many servers have it; 0 is 1
 	MaxBytes int64 // a full stream refuses further messages; 0 for any size
+
+	Metadata map[string]string // of the stream, when it is made
 }
 
 // Stream is the stream of a log, as seen through one connection.
@@ -34,16 +36,17 @@ type Stream struct {
 	maxMessage int // in bytes; 0 for that of the server
 }
 
-// Make makes the stream, or opens the one that is there with the same settings.
+// Make makes the stream, or opens the one that is there.
 func Make(ctx context.Context, js jetstream.JetStream, c Config) (*Stream, error) {
 	config := jetstream.StreamConfig{
 		Name: c.Name, Subjects: []string{Subject(c.Name)}, Replicas: max(1, c.Replicas), Storage: jetstream.FileStorage,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: c.MaxBytes, DenyDelete: true,
+		Metadata: c.Metadata,
 	}
 	if c.MaxBytes == 0 {
 		config.MaxBytes = -1
 	}
-	if _, err := js.CreateStream(ctx, config); err != nil {
+	if _, err := js.CreateStream(ctx, config); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		return nil, fmt.Errorf("make the stream %s of the log: %w", c.Name, err)
 	}
 	return Open(ctx, js, c.Name)
@@ -85,6 +88,15 @@ func (s *Stream) MaxMessage() int {
 		most = min(most, s.maxMessage)
 	}
 	return most
+}
+
+// Settings are those that the stream has now, and the version of the server that the connection is to.
+func (s *Stream) Settings(ctx context.Context) (config *jetstream.StreamConfig, server string, err error) {
+	now, err := s.js.Stream(ctx, s.name)
+	if err != nil {
+		return nil, "", fmt.Errorf("ask for the settings of the stream %s: %w", s.name, err)
+	}
+	return &now.CachedInfo().Config, s.js.Conn().ConnectedServerVersion(), nil
 }
 
 // noRoom are the refusals for want of room: of the stream, of the server, of the account, of the server's disk.

@@ -122,6 +122,35 @@ func TestAStandbyTakesOver(t *testing.T) {
 	}
 }
 
+// TestATermIsReleased: readers of the stream see it, nothing of the old leader comes behind it, and the next one has the
+// offsets of its consumers.
+func TestATermIsReleased(t *testing.T) {
+	a, b, w := two(t)
+	ctx, cancel := patience.Context(t.Context())
+	defer cancel()
+	if err := a.bolt.SetOffset("consumer", 2); err != nil {
+		t.Fatal(err)
+	}
+	w.Durable(storetest.Pod("job-a", 3))
+	if err := a.config.Line.Release(ctx, a.bolt.Identity(), a.bolt.Head()); err != nil {
+		t.Fatal(err)
+	}
+	f := b.config.Follower
+	if err := f.Through(ctx, a.newest()); err != nil || !f.State().Released || f.State().Head != a.bolt.Head() {
+		t.Errorf("behind the release the stream amounts to %+v, %v", f.State(), err)
+	}
+	if err := storetest.Outcome(t, w.Append(true, storetest.Pod("job-a", 4))); err == nil {
+		t.Error("a batch behind the release is durable")
+	}
+	b.leads(2)
+	if through, err := b.bolt.Offset("consumer"); err != nil || through != 2 {
+		t.Errorf("the consumer is through record %d, %v; want 2", through, err)
+	}
+	if a.bolt.Head() != b.bolt.Head() || f.State().Released {
+		t.Errorf("the new leader begins behind %+v, the old one ended with %+v", b.bolt.Head(), a.bolt.Head())
+	}
+}
+
 // TestNothingIsClaimedWithoutTheLease: neither at the beginning, nor when it is lost while the stream is read.
 func TestNothingIsClaimedWithoutTheLease(t *testing.T) {
 	for held := range 2 {

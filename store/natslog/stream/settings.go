@@ -1,0 +1,71 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// LeastServer is the oldest nats-server whose proposals carry the Raft term (nats-server#8370). An older one may take a
+// message from a leader that was voted out.
+const LeastServer = "2.14.5"
+
+// LeastReplicas is how many servers have to hold the stream of a log, so that one of them may lose its disk.
+const LeastReplicas = 3
+
+// Wrong says what is wrong with the settings of the stream of a log of that name, held by servers of that version: each
+// sentence names one setting with which messages that were acknowledged may be lost, changed, or be answered for by a
+// server that does not know. Unsafe lets less than LeastReplicas servers hold it.
+func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (all []string) {
+	say := func(wrong bool, format string, args ...any) {
+		if wrong {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
+	}
+	say(!slices.Equal(c.Subjects, []string{Subject(name)}), "its subjects are %q, want %s alone", c.Subjects, Subject(name))
+	say(c.Replicas < LeastReplicas && !unsafe, "%d of the servers hold it (num_replicas), want %d: a disk that is lost is its end",
+		c.Replicas, LeastReplicas)
+	say(c.Storage != jetstream.FileStorage, "its storage is %s, want file", c.Storage)
+	say(c.PersistMode == jetstream.AsyncPersistMode, "its persist_mode is async: it acknowledges what is not stored")
+	say(c.Retention != jetstream.LimitsPolicy, "its retention is %s, want limits: readers would take messages away", c.Retention)
+	say(c.Discard != jetstream.DiscardNew, "its discard is %s, want new: a full stream would drop its oldest messages", c.Discard)
+	say(c.MaxAge > 0, "its max_age is %s: messages go by themselves", c.MaxAge)
+	say(c.MaxMsgs > 0, "its max_msgs is %d: want none", c.MaxMsgs)
+	say(c.MaxMsgsPerSubject > 0, "its max_msgs_per_subject is %d: want none", c.MaxMsgsPerSubject)
+	say(!c.DenyDelete, "its messages can be deleted: want deny_delete")
+	say(c.AllowRollup, "it has allow_rollup: one message can replace all others")
+	say(c.AllowDirect || c.MirrorDirect, "it has allow_direct: a server answers that does not have all")
+	say(c.AllowMsgTTL || c.SubjectDeleteMarkerTTL > 0, "it has message TTLs: messages go by themselves")
+	say(c.AllowMsgCounter, "it has counters: messages are changed as they are stored")
+	say(c.AllowMsgSchedules, "it has schedules: the server publishes by itself")
+	say(c.AllowAtomicPublish || c.AllowBatchPublish, "it takes batches: their places are not those that a writer expects")
+	say(c.Mirror != nil || len(c.Sources) > 0, "it has a mirror or sources: others write it")
+	say(c.SubjectTransform != nil, "it has a subject transform: want none")
+	say(c.NoAck, "it has no_ack: nothing is acknowledged")
+	say(c.Sealed, "it is sealed: it takes nothing")
+	say(older(server, LeastServer), "the server is nats-server %s, want %s or newer", server, LeastServer)
+	return all
+}
+
+// older reports whether a version is before another one. One that cannot be read is.
+func older(version, than string) bool {
+	v, ok1 := numbers(version)
+	w, ok2 := numbers(than)
+	return !ok1 || !ok2 || slices.Compare(v, w) < 0
+}
+
+// numbers are those of a version such as v2.14.5-RC.1.
+func numbers(version string) (all []int, ok bool) {
+	release, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), "-")
+	for _, part := range strings.Split(release, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, false
+		}
+		all = append(all, n)
+	}
+	return all, len(all) == 3
+}
