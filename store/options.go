@@ -13,8 +13,8 @@ type Options struct {
 	// existing one keeps its own.
 	LogID string
 
-	// Key is what the log's Key is to be: a log without one gets it, and Key is ErrOtherKey of one that has another. Nil
-	// for any.
+	// Key is what the log's Key is to be: a log without one gets it, and Key is ErrOtherKey of one that has another.
+	// Nil for any.
 	Key *events.Key
 
 	// Reader is what this program can read: a log that needs more is refused, with events.ErrNewer. A number that is 0 is

@@ -22,7 +22,8 @@ func (l *Log) Key() (key events.Key, made bool, err error) {
 	wanted := l.options.Key
 	switch key, err = ReadKey(l.dir); {
 	case err == nil && wanted != nil && key != *wanted:
-		return events.Key{}, false, fmt.Errorf("%w: %s is key %s, want %s", store.ErrOtherKey, keyName, key.ID(), wanted.ID())
+		return events.Key{}, false, fmt.Errorf("%w: %s is key %s, want %s",
+			store.ErrOtherKey, keyName, key.ID(), wanted.ID())
 	case !errors.Is(err, fs.ErrNotExist):
 		return key, false, err
 	case wanted != nil:

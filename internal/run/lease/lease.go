@@ -52,9 +52,9 @@ type Bid struct {
 	// Admit says whether to wait for the Lease, or to take it, by what it says now of who holds it or has held it. Its
 	// error ends Run, and the Lease stays as it is.
 	Admit func(Said) error
-	// Ready says why this process may not take the Lease now, by what it says of its last holder, or a Lease that is not
-	// there: it stays as it is, and Ready is asked again after RetryPeriod. It is asked right before each write that would
-	// take it, and not before those that renew it. Nil for one that always may.
+	// Ready says why this process may not take the Lease now, by what it says of its last holder, or a Lease that is
+	// not there: it stays as it is, and Ready is asked again after RetryPeriod. It is asked right before each write that
+	// would take it, and not before those that renew it. Nil for one that always may.
 	Ready func(Said) error
 	// Lead does what the Lease is held for. Its context ends when the Lease is lost, with the cause ErrLost, or an
 	// OutrankedError.

@@ -6,7 +6,7 @@
 //	data, found, err := s.At(ctx, last+1)      // what is found is final; that nothing is found may be from the past
 //
 // It interprets neither messages nor errors: that is for the packages natslog and fence. Every call is one request,
-// and its context bounds it. Nothing is tried again.
+// and its context bounds it; one that reads waits for at most 5 s. Nothing is tried again.
 //
 // # Concurrency
 //

@@ -74,6 +74,8 @@ func (r *Reader) one(ctx context.Context) (Message, error) {
 }
 
 func (r *Reader) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	c, err := r.s.js.OrderedConsumer(ctx, r.s.name, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next,
 	})

@@ -25,13 +25,16 @@ func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (
 			all = append(all, fmt.Sprintf(format, args...))
 		}
 	}
-	say(!slices.Equal(c.Subjects, []string{Subject(name)}), "its subjects are %q, want %s alone", c.Subjects, Subject(name))
-	say(c.Replicas < LeastReplicas && !unsafe, "%d of the servers hold it (num_replicas), want %d: a disk that is lost is its end",
-		c.Replicas, LeastReplicas)
+	only := Subject(name)
+	say(!slices.Equal(c.Subjects, []string{only}), "its subjects are %q, want %s alone", c.Subjects, only)
+	say(c.Replicas < LeastReplicas && !unsafe,
+		"%d of the servers hold it (num_replicas), want %d: a disk that is lost is its end", c.Replicas, LeastReplicas)
 	say(c.Storage != jetstream.FileStorage, "its storage is %s, want file", c.Storage)
 	say(c.PersistMode == jetstream.AsyncPersistMode, "its persist_mode is async: it acknowledges what is not stored")
-	say(c.Retention != jetstream.LimitsPolicy, "its retention is %s, want limits: readers would take messages away", c.Retention)
-	say(c.Discard != jetstream.DiscardNew, "its discard is %s, want new: a full stream would drop its oldest messages", c.Discard)
+	say(c.Retention != jetstream.LimitsPolicy,
+		"its retention is %s, want limits: readers would take messages away", c.Retention)
+	say(c.Discard != jetstream.DiscardNew,
+		"its discard is %s, want new: a full stream would drop its oldest messages", c.Discard)
 	say(c.MaxAge > 0, "its max_age is %s: messages go by themselves", c.MaxAge)
 	say(c.MaxMsgs > 0, "its max_msgs is %d: want none", c.MaxMsgs)
 	say(c.MaxMsgsPerSubject > 0, "its max_msgs_per_subject is %d: want none", c.MaxMsgsPerSubject)
@@ -41,7 +44,7 @@ func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (
 	say(c.AllowMsgTTL || c.SubjectDeleteMarkerTTL > 0, "it has message TTLs: messages go by themselves")
 	say(c.AllowMsgCounter, "it has counters: messages are changed as they are stored")
 	say(c.AllowMsgSchedules, "it has schedules: the server publishes by itself")
-	say(c.AllowAtomicPublish || c.AllowBatchPublish, "it takes batches: their places are not those that a writer expects")
+	say(c.AllowAtomicPublish || c.AllowBatchPublish, "it takes batches: places are not those that a writer expects")
 	say(c.Mirror != nil || len(c.Sources) > 0, "it has a mirror or sources: others write it")
 	say(c.SubjectTransform != nil, "it has a subject transform: want none")
 	say(c.NoAck, "it has no_ack: nothing is acknowledged")

@@ -17,7 +17,8 @@ import (
 func good() *jetstream.StreamConfig {
 	return &jetstream.StreamConfig{
 		Name: "a", Subjects: []string{stream.Subject("a")}, Replicas: 3, Storage: jetstream.FileStorage,
-		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DenyDelete: true, MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1,
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DenyDelete: true, MaxMsgs: -1, MaxBytes: -1,
+		MaxMsgsPerSubject: -1,
 	}
 }
 
@@ -45,7 +46,7 @@ func TestEachSettingThatLosesDataIsNamed(t *testing.T) {
 		"batches":              func(c *jetstream.StreamConfig) { c.AllowAtomicPublish = true },
 		"mirror":               func(c *jetstream.StreamConfig) { c.Mirror = &jetstream.StreamSource{Name: "b"} },
 		"sources":              func(c *jetstream.StreamConfig) { c.Sources = []*jetstream.StreamSource{{Name: "b"}} },
-		"transform":            func(c *jetstream.StreamConfig) { c.SubjectTransform = &jetstream.SubjectTransformConfig{} },
+		"transform":            func(c *jetstream.StreamConfig) { c.SubjectTransform = new(jetstream.SubjectTransformConfig) },
 		"no_ack":               func(c *jetstream.StreamConfig) { c.NoAck = true },
 		"sealed":               func(c *jetstream.StreamConfig) { c.Sealed = true },
 		"subjects":             func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "b") },
@@ -57,7 +58,8 @@ func TestEachSettingThatLosesDataIsNamed(t *testing.T) {
 		}
 	}
 	for server, old := range map[string]bool{
-		"2.14.4": true, "2.14.5": false, "v2.14.5": false, "2.14.5-RC.1": false, "2.9.30": true, "3.0.0": false, "": true, "dev": true,
+		"2.14.4": true, "2.14.5": false, "v2.14.5": false, "2.14.5-RC.1": false, "2.9.30": true, "3.0.0": false,
+		"": true, "dev": true,
 	} {
 		if wrong := stream.Wrong("a", good(), server, false); (len(wrong) == 1) != old {
 			t.Errorf("of server %q it says %q", server, wrong)
@@ -70,7 +72,8 @@ func TestEachSettingThatLosesDataIsNamed(t *testing.T) {
 	}
 }
 
-// TestAStreamThatIsMadeIsAsItShouldBe: the server gives back what is not wrong, with the metadata that it was made with.
+// TestAStreamThatIsMadeIsAsItShouldBe: the server gives back what is not wrong, with the metadata that it was made
+// with.
 func TestAStreamThatIsMadeIsAsItShouldBe(t *testing.T) {
 	js := natstest.NewServer(t, natstest.Inside).Start().JetStream(stream.Options()...)
 	ctx, cancel := patience.Context(context.Background())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -46,25 +47,32 @@ func Make(ctx context.Context, js jetstream.JetStream, c Config) (*Stream, error
 	if c.MaxBytes == 0 {
 		config.MaxBytes = -1
 	}
-	if _, err := js.CreateStream(ctx, config); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+	bound, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	if _, err := js.CreateStream(bound, config); err != nil && !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		return nil, fmt.Errorf("make the stream %s of the log: %w", c.Name, err)
 	}
 	return Open(ctx, js, c.Name)
 }
 
-// Open opens a stream that is there. It refuses settings with which an answer of the server proves nothing: direct
-// gets, which any replica answers; deletes of single messages, which empty a place; other subjects.
+// ErrSettings: the stream is none of a log.
+var ErrSettings = errors.New("it is no stream of a log")
+
+// Open opens a stream that is there. It refuses, with ErrSettings, settings with which an answer of the server proves
+// nothing: direct gets, which any replica answers; deletes of single messages, which empty a place; other subjects.
 func Open(ctx context.Context, js jetstream.JetStream, name string) (*Stream, error) {
 	if js.Conn().Opts.ReconnectBufSize >= 0 {
 		return nil, errors.New("open the stream of the log: its connection keeps messages until it is there again")
 	}
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	s, err := js.Stream(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("open the stream %s of the log: %w", name, err)
 	}
 	config := s.CachedInfo().Config
 	refuse := func(why string) (*Stream, error) {
-		return nil, fmt.Errorf("the stream %s is no stream of a log: %s", name, why)
+		return nil, fmt.Errorf("%w: the stream %s: %s", ErrSettings, name, why)
 	}
 	switch {
 	case !slices.Equal(config.Subjects, []string{Subject(name)}):
@@ -90,8 +98,14 @@ func (s *Stream) MaxMessage() int {
 	return most
 }
 
+// requestTime is how long a request to read, or to open, waits for its answer at most. One that is lost with its
+// connection has none, and its caller may have a context of minutes.
+const requestTime = 5 * time.Second
+
 // Settings are those that the stream has now, and the version of the server that the connection is to.
 func (s *Stream) Settings(ctx context.Context) (config *jetstream.StreamConfig, server string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	now, err := s.js.Stream(ctx, s.name)
 	if err != nil {
 		return nil, "", fmt.Errorf("ask for the settings of the stream %s: %w", s.name, err)
@@ -124,6 +138,8 @@ func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place u
 // At reads the message in a place from the stream's leader. A server that was cut off may believe that it leads, and
 // not find what is there.
 func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	m, err := s.stream.GetMsg(ctx, place)
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
@@ -138,6 +154,8 @@ func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool,
 
 // Newest is the place of the newest message that the stream's leader has; 0 when it has none. It may be from the past.
 func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	m, err := s.stream.GetLastMsgForSubject(ctx, Subject(s.name))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
@@ -150,6 +168,8 @@ func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 
 // First is the oldest place that the stream still has; 1 for an empty stream that was never cut.
 func (s *Stream) First(ctx context.Context) (place uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	now, err := s.js.Stream(ctx, s.name) // a handle of its own: that of s goes on to read from the leader
 	if err != nil {
 		return 0, fmt.Errorf("ask where the stream %s begins: %w", s.name, err)
