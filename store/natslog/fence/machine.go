@@ -210,6 +210,14 @@ func (m *Machine) Room(now time.Duration, waiting int64) error {
 	return nil
 }
 
+// Waits is how long the messages that were given to Store have waited; 0 when none does.
+func (m *Machine) Waits(now time.Duration) time.Duration {
+	if len(m.messages) == 0 {
+		return 0
+	}
+	return now - m.begun
+}
+
 // stored takes S, which is in place last+1.
 func (m *Machine) stored(now time.Duration) Action {
 	var v natslog.Verdict

@@ -64,6 +64,9 @@ func New(c Config) *Line {
 	return &Line{config: c, began: time.Now(), groups: make(chan group), ended: make(chan struct{})}
 }
 
+// Key is the SHA-256 of the log's KEY.
+func (l *Line) Key() events.Hash { return l.config.Key }
+
 // Claim begins a term behind what was read of the stream so far, which is state. It returns when the claim is in the
 // stream and counts. The error is ErrOvertaken, or store.ErrFenced when another process claimed the stream first; ctx's
 // when it ends before the outcome is known. It may be called again with a later state.
@@ -153,6 +156,13 @@ func (l *Line) Room() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.machine.Room(l.now(), l.waiting.Load())
+}
+
+// Waits is how long the group on its way has waited for the stream; 0 when none is.
+func (l *Line) Waits() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.machine.Waits(l.now())
 }
 
 // State is what the stream amounts to as far as the line knows it.

@@ -36,6 +36,7 @@ type Follower struct {
 	newest  store.Commit    // nil when all is durable
 	waiting int             // groups that were appended since the log was last known to be durable
 	place   atomic.Uint64   // state.Place, for others
+	key     events.Hash     // that a claim must have; zero for any
 }
 
 // Begin makes the follower of a log. It begins with the first message that the stream still has. The error is ErrBehind
@@ -71,6 +72,10 @@ func (f *Follower) middle(ctx context.Context, first uint64) error {
 	f.state = natslog.From(first, m)
 	return f.compare(m.Before)
 }
+
+// Expect makes a claim of another key than that one, the SHA-256 of the log's KEY, end the follower with
+// store.ErrOtherKey.
+func (f *Follower) Expect(key events.Hash) { f.key = key }
 
 // Place is the newest place that was read. Any goroutine may ask.
 func (f *Follower) Place() uint64 { return f.place.Load() }
@@ -135,6 +140,9 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 	if own := f.log.Identity(); own.LogID != s.Identity.LogID {
 		return fmt.Errorf("%w: it is of log %s, and this is %s", store.ErrForeign, s.Identity.LogID, own.LogID)
+	}
+	if f.key != (events.Hash{}) && s.Key != f.key {
+		return fmt.Errorf("%w: a writer claimed the stream with it in term %d", store.ErrOtherKey, s.Term)
 	}
 	if err := f.settle(ctx); err != nil {
 		return err

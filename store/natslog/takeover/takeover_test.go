@@ -122,8 +122,8 @@ func TestAStandbyTakesOver(t *testing.T) {
 	}
 }
 
-// TestATermIsReleased: readers of the stream see it, nothing of the old leader comes behind it, and the next one has the
-// offsets of its consumers.
+// TestATermIsReleased: readers of the stream see it, nothing of the old leader comes behind it, and the next one has
+// the offsets of its consumers.
 func TestATermIsReleased(t *testing.T) {
 	a, b, w := two(t)
 	ctx, cancel := patience.Context(t.Context())
@@ -225,6 +225,22 @@ func TestAStreamWithLessThanTheDiskIsNotClaimed(t *testing.T) {
 	}
 	again.config.Begins = true
 	again.leads(2)
+}
+
+// TestAnotherKeyEndsAFollower: before it takes anything of who has it.
+func TestAnotherKeyEndsAFollower(t *testing.T) {
+	_, b, _ := two(t)
+	ctx, cancel := patience.Context(t.Context())
+	defer cancel()
+	f := b.config.Follower.(*replica.Follower)
+	f.Expect(events.Hash{8})
+	if err := f.Through(ctx, b.newest()); !errors.Is(err, store.ErrOtherKey) || f.Place() != 0 || b.bolt.Head().Sequence != 0 {
+		t.Errorf("%v at place %d, with %d records; want %v", err, f.Place(), b.bolt.Head().Sequence, store.ErrOtherKey)
+	}
+	f.Expect(key)
+	if err := f.Through(ctx, b.newest()); err != nil || f.Place() != b.newest() {
+		t.Errorf("with the right key: %v at place %d", err, f.Place())
+	}
 }
 
 // deaf is a follower that reads nothing from some call on, as if the stream had nothing there.
