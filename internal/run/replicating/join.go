@@ -1,0 +1,224 @@
+package replicating
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/natslog/line"
+	"github.com/jobledger/jobledger/store/natslog/replica"
+	"github.com/jobledger/jobledger/store/natslog/stream"
+)
+
+// Names of flags that messages name.
+const (
+	Flag          = "replicate"
+	UnsafeFlag    = "replicate-unsafe"
+	NewStreamFlag = "replicate-new-stream"
+	KeyFlag       = "log-key-file"
+)
+
+// The metadata of the stream.
+const (
+	logOf         = "jobledger.dev/log-id"
+	incarnationOf = "jobledger.dev/incarnation"
+)
+
+const (
+	answerTime = 5 * time.Second // a request to NATS without an answer for so long is made anew
+	tellAfter  = 10 * time.Second
+	firstPause = 100 * time.Millisecond
+	mostPause  = 2 * time.Second
+)
+
+// Config says which stream, and how it is used. All fields but Unsafe, NewStream and GiveUp are
+// required.
+type Config struct {
+	Dial      dial.Config
+	Stream    string // its name
+	Replicas  int    // servers that hold it, when it is made
+	Unsafe    bool   // fewer than stream.LeastReplicas servers may hold it
+	NewStream bool   // it may be made, or be another one than before
+	Key       events.Key
+	Reader    events.ReaderVersion // of this program
+	Least     events.ReaderVersion // what a reader needs of what it writes
+	Dir       string               // of the log
+	GiveUp    time.Duration        // a leader whose appends are not acknowledged for longer ends; 0 for 15 s
+	Logger    *slog.Logger
+}
+
+// Own is what this process knows before it sees the stream.
+type Own struct {
+	LogID string // of the log in its directory; empty when there is none
+	Lease string // the stream that the Lease names, as File.Of has it; empty when it names none
+	LogOf string // the log that the Lease names; empty when it names none
+}
+
+// Member is a process that has the log of a stream.
+type Member struct {
+	config   Config
+	conn     *natsgo.Conn
+	js       jetstream.JetStream
+	stream   *stream.Stream
+	file     File
+	begins   bool // the log may begin the stream, though it has records
+	line     *line.Line
+	log      store.Opened
+	follower *replica.Follower
+	current  current
+}
+
+// Join connects, finds the stream, or makes it where it may be made, and checks it. It waits while NATS does not
+// answer, and says so. The error says what is wrong with the stream.
+func Join(ctx context.Context, c Config, own Own) (*Member, error) {
+	before, err := ReadFile(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := c.Dial.Connect(stream.Options()...)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", Flag, err)
+	}
+	m := &Member{config: c, conn: conn}
+	if m.js, err = c.Dial.JetStream(conn); err == nil {
+		err = m.find(ctx, own, before)
+	}
+	if err == nil {
+		err = m.right(own, before)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("--%s: %w", Flag, err)
+	}
+	m.begins = before == nil || !before.Begun || c.NewStream
+	m.line = line.New(line.Config{Stream: m.stream, Key: sha256.Sum256(c.Key[:]), Reader: c.Reader})
+	c.Logger.Info("found the stream of the log", "stream", m.file.Stream, "incarnation", m.file.Incarnation,
+		"logID", m.file.Log, "nats", c.Dial.Servers())
+	return m, nil
+}
+
+// Close ends the connection to NATS. The log is closed before.
+func (m *Member) Close() { m.conn.Close() }
+
+// LogID is that of the log that the stream is of.
+func (m *Member) LogID() string { return m.file.Log }
+
+// Named is how a Lease names the stream.
+func (m *Member) Named() string { return m.file.Of() }
+
+// find finds the stream, and makes it where there is none and it may be made.
+func (m *Member) find(ctx context.Context, own Own, before *File) error {
+	missing := func() error {
+		switch {
+		case m.config.NewStream || before == nil && own.Lease == "" && (own.LogOf == "" || own.LogOf == own.LogID):
+			return nil
+		case before != nil || own.Lease != "":
+			return fmt.Errorf("there is no stream %s, and this log was in one: name the NATS servers that have it; "+
+				"to begin another one with the log in %s: --%s", m.config.Stream, m.config.Dir, NewStreamFlag)
+		}
+		return fmt.Errorf("there is no stream %s, and the Lease says that log %s runs the Jobs of this cluster: "+
+			"begin the stream with that log, or give --adopt and --%s", m.config.Stream, own.LogOf, NewStreamFlag)
+	}
+	return m.until(ctx, "find the stream of the log", func(ctx context.Context) (done bool, err error) {
+		m.stream, err = stream.Open(ctx, m.js, m.config.Stream)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			if err := missing(); err != nil {
+				return true, err
+			}
+			m.stream, err = stream.Make(ctx, m.js, stream.Config{
+				Name: m.config.Stream, Replicas: m.config.Replicas,
+				Metadata: map[string]string{logOf: cmp.Or(own.LogID, unique()), incarnationOf: unique()},
+			})
+		}
+		if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) && refused.Code < 500 {
+			return true, err
+		}
+		if errors.Is(err, stream.ErrSettings) {
+			return true, err
+		}
+		if err != nil {
+			return false, err
+		}
+		m.file, done, err = m.look(ctx)
+		return done, err
+	})
+}
+
+// look reads which log the stream is of, and checks its settings.
+func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
+	name := m.config.Stream
+	config, server, err := m.stream.Settings(ctx)
+	if err != nil {
+		return f, false, err
+	}
+	if wrong := stream.Wrong(name, config, server, m.config.Unsafe); len(wrong) > 0 {
+		return f, true, fmt.Errorf("the stream %s loses data as it is set up: %s", name, strings.Join(wrong, "; "))
+	}
+	f = File{Log: config.Metadata[logOf], Stream: name, Incarnation: config.Metadata[incarnationOf]}
+	if f.Log == "" || f.Incarnation == "" {
+		return f, true, fmt.Errorf("the stream %s does not say in its metadata which log it is of: "+
+			"jobledger has not made it. Name another one", name)
+	}
+	return f, true, nil
+}
+
+// right says why the stream is not the one of this process's log.
+func (m *Member) right(own Own, before *File) error {
+	other := func(which, has string) error {
+		return fmt.Errorf("the stream %s on these NATS servers is incarnation %s, and %s names %s: "+
+			"name the servers that have that one; to go on with this one: --%s", m.file.Stream, m.file.Incarnation, which, has, NewStreamFlag)
+	}
+	switch {
+	case own.LogID != "" && own.LogID != m.file.Log:
+		return fmt.Errorf("the stream %s is of log %s, and the one in %s is log %s: give --log another directory",
+			m.file.Stream, m.file.Log, m.config.Dir, own.LogID)
+	case m.config.NewStream:
+		return nil
+	case before != nil && (before.Stream != m.file.Stream || before.Incarnation != m.file.Incarnation):
+		return other(FileName+" in "+m.config.Dir, before.Of())
+	case own.LogOf == m.file.Log && own.Lease != "" && own.Lease != m.file.Of():
+		return other("the Lease", own.Lease)
+	}
+	return nil
+}
+
+// until tries again and again, until it is done or ctx ends, and tells why it waits.
+func (m *Member) until(ctx context.Context, what string, try func(context.Context) (done bool, err error)) error {
+	var told time.Time
+	for tries := 0; ; tries++ {
+		bound, cancel := context.WithTimeout(ctx, answerTime)
+		done, err := try(bound)
+		cancel()
+		if done {
+			return err
+		}
+		if ctx.Err() != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+		if tries > 0 && time.Since(told) >= tellAfter {
+			told = time.Now()
+			m.config.Logger.Warn("waiting for NATS", "to", what, "nats", m.config.Dial.Servers(), "error", err)
+		}
+		dial.Wait(ctx, dial.Pause(tries, firstPause, mostPause))
+	}
+}
+
+// unique is a text that is not made twice.
+func unique() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return hex.EncodeToString(random[:])
+}
