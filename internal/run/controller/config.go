@@ -7,6 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/embedded"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/copylog"
 )
@@ -32,6 +33,10 @@ type Config struct {
 	Patience time.Duration // with observed Jobs, how long another controller may take
 	Epoch    uint64        // to be begun after a loss of records; 0 for none
 	Drained  func()        // called once, when a controller that drains has nothing left to do; may be nil
+
+	// Replicate says in which stream the log is replicated; nil for a log that is on this disk alone. Its Reader, Least
+	// and Logger are the controller's.
+	Replicate *replicating.Config
 
 	Retention   store.Retention // how much of the log is kept
 	RotateBytes int64           // size at which a file of the log is sealed; 0 for that of the backend

@@ -18,6 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/internal/run/known"
 	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/internal/subject/zones"
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 	"github.com/jobledger/jobledger/projector"
@@ -33,9 +34,10 @@ type controller struct {
 	logger   *slog.Logger
 	cluster  *Cluster
 	registry *prometheus.Registry
-	lease    *lease.Lease // nil when none is wanted
-	identity string       // as which the Lease is held
-	adopts   bool         // it was said that the log is another than before
+	lease    *lease.Lease        // nil when none is wanted
+	identity string              // as which the Lease is held
+	adopts   bool                // it was said that the log is another than before
+	member   *replicating.Member // nil unless the log is replicated
 
 	standing // log, key, lists and what else stands while nothing is led
 
@@ -91,8 +93,11 @@ func Run(ctx context.Context, config *Config) error {
 		}
 		return c.withLog(ctx, c.work)
 	}
-	if c.elects() {
+	switch {
+	case c.elects() && config.Replicate == nil:
 		work = c.elect
+	case config.Replicate != nil:
+		work = c.replicate
 	}
 	if !c.observes() {
 		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut }) // before a port answers
@@ -184,8 +189,10 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		c.health.set(func(h *Health) { h.copied = c.copier.Degraded })
 		c.registry.MustRegister(c.copier)
 	}
-	if err := c.answer(); err != nil {
-		return err
+	if !c.tended { // else readers are answered already
+		if err := c.answer(); err != nil {
+			return err
+		}
 	}
 	return c.leaveAddresses()
 }

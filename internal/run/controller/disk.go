@@ -67,10 +67,14 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 
 // logOptions is how the log is opened.
 func (c *controller) logOptions() store.Options {
-	return store.Options{
+	options := store.Options{
 		Logger: c.logger, Reader: loop.Reader(c.config.Program.Version), Least: loop.Least(), AcceptLoss: c.config.Epoch != 0, // goOn looks at it
 		RotateBytes: c.config.RotateBytes, MaxBytes: c.config.Retention.MaxBytes, RotateAfter: c.config.Retention.MaxAge / filesPerAge,
 	}
+	if c.member != nil {
+		options = c.member.Options(options)
+	}
+	return options
 }
 
 // filesPerAge is how many files there are at least of a log whose records are to go at some age, so that none is kept

@@ -14,7 +14,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // elects reports whether a Lease is to be held. In observe mode nothing is written, so not a Lease either.
@@ -81,22 +83,27 @@ func (c *controller) elect(ctx context.Context) error {
 				if before.LogID == own().LogID {
 					c.standBy("")
 				}
-				return cmp.Or(c.refuse(before, own()), c.refuseFork(before, log))
+				return c.refuseSaid(before, own(), log)
 			},
 			Lead: func(ctx context.Context) error { return c.elected(ctx, log) },
 		})
-		switch {
-		case errors.Is(err, lease.ErrDenied) && apierrors.IsUnauthorized(err):
-			err = fmt.Errorf("%w; renew the token or the certificate of this account", err)
-		case errors.Is(err, lease.ErrDenied):
-			err = fmt.Errorf("%w; give this user the rights of deploy/base/role.yaml in that namespace, or name another one with "+
-				"--leader-elect-resource-namespace, or go without a Lease with --leader-elect=false", err)
-		}
-		if above := (*lease.OutrankedError)(nil); errors.As(err, &above) {
-			err = fmt.Errorf("stopped, because another controller began to run the same Jobs: %w", c.runsToo(&above.By))
-		}
-		return err
+		return c.explainLease(err)
 	})
+}
+
+// explainLease adds to an error of the Lease what to do.
+func (c *controller) explainLease(err error) error {
+	switch {
+	case errors.Is(err, lease.ErrDenied) && apierrors.IsUnauthorized(err):
+		err = fmt.Errorf("%w; renew the token or the certificate of this account", err)
+	case errors.Is(err, lease.ErrDenied):
+		err = fmt.Errorf("%w; give this user the rights of deploy/base/role.yaml in that namespace, or name another one "+
+			"with --leader-elect-resource-namespace, or go without a Lease with --leader-elect=false", err)
+	}
+	if above := (*lease.OutrankedError)(nil); errors.As(err, &above) {
+		err = fmt.Errorf("stopped, because another controller began to run the same Jobs: %w", c.runsToo(&above.By))
+	}
+	return err
 }
 
 // elected works, unless another controller began to work on the same Jobs under another Lease while this one was being
@@ -170,10 +177,15 @@ func (c *controller) withLog(ctx context.Context, do func(context.Context, store
 
 // openLog opens the log for writing. Who wants the Lease waits until no other process has the log open.
 func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
+	if dir, err := open.Dir(c.config.Log); err == nil && c.member == nil {
+		if err := replicating.RefuseAlone(dir); err != nil {
+			return nil, err
+		}
+	}
 	for told := false; ; told = true {
 		log, err := c.openWithRoom(ctx)
 		var held *store.HeldError
-		if err == nil || c.lease == nil || !errors.As(err, &held) {
+		if err == nil || c.lease == nil || c.member != nil || !errors.As(err, &held) {
 			return log, err
 		}
 		if !told {

@@ -47,10 +47,13 @@ func (c *controller) newEndpoint() (*endpoint, error) {
 	return e, nil
 }
 
-// now is the time by the controller's clock; 0 before it works.
+// now is the time by the controller's clock; before it works that of the newest record of a replica, else 0.
 func (c *controller) now() events.Time {
 	if clock := c.clock.Load(); clock != nil {
 		return clock.Now()
+	}
+	if c.member != nil {
+		return c.log.Head().Time
 	}
 	return 0
 }

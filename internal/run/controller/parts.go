@@ -23,7 +23,9 @@ func (c *controller) run(ctx context.Context) error {
 	go c.around.Run(ctx)                                // ends a while after ctx, or with the process
 	group.Go(func() error { return c.worry(ctx) })      // ends with ctx, or ends it
 	group.Go(func() error { return c.watchGangs(ctx) }) // likewise
-	c.tend(ctx, after, group)
+	if !c.tended {
+		c.tend(ctx, after, group)
+	}
 	group.Go(func() error { c.retainer.run(ctx); return nil })          // ends with ctx
 	group.Go(func() error { fitProcessors(ctx, c.logger); return nil }) // ends with ctx
 	group.Go(func() error {                                             // ends with ctx, after a stop in good order

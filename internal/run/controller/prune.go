@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events/kube"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/run/copying"
+	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
@@ -93,6 +94,9 @@ func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files 
 // nothing went.
 func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err error) {
 	dir, err := open.Dir(config.Log)
+	if err == nil {
+		err = replicating.RefuseAlone(dir)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own 
 		if said.LogID != own.LogID {
 			continue
 		}
-		if err := cmp.Or(c.refuse(said, own), c.refuseFork(said, log)); err != nil {
+		if err := c.refuseSaid(said, own, log); err != nil {
 			return err
 		}
 	}
@@ -144,6 +144,17 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 			"its end is lost, or it is an older copy", c.config.Log, own.Head, own.Epoch, before.Lease, before.Head, before.Epoch), before.Epoch)
 	}
 	return nil
+}
+
+// refuseSaid says why not to work on a log, by what a Lease says of it. A replica may lack the record that it names: it
+// gets it from the stream, or waits.
+func (c *controller) refuseSaid(said lease.Said, own lease.Log, log store.Reader) error {
+	if c.member != nil && said.LogID == own.LogID {
+		if said.Epoch > own.Epoch || said.Epoch == own.Epoch && said.Head > own.Head {
+			return nil
+		}
+	}
+	return cmp.Or(c.refuse(said, own), c.refuseFork(said, log))
 }
 
 // refuseFork says that the log went another way than the one of which the Lease says a head: a copy of it that was run

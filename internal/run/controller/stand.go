@@ -32,19 +32,21 @@ type standing struct {
 	keeper   *joblist.Keeper // of these lists
 	damage   func() []error  // what is known to be wrong with the log, for readers
 	endpoint *endpoint       // nil for none
+	tended   bool            // tend was called
 }
 
 // work does what a controller does, on the log: it stands, and then it leads.
 func (c *controller) work(ctx context.Context, log store.Opened) error {
-	if err := c.stand(ctx, log); err != nil {
+	if err := c.stand(ctx, log, log); err != nil {
 		return unlessStopped(ctx, err)
 	}
 	return c.lead(ctx, log)
 }
 
-// stand folds an open log and makes what looks after its files. Nothing runs yet. The error says why the log cannot be
-// gone on with: it lost records, or it cannot be folded.
-func (c *controller) stand(ctx context.Context, log store.Opened) (err error) {
+// stand folds an open log and makes what looks after its files. Who leads appends to writes, which is that log, or
+// wraps it. Nothing runs yet. The error says why the log cannot be gone on with: it lost records, or it cannot be
+// folded.
+func (c *controller) stand(ctx context.Context, log store.Opened, writes store.Log) (err error) {
 	if c.dir, err = open.Dir(c.config.Log); err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (c *controller) stand(ctx context.Context, log store.Opened) (err error) {
 	c.logger.Info("state folded", "jobs", world.Len(), "finishedJobs", world.Stubs())
 	c.metrics = newMetrics(c.registry, log)
 	c.ofFiles(log)
-	c.log = livetail.New(countedLog{log, c.metrics}, 0)
+	c.log = livetail.New(countedLog{writes, c.metrics}, 0)
 	c.lists, c.damage = joblist.Config{Log: c.log, Files: store.FilesOf(log), Dir: c.dir}, log.Damage
 	c.keeper = joblist.NewKeeper(c.lists, c.logger)
 	return nil

@@ -38,11 +38,11 @@ func ReadFile(dir string) (*File, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read of which stream the log is a replica: %w", err)
+		return nil, fmt.Errorf("read which stream the log follows: %w", err)
 	}
 	var f File
 	if err := json.Unmarshal(text, &f); err != nil || f.Log == "" || f.Stream == "" || f.Incarnation == "" {
-		return nil, fmt.Errorf("%s does not say of which stream the log is a replica: put back the one that belongs to it", path)
+		return nil, fmt.Errorf("%s does not say which stream the log follows: put back the one that belongs to it", path)
 	}
 	return &f, nil
 }
@@ -51,7 +51,7 @@ func ReadFile(dir string) (*File, error) {
 func (f *File) write(dir string) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("note of which stream the log is a replica: %w", err)
+			err = fmt.Errorf("note which stream the log follows: %w", err)
 		}
 	}()
 	text, err := json.Marshal(f)

@@ -1,0 +1,326 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/internal/run/replicating"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// follower is a process that follows a replicated log, and then leads.
+type follower struct {
+	*controller
+	member *replicating.Member
+	log    store.Opened
+
+	stop     context.CancelFunc     // of following and folding
+	followed chan struct{}          // closed when both have ended
+	leads    bool                   // nothing is followed any more; the Lease's goroutine alone
+	lacks    atomic.Pointer[string] // why the Lease was not taken, which had expired; nil for nothing
+	current  bool                   // it was told that all is read; that of the goroutine that watches
+}
+
+// replicate follows the log's stream, and works while it holds the Lease. Each member has a log of its own, so that
+// nothing waits for another process's LOCK.
+func (c *controller) replicate(ctx context.Context) error {
+	if err := c.newLease(); err != nil {
+		return err
+	}
+	member, err := c.join(ctx)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	defer member.Close()
+	c.member = member
+	return c.withLog(ctx, func(ctx context.Context, log store.Opened) error {
+		if err := member.Begin(ctx, log); err != nil {
+			return unlessStopped(ctx, err)
+		}
+		if err := c.stand(ctx, log, member.Log(log)); err != nil {
+			return unlessStopped(ctx, err)
+		}
+		if err := refuseStates(c.config.Retention, loop.StatesBytes(c.fold.World())); err != nil {
+			return err
+		}
+		return (&follower{controller: c, member: member, log: log, followed: make(chan struct{})}).run(ctx)
+	})
+}
+
+// join finds the stream, by what the Lease and the directory say. Who runs these Jobs with another log is to go on.
+func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
+	own := replicating.Own{}
+	there, err := open.Exists(c.config.Log)
+	if err == nil && there {
+		own.LogID, err = logIDOf(c.config.Log)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for a log in %s: %w", c.config.Log, err)
+	}
+	said, err := c.saidByLease(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own.Lease, own.LogOf = said.Stream, said.LogID
+	if err := c.refuseBeside(ctx); err != nil {
+		return nil, err
+	}
+	config := *c.config.Replicate
+	config.Reader, config.Least, config.Logger = loop.Reader(c.config.Program.Version), loop.Least(), c.logger
+	member, err := replicating.Join(ctx, config, own)
+	if err != nil {
+		return nil, err
+	}
+	if said.LogID != member.LogID() { // of the same log it is compared once that is open
+		if err := c.refuse(said, lease.Log{Identity: events.Identity{LogID: member.LogID()}}); err != nil {
+			member.Close()
+			return nil, err
+		}
+	}
+	return member, nil
+}
+
+func logIDOf(address string) (id string, err error) {
+	log, err := open.Archive(address)
+	if err != nil {
+		return "", err
+	}
+	return log.Identity().LogID, log.Close()
+}
+
+// saidByLease reads the Lease, as soon as the API server answers: without it nobody knows whether a stream may be
+// begun.
+func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
+	for told := false; ; told = true {
+		bound, cancel := context.WithTimeout(ctx, askTimeout)
+		said, err := c.lease.Read(bound)
+		cancel()
+		if err == nil {
+			return said, nil
+		}
+		if !told {
+			c.logger.Warn("cannot look at the Lease yet: waiting", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return said, ctx.Err()
+		case <-time.After(openAgain):
+		}
+	}
+}
+
+// run stands until the Lease is held, and then leads.
+func (f *follower) run(ctx context.Context) error {
+	if err := f.answer(); err != nil {
+		return err
+	}
+	if err := f.leaveAddresses(); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what readers want until the end
+	defer release()
+	f.tend(ctx, after, group)
+	f.tended = true
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	f.stop = stop
+	group.Go(func() error { // ends with following
+		defer close(f.followed)
+		reading, ctx := errgroup.WithContext(following)
+		reading.Go(func() error { return f.member.Follow(ctx) })
+		reading.Go(func() error { return f.keepFolding(ctx) })
+		return reading.Wait()
+	})
+	group.Go(func() error { return f.member.Watch(ctx, f.tellBehind) }) // ends with ctx
+	group.Go(func() error {                                             // ends with ctx, or when it has led
+		defer release()
+		return f.bid(ctx)
+	})
+	return group.Wait()
+}
+
+// keepFolding folds what becomes durable until ctx ends.
+func (f *follower) keepFolding(ctx context.Context) error {
+	for {
+		if _, err := f.log.Wait(ctx, f.fold.Through()); err != nil {
+			return unlessStopped(ctx, err)
+		}
+		if err := f.foldOn(ctx); err != nil {
+			return unlessStopped(ctx, err)
+		}
+	}
+}
+
+// foldOn folds up to the log's end. Files that the leader let go, go here, too.
+func (f *follower) foldOn(ctx context.Context) error {
+	keep := events.Sequence(0)
+	for rec, err := range f.log.Read(ctx, f.fold.Through()+1) {
+		if err == nil {
+			err = f.fold.Apply(&rec)
+		}
+		if err != nil {
+			return fmt.Errorf("fold what came from the stream, behind record %d: %w", f.fold.Through(), err)
+		}
+		if p, ok := rec.Facts.(*events.Pruned); ok {
+			keep = p.First
+		}
+	}
+	pruner, ok := f.log.(store.Pruner)
+	if keep == 0 || !ok {
+		return nil
+	}
+	if _, err := pruner.Prune(ctx, keep); err != nil && ctx.Err() == nil {
+		f.logger.Warn("old files of the log stay until the next start", "error", err)
+	}
+	return nil
+}
+
+// tellBehind says to probes and in the log why this process would not take the Lease.
+func (f *follower) tellBehind(why string) {
+	standby := false
+	if lacks := f.lacks.Load(); why == "" && lacks != nil {
+		why = *lacks
+	}
+	f.health.set(func(h *Health) {
+		if standby = h.standby; standby {
+			h.second = why
+		}
+	})
+	switch {
+	case !standby || f.current == (why == ""):
+		return
+	case why != "":
+		f.logger.Warn("this standby is behind, and does not want the Lease", "why", why)
+	default:
+		_, head := f.log.Durable()
+		f.logger.Info("standing by: all that the stream has is read", "head", uint64(head.Sequence))
+	}
+	f.current = why == ""
+}
+
+// own is what the Lease is to say of this process's log.
+func (f *follower) own() lease.Log {
+	id, head := f.log.Durable()
+	return lease.Log{
+		Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: f.log.LockID(), Stream: f.member.Named(),
+	}
+}
+
+// bid waits for the Lease, and leads while it is held.
+func (f *follower) bid(ctx context.Context) error {
+	f.logger.Info("standing by for the Lease", "lease", f.lease.Name(), "identity", f.identity)
+	if err := f.refuseElsewhere(ctx, f.log, f.own()); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return f.explainLease(f.lease.Run(ctx, lease.Bid{
+		Log: f.own,
+		Admit: func(before lease.Said) error {
+			if before.Holder != "" && before.Head <= f.own().Head {
+				f.lacks.Store(nil)
+			}
+			return f.refuseSaid(before, f.own(), f.log)
+		},
+		Ready: f.ready,
+		Lead:  f.lead,
+	}))
+}
+
+// ready says why the Lease may not be taken now: the stream is not read to its end, or this log lacks the record that
+// the Lease names. Who takes the Lease overwrites that proof.
+func (f *follower) ready(before lease.Said) error {
+	if f.leads {
+		return nil
+	}
+	if err := f.member.Behind(); err != nil {
+		return err
+	}
+	own := f.own()
+	if before.LogID == own.LogID && (before.Epoch > own.Epoch || before.Epoch == own.Epoch && before.Head > own.Head) {
+		err := fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and all that its stream gave ends "+
+			"with record %d of epoch %d", before.Lease, before.Head, before.Epoch, own.Head, own.Epoch)
+		f.lacks.Store(new(err.Error()))
+		return err
+	}
+	f.lacks.Store(nil)
+	return nil
+}
+
+// takeWithin is how long a process waits for the stream while it holds the Lease and does not lead. Then another may
+// try.
+const takeWithin = 30 * time.Second
+
+// lead takes the stream over and works on the log. It ends when the Lease is lost, when another process claims the
+// stream, or with ctx.
+func (f *follower) lead(ctx context.Context) error {
+	if err := f.refuseBeside(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	f.stop()
+	<-f.followed
+	f.leads = true
+	if err := f.take(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	leading, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	wrote := make(chan error, 1)
+	go func() { // ends with writing, or when another claims the stream
+		err := f.member.Write(writing)
+		if err != nil {
+			lose(err)
+		}
+		wrote <- err
+	}()
+	f.health.set(func(h *Health) { h.standby, h.second = false, "" })
+	err := f.controller.lead(leading, f.log)
+	if err == nil && context.Cause(leading) == context.Cause(ctx) && !f.leaseLost() {
+		f.giveBack()
+	}
+	stop()
+	return errors.Join(err, <-wrote)
+}
+
+// take claims the stream, folds what came last, and says so.
+func (f *follower) take(ctx context.Context) error {
+	bound, cancel := context.WithTimeout(ctx, takeWithin)
+	defer cancel()
+	slow := time.AfterFunc(askTimeout, func() {
+		f.logger.Warn("the Lease is held, and the stream of the log does not answer yet: nothing is decided until then")
+	})
+	defer slow.Stop()
+	term, err := f.member.Take(bound, f.lease.Holds)
+	if err != nil {
+		return err
+	}
+	if err := f.foldOn(ctx); err != nil {
+		return err
+	}
+	world := f.fold.World()
+	if world.Lost != (events.Loss{}) {
+		return f.explainLoss(&loop.LossError{Loss: world.Lost})
+	}
+	f.logger.Info("leading", "lease", f.lease.Name(), "identity", f.identity, "term", term,
+		"records", uint64(f.fold.Through()), "jobs", world.Len())
+	return nil
+}
+
+// giveBack says in the stream that this process has ended in good order.
+func (f *follower) giveBack() {
+	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if err := f.member.Release(bound); err != nil {
+		f.logger.Warn("the stream of the log is not released: the next leader claims it all the same", "error", err)
+	}
+}
