@@ -84,10 +84,11 @@ func (f *natsFlags) where() bool { return f.URL != "" || f.Context != "" }
 
 // check refuses what a person should not do.
 func (f *natsFlags) check() error {
-	for url := range strings.SplitSeq(f.URL, ",") {
-		if strings.Contains(url, "@") {
-			return cli.Usage("--nats-url: everybody on this machine can see the secret in it; put it into a context (--nats-context) or a file (--nats-creds)")
-		}
+	if hasSecret(f.URL) {
+		return cli.Usage("--nats-url: everybody on this machine can see the secret in it; put it into a context (--nats-context) or a file (--nats-creds)")
 	}
 	return nil
 }
+
+// hasSecret reports whether URLs have one.
+func hasSecret(urls string) bool { return strings.Contains(urls, "@") }

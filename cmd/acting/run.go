@@ -44,6 +44,7 @@ type RunFlags struct {
 	numbers    settingFlags
 	elect      electFlags
 	retain     retainFlags
+	replicate  replicateFlags
 
 	copy   copyFlags
 	scrape scrapeFlags
@@ -183,6 +184,7 @@ func (f *RunFlags) Add(cmd *cobra.Command) {
 	f.copy.add(flags)
 	f.nats.add(cmd)
 	f.elect.add(flags)
+	f.replicate.add(flags)
 	cli.CompleteWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String(), events.ModeObserve.String())
 	cli.CompleteWith(cmd, "observe", observeOthers)
 	cli.CompleteWith(cmd, "log-format", logText, logJSON)
@@ -211,6 +213,9 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 		}
 	}
 	if err := f.nats.goTogether(flags); err != nil {
+		return settings, err
+	}
+	if err := cmp.Or(f.replicate.check(flags), f.replicate.goTogether(f, settings.Mode)); err != nil {
 		return settings, err
 	}
 	settings.DeleteExpired = f.expire && settings.Mode == events.ModeAll
@@ -343,11 +348,15 @@ func (f *RunFlags) Config(settings events.Settings, logger *slog.Logger) (*contr
 	if err != nil {
 		return nil, err
 	}
+	replicate, err := f.replicate.config(dir)
+	if err != nil {
+		return nil, err
+	}
 	b := cli.ThisBuild()
 	return &controller.Config{
 		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
 		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Copy: to, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Messages: f.keep, Around: f.around, Epoch: f.epoch,
-		Retention: f.retain.keep,
+		Retention: f.retain.keep, Replicate: replicate,
 	}, nil
 }
 

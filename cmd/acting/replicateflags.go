@@ -1,0 +1,151 @@
+package acting
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/jobledger/jobledger/cmd/cli"
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/internal/run/controller"
+	"github.com/jobledger/jobledger/internal/run/replicating"
+	"github.com/jobledger/jobledger/store/natslog/stream"
+)
+
+// replicateFlags say in which stream the log is replicated. It is not unless they say where NATS is.
+type replicateFlags struct {
+	dial.Config // URL, Creds and CA are flags
+	stream      string
+	keyFile     string
+	unsafe      bool
+	newStream   bool
+	synced      bool
+}
+
+const (
+	replicateStream = "jobledger-log"
+	syncedFlag      = "replicate-assume-synced"
+)
+
+func (f *replicateFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.URL, replicating.Flag, "",
+		"alpha: NATS servers in whose stream the log is replicated, with commas; each controller has a --log of its own")
+	flags.StringVar(&f.stream, "replicate-stream", replicateStream, "name of that stream; it is made if there is none")
+	flags.StringVar(&f.Creds, "replicate-creds", "", "file with a JWT and its key, for --replicate")
+	flags.StringVar(&f.CA, "replicate-ca", "", "file with the certificates that those servers' are checked against")
+	flags.StringVar(&f.keyFile, replicating.KeyFlag, "",
+		"file with the 32 bytes of the log's key, one for all controllers of a replicated log")
+	flags.BoolVar(&f.unsafe, replicating.UnsafeFlag, false,
+		"let fewer than 3 servers hold the stream: a disk that is lost is its end")
+	flags.BoolVar(&f.newStream, replicating.NewStreamFlag, false,
+		"begin another stream, or go on with another one than before; take it out once that is done")
+	flags.BoolVar(&f.synced, syncedFlag, false,
+		"believe that each server syncs what it stores (sync_interval: always), which no client can see")
+}
+
+// wanted reports whether the log is to be replicated.
+func (f *replicateFlags) wanted() bool { return f.URL != "" }
+
+// check refuses what cannot work, and what does nothing.
+func (f *replicateFlags) check(flags *pflag.FlagSet) error {
+	if !f.wanted() {
+		for _, name := range []string{
+			"replicate-stream", "replicate-creds", "replicate-ca", replicating.KeyFlag, replicating.UnsafeFlag,
+			replicating.NewStreamFlag, syncedFlag,
+		} {
+			if flags.Changed(name) {
+				return cli.Usage("--%s goes with --%s, which says where NATS is", name, replicating.Flag)
+			}
+		}
+		return nil
+	}
+	switch {
+	case hasSecret(f.URL):
+		return cli.Usage("--%s: everybody on this machine can see the secret in it; put it into a file (--replicate-creds)",
+			replicating.Flag)
+	case f.stream == "":
+		return cli.Usage("--replicate-stream: a name is wanted")
+	case f.keyFile == "":
+		return cli.Usage("--%s: all controllers need one key: --%s FILE with 32 random bytes, or with the KEY of the log "+
+			"that there is", replicating.Flag, replicating.KeyFlag)
+	case !f.unsafe && !f.synced:
+		return cli.Usage("--%s: a server that does not sync loses what it has acknowledged. Set sync_interval: always on "+
+			"each, and say so with --%s; or try it out with --%s", replicating.Flag, syncedFlag, replicating.UnsafeFlag)
+	}
+	return nil
+}
+
+// goTogether refuses what a replicated log cannot have beside it.
+func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
+	if !f.wanted() {
+		return nil
+	}
+	refuse := func(flag, why string) error {
+		return cli.Usage("--%s does not go with --%s: %s", flag, replicating.Flag, why)
+	}
+	switch {
+	case run.nats.embedded:
+		return refuse("nats-embedded", "after a takeover the stream of records would be another one. "+
+			"Publish to servers of their own (--nats-url)")
+	case mode == events.ModeObserve:
+		return refuse("manage=observe", "who observes writes nothing to the cluster, and needs no standby")
+	case !run.elect.on:
+		return refuse("leader-elect=false", "the Lease ends what an old leader sends to the API server")
+	case run.epoch != 0:
+		return refuse(controller.EpochFlag, "all replicas would have to begin that epoch; this is not there yet")
+	case run.copy.to != "":
+		return refuse(controller.CopyFlag, "it was not tried with several writers. Each controller has the whole log")
+	}
+	return nil
+}
+
+// keyBytes is the length of a key.
+const keyBytes = len(events.Key{})
+
+// config is where the log is replicated; nil for nowhere.
+func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
+	if !f.wanted() {
+		return nil, nil
+	}
+	server, err := f.Config.Load()
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", replicating.Flag, err)
+	}
+	server.Name = "jobledger, replicated log"
+	c := &replicating.Config{
+		Dial: server, Stream: f.stream, Replicas: stream.LeastReplicas, Unsafe: f.unsafe, NewStream: f.newStream,
+		Dir: dir,
+	}
+	if f.unsafe {
+		c.Replicas = 1
+	}
+	c.Key, err = readKey(f.keyFile)
+	return c, err
+}
+
+// readKey reads a key that nobody else on this machine may read.
+func readKey(file string) (key events.Key, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return key, fmt.Errorf("--%s: %w", replicating.KeyFlag, err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return key, fmt.Errorf("--%s: %w", replicating.KeyFlag, err)
+	case info.Mode().Perm()&0o007 != 0:
+		return key, fmt.Errorf("--%s: every user may read %s (mode %#o): mend that with 'chmod 600 %s', or with "+
+			"defaultMode 0440 of the Secret's volume", replicating.KeyFlag, file, info.Mode().Perm(), file)
+	case !info.Mode().IsRegular() || info.Size() != int64(keyBytes):
+		return key, fmt.Errorf("--%s: %s is no file of %d bytes: make one with 'head -c %d /dev/urandom'",
+			replicating.KeyFlag, file, keyBytes, keyBytes)
+	}
+	if _, err := f.ReadAt(key[:], 0); err != nil {
+		return key, fmt.Errorf("--%s: %w", replicating.KeyFlag, err)
+	}
+	return key, nil
+}
