@@ -25,7 +25,7 @@ type follower struct {
 
 	stop     context.CancelFunc     // of following and folding
 	followed chan struct{}          // closed when both have ended
-	leads    bool                   // nothing is followed any more; the Lease's goroutine alone
+	leads    atomic.Bool            // nothing is followed any more
 	lacks    atomic.Pointer[string] // why the Lease was not taken, which had expired; nil for nothing
 	current  bool                   // it was told that all is read; that of the goroutine that watches
 }
@@ -225,7 +225,7 @@ func (f *follower) bid(ctx context.Context) error {
 	return f.explainLease(f.lease.Run(ctx, lease.Bid{
 		Log: f.own,
 		Admit: func(before lease.Said) error {
-			if before.Holder != "" && before.Head <= f.own().Head {
+			if before.Holder != "" && !lacks(before, f.own()) {
 				f.lacks.Store(nil)
 			}
 			return f.refuseSaid(before, f.own(), f.log)
@@ -238,14 +238,13 @@ func (f *follower) bid(ctx context.Context) error {
 // ready says why the Lease may not be taken now: the stream is not read to its end, or this log lacks the record that
 // the Lease names. Who takes the Lease overwrites that proof.
 func (f *follower) ready(before lease.Said) error {
-	if f.leads {
+	if f.leads.Load() {
 		return nil
 	}
 	if err := f.member.Behind(); err != nil {
 		return err
 	}
-	own := f.own()
-	if before.LogID == own.LogID && (before.Epoch > own.Epoch || before.Epoch == own.Epoch && before.Head > own.Head) {
+	if own := f.own(); lacks(before, own) {
 		err := fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and all that its stream gave ends "+
 			"with record %d of epoch %d", before.Lease, before.Head, before.Epoch, own.Head, own.Epoch)
 		f.lacks.Store(new(err.Error()))
@@ -267,7 +266,7 @@ func (f *follower) lead(ctx context.Context) error {
 	}
 	f.stop()
 	<-f.followed
-	f.leads = true
+	f.leads.Store(true)
 	if err := f.take(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}

@@ -139,7 +139,7 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	case before.LogID != own.LogID:
 		return fmt.Errorf("%s, and the one in %s is log %s: give --log where that one is, or --adopt to go on with this one",
 			whose(before), c.config.Log, own.LogID)
-	case before.Epoch > own.Epoch || before.Epoch == own.Epoch && before.Head > own.Head:
+	case lacks(before, own):
 		return c.refuseLoss(fmt.Errorf("the log in %s ends with record %d of epoch %d, and the Lease %s says that it had record %d of epoch %d: "+
 			"its end is lost, or it is an older copy", c.config.Log, own.Head, own.Epoch, before.Lease, before.Head, before.Epoch), before.Epoch)
 	}
@@ -149,12 +149,15 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 // refuseSaid says why not to work on a log, by what a Lease says of it. A replica may lack the record that it names: it
 // gets it from the stream, or waits.
 func (c *controller) refuseSaid(said lease.Said, own lease.Log, log store.Reader) error {
-	if c.member != nil && said.LogID == own.LogID {
-		if said.Epoch > own.Epoch || said.Epoch == own.Epoch && said.Head > own.Head {
-			return nil
-		}
+	if c.member != nil && lacks(said, own) {
+		return nil
 	}
 	return cmp.Or(c.refuse(said, own), c.refuseFork(said, log))
+}
+
+// lacks reports whether a Lease names a later record of the same log.
+func lacks(said lease.Said, own lease.Log) bool {
+	return said.LogID == own.LogID && (said.Epoch > own.Epoch || said.Epoch == own.Epoch && said.Head > own.Head)
 }
 
 // refuseFork says that the log went another way than the one of which the Lease says a head: a copy of it that was run

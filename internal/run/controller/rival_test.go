@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
@@ -60,6 +61,43 @@ func TestWhoIsRefusedByTheLease(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAReplicaIsNotRefusedForWhatItLacks: it gets that from the stream. Another log, and other records than the Lease
+// names, are refused as always.
+func TestAReplicaIsNotRefusedForWhatItLacks(t *testing.T) {
+	log := memlog.New(events.Identity{LogID: "log", Epoch: 1})
+	if _, err := joblog.Write(log, joblog.Config{Seed: 1, Records: 100, Running: 2, Single: 500}); err != nil {
+		t.Fatal(err)
+	}
+	head := log.Head()
+	own := lease.Log{Identity: log.Identity(), Head: head.Sequence, Hash: head.Hash}
+	later, epoch, fork, other := own, own, own, own
+	later.Head++
+	epoch.Epoch++
+	fork.Hash[3]++
+	other.LogID = "another"
+	for _, row := range []struct {
+		sentence      string
+		says          lease.Log
+		alone, member bool // refused
+	}{
+		{"its own head", own, false, false},
+		{"a later record", later, true, false},
+		{"a later epoch", epoch, true, false},
+		{"another record in its place", fork, true, true},
+		{"another log", other, true, true},
+	} {
+		for _, member := range []*replicating.Member{nil, {}} {
+			c := &controller{
+				health: &Health{}, config: &Config{Log: "LOG"}, logger: slog.New(slog.DiscardHandler), member: member,
+			}
+			want := member == nil && row.alone || member != nil && row.member
+			if err := c.refuseSaid(lease.Said{Lease: "jobledger/jobledger", Log: row.says}, own, log); (err != nil) != want {
+				t.Errorf("%s, of a replica: %t: %v, want it refused: %t", row.sentence, member != nil, err, want)
+			}
+		}
 	}
 }
 

@@ -65,22 +65,29 @@ func (m *Member) Behind() error {
 	return m.current.behind(time.Now())
 }
 
-// Watch asks the stream's leader where the stream ends, until ctx ends, and each minute whether its settings are still
-// good. say is told why the process is behind, or empty when it is not. The error is of settings that lose data.
+// ask asks the stream's leader where the stream ends.
+func (m *Member) ask(ctx context.Context) {
+	asked := time.Now()
+	bound, cancel := context.WithTimeout(ctx, mostBehind)
+	defer cancel()
+	place, err := m.stream.Newest(bound)
+	m.current.note(asked, place, err)
+}
+
+// Watch asks the stream's leader where the stream ends, until Take is called, and until ctx ends each minute whether
+// the stream's settings are still good. say is told why the process is behind, or empty when it is not. The error is of settings that lose data.
 func (m *Member) Watch(ctx context.Context, say func(string)) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for looked := time.Now(); ; {
-		asked := time.Now()
-		bound, cancel := context.WithTimeout(ctx, mostBehind)
-		place, err := m.stream.Newest(bound)
-		cancel()
-		m.current.note(asked, place, err)
-		text := ""
-		if err := m.Behind(); err != nil {
-			text = err.Error()
+		if !m.takes.Load() {
+			m.ask(ctx)
+			text := ""
+			if err := m.Behind(); err != nil {
+				text = err.Error()
+			}
+			say(text)
 		}
-		say(text)
 		if time.Since(looked) >= checkEvery {
 			looked = time.Now()
 			if err := m.check(ctx); err != nil {

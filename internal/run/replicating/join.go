@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -79,6 +80,7 @@ type Member struct {
 	log      store.Opened
 	follower *replica.Follower
 	current  current
+	takes    atomic.Bool // Take was called: nothing is followed any more
 }
 
 // Join connects, finds the stream, or makes it where it may be made, and checks it. It waits while NATS does not

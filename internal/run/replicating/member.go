@@ -77,6 +77,7 @@ func explain(err error) error {
 // Take claims the stream. Follow has returned, and the Lease is held; ctx ends with it. The process must end after an
 // error.
 func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
+	m.takes.Store(true)
 	to, ok := m.log.(takeover.Log)
 	if !ok {
 		return 0, errNoReplica
