@@ -126,7 +126,7 @@ func (w *world) leader() (leader *controller.Controller, others []*controller.Co
 			if err != nil {
 				return false, err
 			}
-			if strings.Contains(text, "msg=leading ") {
+			if strings.Contains(text, leading) {
 				leader = c
 			} else {
 				others = append(others, c)
@@ -139,6 +139,37 @@ func (w *world) leader() (leader *controller.Controller, others []*controller.Co
 	}
 	return leader, others
 }
+
+// leads waits until that controller leads.
+func (w *world) leads(c *controller.Controller) {
+	w.Helper()
+	err := patience.Until(w.ctx, 20*time.Millisecond, c.Ended(), func() (bool, error) {
+		text, err := c.NewestOutput()
+		return strings.Contains(text, leading), err
+	})
+	if err != nil {
+		w.Fatal("it does not lead: ", err)
+	}
+}
+
+// ends waits until a controller has ended by itself, with an error.
+func (w *world) ends(c *controller.Controller) {
+	w.Helper()
+	select {
+	case <-c.Ended():
+	case <-w.ctx.Done():
+		w.Fatal("it does not end: ", context.Cause(w.ctx))
+	}
+	if c.Died() == nil {
+		w.Error("it has ended without an error")
+	}
+	if err := c.Kill(); err != nil { // so that it can be started again
+		w.Error(err)
+	}
+}
+
+// leading is what a controller says that took the log over.
+const leading = "msg=leading "
 
 // create makes Jobs, each with pods for so many indexes, which run for a while.
 func (w *world) create(n int, completions int32) {
