@@ -30,7 +30,7 @@ type FailuresQuery struct {
 // Trouble is a Job that failed, is stuck, or nearly failed, or a CronJob that does not start. Its JSON changes only by
 // growing.
 type Trouble struct {
-	Sort      string             `json:"sort"` // "stuck", "failed" or "survived"
+	Sort      string             `json:"sort"` // "stuck", "failed", "deleted" or "survived"
 	Kind      string             `json:"kind"` // "Job" or "CronJob"
 	Since     recordjson.Instant `json:"since"`
 	Namespace string             `json:"namespace"`
@@ -77,6 +77,7 @@ const (
 const (
 	SortStuck    = "stuck"
 	SortFailed   = "failed"
+	SortDeleted  = "deleted" // a Job that was stuck, or failing, until it was deleted; its Since is the deletion
 	SortSurvived = "survived"
 )
 
@@ -181,9 +182,9 @@ func (f *finding) lookFirst(s *history.Summary) error {
 // over looks at Jobs that are over and have a record in the time that is asked for. The limit is one of what is told,
 // and not of what is looked at: Jobs that ended at another time, or well, take no room. Near misses of Jobs without a
 // failure, restarts for one, are found by reading those Jobs: of the newest wellAtMost times the limit, which are 2,000
-// with a limit of 500.
+// with a limit of 500. So is what was stuck until it was deleted.
 func (f *finding) over() error {
-	told, well := map[string]int{}, 0
+	told, looked := map[string]int{}, map[string]int{}
 	return f.eachJob(history.JobsQuery{Since: f.q.Since}, func(s *history.Summary) (bool, error) {
 		if f.seen[s.UID] {
 			return false, nil
@@ -195,14 +196,16 @@ func (f *finding) over() error {
 			sort = SortFailed
 		case history.StateComplete:
 			sort = SortSurvived
+		case history.StateDeleted:
+			sort = SortDeleted
 		default:
 			return false, nil
 		}
 		if sort == SortSurvived && !f.q.Survived || f.q.Limit > 0 && told[sort] > f.q.Limit {
 			return false, nil
 		}
-		if sort == SortSurvived && s.Counts.Failed == 0 {
-			if well++; f.q.Limit > 0 && well > wellAtMost*f.q.Limit {
+		if sort == SortSurvived && s.Counts.Failed == 0 || sort == SortDeleted {
+			if looked[sort]++; f.q.Limit > 0 && looked[sort] > wellAtMost*f.q.Limit {
 				f.More = true
 				return false, nil
 			}
@@ -257,6 +260,12 @@ func (f *finding) look(s *history.Summary) error {
 		t, is = c.trouble()
 		if err := c.Unread(); err != nil {
 			return err
+		}
+		if !is {
+			var unread error
+			if t, is, unread = f.troubleBefore(c); unread != nil {
+				return unread
+			}
 		}
 	}
 	var bad *store.CorruptError
@@ -325,7 +334,7 @@ func (c *Case) trouble() (Trouble, bool) {
 		t.says(because(&v))
 	default:
 		x := c.stuck(c.runningNow())
-		if _, unseen := c.unseen(); x == nil || unseen || c.cut { // what came of it is not known
+		if _, unseen := c.unseen(); x == nil || unseen || c.cut || c.over() { // what came of it is not known, or it is over
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(x.from[0].At), x.text, c.stuckCause(x)

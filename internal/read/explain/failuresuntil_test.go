@@ -89,7 +89,34 @@ func troubleAt(t *testing.T, src *recorded, at events.Time) map[string]string {
 			out[fmt.Sprint("Job ", s.ID)] = explain.SortStuck
 		case strings.HasPrefix(v, "FAILED"), strings.HasPrefix(v, "FAILING"):
 			out[fmt.Sprint("Job ", s.ID)] = explain.SortFailed
+		case strings.Contains(v, "DELETED after"):
+			if goneAfter(t, src, s, at) {
+				out[fmt.Sprint("Job ", s.ID)] = explain.SortDeleted
+			}
 		}
 	}
 	return out
+}
+
+// goneAfter reports whether explain says of a Job, as of the record before the one that showed its deletion, that it had
+// been stuck for long, or that it failed.
+func goneAfter(t *testing.T, src *recorded, s events.Stream, at events.Time) bool {
+	t.Helper()
+	for i := range src.records {
+		r := &src.records[i]
+		f, seen := r.Facts.(*events.JobSeen)
+		if _, gone := r.Facts.(*events.JobGone); r.Stream != s || r.Time > at || !gone && (!seen || f.Deleted == 0) {
+			continue
+		}
+		c, err := explain.Read(t.Context(), src, s, history.Point{Time: r.Time - 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := c.Answer().Verdict.Text
+		_, rest, stuck := strings.Cut(v, "STUCK for ")
+		span, _, _ := strings.Cut(rest, ":")
+		long, _ := time.ParseDuration(span)
+		return stuck && long >= 30*time.Second || strings.HasPrefix(v, "FAILING")
+	}
+	return false
 }

@@ -13,7 +13,7 @@ func (l *staged) watching(clock string, namespaces events.Watching) {
 }
 
 // unwatched is a time in which nobody watched.
-func (l *staged) unwatched(from, until string, found func()) {
+func (l *cronSeen) unwatched(from, until string, found func()) {
 	all := []events.Resource{events.Jobs, events.Pods}
 	l.add(until, events.Controller, events.KindListingStarted, &events.ListingStarted{
 		Reason: events.ListingRelisted, Resources: all, LastSeen: cronClock(from), LastVersions: []uint64{1, 1},

@@ -128,7 +128,7 @@ func (s *nowScreen) head(f *explain.Failures, zone words.Zone) {
 }
 
 // toneOfSort is how a sort of trouble is coloured.
-var toneOfSort = map[string]string{explain.SortStuck: "hold", explain.SortFailed: "bad"}
+var toneOfSort = map[string]string{explain.SortStuck: "hold", explain.SortFailed: "bad", explain.SortDeleted: "hold"}
 
 // troubles are a row for each cause, below how it is called.
 func (v *view) troubles(s *nowScreen, f *explain.Failures) {

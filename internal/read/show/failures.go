@@ -131,7 +131,7 @@ func triesOf(x *explain.Trouble) string {
 	return strconv.Itoa(x.Tries)
 }
 
-var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortSurvived: "complete after failures"}
+var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortDeleted: "deleted while stuck", explain.SortSurvived: "complete after failures"}
 
 // failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
 func failuresHead(f *explain.Failures, zone words.Zone) (parts []string) {
@@ -159,6 +159,9 @@ func tallies(f *explain.Failures) []Tally {
 		failed.Rest = "in " + words.Count(n, "cause")
 	}
 	all := []Tally{{Sort: explain.SortStuck, Label: "STUCK", Number: counts[explain.SortStuck]}, failed}
+	if n := counts[explain.SortDeleted]; n > 0 {
+		all = append(all, Tally{Sort: explain.SortDeleted, Label: "DELETED WHILE STUCK", Number: n})
+	}
 	if n := counts[explain.SortSurvived]; n > 0 {
 		all = append(all, Tally{Sort: explain.SortSurvived, Label: "SURVIVED", Number: n})
 	}
