@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,13 +14,9 @@ import (
 // the API server refused, or a container that ran on beside one that had done its work. It is empty when pods ran, and
 // nothing held them.
 func (c *Case) meanwhile() (text passage, from []Mark) {
-	s := c.settled
-	if s == nil || s.Reason != "DeadlineExceeded" {
-		return passage{}, nil
-	}
-	at := s.Decided
+	at := c.passedAt()
 	if at.Record == 0 {
-		at = s.Seen
+		return passage{}, nil
 	}
 	if g := c.heldAt(at); len(g) > 0 {
 		w := g[0].waitAt(at)
@@ -75,6 +72,7 @@ func (c *Case) heldAt(at Mark) (out []*Try) {
 			out = append(out, t)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *Try) int { return cmp.Compare(a.waitAt(at).From.Record, b.waitAt(at).From.Record) })
 	return out
 }
 

@@ -93,6 +93,9 @@ func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 			out.until.Record = c.settled.stored().Record
 		}
 	}
+	if m := c.passedAt(); m.Record > w.From.Record && out.until.Record > m.Record { // the verdict tells of it up to then
+		out.until = m
+	}
 	switch stuck := slices.Contains(stuckWords, w.Reason); {
 	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record: // a kubelet clears up behind a deletion
 		return out, false
@@ -100,6 +103,18 @@ func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 		return out, stuck || out.until.At.Sub(t.Seen.At) >= waitTold
 	default:
 		return out, stuck && out.until.Record <= t.Started.Record
+	}
+}
+
+// passedAt is the record by which the Job's deadline had passed, if it ended for that.
+func (c *Case) passedAt() Mark {
+	switch s := c.settled; {
+	case s == nil || s.Reason != "DeadlineExceeded":
+		return Mark{}
+	case s.Decided.Record != 0:
+		return s.Decided
+	default:
+		return s.Seen
 	}
 }
 

@@ -46,6 +46,7 @@ var checkers = []checker{
 	{"lays our deeds on others", deeds},
 	{"ends other than its status", endsAsSaid},
 	{"waits for what will not come", waits},
+	{"waited for one thing twice", waitedOnce},
 	{"a time or duration that is none", times},
 	{"gives a pod another time to stop", graces},
 }

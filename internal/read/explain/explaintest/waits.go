@@ -1,6 +1,8 @@
 package explaintest
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
@@ -36,4 +38,24 @@ func waits(a *explain.Answer, f *facts) (out []claim) {
 		}
 	}
 	return out
+}
+
+var waitedFor = regexp.MustCompile(`waited for at least ([^:]+): (\w+)`)
+
+// waitedOnce: what the verdict says to have been waited for, and for how long, is not told with another time below it.
+func waitedOnce(a *explain.Answer, _ *facts) []claim {
+	said := waitedFor.FindStringSubmatch(a.Verdict.Text)
+	if said == nil {
+		return nil
+	}
+	var spans []string
+	for _, s := range section(a, "WAITED") {
+		if m := waitedFor.FindStringSubmatch(s.Text); m != nil && m[2] == said[2] {
+			spans = append(spans, m[1])
+		}
+	}
+	if len(spans) == 0 || slices.Contains(spans, said[1]) {
+		return nil
+	}
+	return []claim{{a.Verdict.Text, "WAITED says of " + said[2] + " that it was waited for at least " + spans[0]}}
 }
