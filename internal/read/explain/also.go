@@ -22,8 +22,8 @@ func (c *Case) also() []Sentence {
 		}
 	}
 	failed := c.failedTries()
-	if len(failed) > 0 && c.ending(failed[0]).By.own() {
-		a.ends(exitText(failed[0]))
+	for _, how := range c.befell() {
+		a.ends(how)
 	}
 	_, template := c.firstSpec()
 	mine, theirs := images(template), make(map[*peer][]string, len(c.peers))
@@ -65,23 +65,33 @@ type account struct {
 
 func (p *peer) failed() bool { return p.sum.State == history.StateFailed }
 
-// ends says in how many of them a try ended like that.
+// ends says how many of them it befell too, and how many of those succeeded all the same.
 func (a *account) ends(how string) {
-	n := 0
+	n, survived := 0, 0
 	for _, p := range a.peers {
-		if p.ends[how] {
-			n++
-			a.cite(p)
+		m, is := p.ends[how]
+		if !is {
+			continue
+		}
+		if n++; !p.failed() {
+			survived++
+		}
+		if len(a.from) < mostCited {
+			a.from = append(a.from, m)
 		}
 	}
-	in := "none"
+	text := how + " in none of them"
 	switch {
+	case n == 0 && unseenOf(how):
+		return
+	case n > 0 && survived == n && a.failed > 0:
+		text = fmt.Sprintf("%s in %d of them, and none of these failed", how, n)
+	case n > 0 && survived > 0 && a.failed > 0:
+		text = fmt.Sprintf("%s in %d of them, of which %d succeeded", how, n, survived)
 	case n > 0:
-		in = fmt.Sprint(n)
-	case a.failed == 0:
-		return // that says it
+		text = fmt.Sprintf("%s in %d of them", how, n)
 	}
-	a.parts = append(a.parts, how+" in "+in+" of them")
+	a.parts = append(a.parts, text)
 }
 
 // compare says how many failed of those that had something in common with this one, and of the others; nothing where it

@@ -34,7 +34,7 @@ type peer struct {
 	marks    []Mark   // the records that say so
 	admitted []string // what admission changed of its pods, as told last
 	nodes    map[string]bool
-	ends     map[string]bool // how tries of it failed
+	ends     map[string]Mark // what befell it, by the words of fate, and which record shows it first
 }
 
 // Compare looks at other Jobs, for one that failed: earlier runs of the same work, and what ran at the same time; for
@@ -149,7 +149,7 @@ func (c *Case) findPeers(ctx context.Context) error {
 
 // peerOf reads what is compared of a Job: its first spec, and where and how its tries ended.
 func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
-	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]bool{}}
+	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]Mark{}}
 	n := 0
 	for r, err := range c.src.ReadStream(ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {
 		if c.src.Beside(err) {
@@ -174,11 +174,8 @@ func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 			if r.Evidence.Node != "" {
 				p.nodes[r.Evidence.Node] = true
 			}
-			if f.Phase == events.PodFailed {
-				t := Try{Containers: r.Evidence.Containers, Reason: r.Evidence.Reason}
-				p.ends[exitText(&t)] = true
-			}
 		}
+		p.fared(&r)
 	}
 	return p, nil
 }

@@ -300,9 +300,12 @@ func TestAListStandsInOrder(t *testing.T) {
 // TestRatesOfOthers: a rate of those that have something in common is told where it is worse than that of the rest, of
 // which there are enough.
 func TestRatesOfOthers(t *testing.T) {
-	others := func(text string) (all []*peer) { // F and C have it, f and c do not; f and F failed
+	others := func(text string) (all []*peer) { // F and C have it, f and c do not; f and F failed; what befell F befell S, which succeeded
 		for i, r := range text {
-			p := &peer{marks: []Mark{seen(events.Sequence(i+1), 1)}, nodes: map[string]bool{"n": r == 'F' || r == 'C'}, ends: map[string]bool{"main exit 1": r == 'F'}}
+			p := &peer{marks: []Mark{seen(events.Sequence(i+1), 1)}, nodes: map[string]bool{"n": r == 'F' || r == 'C'}, ends: map[string]Mark{}}
+			if r == 'F' || r == 'S' {
+				p.ends["main exit 1"] = seen(events.Sequence(i+1), 1)
+			}
 			if p.sum.State = history.StateComplete; r == 'f' || r == 'F' {
 				p.sum.State = history.StateFailed
 			}
@@ -319,10 +322,13 @@ func TestRatesOfOthers(t *testing.T) {
 			t.Errorf("%s: %q by %d records, want %q", text, got, len(a.from), want)
 		}
 	}
-	for text, want := range map[string]string{"CC": "", "Cf": "main exit 1 in none of them", "CF": "main exit 1 in 1 of them", "FFFFFFFF": "main exit 1 in 8 of them"} {
+	for text, want := range map[string]string{
+		"CC": "main exit 1 in none of them", "Cf": "main exit 1 in none of them", "CF": "main exit 1 in 1 of them", "FFFFFFFF": "main exit 1 in 8 of them",
+		"SSf": "main exit 1 in 2 of them, and none of these failed", "SFF": "main exit 1 in 3 of them, of which 1 succeeded", "SSC": "main exit 1 in 2 of them",
+	} {
 		a := account{peers: others(text), failed: strings.Count(strings.ToLower(text), "f")}
 		a.ends("main exit 1")
-		if got := strings.Join(a.parts, ""); got != want || len(a.from) != min(strings.Count(text, "F"), mostCited) {
+		if got := strings.Join(a.parts, ""); got != want || len(a.from) != min(strings.Count(text, "F")+strings.Count(text, "S"), mostCited) {
 			t.Errorf("%s: %q by %d records, want %q", text, got, len(a.from), want)
 		}
 	}
