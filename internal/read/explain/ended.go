@@ -119,7 +119,7 @@ func (c *Case) endingOf(t *Try) Ending {
 	case !t.over() && t.AskedSeen.Record == 0:
 		return c.leftBehind(t)
 	case t.endedFirst(c.Spec != nil && c.Spec.RestartPolicy == "OnFailure" && t.Phase == events.PodFailed):
-		return itself(t)
+		return c.withDeadline(t, itself(t))
 	case t.Moved:
 		return Ending{By: ByNothing, Why: c.leftWhy(t), Marks: marks(t.Gone)}
 	case t.deletedFirst():

@@ -15,15 +15,11 @@ func (c *Case) befell() (out []string) {
 			out = append(out, how)
 		}
 	}
-	s := c.settled
-	if s == nil || s.Reason != "DeadlineExceeded" {
+	at := c.passedAt()
+	if at.Record == 0 {
 		return out
 	}
-	out = append(out, s.Reason)
-	at := s.Decided
-	if at.Record == 0 {
-		at = s.Seen
-	}
+	out = append(out, c.settled.Reason)
 	for _, t := range c.heldAt(at) {
 		if w := waitFate(t.waitAt(at).Reason); w != "" && !slices.Contains(out, w) {
 			out = append(out, w)

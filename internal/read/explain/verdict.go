@@ -77,7 +77,7 @@ func (c *Case) overVerdict() Sentence {
 			return say(append(from, by...), "%s passed%s%s", head, held, rest)
 		}
 	}
-	return say(from, "%s", text)
+	return c.named(say(from, "%s", text))
 }
 
 func (c *Case) settledMarks() []Mark {
