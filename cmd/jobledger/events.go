@@ -50,7 +50,8 @@ evidence (messages and names for people). Unset fields are left out. Times are R
 Fields are only ever added. Where the log is damaged, the last line is {"damage": […]}.
 
 Tables are as wide as the terminal, or 100 columns. A long text is cut between two words, a long
-name in its middle, and no name in a pipe. -o wide cuts nothing.`
+name in its middle, and no name in a pipe. A few records (--limit or --tail of up to 3) are told
+whole. -o wide cuts nothing.`
 
 func newEvents(c *cli.CLI) *cobra.Command {
 	var f eventsFlags
@@ -165,6 +166,7 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 		}
 	}
 	p := cli.NewPrinter(c, &f.output, history.NamesOf(ctx, src))
+	p.Table.Fold = few(chosen.Limit) || few(f.tail)
 	if f.watch {
 		p.Live(chosen.Kinds)
 	}
@@ -185,6 +187,10 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	l.tellMore(c)
 	return nil
 }
+
+// few reports whether so few records are asked for that each is told whole, over several lines: who follows the records
+// that an answer cites asks for one.
+func few(records int) bool { return records > 0 && records <= 3 }
 
 // tellMore says how to go on when the limit was reached.
 func (l *listing) tellMore(c *cli.CLI) {
