@@ -19,6 +19,9 @@ func (f *fates) becameElsewhere(e *duetimes.Entry, first, last events.Time) (tex
 		return f.notWatched(e, told)
 	case events.TickReplaced:
 		text = "dropped: the schedule was changed before it was started"
+		if ch := f.droppedBy(e); ch != nil {
+			text, told = text+" ("+changeText(ch)+")", append(told, changeMarks(ch)...)
+		}
 	case events.TickDeleted:
 		text = "dropped: the CronJob was deleted before it was started"
 	case 0:

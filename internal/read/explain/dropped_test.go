@@ -159,6 +159,9 @@ func TestADueTimeThatIsDroppedWasHeldBack(t *testing.T) {
 			if says := l.whyNot("10:00:00"); !strings.Contains(says, "report-a had not ended, and the policy is Forbid") || strings.Contains(says, "nothing kept it") {
 				t.Errorf("why-not says %q", says)
 			}
+			if says := l.whyNot("10:00:00"); !row.deleted && !strings.Contains(says, `"0 * * * *" → "7 4 1 1 *"`) {
+				t.Errorf("why-not says %q, without the edit", says)
+			}
 		})
 	}
 }
