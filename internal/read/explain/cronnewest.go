@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,9 +23,48 @@ const (
 	mostRunsTold = 12
 )
 
-// runsText says how its newest Jobs ended.
+// toldRun is what is told of a Job, which was made at a time or is that of a due time.
+type toldRun struct {
+	at   events.Time
+	says Sentence
+}
+
+// runsText says how its newest Jobs ended, those among them that nobody saw.
 func (c *CronCase) runsText() []Sentence {
+	all := append(c.runsSeen(), c.runsUnseen()...)
+	slices.SortStableFunc(all, func(a, b toldRun) int { return cmp.Compare(b.at, a.at) })
 	var out []Sentence
+	for _, r := range all[:min(len(all), mostRunsTold)] {
+		out = append(out, r.says)
+	}
+	return fewer(out, mostVerdicts)
+}
+
+// runsUnseen are the due times of which a Job was started, or may have been, and none was seen.
+func (c *CronCase) runsUnseen() (out []toldRun) {
+	for i := range c.due.Entries {
+		e := &c.due.Entries[i]
+		if !isDue(e) || e.Job != "" && c.run(e.Job) != nil {
+			continue
+		}
+		due := c.in(e.First)
+		if e.Last != e.First {
+			due = fmt.Sprintf("from %s to %s", due, c.in(e.Last))
+		}
+		switch from := marks(Mark{e.Record, e.At}); {
+		case e.Fate == events.TickStarted && e.Observed:
+			out = append(out, toldRun{e.Last, say(from, "due %s: %s; it was started by another controller, and its Job was not seen", due, e.Name)})
+		case e.Fate == events.TickStarted:
+			out = append(out, toldRun{e.Last, say(from, "due %s: %s; it was started, and its Job was not seen so far", due, e.Name)})
+		case e.Fate == events.TickUnknown && e.Observed:
+			out = append(out, toldRun{e.Last, say(from, "due %s: unknown, as it was not watched", due)})
+		}
+	}
+	return out
+}
+
+// runsSeen are its newest Jobs that were seen.
+func (c *CronCase) runsSeen() (out []toldRun) {
 	for i, r := range c.newestRuns() {
 		if i == mostRunsTold {
 			break
@@ -43,9 +83,9 @@ func (c *CronCase) runsText() []Sentence {
 				how, from = line.passage(), append(from, cited(&line)...)
 			}
 		}
-		out = append(out, say(append(from, r.Ended), "%s; %s", text, how))
+		out = append(out, toldRun{max(r.Created, r.MadeFor), say(append(from, r.Ended), "%s; %s", text, how)})
 	}
-	return fewer(out, mostVerdicts)
+	return out
 }
 
 // howEnded is how a Job ended, as its CronJob was told.

@@ -176,6 +176,7 @@ var cronCheckers = []cronChecker{
 	{"counts other than the schedule", cronCounts},
 	{"a time or duration that is none", cronTimes},
 	{"a run other than as it was seen", runsAsSeen},
+	{"leaves a run out", runsTold},
 }
 
 // cronJob asks for all that the log tells of a CronJob as of a point.

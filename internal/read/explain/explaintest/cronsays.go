@@ -242,6 +242,26 @@ func runsAsSeen(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
+// mostRuns is of how many Jobs of a CronJob an answer tells.
+const mostRuns = 12
+
+// runsTold: each due time of which a record says that a Job was started is among the runs, also when that Job was not
+// seen; unless there are more than are told.
+func runsTold(a *explain.Answer, f *cronFacts) (out []claim) {
+	runs := section(a, "RUNS")
+	if len(runs) >= mostRuns {
+		return nil
+	}
+	for i := range f.told {
+		t := &f.told[i]
+		named := func(s explain.Sentence) bool { return named(s.Text, t.Name) }
+		if t.Fate == events.TickStarted && t.Name != "" && !slices.ContainsFunc(runs, named) {
+			out = append(out, claim{"RUNS", fmt.Sprintf("record %d says that %s was started", t.at, t.Name)})
+		}
+	}
+	return out
+}
+
 // ticksAsTold: what `ticks` lists is each due time that a record tells, in their order, and nothing else.
 func ticksAsTold(due *duetimes.CronJob, f *cronFacts) (out []claim) {
 	if len(due.Entries) != len(f.told) {
