@@ -76,6 +76,7 @@ type Try struct {
 
 	unrecorded uint64 // versions of it that were seen and not recorded, just before its deletion was
 	forced     bool   // it was given no time, though it ran
+	maySucceed bool   // nobody saw its end, and the status of the Job counts successes that nobody saw
 	askedBy    Mark   // the record that shows when its deletion was asked for
 	graceBy    Mark   // the one that shows how long it was given
 	deletions  int    // records that show its deletion
@@ -170,9 +171,9 @@ func (t *Try) stale() bool {
 	return t.Finished != 0 && t.Ended.At.Sub(t.Finished) > 5*time.Second
 }
 
-// failed reports whether it ended other than by success.
+// failed reports whether it ended other than by success, as far as that was seen.
 func (t *Try) failed() bool {
-	return t.Phase == events.PodFailed || (t.over() && t.Phase != events.PodSucceeded)
+	return t.Phase == events.PodFailed || (t.over() && t.Phase != events.PodSucceeded && !t.maySucceed)
 }
 
 // see takes in an observation of the pod.

@@ -122,7 +122,15 @@ func (c *Case) deletedVerdict() Sentence {
 		at = c.jobDeleted
 	}
 	if g := c.goneUnseen(m); g != nil {
-		return say(marks(m), "%s, found gone %s: when and by whom is unknown, as it was not watched from %s on", word, c.clock(m.At), c.clock(events.Time(g.From)))
+		ended := ""
+		if !c.oursUntil(m) { // another controller may have ended it
+			ended = "whether it had ended before, "
+		}
+		if t := c.Spec; ended != "" && t != nil && t.TTLSecondsAfterFinished != nil {
+			ended = fmt.Sprintf("whether it had ended before (ttlSecondsAfterFinished is %d), ", *t.TTLSecondsAfterFinished)
+		}
+		return say(marks(m), "%s, found gone %s: %swhen and by whom is unknown, as it was not watched from %s on",
+			word, c.clock(m.At), ended, c.clock(events.Time(g.From)))
 	}
 	by, from := c.removedBy(m, at)
 	return say(append(marks(m), from...), "%s after %s, %s, %s", word, words.Span(max(m.At.Sub(c.start()), 0)), what, by)

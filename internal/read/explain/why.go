@@ -19,7 +19,7 @@ func (c *Case) why() []Sentence {
 	}
 	var out []Sentence
 	text := c.numbers(s)
-	if t := c.settledBy(); t != nil {
+	if t := c.settledBy(); t != nil && !t.maySucceed {
 		text += " (the last: " + t.Pod
 		if limit := t.ownLimit(); limit != "" && len(c.Tries) > 1 {
 			text += ": " + limit

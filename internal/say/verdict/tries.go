@@ -25,6 +25,7 @@ func (c *account) tries(columns int, whole bool) string {
 	told := c.told(func(e *projector.TryEnd) bool {
 		return e.Kind != projector.TryRestarted && e.Kind != projector.TryStopped && e.Action != ignored
 	})
+	ends, told = c.withoutSuccesses(ends, told)
 	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
 	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0 // no way but one, and each try is told
 	switch {
@@ -51,6 +52,22 @@ func (c *account) tries(columns int, whole bool) string {
 		return ""
 	}
 	return fit(columns, count(told, "try")+" did not succeed")
+}
+
+// withoutSuccesses leaves out tries whose end nobody saw, of a Job that is Complete: as many as there are more tries than
+// failures that its status counts. They may have succeeded.
+func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]projector.TryEnd, int32) {
+	more := told - c.end.Failed
+	if c.end.Result != events.ResultComplete || more <= 0 {
+		return ends, told
+	}
+	for i := range ends {
+		if e := &ends[i]; e.Kind == projector.TryUnseen {
+			n := min(int32(e.Count), more)
+			e.Count, more, told = e.Count-uint32(n), more-n, told-n
+		}
+	}
+	return slices.DeleteFunc(ends, func(e projector.TryEnd) bool { return e.Count == 0 }), told
 }
 
 // unseen is 1 for restarts of which nobody knows why: they say least, and come last.
