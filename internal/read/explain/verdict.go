@@ -133,7 +133,7 @@ func (c *Case) deletedVerdict() Sentence {
 			word, c.clock(m.At), ended, c.clock(events.Time(g.From)))
 	}
 	by, from := c.removedBy(m, at)
-	return say(append(marks(m), from...), "%s after %s, %s, %s", word, words.Span(max(m.At.Sub(c.start()), 0)), what, by)
+	return say(append(marks(m), from...), "%s after %s, %s, %s", word, words.Span(max(m.At.Sub(c.start()), 0)), what, whichUnknown(by))
 }
 
 // queueLabel names the queue of Kueue in which a Job is.

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -57,6 +58,18 @@ func (c *Case) deletedBy(t *Try) Ending {
 		return c.byClient(t, seen, []string{"the built-in controller (none of its rules asks for it)"})
 	}
 	return c.byClient(t, seen, c.notUs(seen))
+}
+
+// whichUnknown adds to who deleted something that it is not known which one, where the log has no more than that a
+// request was made which is none of ours: no record has the user of a request.
+func whichUnknown(by string) string {
+	switch {
+	case !strings.Contains(by, "an API client"):
+		return by
+	case strings.Contains(by, " or "):
+		return by + "; which is unknown"
+	}
+	return by + "; which one is unknown"
 }
 
 // thirdRuns reports whether a controller has the Job whose rules nobody here knows.

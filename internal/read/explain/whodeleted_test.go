@@ -34,12 +34,12 @@ func TestWhoDeletedAJob(t *testing.T) {
 				l.watching("08:59:30", events.WatchingOn)
 				l.job("09:00:00", nil)
 				l.tell("09:00:30", events.KindJobDeleted, &events.JobGone{Version: 900}, demoObject)
-			}, []string{"by an API client"}, []string{"namespace"}},
+			}, []string{"by an API client; which one is unknown"}, []string{"namespace"}},
 			{"namespaces are not watched", func(l *staged) {
 				l.watching("08:59:30", events.WatchingOff)
 				l.job("09:00:00", nil)
 				l.tell("09:00:30", events.KindJobDeleted, &events.JobGone{Version: 900}, demoObject)
-			}, []string{"by an API client or with its namespace (namespaces are not watched)"}, nil},
+			}, []string{"by an API client or with its namespace (namespaces are not watched); which is unknown"}, nil},
 			{"nobody watched", func(l *staged) {
 				l.watching("08:59:30", events.WatchingOn)
 				l.job("09:00:00", nil)
