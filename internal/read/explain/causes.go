@@ -29,8 +29,8 @@ type Work struct {
 	Jobs      int    `json:"jobs"`
 }
 
-// sorted orders the list: stuck ones first, then those that failed, then those that were deleted. Those that fared alike stand together, and of those
-// the runs of the same work; the newest come first. How many fared alike is counted.
+// sorted orders the list: stuck ones first, then those that failed, then those that were deleted. Those that fared alike
+// stand together, and of those the runs of the same work; the newest come first. How many fared alike is counted.
 func (f *finding) sorted() Failures {
 	order := map[string]int{SortStuck: 0, SortFailed: 1, SortDeleted: 2, SortSurvived: 3}
 	alike, newest := map[string]int{}, map[string]recordjson.Instant{}

@@ -53,9 +53,11 @@ func (c *CronCase) runsUnseen() (out []toldRun) {
 		}
 		switch from := marks(Mark{e.Record, e.At}); {
 		case e.Fate == events.TickStarted && e.Observed:
-			out = append(out, toldRun{e.Last, say(from, "due %s: %s; it was started by another controller, and its Job was not seen", due, e.Name)})
+			const text = "due %s: %s; it was started by another controller, and its Job was not seen"
+			out = append(out, toldRun{e.Last, say(from, text, due, e.Name)})
 		case e.Fate == events.TickStarted:
-			out = append(out, toldRun{e.Last, say(from, "due %s: %s; it was started, and its Job was not seen so far", due, e.Name)})
+			const text = "due %s: %s; it was started, and its Job was not seen so far"
+			out = append(out, toldRun{e.Last, say(from, text, due, e.Name)})
 		case e.Fate == events.TickUnknown && e.Observed:
 			out = append(out, toldRun{e.Last, say(from, "due %s: unknown, as it was not watched", due)})
 		}

@@ -334,7 +334,8 @@ func (c *Case) trouble() (Trouble, bool) {
 		t.says(because(&v))
 	default:
 		x := c.stuck(c.runningNow())
-		if _, unseen := c.unseen(); x == nil || unseen || c.cut || c.over() { // what came of it is not known, or it is over
+		_, unseen := c.unseen()
+		if x == nil || unseen || c.cut || c.over() { // what came of it is not known, or it is over
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(x.from[0].At), x.text, c.stuckCause(x)

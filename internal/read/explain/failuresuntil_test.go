@@ -98,8 +98,8 @@ func troubleAt(t *testing.T, src *recorded, at events.Time) map[string]string {
 	return out
 }
 
-// goneAfter reports whether explain says of a Job, as of the record before the one that showed its deletion, that it had
-// been stuck for long, or that it failed.
+// goneAfter reports whether explain says of a Job, as of the moment before the record that showed its deletion, that it
+// had been stuck for long, or that it failed.
 func goneAfter(t *testing.T, src *recorded, s events.Stream, at events.Time) bool {
 	t.Helper()
 	for i := range src.records {

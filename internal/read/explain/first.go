@@ -46,7 +46,7 @@ func (c *Case) first() []Sentence {
 	}
 	t := failed[0]
 	cited := marks(t.end(), t.shown())
-	if e := c.ending(t); e.By == ByKubelet || e.By == ByDeadline { // its words tell how its node was, or what its template says
+	if e := c.ending(t); e.By == ByKubelet || e.By == ByDeadline { // its words tell of its node, or of its template
 		for _, m := range e.Marks {
 			if !slices.Contains(cited, m) {
 				cited = append(cited, m)

@@ -26,7 +26,8 @@ func (c *Case) befell() (out []string) {
 		}
 	}
 	for _, x := range c.refusals {
-		if w := refusalFate(x.Class); x.Kind == events.CommandCreatePod && x.First.Record < at.Record && !slices.Contains(out, w) {
+		w, before := refusalFate(x.Class), x.First.Record < at.Record
+		if x.Kind == events.CommandCreatePod && before && !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}
@@ -80,7 +81,8 @@ func (p *peer) fared(r *events.Record) {
 	}
 	switch f := r.Facts.(type) {
 	case *events.PodSeen:
-		t := Try{Containers: r.Evidence.Containers, Reason: r.Evidence.Reason, Message: r.Evidence.Message, Phase: f.Phase}
+		e := &r.Evidence
+		t := Try{Containers: e.Containers, Reason: e.Reason, Message: e.Message, Phase: f.Phase}
 		for i := range r.Evidence.Conditions {
 			if k := &r.Evidence.Conditions[i]; k.Type == "DisruptionTarget" && k.Status == "True" {
 				t.Disrupted = k

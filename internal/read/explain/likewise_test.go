@@ -21,7 +21,8 @@ func TestWhatBefellOthersToo(t *testing.T) {
 			p.deleted(at("10"), 1)
 			p.fails(at("11"), 143, "")
 			p.counted(at("12"))
-			j.ends(at("20"), ends, map[string]string{failed: "BackoffLimitExceeded", complete: "CompletionsReached"}[ends], "")
+			reasons := map[string]string{failed: "BackoffLimitExceeded", complete: "CompletionsReached"}
+			j.ends(at("20"), ends, reasons[ends], "")
 		}
 	}
 	waited := func(word string) goes {
@@ -36,21 +37,26 @@ func TestWhatBefellOthersToo(t *testing.T) {
 			j.ends(at("20"), failed, "DeadlineExceeded", "Job was active longer than specified deadline")
 		}
 	}
+	const evicts = "EvictionByEvictionAPI"
 	for name, row := range map[string]struct {
 		goes, others goes
 		ends         []string // of the others
 		says, not    []string
 	}{
-		"evicted, as others": {disrupted("EvictionByEvictionAPI"), disrupted("EvictionByEvictionAPI"), []string{failed, complete, complete},
+		"evicted, as others": {disrupted(evicts), disrupted(evicts), []string{failed, complete, complete},
 			[]string{"of 3 other Jobs around then 1 failed · eviction API in 3 of them, of which 2 succeeded"}, nil},
-		"preempted, and nobody else": {disrupted("PreemptionByScheduler"), disrupted("EvictionByEvictionAPI"), []string{failed},
+		"preempted, and nobody else": {disrupted("PreemptionByScheduler"), disrupted(evicts), []string{failed},
 			[]string{"preemption in none of them"}, []string{"eviction API in"}},
-		"its node went, and all others survived that": {disrupted("DeletionByPodGC"), disrupted("DeletionByPodGC"), []string{complete, complete},
-			[]string{"of 2 other Jobs around then none failed · node gone in 2 of them"}, nil},
+		"its node went, and all others survived that": {
+			disrupted("DeletionByPodGC"), disrupted("DeletionByPodGC"), []string{complete, complete},
+			[]string{"of 2 other Jobs around then none failed · node gone in 2 of them"}, nil,
+		},
 		"an image that is not there": {waited("ImagePullBackOff"), waited("ErrImagePull"), []string{failed, complete},
 			[]string{"DeadlineExceeded in 1 of them · ImagePullBackOff in 2 of them, of which 1 succeeded"}, nil},
-		"a configuration that is not there": {waited("CreateContainerConfigError"), waited("ErrImagePull"), []string{complete},
-			[]string{"none failed · DeadlineExceeded in none of them · CreateContainerConfigError in none of them"}, nil},
+		"a configuration that is not there": {
+			waited("CreateContainerConfigError"), waited("ErrImagePull"), []string{complete},
+			[]string{"none failed · DeadlineExceeded in none of them · CreateContainerConfigError in none of"}, nil,
+		},
 	} {
 		for mode, ours := range map[string]bool{"ours": true, "observed": false} {
 			t.Run(name+", "+mode, func(t *testing.T) {
@@ -58,7 +64,9 @@ func TestWhatBefellOthersToo(t *testing.T) {
 				var j *sceneJob
 				for i := range len(row.ends) + 1 { // the last is the one that is asked about
 					at := func(second string) string { return fmt.Sprintf("09:%02d:%s", i, second) }
-					j = l.job(at("00"), fmt.Sprint("job", i), "{}", func(j *sceneJob) { j.spec.ActiveDeadlineSeconds = new(int64(18)) })
+					j = l.job(at("00"), fmt.Sprint("job", i), "{}", func(j *sceneJob) {
+						j.spec.ActiveDeadlineSeconds = new(int64(18))
+					})
 					j.starts(at("01"))
 					if i == len(row.ends) {
 						row.goes(j, at, "mine", failed)

@@ -72,7 +72,9 @@ func (c *Case) heldAt(at Mark) (out []*Try) {
 			out = append(out, t)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *Try) int { return cmp.Compare(a.waitAt(at).From.Record, b.waitAt(at).From.Record) })
+	slices.SortStableFunc(out, func(a, b *Try) int {
+		return cmp.Compare(a.waitAt(at).From.Record, b.waitAt(at).From.Record)
+	})
 	return out
 }
 

@@ -35,7 +35,9 @@ func (c *Case) withDeadline(t *Try, e Ending) Ending {
 // bare are what a verdict says of tries that their kubelets ended, in words that name no cause, and what begins the
 // words that do.
 var bare = []struct{ says, named string }{
-	{"terminated by the kubelet", "terminated by the kubelet ("}, {"failed (Evicted)", "failed (Evicted: "}, {"failed (DeadlineExceeded)", "failed ("},
+	{"terminated by the kubelet", "terminated by the kubelet ("},
+	{"failed (Evicted)", "failed (Evicted: "},
+	{"failed (DeadlineExceeded)", "failed ("},
 }
 
 // named is a verdict with the cause where it has words that name none: why a kubelet ended tries, as it says itself, or

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// TestTheVerdictNamesWhyAKubeletEndedATry: the first line of an answer has the cause that the log has, of a pod that its
-// node ended, for want of something or by a limit of the pod's own: the deadline with its value, if that is known.
+// TestTheVerdictNamesWhyAKubeletEndedATry: the first line of an answer has the cause that the log has, of a pod that
+// its node ended, for want of something or by a limit of the pod's own: the deadline with its value, if that is known.
 func TestTheVerdictNamesWhyAKubeletEndedATry(t *testing.T) {
 	const low = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. "
 	ended := func(reason, message string) func(p *scenePod, clock string) {

@@ -20,7 +20,8 @@ const stuckTold = 30 * time.Second
 // where nobody watched then, as of the last moment that was watched.
 func (f *finding) troubleBefore(c *Case) (Trouble, bool, error) {
 	m := c.deletion()
-	if s := c.Job.State; s != history.StateDeleted && s != history.StateDeleting || m.Record == 0 || m.At.Sub(c.start()) < stuckTold {
+	going := c.Job.State == history.StateDeleted || c.Job.State == history.StateDeleting
+	if !going || m.Record == 0 || m.At.Sub(c.start()) < stuckTold {
 		return Trouble{}, false, nil
 	}
 	until := m.At - 1

@@ -19,7 +19,9 @@ func (c *Case) heed() {
 	c.unwatchedEnds(int(succeeded))
 	// A pod that is deleted as its Job fails counts as a failure from then on, also when it ends with success (J-022).
 	stopped := func(t *Try) bool { return c.afterVerdict(t) && c.settled.Failure }
-	c.agree(CountedFailed, int(failed), func(t *Try) bool { return t.Phase != events.PodSucceeded && !t.maySucceed || stopped(t) })
+	c.agree(CountedFailed, int(failed), func(t *Try) bool {
+		return t.Phase != events.PodSucceeded && !t.maySucceed || stopped(t)
+	})
 	c.agree(CountedSucceeded, int(succeeded), func(t *Try) bool { return t.Phase == events.PodSucceeded })
 	n := int32(0)
 	for _, t := range c.byCount() {
@@ -30,8 +32,8 @@ func (c *Case) heed() {
 	}
 }
 
-// unwatchedEnds finds the tries of which nobody saw how they ended, as their pods were gone when the watch came back, where
-// the status counts more successes than were seen: each of them may be one.
+// unwatchedEnds finds the tries of which nobody saw how they ended, as their pods were gone when the watch came back,
+// where the status counts more successes than were seen: each of them may be one.
 func (c *Case) unwatchedEnds(succeeded int) {
 	seen := 0
 	for _, t := range c.Tries {
@@ -40,8 +42,9 @@ func (c *Case) unwatchedEnds(succeeded int) {
 		}
 	}
 	for _, t := range c.Tries {
-		if gone := t.Gone; gone.Record != 0 && t.Ended.Record == 0 && t.AskedSeen.Record == 0 && t.Deleted.Record == 0 && t.Disrupted == nil && !t.Moved &&
-			succeeded > seen && c.gapBefore(t, gone) != nil {
+		vanished := t.Gone.Record != 0 && t.Ended.Record == 0 && !t.Moved
+		told := t.AskedSeen.Record != 0 || t.Deleted.Record != 0 || t.Disrupted != nil
+		if vanished && !told && succeeded > seen && c.gapBefore(t, t.Gone) != nil {
 			t.maySucceed, t.Counted, t.CountAt, t.Failure = true, CountedUnknown, c.conclusion(), 0
 		}
 	}

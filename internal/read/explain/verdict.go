@@ -127,13 +127,15 @@ func (c *Case) deletedVerdict() Sentence {
 			ended = "whether it had ended before, "
 		}
 		if t := c.Spec; ended != "" && t != nil && t.TTLSecondsAfterFinished != nil {
-			ended = fmt.Sprintf("whether it had ended before (ttlSecondsAfterFinished is %d), ", *t.TTLSecondsAfterFinished)
+			ttl := *t.TTLSecondsAfterFinished
+			ended = fmt.Sprintf("whether it had ended before (ttlSecondsAfterFinished is %d), ", ttl)
 		}
 		return say(marks(m), "%s, found gone %s: %swhen and by whom is unknown, as it was not watched from %s on",
 			word, c.clock(m.At), ended, c.clock(events.Time(g.From)))
 	}
 	by, from := c.removedBy(m, at)
-	return say(append(marks(m), from...), "%s after %s, %s, %s", word, words.Span(max(m.At.Sub(c.start()), 0)), what, whichUnknown(by))
+	after := words.Span(max(m.At.Sub(c.start()), 0))
+	return say(append(marks(m), from...), "%s after %s, %s, %s", word, after, what, whichUnknown(by))
 }
 
 // queueLabel names the queue of Kueue in which a Job is.

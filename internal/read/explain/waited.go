@@ -93,7 +93,8 @@ func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 			out.until.Record = c.settled.stored().Record
 		}
 	}
-	if m := c.passedAt(); m.Record > w.From.Record && out.until.Record > m.Record { // the verdict tells of it up to then
+	// The verdict tells of it up to when the deadline had passed.
+	if m := c.passedAt(); m.Record > w.From.Record && out.until.Record > m.Record {
 		out.until = m
 	}
 	switch stuck := slices.Contains(stuckWords, w.Reason); {

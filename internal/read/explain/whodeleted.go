@@ -18,10 +18,9 @@ func (c *Case) deletedBy(t *Try) Ending {
 	namespace, going := c.namespaceEnd(t, seen)
 	switch {
 	case t.maySucceed:
-		return Ending{
-			By: ByUnknown, Why: "gone when it was watched again: whether it had succeeded is unknown, as the status counts successes that nobody saw",
-			Marks: marks(seen, c.conclusion()), Missing: "a watch at that time",
-		}
+		const why = "gone when it was watched again: whether it had succeeded is unknown, " +
+			"as the status counts successes that nobody saw"
+		return Ending{By: ByUnknown, Why: why, Marks: marks(seen, c.conclusion()), Missing: "a watch at that time"}
 	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
 		why := reasonWords(t.DeletedReason)
 		if t.DeletedReason == "FewerPodsWanted" && c.suspendedAt(t.Deleted) {

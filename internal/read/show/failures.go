@@ -131,7 +131,10 @@ func triesOf(x *explain.Trouble) string {
 	return strconv.Itoa(x.Tries)
 }
 
-var stateWords = map[string]string{explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortDeleted: "deleted while stuck", explain.SortSurvived: "complete after failures"}
+var stateWords = map[string]string{
+	explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortDeleted: "deleted while stuck",
+	explain.SortSurvived: "complete after failures",
+}
 
 // failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
 func failuresHead(f *explain.Failures, zone words.Zone) (parts []string) {

@@ -54,8 +54,8 @@ func (c *account) tries(columns int, whole bool) string {
 	return fit(columns, count(told, "try")+" did not succeed")
 }
 
-// withoutSuccesses leaves out tries whose end nobody saw, of a Job that is Complete: as many as there are more tries than
-// failures that its status counts. They may have succeeded.
+// withoutSuccesses leaves out tries whose end nobody saw, of a Job that is Complete: as many as there are more tries
+// than failures that its status counts. They may have succeeded.
 func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]projector.TryEnd, int32) {
 	more := told - c.end.Failed
 	if c.end.Result != events.ResultComplete || more <= 0 {
