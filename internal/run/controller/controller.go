@@ -68,8 +68,7 @@ type controller struct {
 func Run(ctx context.Context, config *Config) error {
 	logger := config.Logger
 	c := &controller{
-		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{logger: logger}, registry: prometheus.NewRegistry(),
-		unserved: make(chan struct{}, 1),
+		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{logger: logger}, registry: prometheus.NewRegistry(), unserved: make(chan struct{}, 1),
 	}
 	registerProgram(c.registry, config.Program)
 	if config.Settings.Draining {
@@ -93,10 +92,10 @@ func Run(ctx context.Context, config *Config) error {
 		}
 		return c.withLog(ctx, c.work)
 	}
-	switch {
-	case c.elects() && config.Replicate == nil:
+	if c.elects() {
 		work = c.elect
-	case config.Replicate != nil:
+	}
+	if config.Replicate != nil {
 		work = c.replicate
 	}
 	if !c.observes() {
@@ -189,10 +188,8 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 		c.health.set(func(h *Health) { h.copied = c.copier.Degraded })
 		c.registry.MustRegister(c.copier)
 	}
-	if !c.tended { // else readers are answered already
-		if err := c.answer(); err != nil {
-			return err
-		}
+	if err := c.answer(); err != nil {
+		return err
 	}
 	return c.leaveAddresses()
 }

@@ -22,9 +22,9 @@ type endpoint struct {
 	done chan struct{}
 }
 
-// answer listens for readers, where that is wanted. They are answered once tend runs.
+// answer listens for readers, where that is wanted and not done yet. They are answered once tend runs.
 func (c *controller) answer() (err error) {
-	if c.config.Listen != "" {
+	if c.config.Listen != "" && c.endpoint == nil {
 		c.endpoint, err = c.newEndpoint()
 	}
 	return err
