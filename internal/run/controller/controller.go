@@ -66,10 +66,9 @@ type controller struct {
 
 // Run runs a controller until ctx ends or something fails, and then stops in good order.
 func Run(ctx context.Context, config *Config) error {
-	logger := config.Logger
-	c := &controller{
-		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, health: &Health{logger: logger}, registry: prometheus.NewRegistry(), unserved: make(chan struct{}, 1),
-	}
+	logger, registry := config.Logger, prometheus.NewRegistry()
+	c := &controller{config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, registry: registry}
+	c.health, c.unserved = &Health{logger: logger}, make(chan struct{}, 1)
 	registerProgram(c.registry, config.Program)
 	if config.Settings.Draining {
 		c.drain = &Drain{Log: logger, Drained: config.Drained}
