@@ -64,15 +64,24 @@ type controller struct {
 	unserved  chan struct{}                // has one entry when a request met that the API of gangs is not served
 }
 
-// Run runs a controller until ctx ends or something fails, and then stops in good order.
-func Run(ctx context.Context, config *Config) error {
-	logger, registry := config.Logger, prometheus.NewRegistry()
-	c := &controller{config: config, settings: config.Settings, logger: logger, cluster: config.Cluster, registry: registry}
-	c.health, c.unserved = &Health{logger: logger}, make(chan struct{}, 1)
+// newController makes one that has no parts yet.
+func newController(config *Config) *controller {
+	logger := config.Logger
+	c := &controller{
+		config: config, settings: config.Settings, logger: logger, cluster: config.Cluster,
+		health: &Health{logger: logger}, registry: prometheus.NewRegistry(), unserved: make(chan struct{}, 1),
+	}
 	registerProgram(c.registry, config.Program)
 	if config.Settings.Draining {
 		c.drain = &Drain{Log: logger, Drained: config.Drained}
 	}
+	return c
+}
+
+// Run runs a controller until ctx ends or something fails, and then stops in good order.
+func Run(ctx context.Context, config *Config) error {
+	c := newController(config)
+	logger := c.logger
 	known, err := c.chooseGangs()
 	if err != nil {
 		return err
