@@ -3,8 +3,11 @@ package explain
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -128,6 +131,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 		c.ripe(c.folded, events.Time(c.Job.AsOf.Time))
 	}
 	c.number()
+	c.ownDeadlines()
 	c.heed()
 	return c, cmp.Or(err, c.Unread())
 }
@@ -367,6 +371,30 @@ func (c *Case) number() {
 		t.Number = c.counts[t.Index]
 	}
 	c.edits = slices.DeleteFunc(c.edits, func(e edit) bool { return e.Before == nil })
+}
+
+// ownDeadlines finds of pods that their kubelets stopped by the pods' own deadline what the template has of that, unless
+// admission changed it.
+func (c *Case) ownDeadlines() {
+	const field = "activeDeadlineSeconds"
+	for _, t := range c.Tries {
+		if t.Reason != "DeadlineExceeded" {
+			continue
+		}
+		if slices.ContainsFunc(t.Admitted, func(name string) bool { return strings.TrimLeft(name, "+-") == field }) {
+			t.deadline = " (admission changed it)"
+			continue
+		}
+		template, at := c.templateFor(t)
+		var x struct {
+			Spec struct {
+				ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds"`
+			} `json:"spec"`
+		}
+		if json.Unmarshal(template, &x) == nil && x.Spec.ActiveDeadlineSeconds != nil {
+			t.deadline, t.deadlineFrom = fmt.Sprintf(" (%d in its template)", *x.Spec.ActiveDeadlineSeconds), Mark{Record: at}
+		}
+	}
 }
 
 // gapBefore is a gap in which the pod may have been deleted: it was seen to be so by the listing that ends the gap; nil

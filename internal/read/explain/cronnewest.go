@@ -44,7 +44,7 @@ func (c *CronCase) runsText() []Sentence {
 func (c *CronCase) runsUnseen() (out []toldRun) {
 	for i := range c.due.Entries {
 		e := &c.due.Entries[i]
-		if !isDue(e) || e.Job != "" && c.run(e.Job) != nil {
+		if !isDue(e) || slices.ContainsFunc(c.runs, func(r *cronRun) bool { return e.Job != "" && r.Job == e.Job }) {
 			continue
 		}
 		due := c.in(e.First)

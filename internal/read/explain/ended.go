@@ -119,7 +119,7 @@ func (c *Case) endingOf(t *Try) Ending {
 	case !t.over() && t.AskedSeen.Record == 0:
 		return c.leftBehind(t)
 	case t.endedFirst(c.Spec != nil && c.Spec.RestartPolicy == "OnFailure" && t.Phase == events.PodFailed):
-		return c.withDeadline(t, itself(t))
+		return itself(t)
 	case t.Moved:
 		return Ending{By: ByNothing, Why: c.leftWhy(t), Marks: marks(t.Gone)}
 	case t.deletedFirst():
@@ -198,7 +198,10 @@ func itself(t *Try) Ending {
 		e.Why = "success"
 	case t.ownLimit() != "":
 		if e.By, e.Why = ByOwnLimit, t.ownLimit(); t.Reason == "DeadlineExceeded" {
-			e.By = ByDeadline
+			e.By, e.Why = ByDeadline, e.Why+t.deadline
+			if t.deadlineFrom.Record != 0 {
+				e.Marks = append(e.Marks, t.deadlineFrom)
+			}
 		}
 	case t.Placed.Record != 0 && (t.Reason != "" && len(failures(t.Containers)) == 0 || nodeReasons[t.Reason]):
 		e.By, e.Why = ByKubelet, words.Because(t.Reason, t.Message)
@@ -239,11 +242,13 @@ var nodeReasons = map[string]bool{
 // the node lacked nothing. (localStorageEviction of pkg/kubelet/eviction.)
 var ownLimits = []string{"Usage of EmptyDir volume", "Pod ephemeral local storage usage exceeds", "Container "}
 
+const ownDeadline = "the pod's own activeDeadlineSeconds passed"
+
 // ownLimit says over which limit of its own spec a pod was, for which its kubelet stopped it; empty for none.
 func (t *Try) ownLimit() string {
 	switch {
 	case t.Reason == "DeadlineExceeded":
-		return "the pod's own activeDeadlineSeconds passed"
+		return ownDeadline
 	case t.Reason != "Evicted":
 		return ""
 	}

@@ -44,6 +44,18 @@ func (c *Case) meanwhile() (text passage, from []Mark) {
 	return phrase("%s", idle), from
 }
 
+// passedAt is the record by which the Job's deadline had passed, if it ended for that.
+func (c *Case) passedAt() Mark {
+	switch s := c.settled; {
+	case s == nil || s.Reason != "DeadlineExceeded":
+		return Mark{}
+	case s.Decided.Record != 0:
+		return s.Decided
+	default:
+		return s.Seen
+	}
+}
+
 // theirWords are the beginning of a message of the cluster's behind a colon, quoted, with its own quotes as single
 // ones; nothing where there is none.
 func theirWords(s string) passage {

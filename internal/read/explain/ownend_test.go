@@ -25,39 +25,51 @@ func TestTheVerdictNamesWhyAKubeletEndedATry(t *testing.T) {
 		}
 	}
 	const template = `{"spec":{"activeDeadlineSeconds":5,"containers":[{"name":"main","image":"app:1"}]}}`
+	const long = "Pod was active on the node longer than the specified deadline"
+	type ends = []func(*scenePod, string)
+	late := ends{ended("DeadlineExceeded", long)}
 	for name, row := range map[string]struct {
 		template  string
 		admitted  []string
 		ends      []func(p *scenePod, clock string) // of each try
 		says, not []string
 	}{
-		"its node lacked memory": {template, nil, []func(*scenePod, string){disrupted(low)},
-			[]string{"FAILED after 10 s: its only try was terminated by the kubelet (The node was low on resource: memory); backoffLimit is 0"}, nil},
-		"and nothing says so": {template, nil, []func(*scenePod, string){disrupted("")},
+		"its node lacked memory": {template, nil, ends{disrupted(low)},
+			[]string{"its only try was terminated by the kubelet (The node was low on resource: memory); backoffLimit is 0"}, nil},
+		"and nothing says so": {template, nil, ends{disrupted("")},
 			[]string{"its only try was terminated by the kubelet (Terminated); backoffLimit is 0"}, nil},
-		"without a condition": {template, nil, []func(*scenePod, string){ended("Evicted", low)},
+		"without a condition": {template, nil, ends{ended("Evicted", low)},
 			[]string{"its only try failed (Evicted: The node was low on resource: memory); backoffLimit is 0"}, nil},
-		"two, for two reasons": {template, nil, []func(*scenePod, string){disrupted(low), disrupted("Pod was terminated in response to imminent node shutdown.")},
-			[]string{"both tries were terminated by the kubelet (the first: The node was low on resource: memory); backoffLimit is 1"}, nil},
-		"over a limit of its own": {template, nil, []func(*scenePod, string){ended("Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ")},
-			[]string{"failed (Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 1Gi); backoffLimit is 0"}, nil},
-		"by its own deadline": {template, nil, []func(*scenePod, string){ended("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")},
-			[]string{"its only try failed (the pod's own activeDeadlineSeconds passed (5 in its template)); backoffLimit is 0", "FIRST the pod's own activeDeadlineSeconds passed (5 in its template), after at most"}, nil},
+		"two, for two reasons": {
+			template, nil, ends{disrupted(low), disrupted("Pod was terminated in response to imminent node shutdown.")},
+			[]string{"both tries were terminated by the kubelet (the first: The node was low on resource: memory); "}, nil,
+		},
+		"over a limit of its own": {
+			template, nil, ends{ended("Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ")},
+			[]string{"failed (Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 1Gi); "}, nil,
+		},
+		"by its own deadline": {template, nil, late,
+			[]string{"its only try failed (the pod's own activeDeadlineSeconds passed (5 in its template)); ",
+				"FIRST the pod's own activeDeadlineSeconds passed (5 in its template), after at most"}, nil},
 		"by one of which nothing is known": {`{"spec":{"containers":[{"name":"main"}]}}`, nil,
-			[]func(*scenePod, string){ended("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")},
+			late,
 			[]string{"its only try failed (the pod's own activeDeadlineSeconds passed); backoffLimit is 0"}, nil},
 		"by one that admission set": {template, []string{"activeDeadlineSeconds"},
-			[]func(*scenePod, string){ended("DeadlineExceeded", "Pod was active on the node longer than the specified deadline")},
-			[]string{"its only try failed (the pod's own activeDeadlineSeconds passed (admission changed it))"}, []string{"5 in its template"}},
+			late,
+			[]string{"its only try failed (the pod's own activeDeadlineSeconds passed (admission changed it))"},
+			[]string{"5 in its template"}},
 	} {
 		for mode, ours := range map[string]bool{"ours": true, "observed": false} {
 			t.Run(name+", "+mode, func(t *testing.T) {
 				l := newScene(t, ours)
-				j := l.job("09:00:00", "etl", row.template, func(j *sceneJob) { j.spec.BackoffLimit = new(int32(len(row.ends) - 1)) })
+				j := l.job("09:00:00", "etl", row.template, func(j *sceneJob) {
+					j.spec.BackoffLimit = new(int32(len(row.ends) - 1))
+				})
 				j.starts("09:00:01")
 				for i, end := range row.ends {
 					clocks := [][3]string{{"09:00:02", "09:00:03", "09:00:06"}, {"09:00:07", "09:00:08", "09:00:09"}}[i]
-					p := j.pod(clocks[0], "x"+string(rune('1'+i)), func(p *scenePod) { p.e.Admitted = row.admitted }).runs(clocks[1], "node-1")
+					p := j.pod(clocks[0], "x"+string(rune('1'+i)), func(p *scenePod) { p.e.Admitted = row.admitted })
+					p.runs(clocks[1], "node-1")
 					p.see(clocks[2], func(p *scenePod) {
 						p.f.Phase = events.PodFailed
 						end(p, clocks[2])

@@ -180,6 +180,53 @@ func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	return p, nil
 }
 
+// fared takes in how another Job fared, as a record shows.
+func (p *peer) fared(r *events.Record) {
+	add := func(how string) {
+		if _, known := p.ends[how]; !known && how != "" {
+			p.ends[how] = markOf(r)
+		}
+	}
+	switch f := r.Facts.(type) {
+	case *events.PodSeen:
+		e := &r.Evidence
+		t := Try{Containers: e.Containers, Reason: e.Reason, Message: e.Message, Phase: f.Phase}
+		for i := range r.Evidence.Conditions {
+			if k := &r.Evidence.Conditions[i]; k.Type == "DisruptionTarget" && k.Status == "True" {
+				t.Disrupted = k
+			}
+		}
+		limit, node, by := t.ownLimit(), nodeReasons[t.Reason], ByNobody
+		if t.Disrupted != nil {
+			by = cmp.Or(disruptions[t.Disrupted.Reason], ByOther)
+		}
+		silent := len(failures(t.Containers)) == 0
+		add(t.fate(by))
+		switch {
+		case f.Phase != events.PodFailed:
+		case limit == ownDeadline:
+			add(t.fate(ByDeadline))
+		case limit != "":
+			add(t.fate(ByOwnLimit))
+		case t.Reason != "" && silent || node:
+			add(t.fate(ByKubelet))
+		case !silent:
+			add(t.fate(ByItself))
+		}
+		add(waitFate(f.Waiting))
+	case *events.JobSeen:
+		if f.Status != nil && slices.ContainsFunc(f.Status.Conditions, func(k events.JobCondition) bool {
+			return k.Status == "True" && k.Reason == "DeadlineExceeded"
+		}) {
+			add("DeadlineExceeded")
+		}
+	case *events.CommandEnded:
+		if f.Ending == events.Refused && f.Type == events.CommandCreatePod {
+			add(refusalFate(f.Class))
+		}
+	}
+}
+
 // content is what a record of a spec stores. Many Jobs of one template have one record.
 type content struct {
 	spec     *events.JobSpec

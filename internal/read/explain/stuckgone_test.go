@@ -23,7 +23,9 @@ func TestWhatWasStuckUntilItWasDeleted(t *testing.T) {
 		"unschedulable": {func(_ *scene, j *sceneJob) {
 			unschedulable(j)
 			j.gone("09:10:00")
-		}, "", []string{"stuck for 9m58s: x1: cannot be scheduled; then deleted after 10m, before any pod ran, by an API client"}},
+		}, "", []string{
+			"stuck for 9m58s: x1: cannot be scheduled; then deleted after 10m, before any pod ran, by an API client",
+		}},
 		"an image that is not there": {func(_ *scene, j *sceneJob) {
 			j.pod("09:00:02", "x1", waits("ImagePullBackOff", "main", "not found"))
 			j.gone("09:10:00")

@@ -74,12 +74,14 @@ type Try struct {
 	Failure int32
 	Again   events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
 
-	unrecorded uint64 // versions of it that were seen and not recorded, just before its deletion was
-	forced     bool   // it was given no time, though it ran
-	maySucceed bool   // nobody saw its end, and the status of the Job counts successes that nobody saw
-	askedBy    Mark   // the record that shows when its deletion was asked for
-	graceBy    Mark   // the one that shows how long it was given
-	deletions  int    // records that show its deletion
+	unrecorded   uint64 // versions of it that were seen and not recorded, just before its deletion was
+	deadlineFrom Mark   // the record that stores that template
+	forced       bool   // it was given no time, though it ran
+	deadline     string // what the template has of its own deadline, if that passed
+	maySucceed   bool   // nobody saw its end, and the status of the Job counts successes that nobody saw
+	askedBy      Mark   // the record that shows when its deletion was asked for
+	graceBy      Mark   // the one that shows how long it was given
+	deletions    int    // records that show its deletion
 
 	heard bool    // the kubelet of its node has said something of it
 	ended *Ending // who ended it, once all records are taken in; nil before it was asked for
@@ -336,4 +338,80 @@ func (t *Try) restore(r *events.Record, p *projector.Pod) {
 	if slices.ContainsFunc(p.Conditions, func(c events.PodCondition) bool { return c.Type == "DisruptionTarget" && c.Status == "True" }) {
 		t.Disrupted, t.disrupted = &events.ConditionText{Type: "DisruptionTarget", Status: "True"}, markOf(r)
 	}
+}
+
+// bare are what a verdict says of tries that their kubelets ended, in words that name no cause, and what begins the
+// words that do.
+var bare = []struct{ says, named string }{
+	{"terminated by the kubelet", "terminated by the kubelet ("},
+	{"failed (Evicted)", "failed (Evicted: "},
+	{"failed (DeadlineExceeded)", "failed ("},
+}
+
+// named is a verdict with the cause where it has words that name none: why a kubelet ended tries, as it says itself, or
+// by which limit of their own. Of several causes it is the first.
+func (c *Case) named(v Sentence) Sentence {
+	for i, words := range bare {
+		head, rest, is := strings.Cut(v.Text, words.says)
+		if !is {
+			continue
+		}
+		var causes []passage
+		var from []Mark
+		for _, t := range c.Tries {
+			p, m := t.kubeletText()
+			if t.bare() == i && p.cut != "" && !slices.Contains(causes, p) {
+				causes, from = append(causes, p), append(from, m...)
+			}
+		}
+		if len(causes) == 0 {
+			continue
+		}
+		first := ""
+		if len(causes) > 1 {
+			first = "the first: "
+		}
+		said := say(from[:min(len(from), mostCited)], "%s%s%s%s)%s", head, words.named, first, causes[0], rest)
+		v.Text, v.Whole = said.Text, said.Whole
+		for _, n := range said.Records {
+			if !slices.Contains(v.Records, n) {
+				v.Records = append(v.Records, n)
+			}
+		}
+	}
+	return v
+}
+
+// bare is which of the bare words a verdict would say of the try; -1 for none.
+func (t *Try) bare() int {
+	switch {
+	case t.Phase == events.PodSucceeded || t.Ended.Record == 0 && t.Gone.Record == 0:
+		return -1
+	case t.Disrupted != nil && t.Disrupted.Reason == "TerminationByKubelet":
+		return 0
+	case t.Disrupted == nil && t.Reason == "Evicted":
+		return 1
+	case t.Disrupted == nil && t.Reason == "DeadlineExceeded":
+		return 2
+	}
+	return -1
+}
+
+// kubeletText is why a kubelet ended the try: the first sentence of what it said, or the try's own deadline; empty where
+// it said nothing.
+func (t *Try) kubeletText() (passage, []Mark) {
+	if t.Reason == "DeadlineExceeded" {
+		text := ownDeadline + t.deadline
+		return passage{text, text}, []Mark{t.Ended, t.deadlineFrom}
+	}
+	says, from := strings.TrimSpace(t.Message), t.Ended
+	if t.Disrupted != nil {
+		if from = t.disrupted; t.Disrupted.Message != "" {
+			says = strings.TrimSpace(t.Disrupted.Message)
+		} else if says == "" {
+			says = t.Reason
+		}
+	}
+	first, _, _ := strings.Cut(says, ". ")
+	return passage{begin(strings.TrimSuffix(first, "."), mostLine), strings.TrimSuffix(says, ".")}, []Mark{from}
 }

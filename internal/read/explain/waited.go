@@ -107,18 +107,6 @@ func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 	}
 }
 
-// passedAt is the record by which the Job's deadline had passed, if it ended for that.
-func (c *Case) passedAt() Mark {
-	switch s := c.settled; {
-	case s == nil || s.Reason != "DeadlineExceeded":
-		return Mark{}
-	case s.Decided.Record != 0:
-		return s.Decided
-	default:
-		return s.Seen
-	}
-}
-
 // noPodWanted reports whether the Job had no pod because its parallelism is 0.
 func (c *Case) noPodWanted() bool {
 	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && len(c.Tries) == 0 && !c.Spec.Suspend

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -20,7 +19,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 	case t.maySucceed:
 		const why = "gone when it was watched again: whether it had succeeded is unknown, " +
 			"as the status counts successes that nobody saw"
-		return Ending{By: ByUnknown, Why: why, Marks: marks(seen, c.conclusion()), Missing: "a watch at that time"}
+		return Ending{By: ByUnknown, Why: why, Marks: marks(seen, t.CountAt), Missing: "a watch at that time"}
 	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
 		why := reasonWords(t.DeletedReason)
 		if t.DeletedReason == "FewerPodsWanted" && c.suspendedAt(t.Deleted) {
@@ -57,18 +56,6 @@ func (c *Case) deletedBy(t *Try) Ending {
 		return c.byClient(t, seen, []string{"the built-in controller (none of its rules asks for it)"})
 	}
 	return c.byClient(t, seen, c.notUs(seen))
-}
-
-// whichUnknown adds to who deleted something that it is not known which one, where the log has no more than that a
-// request was made which is none of ours: no record has the user of a request.
-func whichUnknown(by string) string {
-	switch {
-	case !strings.Contains(by, "an API client"):
-		return by
-	case strings.Contains(by, " or "):
-		return by + "; which is unknown"
-	}
-	return by + "; which one is unknown"
 }
 
 // thirdRuns reports whether a controller has the Job whose rules nobody here knows.
