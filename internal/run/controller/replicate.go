@@ -284,7 +284,7 @@ func (f *follower) lead(ctx context.Context) error {
 	}()
 	f.health.set(func(h *Health) { h.standby, h.second = false, "" })
 	err := f.controller.lead(leading, f.log)
-	if err == nil && context.Cause(leading) == context.Cause(ctx) && !f.leaseLost() {
+	if err == nil && errors.Is(context.Cause(leading), context.Cause(ctx)) && !f.leaseLost() {
 		f.giveBack()
 	}
 	stop()

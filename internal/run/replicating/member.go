@@ -124,7 +124,7 @@ func (m *Member) Write(ctx context.Context) error {
 	err := m.line.Run(running)
 	switch cause := context.Cause(running); {
 	case ctx.Err() != nil:
-		return nil //nolint:nilerr // it was stopped
+		return nil // it was stopped
 	case errors.Is(cause, ErrAway):
 		return cause
 	}
