@@ -165,10 +165,10 @@ func (t *Try) fate(by By) string {
 		return ""
 	case by == ByKubelet:
 		return "ended by its node (" + t.Reason + ")"
-	case by.Disruption():
-		return string(by)
 	case by == ByItself || by == BySignal:
 		return exitText(t)
+	case by == ByEviction, by == ByPreemption, by == ByTaint, by == ByDevice, by == ByOther, by == ByNodeGone:
+		return string(by)
 	}
 	return ""
 }

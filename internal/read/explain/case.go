@@ -397,6 +397,24 @@ func (c *Case) ownDeadlines() {
 	}
 }
 
+// unwatchedEnds finds the tries of which nobody saw how they ended, as their pods were gone when the watch came back,
+// where the status counts more successes than were seen: each of them may be one.
+func (c *Case) unwatchedEnds(succeeded int) {
+	seen := 0
+	for _, t := range c.Tries {
+		if t.Phase == events.PodSucceeded {
+			seen++
+		}
+	}
+	for _, t := range c.Tries {
+		vanished := t.Gone.Record != 0 && t.Ended.Record == 0 && !t.Moved
+		told := t.AskedSeen.Record != 0 || t.Deleted.Record != 0 || t.Disrupted != nil
+		if vanished && !told && succeeded > seen && c.gapBefore(t, t.Gone) != nil {
+			t.maySucceed, t.Counted, t.CountAt, t.Failure = true, CountedUnknown, c.conclusion(), 0
+		}
+	}
+}
+
 // gapBefore is a gap in which the pod may have been deleted: it was seen to be so by the listing that ends the gap; nil
 // for none.
 func (c *Case) gapBefore(t *Try, seen Mark) *history.Gap {

@@ -200,7 +200,7 @@ func (p *peer) fared(r *events.Record) {
 		if t.Disrupted != nil {
 			by = cmp.Or(disruptions[t.Disrupted.Reason], ByOther)
 		}
-		silent := len(failures(t.Containers)) == 0
+		silent, exit := len(failures(t.Containers)) == 0, exitText(&t)
 		add(t.fate(by))
 		switch {
 		case f.Phase != events.PodFailed:
@@ -211,7 +211,7 @@ func (p *peer) fared(r *events.Record) {
 		case t.Reason != "" && silent || node:
 			add(t.fate(ByKubelet))
 		case !silent:
-			add(t.fate(ByItself))
+			add(exit)
 		}
 		add(waitFate(f.Waiting))
 	case *events.JobSeen:
