@@ -51,24 +51,6 @@ func (l *Loop) cronJobWent(s events.Stream) (version uint64, ok bool) {
 	return l.wentAt(s)
 }
 
-// passOver is how many inputs are of the past that the cluster does not have, as far as an object that had gone has
-// proven it.
-func (l *Loop) passOver(inputs []Input) (n int) {
-	if l.back == nil {
-		return 0
-	}
-	for _, in := range inputs {
-		if in.Observation != nil {
-			if _, ok := in.Observation.Facts.(*events.EpochChanged); ok {
-				l.back = nil
-				break
-			}
-		}
-		n++
-	}
-	return n
-}
-
 // wentAt is the version at which the object of a stream had gone; ok is false when it had not, by the stream's newest
 // record that shows it.
 func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {

@@ -72,6 +72,24 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	return taken, nil
 }
 
+// passOver is how many inputs are of the past that the cluster does not have, as far as an object that had gone has
+// proven it.
+func (l *Loop) passOver(inputs []Input) (n int) {
+	if l.back == nil {
+		return 0
+	}
+	for _, in := range inputs {
+		if in.Observation != nil {
+			if _, ok := in.Observation.Facts.(*events.EpochChanged); ok {
+				l.back = nil
+				break
+			}
+		}
+		n++
+	}
+	return n
+}
+
 // take folds one input, which gives records of that size. goesOn is false for an input that a later turn takes. An
 // error is the end of the Loop.
 func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {

@@ -183,6 +183,23 @@ func (l *Log) turnOver(p *pending) {
 	}
 }
 
+// goOn sets what the writer goes on with: behind end, which is the last record of the file f or of the one before it.
+func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
+	l.appended, l.nextFile, l.nextIndex, l.filing = end.Sequence, f.first, x, said.filing
+	l.cut, l.cutAt = said.cut, said.cutAt
+	l.indexedTo = end.Sequence
+	l.states.Store(l.filing.States())
+	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
+	if end.Sequence >= f.first {
+		if first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{}); err == nil { // else it was damaged a moment ago
+			l.began = first.Time
+		}
+	}
+	if end.Sequence >= f.first && l.full(l.tailBytes, end.Time) {
+		l.beginFile(end.Sequence + 1)
+	}
+}
+
 // full reports whether another file is to follow one of that size, at that time.
 func (l *Log) full(size int64, now events.Time) bool {
 	o := &l.options

@@ -59,23 +59,6 @@ func (l *Log) openTail(end head) error {
 	return syncDir(l.dir)
 }
 
-// goOn sets what the writer goes on with: behind end, which is the last record of the file f or of the one before it.
-func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
-	l.appended, l.nextFile, l.nextIndex, l.filing = end.Sequence, f.first, x, said.filing
-	l.cut, l.cutAt = said.cut, said.cutAt
-	l.indexedTo = end.Sequence
-	l.states.Store(l.filing.States())
-	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
-	if end.Sequence >= f.first {
-		if first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{}); err == nil { // else it was damaged a moment ago
-			l.began = first.Time
-		}
-	}
-	if end.Sequence >= f.first && l.full(l.tailBytes, end.Time) {
-		l.beginFile(end.Sequence + 1)
-	}
-}
-
 // check reads every page, chunk and record label of a file that ends with that head, checks their checksums, and makes
 // its index, which goes on from the one that is stored.
 func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err error) {
