@@ -30,7 +30,8 @@ func TestFailuresSinceTheLatestSuccess(t *testing.T) {
 		{"a batch lasts less than a second", []ended{{9, 9, true}, {9.999, 9, false}}, nil},
 		{"and begins with its first end", []ended{{9, 9, true}, {9.9, 9, false}, {10, 9, false}}, []float64{9}},
 		{"a clock that is set back begins another", []ended{{9, 9, true}, {8.9, 8, false}}, []float64{8}},
-		{"a failure that is seen a second after a success counts, whenever it finished", []ended{{3, 3, true}, {4, 2, false}}, []float64{2}},
+		{"a failure that is seen a second after a success counts, whenever it finished",
+			[]ended{{3, 3, true}, {4, 2, false}}, []float64{2}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var b backoff

@@ -10,8 +10,8 @@ import (
 
 // A cluster that was restored from a backup goes back: versions that were seen come again, with other contents, and
 // objects that were gone are there again. A quorum read proves that (design §5): one that was asked for when a version
-// was known, and is older. (The loop has another proof: a Job or CronJob that had gone.) A list that a lagging API server answers
-// from its cache is merely of the past.
+// was known, and is older. (The loop has another proof: a Job or CronJob that had gone.) A list that a lagging API
+// server answers from its cache is merely of the past.
 
 // sighting is an object on a list that is known.
 type sighting struct {

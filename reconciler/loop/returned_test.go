@@ -121,7 +121,8 @@ func TestACronJobThatHadGoneProvesARewind(t *testing.T) {
 			again.Facts = &back
 			m.turn(loop.Input{Observation: &again})
 			_, proof, ok := m.loop.Returned()
-			if want := (events.Rewind{Resource: events.CronJobs, Known: m.version, Found: back.Version, Object: seen.Job.UID}); !ok || proof != want {
+			want := events.Rewind{Resource: events.CronJobs, Known: m.version, Found: back.Version, Object: seen.Job.UID}
+			if !ok || proof != want {
 				t.Fatalf("it proves %+v (%t), want %+v", proof, ok, want)
 			}
 			m.do("rewound version=500")

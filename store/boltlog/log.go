@@ -191,7 +191,8 @@ func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.states.Store(l.filing.States())
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
 	if end.Sequence >= f.first {
-		if first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{}); err == nil { // else it was damaged a moment ago
+		first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{})
+		if err == nil { // else it was damaged a moment ago
 			l.began = first.Time
 		}
 	}

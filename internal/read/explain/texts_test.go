@@ -300,9 +300,13 @@ func TestAListStandsInOrder(t *testing.T) {
 // TestRatesOfOthers: a rate of those that have something in common is told where it is worse than that of the rest, of
 // which there are enough.
 func TestRatesOfOthers(t *testing.T) {
-	others := func(text string) (all []*peer) { // F and C have it, f and c do not; f and F failed; what befell F befell S, which succeeded
+	// F and C have it, f and c do not; f and F failed; what befell F befell S, which succeeded
+	others := func(text string) (all []*peer) {
 		for i, r := range text {
-			p := &peer{marks: []Mark{seen(events.Sequence(i+1), 1)}, nodes: map[string]bool{"n": r == 'F' || r == 'C'}, ends: map[string]Mark{}}
+			p := &peer{
+				marks: []Mark{seen(events.Sequence(i+1), 1)},
+				nodes: map[string]bool{"n": r == 'F' || r == 'C'}, ends: map[string]Mark{},
+			}
 			if r == 'F' || r == 'S' {
 				p.ends["main exit 1"] = seen(events.Sequence(i+1), 1)
 			}

@@ -75,7 +75,8 @@ func (m *Member) ask(ctx context.Context) {
 }
 
 // Watch asks the stream's leader where the stream ends, until Take is called, and until ctx ends each minute whether
-// the stream's settings are still good. say is told why the process is behind, or empty when it is not. The error is of settings that lose data.
+// the stream's settings are still good. say is told why the process is behind, or empty when it is not. The error is of
+// settings that lose data.
 func (m *Member) Watch(ctx context.Context, say func(string)) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()

@@ -26,7 +26,8 @@ func TestTheFileOfAReplica(t *testing.T) {
 			t.Errorf("it reads %+v, %v; want %+v", got, err, f)
 		}
 	}
-	if err := RefuseAlone(dir); err == nil || !strings.Contains(err.Error(), "--replicate") || !strings.Contains(err.Error(), "events") {
+	err := RefuseAlone(dir)
+	if err == nil || !strings.Contains(err.Error(), "--replicate") || !strings.Contains(err.Error(), "events") {
 		t.Errorf("it is refused with %v", err)
 	}
 	for _, text := range []string{"", "{}", `{"log":"6f","stream":"events"}`, `{"log":"6f","stre`} {
