@@ -1,6 +1,10 @@
 package events
 
-import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+import (
+	"fmt"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
 
 // CommandToWire translates a command for a record or a stored state. Condition messages join free, in order.
 func CommandToWire(c Command, free *[]string) *pb.Command {
@@ -47,7 +51,10 @@ func CommandToWire(c Command, free *[]string) *pb.Command {
 	case *Withdraw:
 		return &pb.Command{Kind: &pb.Command_Withdraw{Withdraw: &pb.Withdraw{Command: CommandNameToWire(c.Command)}}}
 	}
-	return runCommandToWire(c)
+	if own, ok := c.(interface{ toWire() *pb.Command }); ok {
+		return own.toWire()
+	}
+	panic(fmt.Sprintf("events: command of type %T has no wire form", c)) // the set is closed
 }
 
 // CommandFromWire is the inverse of CommandToWire; free holds the condition messages, or nothing when they were erased.

@@ -2,7 +2,6 @@ package events
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -176,25 +175,30 @@ func LedgerFromWire(w *pb.TickLedger) *TickLedger {
 	}
 }
 
-// runCommandToWire translates the commands of CronJobs.
-func runCommandToWire(c Command) *pb.Command {
-	switch c := c.(type) {
-	case *CreateJob:
-		return &pb.Command{Kind: &pb.Command_CreateJob{CreateJob: &pb.CreateJob{
-			Name: c.Name, Due: int64(c.Due), Template: c.Template, Stamp: c.Stamp, Trigger: c.Trigger,
-		}}}
-	case *DeleteRun:
-		return &pb.Command{Kind: &pb.Command_DeleteRun{DeleteRun: &pb.DeleteRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
-	case *WriteCronStatus:
-		return &pb.Command{Kind: &pb.Command_WriteCronStatus{WriteCronStatus: &pb.WriteCronStatus{
-			Base: c.Base, Active: RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
-		}}}
-	case *ReadCronJob:
-		return &pb.Command{Kind: &pb.Command_ReadCronJob{ReadCronJob: &pb.ReadCronJob{}}}
-	case *ReadRun:
-		return &pb.Command{Kind: &pb.Command_ReadRun{ReadRun: &pb.ReadRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
-	}
-	panic(fmt.Sprintf("events: command of type %T has no wire form", c)) // the set is closed
+// The commands of CronJobs have their wire form as a method.
+
+func (c *CreateJob) toWire() *pb.Command {
+	return &pb.Command{Kind: &pb.Command_CreateJob{CreateJob: &pb.CreateJob{
+		Name: c.Name, Due: int64(c.Due), Template: c.Template, Stamp: c.Stamp, Trigger: c.Trigger,
+	}}}
+}
+
+func (c *DeleteRun) toWire() *pb.Command {
+	return &pb.Command{Kind: &pb.Command_DeleteRun{DeleteRun: &pb.DeleteRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
+}
+
+func (c *WriteCronStatus) toWire() *pb.Command {
+	return &pb.Command{Kind: &pb.Command_WriteCronStatus{WriteCronStatus: &pb.WriteCronStatus{
+		Base: c.Base, Active: RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
+	}}}
+}
+
+func (*ReadCronJob) toWire() *pb.Command {
+	return &pb.Command{Kind: &pb.Command_ReadCronJob{ReadCronJob: &pb.ReadCronJob{}}}
+}
+
+func (c *ReadRun) toWire() *pb.Command {
+	return &pb.Command{Kind: &pb.Command_ReadRun{ReadRun: &pb.ReadRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
 }
 
 var errCommand = errors.New("a command of a kind that this program does not know")

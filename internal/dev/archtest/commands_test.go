@@ -15,7 +15,6 @@ import (
 // switches are the files that may tell commands apart by their types, and how many switches each has.
 var switches = map[string]int{
 	"events/wire_command.go":            1, // the translator
-	"events/wire_cronjob.go":            1, // those of CronJobs
 	"internal/dev/sim/joblog/answer.go": 1, // a cluster that knows no more than four kinds of them
 }
 
