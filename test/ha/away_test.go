@@ -1,6 +1,7 @@
 package ha
 
 import (
+	"os"
 	"testing"
 
 	"github.com/jobledger/jobledger/internal/dev/natstest"
@@ -9,6 +10,7 @@ import (
 // TestALeaderThatIsAwayIsFollowed: it stands still beyond its Lease, as a suspended machine does, and then it waits for
 // a stream that does not answer. Both times it ends, and nothing of it comes late.
 func TestALeaderThatIsAwayIsFollowed(t *testing.T) {
+	atLength(t)
 	servers := natstest.NewServers(t, 1)
 	w := newWorld(t, 2, servers)
 	for _, c := range w.controllers {
@@ -37,4 +39,12 @@ func TestALeaderThatIsAwayIsFollowed(t *testing.T) {
 	w.start(second)
 	w.finish()
 	w.judge()
+}
+
+// atLength skips a test that waits for several Leases to expire.
+func atLength(t *testing.T) {
+	t.Helper()
+	if os.Getenv("JOBLEDGER_LONG") == "" {
+		t.Skip("waits for Leases for minutes: JOBLEDGER_LONG=1")
+	}
 }

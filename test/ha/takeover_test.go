@@ -41,6 +41,7 @@ func TestALeaderThatEndsIsFollowed(t *testing.T) {
 // TestThreeControllersOnThreeServers: the stream is held by three servers, of which one is killed under the leader, and
 // then the leader itself, twice: each standby takes over once.
 func TestThreeControllersOnThreeServers(t *testing.T) {
+	atLength(t)
 	servers := natstest.NewServers(t, 3)
 	w := newWorld(t, 3, servers)
 	for _, c := range w.controllers {
