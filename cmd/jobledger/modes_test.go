@@ -215,7 +215,7 @@ func TestALogThatChangesItsMode(t *testing.T) {
 			ask: "explain job/old -v", not: "Jobledger",
 			says: []string{
 				"1 failure > backoffLimit 0 (the last: old-1); its status says so (the Job is the built-in controller's), and rule backoffExceeded agrees",
-				"old-1 on node-1: deleted while it ran by an API client; not by the built-in controller (none of its rules asks for it)",
+				"old-1 on node-1: deleted while it ran by an API client; which one is unknown; not by the built-in controller",
 				"RULED OUT eviction or node loss, spec edit, deadline, gap",
 			},
 		},

@@ -88,7 +88,7 @@ func (a *account) ends(how string) {
 	case n > 0 && survived == n && a.failed > 0:
 		text = fmt.Sprintf("%s in %d of them, and none of these failed", how, n)
 	case n > 0 && survived > 0 && a.failed > 0:
-		text = fmt.Sprintf("%s in %d of them, of which %d succeeded", how, n, survived)
+		text = fmt.Sprintf("%s in %d of them; %d of these succeeded", how, n, survived)
 	case n > 0:
 		text = fmt.Sprintf("%s in %d of them", how, n)
 	}

@@ -44,7 +44,7 @@ func TestWhatBefellOthersToo(t *testing.T) {
 		says, not    []string
 	}{
 		"evicted, as others": {disrupted(evicts), disrupted(evicts), []string{failed, complete, complete},
-			[]string{"of 3 other Jobs around then 1 failed · eviction API in 3 of them, of which 2 succeeded"}, nil},
+			[]string{"of 3 other Jobs around then 1 failed · eviction API in 3 of them; 2 of these succeeded"}, nil},
 		"preempted, and nobody else": {disrupted("PreemptionByScheduler"), disrupted(evicts), []string{failed},
 			[]string{"preemption in none of them"}, []string{"eviction API in"}},
 		"its node went, and all others survived that": {
@@ -52,7 +52,7 @@ func TestWhatBefellOthersToo(t *testing.T) {
 			[]string{"of 2 other Jobs around then none failed · node gone in 2 of them"}, nil,
 		},
 		"an image that is not there": {waited("ImagePullBackOff"), waited("ErrImagePull"), []string{failed, complete},
-			[]string{"DeadlineExceeded in 1 of them · ImagePullBackOff in 2 of them, of which 1 succeeded"}, nil},
+			[]string{"DeadlineExceeded in 1 of them · ImagePullBackOff in 2 of them; 1 of these succeeded"}, nil},
 		"a configuration that is not there": {
 			waited("CreateContainerConfigError"), waited("ErrImagePull"), []string{complete},
 			[]string{"none failed · DeadlineExceeded in none of them · CreateContainerConfigError in none of"}, nil,

@@ -328,7 +328,7 @@ func TestRatesOfOthers(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"CC": "main exit 1 in none of them", "Cf": "main exit 1 in none of them", "CF": "main exit 1 in 1 of them", "FFFFFFFF": "main exit 1 in 8 of them",
-		"SSf": "main exit 1 in 2 of them, and none of these failed", "SFF": "main exit 1 in 3 of them, of which 1 succeeded", "SSC": "main exit 1 in 2 of them",
+		"SSf": "main exit 1 in 2 of them, and none of these failed", "SFF": "main exit 1 in 3 of them; 1 of these succeeded", "SSC": "main exit 1 in 2 of them",
 	} {
 		a := account{peers: others(text), failed: strings.Count(strings.ToLower(text), "f")}
 		a.ends("main exit 1")

@@ -78,7 +78,7 @@ type Try struct {
 	deadlineFrom Mark   // the record that stores that template
 	forced       bool   // it was given no time, though it ran
 	deadline     string // what the template has of its own deadline, if that passed
-	maySucceed   bool   // nobody saw its end, and the status of the Job counts successes that nobody saw
+	maySucceed   bool   // nobody saw its end, and the status of the Job counts successes that were not seen
 	askedBy      Mark   // the record that shows when its deletion was asked for
 	graceBy      Mark   // the one that shows how long it was given
 	deletions    int    // records that show its deletion

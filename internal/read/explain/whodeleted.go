@@ -18,7 +18,7 @@ func (c *Case) deletedBy(t *Try) Ending {
 	switch {
 	case t.maySucceed:
 		const why = "gone when it was watched again: whether it had succeeded is unknown, " +
-			"as the status counts successes that nobody saw"
+			"as the status counts successes that were not seen"
 		return Ending{By: ByUnknown, Why: why, Marks: marks(seen, t.CountAt), Missing: "a watch at that time"}
 	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
 		why := reasonWords(t.DeletedReason)
