@@ -61,7 +61,7 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 		l.close()
 		var wrong *rowError
 		switch {
-		case errors.As(err, &wrong):
+		case errors.As(err, &wrong), errors.Is(err, errMalformed): // its checksums were right
 			m.forget(f)
 			checked.Wrong = append(checked.Wrong, fmt.Errorf("%s: %w; remove it: it is made again", path, err))
 		case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrPruned), events.OtherReader(err):
