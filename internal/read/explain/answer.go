@@ -2,7 +2,6 @@ package explain
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -92,18 +91,6 @@ func say(from []Mark, format string, args ...any) Sentence {
 		s.At = recordjson.Instant(from[len(from)-1].At)
 	}
 	return s
-}
-
-// whichUnknown adds to who deleted something that it is not known which one, where the log has no more than that a
-// request was made which is none of ours: no record has the user of a request.
-func whichUnknown(by string) string {
-	switch {
-	case !strings.Contains(by, "an API client"):
-		return by
-	case strings.Contains(by, " or "):
-		return by + "; which is unknown"
-	}
-	return by + "; which one is unknown"
 }
 
 func detail(s Sentence) Sentence {

@@ -241,22 +241,18 @@ func (f *finding) look(s *history.Summary) error {
 	if f.q.Until != 0 && events.Time(s.Created) > f.q.Until {
 		return nil
 	}
-	c, err := Read(f.ctx, f.src, events.JobStream(types.UID(s.UID)), history.Point{Time: f.q.Until})
+	c, damage, err := f.caseAt(events.JobStream(types.UID(s.UID)), f.q.Until)
 	if errors.Is(err, history.ErrNoJob) {
 		if f.q.Until == 0 { // otherwise it came later
 			f.take(untold(s, 0))
 		}
 		return nil
 	}
-	if err != nil && !f.src.Beside(err) {
-		return err
-	}
 	if err != nil {
-		f.unread = err
+		return err
 	}
 	t, is := Trouble{}, false
 	if c != nil {
-		c.In(f.q.Zone)
 		t, is = c.trouble()
 		if err := c.Unread(); err != nil {
 			return err
@@ -269,11 +265,27 @@ func (f *finding) look(s *history.Summary) error {
 		}
 	}
 	var bad *store.CorruptError
-	if !is && errors.As(err, &bad) {
+	if !is && errors.As(damage, &bad) {
 		t = untold(s, bad.At)
 	}
 	f.take(t)
 	return nil
+}
+
+// caseAt reads a Job as of a time; 0 is the end of the log. Of a damaged log it gives what can be read, nil for nothing,
+// and the damage, with which the answer ends.
+func (f *finding) caseAt(s events.Stream, at events.Time) (c *Case, damage, err error) {
+	c, damage = Read(f.ctx, f.src, s, history.Point{Time: at})
+	if damage != nil && !f.src.Beside(damage) {
+		return nil, nil, damage
+	}
+	if damage != nil {
+		f.unread = damage
+	}
+	if c != nil {
+		c.In(f.q.Zone)
+	}
+	return c, damage, nil
 }
 
 // take puts trouble of the time that is asked for into the list; trouble without a sort is none.

@@ -129,7 +129,7 @@ func (c *Case) removal() (Sentence, bool) {
 	if c.gone.Record == 0 {
 		when = "being deleted since"
 	}
-	by, from := c.removedBy(m, at)
+	by, _, from := c.removedBy(m, at)
 	if g := c.goneUnseen(m); g != nil {
 		return say(marks(m), "found gone %s, who deleted it is unknown: it was not watched from %s on", c.clock(m.At), c.clock(events.Time(g.From))), true
 	}
@@ -156,32 +156,40 @@ func (c *Case) goneUnseen(m Mark) *history.Gap {
 // deletion.
 func (c *Case) expiredByUs(m Mark) bool { return c.ttl.Record != 0 && c.ttl.Record < m.Record }
 
-// removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time.
-func (c *Case) removedBy(m Mark, at events.Time) (by string, from []Mark) {
+// whichClient says of an API client that deleted something what nobody knows: no record has the user of a request.
+const whichClient = "; which one is unknown"
+
+// removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time, and apart from that what of
+// it is unknown.
+func (c *Case) removedBy(m Mark, at events.Time) (by, unknown string, from []Mark) {
 	namespace, going := c.namespaceRemoval()
 	switch {
 	case c.expiredByUs(m):
-		return "by Jobledger, as its ttlSecondsAfterFinished had passed", nil
+		return "by Jobledger, as its ttlSecondsAfterFinished had passed", "", nil
 	case going:
-		return "with its namespace, whose deletion was asked for at " + c.clock(namespace.seen.Deleted), marks(namespace.Mark)
+		return "with its namespace, whose deletion was asked for at " + c.clock(namespace.seen.Deleted), "", marks(namespace.Mark)
 	case c.namespaceGoing.Record != 0:
-		return "with its namespace", nil
+		return "with its namespace", "", nil
 	}
 	w := c.ownerSaid(m)
 	if w != nil {
 		if by, from = w.removedBy(c.origin.Name, m); by != "" {
-			return by, from
+			return by, "", from
 		}
 	}
+	others := ""
 	switch {
 	case c.expiredBefore(at):
-		return "after its ttlSecondsAfterFinished had passed", nil
+		return "after its ttlSecondsAfterFinished had passed", "", nil
 	case c.origin != nil && c.origin.Kind != "" && (w == nil || w.deleted.Record != 0):
-		return "by an API client or with its " + c.origin.Kind + " " + c.origin.Name + c.orNamespace(m), nil
+		others = " or with its " + c.origin.Kind + " " + c.origin.Name
 	case w != nil && !w.ours:
-		return "by an API client, or by the CronJob's own controller" + c.orNamespace(m), nil
+		others = ", or by the CronJob's own controller"
 	}
-	return "by an API client" + c.orNamespace(m), nil
+	if others += c.orNamespace(m); others == "" {
+		return "by an API client", whichClient, nil
+	}
+	return "by an API client" + others, "; which is unknown", nil
 }
 
 // orNamespace says that the Job may have gone with its namespace, where nobody would have seen that.

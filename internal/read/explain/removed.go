@@ -155,7 +155,7 @@ func (e *Ending) sentence() string {
 	case ByJobDeleted, ByNamespace, ByNothing:
 		text = e.Why
 	case ByClient:
-		text = whichUnknown(e.Why + " by an API client")
+		text = e.Why + " by an API client" + whichClient
 	case ByUnknown:
 		switch text = e.Why; {
 		case strings.HasPrefix(text, "deleted") && strings.Contains(text, ", or "):

@@ -28,17 +28,13 @@ func (f *finding) troubleBefore(c *Case) (Trouble, bool, error) {
 	if g := c.goneUnseen(m); g != nil {
 		until = events.Time(g.From)
 	}
-	was, err := Read(f.ctx, f.src, c.stream, history.Point{Time: until})
+	was, _, err := f.caseAt(c.stream, until)
 	if errors.Is(err, history.ErrNoJob) {
 		return Trouble{}, false, nil
 	}
-	if was == nil || err != nil && !f.src.Beside(err) {
+	if err != nil || was == nil {
 		return Trouble{}, false, err
 	}
-	if err != nil {
-		f.unread = err
-	}
-	was.In(f.q.Zone)
 	t, is := was.trouble()
 	if !is {
 		return Trouble{}, false, was.Unread()

@@ -133,9 +133,9 @@ func (c *Case) deletedVerdict() Sentence {
 		return say(marks(m), "%s, found gone %s: %swhen and by whom is unknown, as it was not watched from %s on",
 			word, c.clock(m.At), ended, c.clock(events.Time(g.From)))
 	}
-	by, from := c.removedBy(m, at)
+	by, unknown, from := c.removedBy(m, at)
 	after := words.Span(max(m.At.Sub(c.start()), 0))
-	return say(append(marks(m), from...), "%s after %s, %s, %s", word, after, what, whichUnknown(by))
+	return say(append(marks(m), from...), "%s after %s, %s, %s", word, after, what, by+unknown)
 }
 
 // queueLabel names the queue of Kueue in which a Job is.
