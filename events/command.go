@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
 // Command is an idempotent intention. The set is closed: the types of this file implement it, and traits.go has a row
@@ -13,6 +15,8 @@ type Command interface {
 	// Traits are what all commands of the kind have in common.
 	Traits() *Traits
 
+	// toWire is the stored form; condition messages join free, in order.
+	toWire(free *[]string) *pb.Command
 	phrase(pod func(types.UID) string) string
 }
 

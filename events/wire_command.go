@@ -1,60 +1,77 @@
 package events
 
-import (
-	"fmt"
-
-	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
-)
+import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 
 // CommandToWire translates a command for a record or a stored state. Condition messages join free, in order.
-func CommandToWire(c Command, free *[]string) *pb.Command {
-	switch c := c.(type) {
-	case *CreatePod:
-		return &pb.Command{Kind: &pb.Command_CreatePod{CreatePod: &pb.CreatePod{
-			Ordinal: c.Ordinal, IndexPlusOne: uint32(c.Index + 1), Template: c.Template,
-			IndexFailures: c.IndexFailures, IndexIgnoredFailures: c.IndexIgnoredFailures, Again: c.Again, InGroup: c.InGroup,
-		}}}
-	case *DeletePod:
-		return &pb.Command{Kind: &pb.Command_DeletePod{DeletePod: &pb.DeletePod{Pod: uidToWire(c.Pod)}}}
-	case *DropFinalizer:
-		return &pb.Command{Kind: &pb.Command_DropFinalizer{DropFinalizer: &pb.DropFinalizer{
-			Pod: uidToWire(c.Pod), ThenDelete: c.ThenDelete, Version: c.Version,
-		}}}
-	case *WriteStatus:
-		return &pb.Command{Kind: &pb.Command_WriteStatus{WriteStatus: &pb.WriteStatus{
-			Base: c.Base, Change: changeToWire(&c.Change, free),
-		}}}
-	case *AdoptPod:
-		return &pb.Command{Kind: &pb.Command_AdoptPod{AdoptPod: &pb.AdoptPod{
-			Pod: uidToWire(c.Pod), Version: c.Version, Spent: c.Spent, Mark: c.Mark,
-		}}}
-	case *ReleasePod:
-		return &pb.Command{Kind: &pb.Command_ReleasePod{ReleasePod: &pb.ReleasePod{
-			Pod: uidToWire(c.Pod), Version: c.Version,
-		}}}
-	case *ReadJob:
-		return &pb.Command{Kind: &pb.Command_ReadJob{ReadJob: &pb.ReadJob{}}}
-	case *DeleteJob:
-		return &pb.Command{Kind: &pb.Command_DeleteJob{DeleteJob: &pb.DeleteJob{Job: uidToWire(c.Job), Version: c.Version, Expired: int64(c.Expired)}}}
-	case *ReadPod:
-		return &pb.Command{Kind: &pb.Command_ReadPod{ReadPod: &pb.ReadPod{
-			Ordinal: c.Ordinal, IndexPlusOne: uint32(c.Index + 1),
-		}}}
-	case *FindGroup:
-		return &pb.Command{Kind: &pb.Command_FindGroup{FindGroup: &pb.FindGroup{}}}
-	case *CreateWorkload:
-		return &pb.Command{Kind: &pb.Command_CreateWorkload{CreateWorkload: &pb.CreateWorkload{MinCount: c.MinCount}}}
-	case *ResizeGroup:
-		return &pb.Command{Kind: &pb.Command_ResizeGroup{ResizeGroup: &pb.ResizeGroup{MinCount: c.MinCount}}}
-	case *CreatePodGroup:
-		return &pb.Command{Kind: &pb.Command_CreatePodGroup{CreatePodGroup: &pb.CreatePodGroup{}}}
-	case *Withdraw:
-		return &pb.Command{Kind: &pb.Command_Withdraw{Withdraw: &pb.Withdraw{Command: CommandNameToWire(c.Command)}}}
-	}
-	if own, ok := c.(interface{ toWire() *pb.Command }); ok {
-		return own.toWire()
-	}
-	panic(fmt.Sprintf("events: command of type %T has no wire form", c)) // the set is closed
+func CommandToWire(c Command, free *[]string) *pb.Command { return c.toWire(free) }
+
+func (c *CreatePod) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_CreatePod{CreatePod: &pb.CreatePod{
+		Ordinal: c.Ordinal, IndexPlusOne: uint32(c.Index + 1), Template: c.Template,
+		IndexFailures: c.IndexFailures, IndexIgnoredFailures: c.IndexIgnoredFailures, Again: c.Again, InGroup: c.InGroup,
+	}}}
+}
+
+func (c *DeletePod) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_DeletePod{DeletePod: &pb.DeletePod{Pod: uidToWire(c.Pod)}}}
+}
+
+func (c *DropFinalizer) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_DropFinalizer{DropFinalizer: &pb.DropFinalizer{
+		Pod: uidToWire(c.Pod), ThenDelete: c.ThenDelete, Version: c.Version,
+	}}}
+}
+
+func (c *WriteStatus) toWire(free *[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_WriteStatus{WriteStatus: &pb.WriteStatus{
+		Base: c.Base, Change: changeToWire(&c.Change, free),
+	}}}
+}
+
+func (c *AdoptPod) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_AdoptPod{AdoptPod: &pb.AdoptPod{
+		Pod: uidToWire(c.Pod), Version: c.Version, Spent: c.Spent, Mark: c.Mark,
+	}}}
+}
+
+func (c *ReleasePod) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_ReleasePod{ReleasePod: &pb.ReleasePod{Pod: uidToWire(c.Pod), Version: c.Version}}}
+}
+
+func (*ReadJob) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_ReadJob{ReadJob: &pb.ReadJob{}}}
+}
+
+func (c *DeleteJob) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_DeleteJob{DeleteJob: &pb.DeleteJob{
+		Job: uidToWire(c.Job), Version: c.Version, Expired: int64(c.Expired),
+	}}}
+}
+
+func (c *ReadPod) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_ReadPod{ReadPod: &pb.ReadPod{
+		Ordinal: c.Ordinal, IndexPlusOne: uint32(c.Index + 1),
+	}}}
+}
+
+func (*FindGroup) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_FindGroup{FindGroup: &pb.FindGroup{}}}
+}
+
+func (c *CreateWorkload) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_CreateWorkload{CreateWorkload: &pb.CreateWorkload{MinCount: c.MinCount}}}
+}
+
+func (c *ResizeGroup) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_ResizeGroup{ResizeGroup: &pb.ResizeGroup{MinCount: c.MinCount}}}
+}
+
+func (*CreatePodGroup) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_CreatePodGroup{CreatePodGroup: &pb.CreatePodGroup{}}}
+}
+
+func (c *Withdraw) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_Withdraw{Withdraw: &pb.Withdraw{Command: CommandNameToWire(c.Command)}}}
 }
 
 // CommandFromWire is the inverse of CommandToWire; free holds the condition messages, or nothing when they were erased.

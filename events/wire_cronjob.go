@@ -175,30 +175,32 @@ func LedgerFromWire(w *pb.TickLedger) *TickLedger {
 	}
 }
 
-// The commands of CronJobs have their wire form as a method.
-
-func (c *CreateJob) toWire() *pb.Command {
+func (c *CreateJob) toWire(*[]string) *pb.Command {
 	return &pb.Command{Kind: &pb.Command_CreateJob{CreateJob: &pb.CreateJob{
 		Name: c.Name, Due: int64(c.Due), Template: c.Template, Stamp: c.Stamp, Trigger: c.Trigger,
 	}}}
 }
 
-func (c *DeleteRun) toWire() *pb.Command {
-	return &pb.Command{Kind: &pb.Command_DeleteRun{DeleteRun: &pb.DeleteRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
+func (c *DeleteRun) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_DeleteRun{DeleteRun: &pb.DeleteRun{
+		Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing,
+	}}}
 }
 
-func (c *WriteCronStatus) toWire() *pb.Command {
+func (c *WriteCronStatus) toWire(*[]string) *pb.Command {
 	return &pb.Command{Kind: &pb.Command_WriteCronStatus{WriteCronStatus: &pb.WriteCronStatus{
 		Base: c.Base, Active: RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
 	}}}
 }
 
-func (*ReadCronJob) toWire() *pb.Command {
+func (*ReadCronJob) toWire(*[]string) *pb.Command {
 	return &pb.Command{Kind: &pb.Command_ReadCronJob{ReadCronJob: &pb.ReadCronJob{}}}
 }
 
-func (c *ReadRun) toWire() *pb.Command {
-	return &pb.Command{Kind: &pb.Command_ReadRun{ReadRun: &pb.ReadRun{Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing}}}
+func (c *ReadRun) toWire(*[]string) *pb.Command {
+	return &pb.Command{Kind: &pb.Command_ReadRun{ReadRun: &pb.ReadRun{
+		Job: uidToWire(c.Job), Name: c.Name, Replacing: c.Replacing,
+	}}}
 }
 
 var errCommand = errors.New("a command of a kind that this program does not know")

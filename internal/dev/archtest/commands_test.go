@@ -14,7 +14,6 @@ import (
 
 // switches are the files that may tell commands apart by their types, and how many switches each has.
 var switches = map[string]int{
-	"events/wire_command.go":            1, // the translator
 	"internal/dev/sim/joblog/answer.go": 1, // a cluster that knows no more than four kinds of them
 }
 
