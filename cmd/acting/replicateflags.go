@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -64,7 +63,7 @@ func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 		return nil
 	}
 	switch {
-	case strings.Contains(f.URL, "@"):
+	case hasSecret(f.URL):
 		return cli.Usage("--%s: everybody on this machine can see the secret in it; put it into a file (--replicate-creds)",
 			replicating.Flag)
 	case f.stream == "":

@@ -12,21 +12,19 @@ import (
 // returned reports whether the watch or a list shows a Job or a CronJob that had gone in this life of the log.
 func (l *Loop) returned(o *events.Observation) bool {
 	uid := o.Job.UID
+	proof, went := events.Rewind{Object: uid}, false
 	if f, ok := o.Facts.(*events.JobSeen); ok {
-		known, went := l.jobWent(events.JobStream(uid))
-		return went && l.goesBack(events.Rewind{Resource: events.Jobs, Known: known, Found: f.Version, Object: uid})
+		proof.Resource, proof.Found = events.Jobs, f.Version
+		proof.Known, went = l.jobWent(events.JobStream(uid))
 	}
 	if f, ok := o.Facts.(*events.CronJobSeen); ok {
-		known, went := l.cronJobWent(events.CronJobStream(uid))
-		return went && l.goesBack(events.Rewind{Resource: events.CronJobs, Known: known, Found: f.Version, Object: uid})
+		proof.Resource, proof.Found = events.CronJobs, f.Version
+		proof.Known, went = l.cronJobWent(events.CronJobStream(uid))
 	}
-	return false
-}
-
-// goesBack takes the proof, and is true.
-func (l *Loop) goesBack(proof events.Rewind) bool {
-	l.back = &proof
-	return true
+	if went {
+		l.back = &proof
+	}
+	return went
 }
 
 // jobWent is the version at which a Job had gone; ok is false when it had not, or when the log tells nothing of it.
