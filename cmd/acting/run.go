@@ -204,6 +204,9 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 	if f.namespace != "" && !flags.Changed("watch-cluster") {
 		f.around = false // who runs a controller for one namespace has no rights beyond it
 	}
+	if err := f.nats.goTogether(flags); err != nil {
+		return settings, err
+	}
 	if err := f.elect.check(flags); err != nil {
 		return settings, err
 	}
@@ -211,9 +214,6 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 		if err := f.elect.checkPlace(settings.Namespace); err != nil {
 			return settings, err
 		}
-	}
-	if err := f.nats.goTogether(flags); err != nil {
-		return settings, err
 	}
 	if err := cmp.Or(f.replicate.check(flags), f.replicate.goTogether(f, settings.Mode)); err != nil {
 		return settings, err

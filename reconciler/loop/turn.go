@@ -60,7 +60,16 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	clear(l.pasts)
 	l.meetRival(b)
 	if l.world.Decides() {
-		l.decideAll(b)
+		l.probe(b)
+		for _, s := range b.touched {
+			l.decide(b, s)
+		}
+		for _, s := range b.retired { // in a later turn: a replay folds retirements after all else of their turn
+			l.wakes.set(s, l.world.Retired(s).Due(b.time))
+		}
+		l.heed(b)
+		l.sound(b.time)
+		l.ask(b.time)
 	}
 	if l.broken != nil {
 		return 0, l.broken
@@ -120,20 +129,6 @@ func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {
 		}
 	}
 	return size + l.outcome(b, result), true, nil
-}
-
-// decideAll decides for the subjects that the turn touched.
-func (l *Loop) decideAll(b *batch) {
-	l.probe(b)
-	for _, s := range b.touched {
-		l.decide(b, s)
-	}
-	for _, s := range b.retired { // in a later turn: a replay folds retirements after all else of their turn
-		l.wakes.set(s, l.world.Retired(s).Due(b.time))
-	}
-	l.heed(b)
-	l.sound(b.time)
-	l.ask(b.time)
 }
 
 // admit puts down what an observation says, and returns about how many bytes that is.

@@ -65,7 +65,8 @@ func (c *Case) livingVerdict() Sentence {
 	}
 	if wait := c.podWait(); wait.Until > now {
 		text := fmt.Sprintf("WAITING until %s: backoff after %s", c.clock(wait.Until), words.Count(wait.Failures, "failed pod"))
-		return say(cite(c.backedOff(wait), (*Try).end), "%s; %s", text, done)
+		failed := c.backedOff(wait)
+		return say(cite(failed, (*Try).end), "%s; %s", text, done)
 	}
 	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
 }

@@ -206,13 +206,6 @@ func (c *Case) noneWanted() (out []stretch) {
 	return out
 }
 
-func (c *Case) firstSuspended() bool {
-	if len(c.edits) > 0 {
-		return c.edits[0].Before.Suspend
-	}
-	return c.Spec != nil && c.Spec.Suspend
-}
-
 // took says where the Job's time went, and how much work of pods was lost, apart.
 func (c *Case) took() []Sentence {
 	if !c.finished() || len(c.Tries) == 0 {

@@ -190,6 +190,14 @@ func (c *Case) suspendedAt(m Mark) bool {
 	return is
 }
 
+// firstSuspended reports whether the spec asked for a suspension when it was first seen.
+func (c *Case) firstSuspended() bool {
+	if len(c.edits) > 0 {
+		return c.edits[0].Before.Suspend
+	}
+	return c.Spec != nil && c.Spec.Suspend
+}
+
 // controllerFirst reports whether the Job's own controller had a reason to delete the pod before the Job's deletion was
 // seen.
 func (c *Case) controllerFirst(t *Try, seen Mark) bool {
