@@ -8,7 +8,6 @@ import (
 // FactTraits are the properties that all facts of one type share. A property of a single fact, such as the version that
 // was seen, is a method of its type in observed.go.
 type FactTraits struct {
-	Name  string         // of its type
 	Kinds []KindTraits   // of the records that have such facts; none for facts that stand in for others
 	About ObjectResource // the object that was observed; 0 when they are no observation of an object
 }
@@ -76,140 +75,116 @@ const (
 // factTraits has one row for each type of facts. Its column of wire forms is factParsers.
 var factTraits = [...]FactTraits{
 	factLogCreated: {
-		Name:  "LogCreated",
 		Kinds: []KindTraits{{KindLogCreated, "LogCreated", critical, FromController}},
 	},
 	factEpochChanged: {
-		Name:  "EpochChanged",
 		Kinds: []KindTraits{{KindEpochChanged, "EpochChanged", critical, FromController}},
 	},
 	factPruned: {
-		Name:  "Pruned",
 		Kinds: []KindTraits{{KindPruned, "Pruned", skippable, FromController}},
 	},
 	factFileRestated: {
-		Name:  "FileRestated",
 		Kinds: []KindTraits{{KindFileRestated, "FileRestated", skippable, FromController}},
 	},
 	factTermStarted: {
-		Name:  "TermStarted",
 		Kinds: []KindTraits{{KindTermStarted, "TermStarted", critical, FromController}},
 	},
 	factControllerStarted: {
-		Name:  "ControllerStarted",
 		Kinds: []KindTraits{{KindControllerStarted, "ControllerStarted", critical, FromController}},
 	},
 	factControllerStopped: {
-		Name:  "ControllerStopped",
 		Kinds: []KindTraits{{KindControllerStopped, "ControllerStopped", critical, FromController}},
 	},
 	factLeadershipChanged: {
-		Name:  "LeadershipChanged",
 		Kinds: []KindTraits{{KindLeadershipChanged, "LeadershipChanged", skippable, FromController}},
 	},
 	factClockStepped: {
-		Name:  "ClockStepped",
 		Kinds: []KindTraits{{KindClockStepped, "ClockStepped", critical, FromController}},
 	},
 	factListingStarted: {
-		Name:  "ListingStarted",
 		Kinds: []KindTraits{{KindListingStarted, "ListingStarted", critical, FromController}},
 	},
 	factSynced: {
-		Name:  "Synced",
 		Kinds: []KindTraits{{KindSynced, "Synced", critical, FromController}},
 	},
 	factRivalFound: {
-		Name:  "RivalFound",
 		Kinds: []KindTraits{{KindRivalFound, "RivalFound", critical, FromController}},
 	},
 	factRivalGone: {
-		Name:  "RivalGone",
 		Kinds: []KindTraits{{KindRivalGone, "RivalGone", critical, FromController}},
 	},
 	factLossFound: {
-		Name:  "LossFound",
 		Kinds: []KindTraits{{KindLossFound, "LossFound", critical, FromController}},
 	},
 	factJobSeen: {
-		Name: "JobSeen", About: ObjectJob,
+		About: ObjectJob,
 		Kinds: []KindTraits{
 			{KindJobAdded, "JobAdded", critical, FromObject},
 			{KindJobChanged, "JobChanged", critical, FromObject},
 		},
 	},
 	factJobGone: {
-		Name: "JobGone", About: ObjectJob,
+		About: ObjectJob,
 		Kinds: []KindTraits{{KindJobDeleted, "JobDeleted", critical, FromObject}},
 	},
 	factPodSeen: {
-		Name: "PodSeen", About: ObjectPod,
+		About: ObjectPod,
 		Kinds: []KindTraits{
 			{KindPodAdded, "PodAdded", critical, FromObject},
 			{KindPodChanged, "PodChanged", critical, FromObject},
 		},
 	},
 	factPodGone: {
-		Name: "PodGone", About: ObjectPod,
+		About: ObjectPod,
 		Kinds: []KindTraits{{KindPodDeleted, "PodDeleted", critical, FromObject}},
 	},
 	factGroupSeen: {
-		Name:  "GroupSeen",
 		Kinds: []KindTraits{{KindGroupSeen, "GroupSeen", critical, FromRecords}},
 	},
 	factCronJobSeen: {
-		Name: "CronJobSeen", About: ObjectCronJob,
+		About: ObjectCronJob,
 		Kinds: []KindTraits{
 			{KindCronJobAdded, "CronJobAdded", critical, FromObject},
 			{KindCronJobChanged, "CronJobChanged", critical, FromObject},
 		},
 	},
 	factCronJobGone: {
-		Name: "CronJobGone", About: ObjectCronJob,
+		About: ObjectCronJob,
 		Kinds: []KindTraits{{KindCronJobDeleted, "CronJobDeleted", critical, FromObject}},
 	},
 	factRunSeen: {
-		Name: "RunSeen", About: ObjectJob,
+		About: ObjectJob,
 		Kinds: []KindTraits{{KindRunSeen, "RunSeen", critical, FromObject}},
 	},
 	factRunGone: {
-		Name: "RunGone", About: ObjectJob,
+		About: ObjectJob,
 		Kinds: []KindTraits{{KindRunGone, "RunGone", critical, FromObject}},
 	},
 	factJobSpec: {
-		Name:  "JobSpec",
 		Kinds: []KindTraits{{KindSpecStored, "SpecStored", critical, WithObject}},
 	},
 	factStoredState: {
-		Name:  "StoredState",
 		Kinds: []KindTraits{{KindStateStored, "StateStored", critical, FromController}},
 	},
 	factJobResumed: {
-		Name:  "JobResumed",
 		Kinds: []KindTraits{{KindJobResumed, "JobResumed", critical, FromRecords}},
 	},
 	factTimerFired: {
-		Name:  "TimerFired",
 		Kinds: []KindTraits{{KindTimerFired, "TimerFired", critical, FromRecords}},
 	},
 	factJobRetired: {
-		Name:  "JobRetired",
 		Kinds: []KindTraits{{KindJobRetired, "JobRetired", critical, FromRecords}},
 	},
 	factJobTemplate: {
-		Name:  "JobTemplate",
 		Kinds: []KindTraits{{KindTemplateStored, "TemplateStored", skippable, WithObject}},
 	},
 	factJobPolicies: {
-		Name:  "JobPolicies",
 		Kinds: []KindTraits{{KindPoliciesStored, "PoliciesStored", critical, WithObject}},
 	},
 	factZoneRules: {
-		Name:  "ZoneRules",
 		Kinds: []KindTraits{{KindZoneStored, "ZoneStored", critical, WithObject}},
 	},
 	factDecision: {
-		Name: "Decision",
 		Kinds: []KindTraits{
 			{KindDecided, "Decided", critical, FromRecords},
 			{KindWouldDecide, "WouldDecide", skippable, FromRecords},
@@ -217,35 +192,28 @@ var factTraits = [...]FactTraits{
 		},
 	},
 	factCommandEnded: {
-		Name:  "CommandEnded",
 		Kinds: []KindTraits{{KindCommandEnded, "CommandEnded", critical, FromRecords}},
 	},
 	factNodeSeen: {
-		Name: "NodeSeen", About: ObjectNode,
+		About: ObjectNode,
 		Kinds: []KindTraits{{KindNodeChanged, "NodeChanged", skippable, FromObject}},
 	},
 	factNodeGone: {
-		Name: "NodeGone", About: ObjectNode,
+		About: ObjectNode,
 		Kinds: []KindTraits{{KindNodeGone, "NodeGone", skippable, FromObject}},
 	},
 	factNamespaceSeen: {
-		Name: "NamespaceSeen", About: ObjectNamespace,
+		About: ObjectNamespace,
 		Kinds: []KindTraits{{KindNamespaceChanged, "NamespaceChanged", skippable, FromObject}},
 	},
 	factClusterWatched: {
-		Name:  "ClusterWatched",
 		Kinds: []KindTraits{{KindClusterWatched, "ClusterWatched", skippable, FromController}},
 	},
 	factPassedOver: {
-		Name:  "PassedOver",
 		Kinds: []KindTraits{{KindPassedOver, "PassedOver", skippable, FromRecords}},
 	},
-	factErased: {
-		Name: "Erased",
-	},
-	factUnknown: {
-		Name: "Unknown",
-	},
+	factErased:  {},
+	factUnknown: {},
 }
 
 // AllFactTraits yields the row of each type of facts.
