@@ -111,12 +111,13 @@ func (l *lane) conclude(ctx context.Context) error {
 	}
 }
 
-// finish brings a pod to its end.
+// finish brings a pod to its end. The server removes a pod that is given no time itself, once nothing holds it. When the
+// request was cut off in between, that is left to the kubelet.
 func (l *lane) finish(ctx context.Context, pod *corev1.Pod) error {
 	switch {
 	case !ledger.Terminal(pod):
 		return l.tell("end well, at last, "+pod.Name, l.kubelet.Succeed(ctx, pod))
-	case pod.DeletionTimestamp != nil && *pod.DeletionGracePeriodSeconds > 0:
+	case pod.DeletionTimestamp != nil && (*pod.DeletionGracePeriodSeconds > 0 || len(pod.Finalizers) == 0):
 		return l.tell("let go, at last, of "+pod.Name, l.kubelet.Remove(ctx, pod))
 	}
 	return nil
