@@ -132,7 +132,7 @@ func triesOf(x *explain.Trouble) string {
 }
 
 var stateWords = map[string]string{
-	explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortDeleted: "deleted while stuck",
+	explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortDeleted: "deleted in trouble",
 	explain.SortSurvived: "complete after failures",
 }
 
@@ -163,7 +163,7 @@ func tallies(f *explain.Failures) []Tally {
 	}
 	all := []Tally{{Sort: explain.SortStuck, Label: "STUCK", Number: counts[explain.SortStuck]}, failed}
 	if n := counts[explain.SortDeleted]; n > 0 {
-		all = append(all, Tally{Sort: explain.SortDeleted, Label: "DELETED WHILE STUCK", Number: n})
+		all = append(all, Tally{Sort: explain.SortDeleted, Label: "DELETED IN TROUBLE", Number: n})
 	}
 	if n := counts[explain.SortSurvived]; n > 0 {
 		all = append(all, Tally{Sort: explain.SortSurvived, Label: "SURVIVED", Number: n})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
@@ -46,23 +47,26 @@ func counts(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// tries: those that count as failures, or as successes, are as many as the status of a Job that ended says.
+// tries: those that count as failures, or as successes, are as many as the status of a Job that ended says, but for those
+// whose answer says that nobody saw whether they had succeeded.
 func tries(rows []explain.Attempt, f *facts) (out []claim) {
 	if f.ended() == "" || !f.whole {
 		return nil
 	}
-	counted := map[explain.Counted]int{}
+	counted, unseen := map[explain.Counted]int{}, 0
 	for i := range rows {
 		if rows[i].EndedBy == explain.ByNobody {
 			return nil // its end is not seen yet: nobody watched, and the listing has come to the Job alone
 		}
 		counted[rows[i].Counted]++
+		if strings.Contains(rows[i].How, "whether it had succeeded is unknown") {
+			unseen++
+		}
 	}
 	if n := counted[explain.CountedFailed]; n != int(f.status.Failed) {
 		out = append(out, claim{fmt.Sprintf("%d tries count as failed", n), fmt.Sprintf("status.failed is %d", f.status.Failed)})
 	}
-	most := counted[explain.CountedSucceeded] + counted[explain.CountedUnknown]
-	if n := counted[explain.CountedSucceeded]; n > int(f.status.Succeeded) || most < int(f.status.Succeeded) {
+	if n := counted[explain.CountedSucceeded]; n > int(f.status.Succeeded) || n+unseen < int(f.status.Succeeded) {
 		out = append(out, claim{fmt.Sprintf("%d tries count as succeeded", n), fmt.Sprintf("status.succeeded is %d", f.status.Succeeded)})
 	}
 	return out
