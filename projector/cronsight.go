@@ -167,9 +167,14 @@ func (c *CronJob) depart(uid types.UID) {
 
 // frees notes that a Job gives its name back. One that has ended, of the run that started last, has kept other due
 // times of its minute from starting. One that we have deleted, and that went at once, has not: that is done when it
-// ends, and other due times are looked at behind it.
+// ends, and other due times are looked at behind it. Nor has one that is in the list of active Jobs to the last: its end
+// was not seen before it went, and a due time that passes beside an active Job of its minute is started once that is
+// gone.
 func (c *CronJob) frees(r *Run) {
 	if r == nil || r.Result == events.ResultNone || r.Removed && r.Deleted == 0 || c.Seen.Suspend || c.Sight.Observing {
+		return
+	}
+	if c.IsActive(r.Job) {
 		return
 	}
 	if r.Due != 0 && minuteOf(r.Due) == minuteOf(c.LastSchedule) {

@@ -128,16 +128,17 @@ func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 
 // startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something
 // happens: that begins another pass. They share the name of one Job (C-152), so the Job of one that has started keeps
-// the others from starting. next is the next one, and wait as in nextLook.
+// the others from starting. That of an active one holds once the watch has shown it: until then it is read at each due
+// time (C-109), as is one that has lost its owner. next is the next one, and wait as in nextLook.
 func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	cp := p.cron
 	name := runName(cp.Ref.Name, next)
 	switch {
-	case p.activeName(name) || p.hasRun(name):
+	case p.shownActive(name) || p.hasRun(name):
 		return true
 	case due.At.IsZero(): // each is over before it can start (C-084)
 		return cp.Plan().Schedule.Every() && !wait.At.IsZero()
-	case cp.Seen.Policy == forbid && len(cp.active) > 0:
+	case cp.Seen.Policy == forbid && p.shownActive(""):
 		return true
 	}
 	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name // something else has the name (C-160)
@@ -209,4 +210,12 @@ func (p *plan) activeName(name string) bool {
 		}
 	}
 	return false
+}
+
+// shownActive reports whether a Job is active that the watch has shown: of a name, or any for an empty one. What becomes of
+// it begins a pass.
+func (p *plan) shownActive(name string) bool {
+	return slices.ContainsFunc(p.cron.active, func(a events.RunName) bool {
+		return p.cron.Runs[a.UID] != nil && (name == "" || a.Name == name)
+	})
 }
