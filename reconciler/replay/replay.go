@@ -119,6 +119,11 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 			r.wake(s.ID(), s.Due(b.end.Time))
 		}
 	}
+	if r.world.Decides() && b.stepped { // the due times of CronJobs are times of the clock as it is now
+		for _, c := range r.world.CronJobs() {
+			r.wake(c.Stream, b.end.Time)
+		}
+	}
 	if r.world.Decides() {
 		if !rested && !b.restarted {
 			b.overdue()
@@ -358,7 +363,8 @@ func (b *turn) overdue() {
 }
 
 // look is the look at a subject whose wait is over: as of now, but at a CronJob as of the end of each wait. What passes
-// of one that is suspended is told by a look, and the loop has looked then.
+// of one that is suspended is told by a look, and the loop has looked then. A loop that stood still meanwhile looks
+// later: it may have been too late to start anything.
 func (b *turn) look(s projector.Subject) reconciler.Decision {
 	c, ok := s.(*projector.CronJob)
 	if !ok {
@@ -372,6 +378,9 @@ func (b *turn) look(s projector.Subject) reconciler.Decision {
 	for at != 0 && at < b.end.Time.Add(-tolerance) {
 		d := reconciler.DecideAt(c, at)
 		if d.Commands() {
+			if late := reconciler.DecideAt(c, b.end.Time); !late.Commands() {
+				return reconciler.Decision{Wake: late.Wake}
+			}
 			return d
 		}
 		at = d.Wake

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -198,7 +199,13 @@ func runCrons(t *testing.T, cfg drive.Config) *drive.Driver {
 func TestSeedsOfCronJobs(t *testing.T) {
 	t.Parallel()
 	made, deleted := 0, 0
+	all := []uint64{102} // found once: its clock is set back and forward, and replay waited for what was due in between
 	for seed := range uint64(seeds(t, 10)) {
+		if !slices.Contains(all, seed) {
+			all = append(all, seed)
+		}
+	}
+	for _, seed := range all {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := cronConfig(seed)
 			cfg.Stop, cfg.Snapshot = 0.002, 20
