@@ -77,6 +77,27 @@ func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 
 // pages reads from that sequence to the durable head; it yields at most one error.
 func (s view) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
+	return s.chunksFrom(from, func(p *stretch, c chunk, next *events.Sequence) (goOn bool, err error) {
+		for rec, err := range p.file.records(c, next, p.last) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return false, err
+			}
+			if !give(rec) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// chunksFrom gives the chunks that have the records from one to the durable head; it yields at most one error. each
+// takes records of a chunk from *next on, moves *next behind them, and says whether it wants more.
+func (s view) chunksFrom(
+	from events.Sequence, each func(p *stretch, c chunk, next *events.Sequence) (goOn bool, err error),
+) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		r := &stretchReader{view: s, from: from, size: firstBytes}
 		var ahead <-chan stretch
@@ -92,17 +113,11 @@ func (s view) pages(ctx context.Context, from events.Sequence, give func(events.
 				ahead = r.ahead(&p)
 			}
 			for _, c := range p.chunks {
-				for rec, err := range p.file.records(c, &next, p.last) {
-					if err == nil {
-						err = ctx.Err()
-					}
-					if err != nil {
-						yield(err)
-						return
-					}
-					if !give(rec) {
-						return
-					}
+				if goOn, err := each(&p, c, &next); err != nil {
+					yield(err)
+					return
+				} else if !goOn {
+					return
 				}
 			}
 			if p.failed == nil && next == p.next { // there may be a chunk, of records before it

@@ -90,6 +90,9 @@ const restoringName = "RESTORING"
 // ErrRestoring: a restore into the directory has not ended.
 var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from")
 
+// ErrUnfilled: the files of another replica have not all come.
+var ErrUnfilled = errors.New("not all files of another replica have come into it: run the controller with --replicate once more")
+
 // restored says so when a directory is being filled.
 func restored(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, restoringName))
@@ -98,6 +101,9 @@ func restored(dir string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if unfilled, err := Unfilled(dir); err == nil && unfilled {
+		return fmt.Errorf("%s: %w", dir, ErrUnfilled)
 	}
 	return fmt.Errorf("%s: %w", dir, ErrRestoring)
 }

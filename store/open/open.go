@@ -19,6 +19,8 @@ type backend struct {
 	verify     func(ctx context.Context, place string, progress func(done, total int64), has ...store.Head) (store.Report, error)
 	exists     func(place string) (bool, error)
 	key        func(place string) (events.Key, error)
+	fill       func(place, logID string) (store.Filling, error)
+	unfilled   func(place string) (bool, error)
 	directory  bool // place is one, in which those who work with the log leave files of their own
 }
 
@@ -45,6 +47,14 @@ var backends = map[string]backend{
 		verify: boltlog.Verify,
 		exists: boltlog.Exists,
 		key:    boltlog.ReadKey,
+		fill: func(dir, logID string) (store.Filling, error) {
+			f, err := boltlog.Fill(dir, logID)
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		},
+		unfilled: boltlog.Unfilled,
 
 		directory: true,
 	},
@@ -144,4 +154,23 @@ func Key(address string) (events.Key, error) {
 		return events.Key{}, err
 	}
 	return of.key(place)
+}
+
+// Fill begins to make a log of what another replica of it has, where there is none, or goes on with that. The error is
+// fs.ErrExist when there is a log, and [store.HeldError] when another process fills or writes it.
+func Fill(address, logID string) (store.Filling, error) {
+	of, place, err := find(address)
+	if err != nil {
+		return nil, err
+	}
+	return of.fill(place, logID)
+}
+
+// Unfilled reports whether Fill began and did not come to its End.
+func Unfilled(address string) (bool, error) {
+	of, place, err := find(address)
+	if err != nil {
+		return false, err
+	}
+	return of.unfilled(place)
 }

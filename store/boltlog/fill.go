@@ -1,0 +1,115 @@
+package boltlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// fillNote stands in the mark of a directory that is filled, and tells it from a restore.
+const fillNote = "files of another replica of log "
+
+// Filling is a directory that is made a log of the files of another replica. It is described by store.Filling. Make it
+// with Fill.
+type Filling struct {
+	dir, logID string
+	lock       *os.File
+	taken      map[events.Sequence]bool // files that are whole
+}
+
+var _ store.Filling = (*Filling)(nil)
+
+// Unfilled reports whether a filling of that directory began and did not end.
+func Unfilled(dir string) (bool, error) {
+	note, err := Restoring(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return len(note) > len(fillNote) && note[:len(fillNote)] == fillNote, err
+}
+
+// Fill begins to fill a directory that has no log, or goes on with it. It holds the LOCK until Close. The error is
+// ErrHeld when another process does, and fs.ErrExist when there is a log.
+func Fill(dir, logID string) (*Filling, error) {
+	unfilled, err := Unfilled(dir)
+	if err == nil && !unfilled {
+		var there bool
+		if there, err = Exists(dir); err == nil && there {
+			err = fmt.Errorf("there is a log in %s: %w", dir, fs.ErrExist)
+		}
+		if err == nil {
+			err = restored(dir)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	held, err := lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &Filling{dir: dir, logID: logID, lock: held, taken: map[events.Sequence]bool{}}
+	if err = BeginRestore(dir, fillNote+logID); err == nil {
+		err = tidy(dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *Filling) path(first events.Sequence) string { return filepath.Join(f.dir, FileName(first)) }
+
+// Has is described by store.Filling.
+func (f *Filling) Has(ctx context.Context, first events.Sequence, before, end store.Head) bool {
+	f.taken[first] = wanted{logID: f.logID, first: first, before: before, end: end}.check(ctx, f.path(first)) == nil
+	return f.taken[first]
+}
+
+// File is described by store.Filling.
+func (f *Filling) File(ctx context.Context, first events.Sequence, before, end store.Head, fetch func(context.Context, io.Writer) error) error {
+	temp := f.path(first) + tempSuffix
+	if err := fetchFile(ctx, temp, wanted{logID: f.logID, first: first, before: before, end: end}, fetch); err != nil {
+		return err
+	}
+	f.taken[first] = true
+	return os.Rename(temp, f.path(first))
+}
+
+// Tail is described by store.Filling.
+func (f *Filling) Tail(ctx context.Context, tail *store.SharedFile, stored iter.Seq2[[]byte, error]) (store.Head, error) {
+	all, err := Firsts(f.dir)
+	if err != nil {
+		return store.Head{}, err
+	}
+	for _, first := range all { // what is left of another filling would be a file of the log
+		if !f.taken[first] {
+			if err := os.Remove(f.path(first)); err != nil {
+				return store.Head{}, err
+			}
+		}
+	}
+	spec := FileSpec{First: tail.First, Begin: tail.Begin, Term: tail.Term, Offsets: tail.Offsets}
+	end, id, err := WriteFile(ctx, f.dir, spec, stored)
+	if err == nil && id.LogID != f.logID {
+		err = fmt.Errorf("the records are of log %s, and this is %s: %w", id.LogID, f.logID, store.ErrForeign)
+	}
+	return end, err
+}
+
+// End is described by store.Filling.
+func (f *Filling) End() error { return EndRestore(f.dir) }
+
+// Close is described by store.Filling.
+func (f *Filling) Close() error { return unlock(f.lock) }
