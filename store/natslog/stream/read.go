@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,9 @@ type Reader struct {
 // Read gives a reader that begins with that place. Stop ends it.
 func (s *Stream) Read(place uint64) *Reader { return &Reader{s: s, next: place} }
 
+// ErrCut: the stream was cut behind a place that is wanted of it.
+var ErrCut = errors.New("it no longer has that message")
+
 // Next waits for the next message. A reader that loses its server begins again where it was. The error is ctx's, or of
 // a stream that has no such place any more.
 func (r *Reader) Next(ctx context.Context) (Message, error) {
@@ -47,7 +51,7 @@ func (r *Reader) Next(ctx context.Context) (Message, error) {
 			r.next++
 			return m, nil
 		case err == nil && m.Place > r.next:
-			return Message{}, fmt.Errorf("read place %d of the stream %s: it goes on with %d", r.next, r.s.name, m.Place)
+			return Message{}, fmt.Errorf("read place %d of the stream %s: %w, and goes on with %d", r.next, r.s.name, ErrCut, m.Place)
 		case err != nil:
 			r.Stop()
 			dial.Wait(ctx, dial.Pause(failures, firstPause, mostPause))

@@ -1,0 +1,140 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"slices"
+	"sync"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+	"github.com/jobledger/jobledger/store"
+)
+
+const (
+	tellEvery = time.Second
+	heardFor  = 3 * time.Second // a replica that was not heard for longer is away
+	keepFor   = 10 * time.Minute
+)
+
+// Subject is where the replicas of the log in that stream tell their heads. Below it each has a subject for requests.
+func Subject(stream string) string { return "jobledger.replica.v1." + stream }
+
+// Config says of which log the replicas are. All fields are required.
+type Config struct {
+	Conn        *natsgo.Conn
+	Stream      string // its name
+	Incarnation string // of the stream
+	LogID       string
+	Replica     string // random, of the directory of the own log
+	Name        string // of the process, for people
+}
+
+// Head is how far a replica is.
+type Head struct {
+	Replica string // of its directory
+	Who     string // of its process; made anew with each start
+	Name    string
+	Epoch   uint64
+	Head    store.Head      // durable on its disk
+	First   events.Sequence // the oldest record that it keeps
+	Place   uint64          // the newest message of the stream that it has read
+	Leads   bool
+	Heard   time.Time // when it said so
+}
+
+// Exchange is one replica's side.
+type Exchange struct {
+	config Config
+	who    string
+
+	mu    sync.Mutex
+	heads map[string]Head // of the others, by their directory
+}
+
+// New hears the other replicas from now on, as long as the connection is open.
+func New(c Config) (*Exchange, error) {
+	x := &Exchange{config: c, who: rand.Text(), heads: map[string]Head{}}
+	_, err := c.Conn.Subscribe(Subject(c.Stream), func(m *natsgo.Msg) { x.hear(m.Data) })
+	return x, err
+}
+
+// hear takes the head of another replica of this log.
+func (x *Exchange) hear(data []byte) {
+	var w pb.ReplicaHead
+	if decode(data, &w) != nil || w.GetLogId() != x.config.LogID || w.GetIncarnation() != x.config.Incarnation ||
+		w.GetWho() == x.who || w.GetReplica() == "" || w.GetWho() == "" {
+		return
+	}
+	head, err := headFromWire(w.GetHead())
+	if err != nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.heads[w.GetReplica()] = Head{
+		Replica: w.GetReplica(), Who: w.GetWho(), Name: w.GetName(), Epoch: w.GetEpoch(), Head: head,
+		First: events.Sequence(w.GetFirst()), Place: w.GetPlace(), Leads: w.GetLeads(), Heard: time.Now(),
+	}
+}
+
+// Heads are those of the other replicas that were heard within the last 3 s, by name.
+func (x *Exchange) Heads() []Head { return x.heard(heardFor) }
+
+// Known are those of the other replicas that were heard within the last 10 minutes, by name.
+func (x *Exchange) Known() []Head { return x.heard(keepFor) }
+
+func (x *Exchange) heard(within time.Duration) (all []Head) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, h := range x.heads {
+		if time.Since(h.Heard) <= within {
+			all = append(all, h)
+		}
+	}
+	slices.SortFunc(all, func(a, b Head) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Replica, b.Replica)) })
+	return all
+}
+
+// Away reports whether a replica was not heard for 3 s.
+func (h *Head) Away() bool { return time.Since(h.Heard) > heardFor }
+
+// Run tells the own head each second and answers requests, until ctx ends. own fills in Epoch, Head, First, Place and
+// Leads. A message that is lost is told or asked for again by who wants it.
+func (x *Exchange) Run(ctx context.Context, log store.Shared, own func() Head) error {
+	requests, err := x.config.Conn.SubscribeSync(Subject(x.config.Stream) + "." + x.who)
+	if err != nil {
+		return err
+	}
+	answered := make(chan struct{})
+	go func() { // ends with ctx
+		defer close(answered)
+		x.answerAll(ctx, requests, log)
+	}()
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		x.tell(own())
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+	<-answered
+	_ = requests.Unsubscribe() // the connection may be closed
+	return nil
+}
+
+func (x *Exchange) tell(h Head) {
+	data, err := encode(&pb.ReplicaHead{
+		LogId: x.config.LogID, Epoch: h.Epoch, Incarnation: x.config.Incarnation, Replica: x.config.Replica, Who: x.who,
+		Name: x.config.Name, Head: headToWire(h.Head), First: uint64(h.First), Place: h.Place, Leads: h.Leads,
+	})
+	if err == nil {
+		_ = x.config.Conn.Publish(Subject(x.config.Stream), data) // without a connection nobody hears it
+	}
+}

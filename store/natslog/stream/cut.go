@@ -1,0 +1,18 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Cut removes all messages before that place, which becomes the first one of the stream.
+func (s *Stream) Cut(ctx context.Context, place uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(place)); err != nil {
+		return fmt.Errorf("cut the stream %s before place %d: %w", s.name, place, err)
+	}
+	return nil
+}
