@@ -165,6 +165,7 @@ var neverImports = []struct {
 		sentence: "a replicated log is written and followed without folding it, and without knowing what it is kept in",
 		packages: []string{
 			"./store/natslog/stream", "./store/natslog/line", "./store/natslog/replica", "./store/natslog/takeover",
+			"./store/natslog/exchange",
 		},
 		never: []string{
 			"./projector/...", "./reconciler/...", "./internal/...", "./store/boltlog/...", "./store/storetest/...", natsd,

@@ -42,6 +42,9 @@ func (c *controller) replicate(ctx context.Context) error {
 	}
 	defer member.Close()
 	c.member = member
+	if err := member.Fill(ctx, c.config.Log); err != nil {
+		return unlessStopped(ctx, err)
+	}
 	return c.withLog(ctx, func(ctx context.Context, log store.Opened) error {
 		if err := member.Begin(ctx, log); err != nil {
 			return unlessStopped(ctx, err)
@@ -60,7 +63,8 @@ func (c *controller) replicate(ctx context.Context) error {
 func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	own := replicating.Own{}
 	there, err := open.Exists(c.config.Log)
-	if err == nil && there {
+	unfilled, err1 := open.Unfilled(c.config.Log)
+	if err = errors.Join(err, err1); err == nil && there && !unfilled {
 		own.LogID, err = logIDOf(c.config.Log)
 	}
 	if err != nil {
@@ -75,6 +79,7 @@ func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 		return nil, err
 	}
 	config := *c.config.Replicate
+	config.Name = c.identity
 	config.Reader, config.Least, config.Logger = loop.Reader(c.config.Program.Version), loop.Least(), c.logger
 	member, err := replicating.Join(ctx, config, own)
 	if err != nil {
@@ -129,8 +134,10 @@ func (f *follower) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what readers want until the end
 	defer release()
+	f.scrubber.mend = f.member.Mend
 	f.tend(ctx, after, group)
 	f.tended = true
+	group.Go(func() error { return f.member.Exchange(ctx) }) // ends with ctx
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	f.stop = stop

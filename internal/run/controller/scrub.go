@@ -21,6 +21,7 @@ const scrubEvery = time.Hour
 type scrubber struct {
 	log    scrubbed // nil for a log without files
 	logger *slog.Logger
+	mend   func(ctx context.Context, first events.Sequence) error // from another replica; nil where there is none
 
 	at      events.Sequence          // the file that was verified last
 	bad     map[events.Sequence]bool // the files that were damaged when they were verified last
@@ -54,14 +55,30 @@ func (s *scrubber) run(ctx context.Context) {
 	}
 }
 
+// mended tells of a damaged file, and reports whether another replica's took its place.
+func (s *scrubber) mended(ctx context.Context, first events.Sequence, damage error) bool {
+	if s.mend == nil {
+		s.logger.Error("a sealed file of the log is damaged: the controller goes on, and what the file holds may be lost", "error", damage)
+		return false
+	}
+	s.logger.Error("a sealed file of the log is damaged: fetching that of another replica", "error", damage)
+	err := s.mend(ctx, first)
+	if err != nil && ctx.Err() == nil {
+		s.logger.Error("the damaged file of the log stays: it is tried again when the file is verified again", "error", err)
+	}
+	return err == nil
+}
+
 func (s *scrubber) next(ctx context.Context) {
 	first, notes, err := s.log.Scrub(ctx, s.at)
 	switch {
 	case ctx.Err() != nil || first == 0 && err == nil:
 		return
 	case errors.Is(err, store.ErrCorrupt):
-		s.logger.Error("a sealed file of the log is damaged: the controller goes on, and what the file holds may be lost", "error", err)
-		s.bad[first] = true
+		s.bad[first] = !s.mended(ctx, first, err)
+		if !s.bad[first] {
+			delete(s.bad, first)
+		}
 	case err != nil:
 		s.logger.Warn("a sealed file of the log could not be verified", "error", err)
 		s.at = first

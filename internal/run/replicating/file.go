@@ -25,6 +25,8 @@ type File struct {
 	Incarnation string `json:"incarnation"` // made anew with each stream of that name
 	// Begun says that the stream had a claim. One that had and has none lost it.
 	Begun bool `json:"begun"`
+	// Replica is random, and tells this directory from those of other replicas. A copy of the directory is the same one.
+	Replica string `json:"replica,omitempty"`
 }
 
 // Of is how a Lease names the stream.

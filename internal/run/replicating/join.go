@@ -19,6 +19,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/natslog/exchange"
 	"github.com/jobledger/jobledger/store/natslog/line"
 	"github.com/jobledger/jobledger/store/natslog/replica"
 	"github.com/jobledger/jobledger/store/natslog/stream"
@@ -45,8 +46,8 @@ const (
 	mostPause  = 2 * time.Second
 )
 
-// Config says which stream, and how it is used. All fields but Unsafe, NewStream and GiveUp are
-// required.
+// Config says which stream, and how it is used. All fields but Unsafe, NewStream, Name and GiveUp
+// are required.
 type Config struct {
 	Dial      dial.Config
 	Stream    string // its name
@@ -57,6 +58,7 @@ type Config struct {
 	Reader    events.ReaderVersion // of this program
 	Least     events.ReaderVersion // what a reader needs of what it writes
 	Dir       string               // of the log
+	Name      string               // of the process, for people
 	GiveUp    time.Duration        // a leader whose appends are not acknowledged for longer ends; 0 for 15 s
 	Logger    *slog.Logger
 }
@@ -81,6 +83,8 @@ type Member struct {
 	follower *replica.Follower
 	current  current
 	takes    atomic.Bool // Take was called: nothing is followed any more
+	leads    atomic.Bool // Take has succeeded
+	exchange *exchange.Exchange
 }
 
 // Join connects, finds the stream, or makes it where it may be made, and checks it. It waits while NATS does not
@@ -101,6 +105,9 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	if err == nil {
 		err = m.right(own, before)
 	}
+	if err == nil {
+		err = m.hear(before)
+	}
 	if err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("--%s: %w", Flag, err)
@@ -110,6 +117,19 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	c.Logger.Info("found the stream of the log", "stream", m.file.Stream, "incarnation", m.file.Incarnation,
 		"logID", m.file.Log, "nats", c.Dial.Servers())
 	return m, nil
+}
+
+// hear begins to hear the other replicas.
+func (m *Member) hear(before *File) (err error) {
+	m.file.Replica = unique()
+	if before != nil && before.Replica != "" {
+		m.file.Replica = before.Replica
+	}
+	m.exchange, err = exchange.New(exchange.Config{
+		Conn: m.conn, Stream: m.file.Stream, Incarnation: m.file.Incarnation, LogID: m.file.Log, Replica: m.file.Replica,
+		Name: cmp.Or(m.config.Name, m.file.Replica),
+	})
+	return err
 }
 
 // Close ends the connection to NATS. The log is closed before.

@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/natslog/line"
 	"github.com/jobledger/jobledger/store/natslog/replica"
+	"github.com/jobledger/jobledger/store/natslog/stream"
 	"github.com/jobledger/jobledger/store/natslog/takeover"
 )
 
@@ -27,7 +28,8 @@ func (m *Member) Options(o store.Options) store.Options {
 func (m *Member) Log(log store.Opened) store.Log { return line.Of(log, m.line) }
 
 // Begin takes the opened log, and finds where the stream goes on from it. It notes in the log's directory that the log
-// is a replica. Until Take has succeeded nobody else appends.
+// is a replica. What the stream no longer has, and the log lacks, comes from another replica. Until Take has succeeded
+// nobody else appends.
 func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 	to, ok := log.(replica.Log)
 	if !ok {
@@ -38,18 +40,28 @@ func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 	if err := m.file.write(m.config.Dir); err != nil {
 		return err
 	}
-	err := m.until(ctx, "follow the stream", func(ctx context.Context) (done bool, err error) {
-		m.follower, err = replica.Begin(ctx, m.stream, to, m.config.Reader)
-		for _, last := range []error{nil, replica.ErrBehind, store.ErrDiverged, store.ErrCorrupt, events.ErrNewer} {
-			done = done || errors.Is(err, last)
+	err := m.begin(ctx, to)
+	for errors.Is(err, replica.ErrBehind) {
+		if err = m.catchUp(ctx, to); err == nil {
+			err = m.begin(ctx, to)
 		}
-		return done, err
-	})
+	}
 	if err != nil {
 		return explain(err)
 	}
 	m.follower.Expect(m.line.Key())
 	return nil
+}
+
+// begin finds where the stream goes on from the log.
+func (m *Member) begin(ctx context.Context, log replica.Log) error {
+	return m.until(ctx, "follow the stream", func(ctx context.Context) (done bool, err error) {
+		m.follower, err = replica.Begin(ctx, m.stream, log, m.config.Reader)
+		for _, last := range []error{nil, replica.ErrBehind, store.ErrDiverged, store.ErrCorrupt, events.ErrNewer} {
+			done = done || errors.Is(err, last)
+		}
+		return done, err
+	})
 }
 
 // Follow follows the stream until ctx ends, and returns nil then. Another error says why the log cannot be continued.
@@ -63,8 +75,8 @@ func (m *Member) Follow(ctx context.Context) error {
 // explain adds what an operator can do.
 func explain(err error) error {
 	switch {
-	case errors.Is(err, replica.ErrBehind):
-		return fmt.Errorf("%w: put a copy of another replica's directory in its place", err)
+	case errors.Is(err, replica.ErrBehind), errors.Is(err, stream.ErrCut):
+		return fmt.Errorf("%w: started again, it fetches them from another replica", err)
 	case errors.Is(err, store.ErrOtherKey):
 		return fmt.Errorf("%w: all controllers of a replicated log have one key, see --%s", err, KeyFlag)
 	case errors.Is(err, store.ErrDiverged):
@@ -89,6 +101,7 @@ func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err 
 	if err != nil {
 		return 0, explain(err)
 	}
+	m.leads.Store(true)
 	begun := m.file
 	begun.Begun = true
 	return term, begun.write(m.config.Dir)

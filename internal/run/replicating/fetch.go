@@ -1,0 +1,295 @@
+package replicating
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/natslog"
+	"github.com/jobledger/jobledger/store/natslog/exchange"
+	"github.com/jobledger/jobledger/store/natslog/replica"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// errTooOld: what follows the own log is pruned everywhere.
+var errTooOld = errors.New("the other replicas no longer keep what follows this log")
+
+// tooOldAfter is in how many rounds each replica that was heard must say that before it is believed.
+const tooOldAfter = 5
+
+// beginning is the head that the first message of the stream continues, zero for the beginning of a log. found is false
+// of a stream without a message.
+func (m *Member) beginning(ctx context.Context) (head store.Head, found bool, err error) {
+	err = m.until(ctx, "read where the stream begins", func(ctx context.Context) (bool, error) {
+		first, err := m.stream.First(ctx)
+		if err != nil {
+			return false, err
+		}
+		data, there, err := m.stream.At(ctx, first)
+		if err != nil || !there {
+			return err == nil && first == 1, err
+		}
+		s, err := natslog.Decode(data)
+		if events.OtherReader(err) {
+			return true, err
+		}
+		if err == nil {
+			head, found = s.Before, true
+		}
+		return err == nil || first == 1, nil // one that is void
+	})
+	return head, found, err
+}
+
+// Fill makes the log at that address of what another replica has, if there is none and the stream no longer has its
+// beginning: sealed files as they are, each checked from end to end and at its seams, and then records. It waits for a
+// replica that has what the stream continues, and says so.
+func (m *Member) Fill(ctx context.Context, address string) error {
+	there, err := open.Exists(address)
+	if err != nil {
+		return err
+	}
+	unfilled, err := open.Unfilled(address)
+	if err != nil || there && !unfilled {
+		return err
+	}
+	goal, found, err := m.beginning(ctx)
+	if err != nil || !unfilled && (!found || goal.Sequence == 0) {
+		return err
+	}
+	err = m.around(ctx, func(ctx context.Context, h exchange.Head) error { return m.fill(ctx, address, h, goal) })
+	if err != nil {
+		return fmt.Errorf("--%s: fetch the log of another replica: %w", Flag, err)
+	}
+	return nil
+}
+
+// fill makes the log of what one replica has.
+func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal store.Head) (err error) {
+	has, err := m.exchange.Files(ctx, h.Who, goal.Sequence)
+	if err != nil {
+		return err
+	}
+	if err := continues(has, goal); err != nil {
+		return err
+	}
+	f, err := open.Fill(address, m.file.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	last := len(has.Files) - 1
+	before := has.Files[0].Before
+	for _, file := range has.Files[:last] {
+		if file.Before != before || !file.Sealed {
+			return fmt.Errorf("%w: its file of record %d does not continue record %d", store.ErrDiverged, file.First, before.Sequence)
+		}
+		began := time.Now()
+		if !f.Has(ctx, file.First, file.Before, file.End) {
+			if err := f.File(ctx, file.First, file.Before, file.End, m.exchange.File(h.Who, file.First)); err != nil {
+				return err
+			}
+		}
+		before = file.End
+		m.config.Logger.Info("fetched a file of the log", "from", h.Name, "first", uint64(file.First),
+			"last", uint64(file.End.Sequence), "took", time.Since(began).Round(time.Millisecond).String())
+	}
+	tail := &has.Files[last]
+	if tail.Before != before {
+		return fmt.Errorf("%w: its newest file does not continue record %d", store.ErrDiverged, before.Sequence)
+	}
+	end, err := f.Tail(ctx, tail, m.tailOf(ctx, h.Who, tail))
+	if err != nil {
+		return err
+	}
+	m.config.Logger.Info("fetched the log", "from", h.Name, "files", len(has.Files), "head", uint64(end.Sequence))
+	return f.End()
+}
+
+// continues checks that a replica is one that the stream continues behind a record.
+func continues(has exchange.Has, goal store.Head) error {
+	switch {
+	case len(has.Files) == 0:
+		return errors.New("it has no files")
+	case has.Head.Sequence < goal.Sequence:
+		return fmt.Errorf("it ends with record %d, and the stream goes on behind %d", has.Head.Sequence, goal.Sequence)
+	case has.Chain == nil && has.Files[0].First <= goal.Sequence:
+		return fmt.Errorf("it does not say its chain value behind record %d", goal.Sequence)
+	case has.Chain != nil && *has.Chain != goal.Hash:
+		return fmt.Errorf("%w: behind record %d its chain value is %s, the stream says %s",
+			store.ErrDiverged, goal.Sequence, *has.Chain, goal.Hash)
+	}
+	return nil
+}
+
+// tailOf gives the records of the file that a replica writes, as far as it was written.
+func (m *Member) tailOf(ctx context.Context, who string, tail *store.SharedFile) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if tail.End.Sequence < tail.First {
+			return
+		}
+		for g, err := range m.exchange.Groups(ctx, who, tail.First, tail.Before.Hash, tail.End.Sequence) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if g.BeginsFile && g.First > tail.First {
+				return
+			}
+			for _, stored := range g.Records {
+				if !yield(stored, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// catchUp appends to the log what it lacks before the beginning of the stream, from another replica. That replica has
+// the same chain value at the end of this log, and the one that the stream names.
+func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
+	goal, _, err := m.beginning(ctx)
+	if err != nil {
+		return err
+	}
+	return m.around(ctx, func(ctx context.Context, h exchange.Head) error {
+		own := log.Head()
+		if h.First > own.Sequence+1 {
+			return fmt.Errorf("%w: it keeps record %d and later ones", errTooOld, h.First)
+		}
+		for _, head := range []store.Head{goal, own} {
+			has, err := m.exchange.Files(ctx, h.Who, head.Sequence)
+			if err == nil {
+				err = continues(has, head)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		err := append1(log, m.exchange.Groups(ctx, h.Who, own.Sequence+1, own.Hash, goal.Sequence))
+		if err == nil {
+			m.config.Logger.Info("fetched records", "from", h.Name, "first", uint64(own.Sequence+1), "head", uint64(log.Head().Sequence))
+		}
+		return err
+	})
+}
+
+// atOnce is how many groups of another replica wait for the disk.
+const atOnce = 16
+
+// append1 appends groups and waits until they are durable.
+func append1(log replica.Log, groups iter.Seq2[store.StoredBatches, error]) error {
+	var newest store.Commit
+	settle := func() error {
+		if newest == nil {
+			return nil
+		}
+		<-newest.Done()
+		return newest.Err()
+	}
+	n := 0
+	for g, err := range groups {
+		if err != nil {
+			return errors.Join(err, settle())
+		}
+		newest = log.AppendStored(g, true)
+		if n++; n%atOnce == 0 {
+			if err := settle(); err != nil {
+				return err
+			}
+		}
+	}
+	return settle()
+}
+
+// Mend replaces a damaged sealed file of the log by that of another replica, if one was heard.
+func (m *Member) Mend(ctx context.Context, first events.Sequence) error {
+	mender, ok := m.log.(store.Mender)
+	if !ok {
+		return errNoReplica
+	}
+	err := errors.New("no other replica was heard")
+	for _, h := range m.others() {
+		if err = mender.Mend(ctx, first, m.exchange.File(h.Who, first)); err == nil {
+			m.config.Logger.Warn("a damaged file of the log was replaced by that of another replica", "first", uint64(first),
+				"from", h.Name)
+			return nil
+		}
+	}
+	return fmt.Errorf("fetch the file of record %d from another replica: %w", first, err)
+}
+
+// others are the other replicas that were heard, those that lead last.
+func (m *Member) others() []exchange.Head {
+	all := m.exchange.Heads()
+	slices.SortStableFunc(all, func(a, b exchange.Head) int {
+		switch {
+		case a.Leads == b.Leads:
+			return 0
+		case a.Leads:
+			return 1
+		}
+		return -1
+	})
+	return all
+}
+
+// around tries one replica after the other, until one gives what is wanted, and tells why it waits.
+func (m *Member) around(ctx context.Context, try func(context.Context, exchange.Head) error) error {
+	var told time.Time
+	for tries := 0; ; tries++ {
+		all := m.others()
+		tooOld := len(all) > 0
+		var failed error
+		for _, h := range all {
+			err := try(ctx, h)
+			for _, last := range []error{nil, fs.ErrExist, store.ErrHeld, store.ErrFailed, store.ErrClosed, events.ErrNewer} {
+				if errors.Is(err, last) {
+					return err
+				}
+			}
+			tooOld = tooOld && errors.Is(err, errTooOld)
+			failed = cmp.Or(failed, fmt.Errorf("replica %s: %w", h.Name, err))
+		}
+		if ctx.Err() != nil {
+			return errors.Join(ctx.Err(), failed)
+		}
+		if tooOld && tries >= tooOldAfter {
+			return fmt.Errorf("%w. Move the directory %s away: it is made anew of theirs", failed, m.config.Dir)
+		}
+		if tries > 0 && time.Since(told) >= tellAfter {
+			told = time.Now()
+			m.config.Logger.Warn("waiting for another replica, since the stream no longer has what this log lacks",
+				"heard", len(all), "error", failed)
+		}
+		dial.Wait(ctx, dial.Pause(tries, firstPause, mostPause))
+	}
+}
+
+// Exchange tells the other replicas how far this one is, and gives them what they ask for, until ctx ends. The log is
+// open until then.
+func (m *Member) Exchange(ctx context.Context) error {
+	shared, ok := m.log.(store.Shared)
+	if !ok {
+		return errNoReplica
+	}
+	return m.exchange.Run(ctx, shared, func() exchange.Head {
+		id, head := m.log.Durable()
+		h := exchange.Head{Epoch: id.Epoch, Head: head, First: 1, Place: m.follower.Place(), Leads: m.leads.Load()}
+		if files, err := shared.Files(); err == nil && len(files) > 0 {
+			h.First = files[0].First
+		}
+		if h.Leads {
+			h.Place = m.line.State().Place
+		}
+		return h
+	})
+}
