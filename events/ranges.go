@@ -2,31 +2,31 @@ package events
 
 import "math"
 
-// span is what a number may be, both ends included. Of bytes it is their form.
+// span is the range of a number, both ends included, or the form of a bytes field.
 type span struct {
 	min, max int64
 	form     form
 }
 
-// form says how bytes are made up, or which values of an enum there are.
+// form is the form of a bytes field, or marks an enum.
 type form uint8
 
 const (
 	formNumber form = iota
 	formAny         // any bytes
-	formUID         // none, 16, or a zero byte and a text: see wire_uid.go
-	formHash        // none, or the 32 of a Hash
-	formEnum        // min and max are taken from the schema: a value that this program does not know changes decisions
+	formUID         // empty, 16 bytes, or a zero byte and a text: see wire_uid.go
+	formHash        // empty, or the 32 bytes of a Hash
+	formEnum        // range from the schema: an unknown value could change decisions
 )
 
 var (
-	count32 = span{max: math.MaxInt32}  // of objects, and what Kubernetes keeps in an int32 from 0
+	count32 = span{max: math.MaxInt32}  // counts of objects, and numbers that Kubernetes keeps in a non-negative int32
 	count64 = span{max: math.MaxInt64}  // versions, sizes, seconds
-	uint32s = span{max: math.MaxUint32} // what a node tells: any
+	uint32s = span{max: math.MaxUint32} // any number that a node reports
 	exits   = span{min: math.MinInt32, max: math.MaxInt32}
-	numbers = span{max: 1 << 62}       // sequences, ordinals, epochs, terms: one more is one more
+	numbers = span{max: 1 << 62}       // sequences, ordinals, epochs, terms: leaves room to add 1 without overflow
 	indexes = span{max: 1 << 31}       // completion indexes plus one; 0 for none
-	bits8   = span{max: math.MaxUint8} // enums of which later programs may know more
+	bits8   = span{max: math.MaxUint8} // enums that a later program may extend
 	bits16  = span{max: math.MaxUint16}
 	instant = span{min: int64(FirstTime), max: int64(LastTime)}
 	seconds = span{min: int64(FirstTime) / 1e9, max: int64(LastTime) / 1e9}
@@ -38,10 +38,10 @@ var (
 	anyForm = span{form: formAny}
 )
 
-// ranges has a row for each field of facts, evidence and stored states, but for texts, which may be any UTF-8, bools
-// and messages: what it may be. Decoding refuses a record with a field outside of it, so that nothing behind it meets a
-// number that no API server and no controller writes. It is the only place that says so; ranges_walk.go makes of it
-// what is asked for each record.
+// ranges gives the range of each number, bytes and enum field of facts, evidence and stored states. Texts may be any
+// UTF-8. Decoding refuses a record with a field out of range, so that later code meets no number that an API server or
+// a controller could not write. This table is the only source; ranges_walk.go compiles it into the checks of each
+// record.
 var ranges = map[string]map[string]span{
 	// record.proto
 	"Header":        {"sequence": numbers, "time_unix_nano": instant, "previous": numbers, "causes": numbers, "kind": bits16},

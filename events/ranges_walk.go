@@ -13,33 +13,33 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// bounds is a message's part of the table, by the numbers of its fields. It is asked on the encoded message, before
-// anything is made of it: that costs a record some hundredths of its decoding (BenchmarkRecord), and no memory.
+// bounds holds the rows of a message by field number. It checks the encoded message, before decoding. This costs some
+// hundredths of the decoding of a record (BenchmarkRecord), and allocates nothing.
 type bounds []bound
 
-// bound is what one field may be. Fields that nearly every number of a record is compared with come first.
+// bound is the allowed range of one field. The fields that nearly every check reads come first.
 type bound struct {
-	small   uint64 // a varint up to this one is in the range, whatever its sign: nearly all are
-	span           // of numbers and bytes
+	small   uint64 // fast path: a varint up to this value is in range, whatever its sign
+	span           // range of a number or form of bytes
 	fixed   bool   // the number has 8 bytes
-	free    bool   // the field may be anything
+	free    bool   // any value is allowed
 	list    bool
 	kind    protoreflect.Kind
-	message bounds // of a field that is a message; nil when nothing in it is bounded
+	message bounds // bounds of a message field; nil when nothing in it is bounded
 	name    string // Message.field
 }
 
 // anything is the bound of a field that the table does not name.
 var anything = bound{small: math.MaxUint64, free: true}
 
-// checks are the bounds of what records and snapshots hold.
+// checks holds the bounds of the messages in records and snapshots.
 type checks struct {
-	facts             []bounds // by kind
+	facts             []bounds // indexed by kind
 	header, evidence  bounds
 	job, world, names bounds
 }
 
-// checked are the checks, made once.
+// checked builds the checks once.
 var checked = sync.OnceValue(func() *checks {
 	c := &checks{}
 	made := map[protoreflect.FullName]bounds{}
@@ -58,7 +58,7 @@ var checked = sync.OnceValue(func() *checks {
 	return c
 })
 
-// publishedFacts is by how much the number of a kind's field in PublishedRecord is higher than the kind's own.
+// publishedFacts is the offset between the number of a kind and the number of its field in PublishedRecord.
 const publishedFacts = 100
 
 func boundsOf(m protoreflect.MessageDescriptor, made map[protoreflect.FullName]bounds) bounds {
@@ -101,11 +101,11 @@ func highest(e protoreflect.EnumDescriptor) (n int64) {
 	return n
 }
 
-// RangeError names a field of a record or of a stored state whose value is out of its range.
+// RangeError reports a field of a record or a stored state with a value out of range.
 type RangeError struct {
 	Field    string // Message.field
 	Value    string
-	Min, Max int64 // both 0 when the field is no number
+	Min, Max int64 // both 0 when the field is not a number
 }
 
 func (e *RangeError) Error() string {
@@ -115,8 +115,8 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("%s is %s; it can be %d to %d", e.Field, e.Value, e.Min, e.Max)
 }
 
-// checkFacts says which field of encoded facts is out of its range. Facts of a kind that is not known are not looked
-// at.
+// checkFacts returns a RangeError for the first field of encoded facts that is out of range. It skips facts of unknown
+// kinds.
 func checkFacts(s Stream, kind Kind, facts []byte) error {
 	c := checked()
 	switch {
@@ -128,7 +128,7 @@ func checkFacts(s Stream, kind Kind, facts []byte) error {
 	return nil
 }
 
-// checkParts is checkFacts, and the same of the evidence e.
+// checkParts is checkFacts for facts and evidence. e is the decoded evidence.
 func checkParts(h *Header, facts, evidence []byte, e *Evidence) error {
 	if err := checkFacts(h.Stream, h.Kind, facts); err != nil {
 		return err
@@ -139,13 +139,13 @@ func checkParts(h *Header, facts, evidence []byte, e *Evidence) error {
 		}
 	}
 	if e.Containers == nil && e.Waits == nil && e.Conditions == nil && e.Origin == nil && e.Edit == nil && e.Running == 0 && e.PassedOver == 0 {
-		return nil // most: they have names alone
+		return nil // the usual case: the evidence has names only
 	}
 	return checked().evidence.check(evidence)
 }
 
-// CheckState says which field of a stream's stored state, or of the names and texts that belong to it, is out of its
-// range.
+// CheckState returns a RangeError if a field of a stream's stored state, or of the names and texts that belong to it,
+// is out of range.
 func CheckState(s Stream, facts, names []byte) error {
 	if err := checkFacts(s, KindStateStored, facts); err != nil {
 		return err
@@ -153,7 +153,7 @@ func CheckState(s Stream, facts, names []byte) error {
 	return checked().names.check(names)
 }
 
-// check walks an encoded message. What is malformed is left to who decodes it.
+// check walks an encoded message. It accepts a malformed message; the decoder reports that.
 func (all bounds) check(b []byte) error {
 	if all == nil {
 		return nil
@@ -210,7 +210,7 @@ func (all bounds) check(b []byte) error {
 	return nil
 }
 
-// consumeVarint is protowire.ConsumeVarint, which nearly always reads one byte here.
+// consumeVarint is protowire.ConsumeVarint with a fast path for one byte, the usual length here.
 func consumeVarint(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -218,8 +218,7 @@ func consumeVarint(b []byte) (uint64, int) {
 	return protowire.ConsumeVarint(b)
 }
 
-// check is of one field as it stands in a message. One of another wire type than its own is none of the message's, as
-// protobuf has it.
+// check checks one field of a message. It ignores a field with an unexpected wire type, as protobuf does.
 func (b *bound) check(wire protowire.Type, value uint64, content []byte) error {
 	switch {
 	case b.message != nil:
@@ -260,8 +259,8 @@ func (b *bound) checkPacked(content []byte) error {
 	return nil
 }
 
-// checkNumber compares a number as protobuf reads it. One of 64 bits without a sign that is above all that have one is
-// below every range.
+// checkNumber checks a number as protobuf decodes it. An unsigned 64-bit number above MaxInt64 becomes negative here,
+// and is below every range.
 func (b *bound) checkNumber(value uint64) error {
 	n := int64(value)
 	switch b.kind {
@@ -271,7 +270,7 @@ func (b *bound) checkNumber(value uint64) error {
 		n = int64(uint32(value))
 	case protoreflect.Sint32Kind:
 		n = protowire.DecodeZigZag(value & (1<<32 - 1))
-	default: // they have 64 bits
+	default: // 64 bits
 	}
 	if n >= b.min && n <= b.max {
 		return nil

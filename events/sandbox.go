@@ -1,18 +1,18 @@
 package events
 
-// Sandbox is how far the kubelet is with the sandbox of a pod whose containers are not made so far.
+// Sandbox is the state of the sandbox of a pod whose containers are not created yet.
 type Sandbox uint8
 
 // The states of a sandbox.
 const (
-	SandboxUnsaid         Sandbox = iota // nothing is said, or its containers are made
-	SandboxNone                          // there is none so far: volumes are mounted before it is made
-	SandboxSeveral                       // there are several
-	SandboxNotReady                      // there is one that is not ready
-	SandboxNetworkChanged                // it has another network than the pod is to have
-	SandboxNoAddress                     // it has no IP address: the network plugin
-	SandboxOther                         // something else, in words that are evidence
-	SandboxReady                         // it is there: images are pulled
+	SandboxUnsaid         Sandbox = iota // nothing is reported, or the containers exist
+	SandboxNone                          // none yet: volumes are mounted before it is created
+	SandboxSeveral                       // several exist
+	SandboxNotReady                      // one exists and is not ready
+	SandboxNetworkChanged                // it has another network than the pod needs
+	SandboxNoAddress                     // it has no IP address: the network plugin has not assigned one
+	SandboxOther                         // another state; evidence holds the text
+	SandboxReady                         // it is ready: images are pulled
 )
 
 var sandboxWords = [...]string{
@@ -24,7 +24,7 @@ var sandboxWords = [...]string{
 	SandboxReady:          "",
 }
 
-// String is what a kubelet says of it; empty where it says nothing, or other words.
+// String returns the kubelet's message for the state; empty when it reports none, or another text.
 func (s Sandbox) String() string {
 	if int(s) >= len(sandboxWords) {
 		return ""
@@ -32,7 +32,8 @@ func (s Sandbox) String() string {
 	return sandboxWords[s]
 }
 
-// SandboxOf is the state that a kubelet means that says those words of a sandbox which is not ready.
+// SandboxOf returns the state for a kubelet's message about a sandbox that is not ready; SandboxOther for an unknown
+// message.
 func SandboxOf(message string) Sandbox {
 	for s := SandboxNone; s < SandboxOther; s++ {
 		if sandboxWords[s] == message {

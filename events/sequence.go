@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Sequence is a record's place in the log, from 1; 0 is before the first.
+// Sequence is the place of a record in the log, from 1. 0 is before the first record.
 type Sequence uint64
 
-// Time is an instant in nanoseconds since 1970 UTC; 0 means unset. It compares exactly, and has no zone. An instant
-// before the first Time becomes the first, one after the last becomes the last: it never wraps.
+// Time is an instant in nanoseconds since 1970 UTC; 0 means unset. It has no zone. [At] clamps an instant outside
+// FirstTime to LastTime to the nearer end, so a Time never wraps.
 type Time int64
 
-// The first and the last Time that At gives, and that a record may name. The difference of any two fits in a
-// time.Duration (292 years), and so does either of them with a wait added.
+// FirstTime and LastTime bound what At returns and what a record may hold. The difference of any two Times in the range
+// fits in a time.Duration (292 years), also with a wait added.
 const (
 	firstSecond = -1_262_304_000 // 1930-01-01T00:00:00Z
 	lastSecond  = 6_942_585_600  // 2190-01-01T00:00:00Z
@@ -23,8 +23,8 @@ const (
 	LastTime    = Time(lastSecond * int64(time.Second))
 )
 
-// At converts t. The zero time.Time becomes 0. A time before 1930 becomes FirstTime, one after 2189 LastTime: users
-// write 9999-12-31 for "no end", and who may write the status of an object may write any year.
+// At converts t. The zero time.Time becomes 0. A time before 1930 becomes FirstTime, one after 2189 becomes LastTime:
+// users write 9999-12-31 for "no end", and anyone who may write the status of an object may write any year.
 func At(t time.Time) Time {
 	switch s := t.Unix(); {
 	case t.IsZero():
@@ -45,7 +45,7 @@ func (t Time) Go() time.Time {
 	return time.Unix(0, int64(t)).UTC()
 }
 
-// Add returns t moved by d; an unset time stays unset.
+// Add returns t+d, clamped to the range of int64. An unset t stays unset.
 func (t Time) Add(d time.Duration) Time {
 	switch sum := t + Time(d); {
 	case t == 0:
@@ -59,7 +59,7 @@ func (t Time) Add(d time.Duration) Time {
 	}
 }
 
-// Sub returns the duration from u to t, as time.Time does: the longest one when it is longer than that.
+// Sub returns the duration t-u, clamped to the range of a time.Duration, as time.Time.Sub does.
 func (t Time) Sub(u Time) time.Duration {
 	switch d := time.Duration(t - u); {
 	case t > u && d < 0:
@@ -71,7 +71,7 @@ func (t Time) Sub(u Time) time.Duration {
 	}
 }
 
-// Second returns t cut to whole seconds, the resolution at which the API server stores times (J-235).
+// Second returns t rounded down to whole seconds, the resolution of times in the API server (J-235).
 func (t Time) Second() Time {
 	if t < math.MinInt64+Time(time.Second) {
 		return t
@@ -82,7 +82,7 @@ func (t Time) Second() Time {
 // StreamKind is the kind of object that a stream is about.
 type StreamKind uint8
 
-// The kinds of streams; numbers are those of the wire.
+// The kinds of streams, with their wire numbers.
 const (
 	StreamController StreamKind = 1
 	StreamJob        StreamKind = 2
@@ -90,28 +90,28 @@ const (
 	StreamNamespace  StreamKind = 4
 )
 
-// Stream names records that belong together: of one Job or CronJob (ID is its UID), of one namespace (ID is its name),
-// or of the controller.
+// Stream names a sequence of related records: those of one Job or CronJob (ID is its UID), of one namespace (ID is its
+// name), or of the controller (ID is empty).
 type Stream struct {
 	Kind StreamKind
 	ID   string
 }
 
-// Controller is the stream of the controller itself: its starts, stops, listings and settings.
+// Controller is the stream of the controller itself: starts, stops, listings and settings.
 var Controller = Stream{Kind: StreamController}
 
-// JobStream is the stream of the Job with that UID.
+// JobStream returns the stream of the Job with this UID.
 func JobStream(uid types.UID) Stream { return Stream{Kind: StreamJob, ID: string(uid)} }
 
-// CronJobStream is the stream of the CronJob with that UID.
+// CronJobStream returns the stream of the CronJob with this UID.
 func CronJobStream(uid types.UID) Stream { return Stream{Kind: StreamCronJob, ID: string(uid)} }
 
-// NamespaceStream is the stream of the pods in that namespace that have no owner.
+// NamespaceStream returns the stream of the namespace's pods without an owner.
 func NamespaceStream(namespace string) Stream {
 	return Stream{Kind: StreamNamespace, ID: namespace}
 }
 
-// String writes the stream as people read it: "controller", "job/<uid>", "namespace/<name>".
+// String returns the stream for people: "controller", "job/<uid>", "cronjob/<uid>", "namespace/<name>".
 func (s Stream) String() string {
 	switch s.Kind {
 	case StreamController:

@@ -6,77 +6,82 @@ import (
 	"time"
 )
 
-// Settings are the options of an operator that decisions read (J-267). They are recorded, so a replay uses the ones of
-// that time.
+// Settings holds the operator's options that decisions read (J-267). They are recorded, so a replay uses the options in
+// force at the time of each record.
 type Settings struct {
 	Mode                 Mode
 	Namespace            string        // empty for all namespaces
-	PodFailureBackoff    time.Duration // J-103: the first wait after a pod failed
+	PodFailureBackoff    time.Duration // J-103: the wait after the first pod failure
 	MaxPodFailureBackoff time.Duration
-	APIBackoff           time.Duration // J-017: the first wait after the API server refused
+	APIBackoff           time.Duration // J-017: the wait after the first refusal by the API server
 	MaxAPIBackoff        time.Duration
-	ProgressDelay        time.Duration // how long a change that only shows progress may wait for its write
-	RequestTimeout       time.Duration // how long a request that was sent may still take effect
+	ProgressDelay        time.Duration // how long a status change that only shows progress may wait for its write
+	RequestTimeout       time.Duration // how long after sending a request may still take effect
 	MaxUncounted         uint32        // J-092
 	MaxPodsPerDecision   uint32        // J-050, J-072
-	GangScheduling       bool          // Workloads and PodGroups are made for Jobs, as Gangs says (J-239)
-	Draining             bool          // Jobs that have not begun are not taken; what is taken stands in JobSeen.Managed
-	SlowStart            uint32        // J-057: how many creates a Job has in flight at first, and after a refusal; 0 is 1
-	// DeletedPodWait is how long a pod that is being deleted may still end by itself before it counts as failed (J-022). 0
-	// is not at all, as in logs of before the setting.
+	GangScheduling       bool          // make Workloads and PodGroups for Jobs, by the rule in Gangs (J-239)
+	Draining             bool          // take no new Jobs; JobSeen.Managed tells which Jobs are taken
+	SlowStart            uint32        // J-057: creates in flight per Job at first, and after a refusal; 0 means 1
+	// DeletedPodWait is how long a pod that is being deleted may still end by itself before it counts as failed
+	// (J-022). 0, as in logs from before the setting, means no wait.
 	DeletedPodWait time.Duration `json:",omitempty"`
-	// NamespaceBudget is how many bytes of log a namespace may take in an hour before less of it is recorded; 0 for any
-	// number. No decision reads it: it says what is recorded, and with a share of its own in the World how much that was.
+	// NamespaceBudget is the number of bytes of log that a namespace may use in an hour before fewer versions are
+	// recorded; 0 for no limit. No decision reads it: it affects only what is recorded. The World keeps the share that
+	// is used.
 	NamespaceBudget int64
-	// DeleteExpired: finished Jobs are deleted once their ttlSecondsAfterFinished has passed (T-rules). Only with ModeAll.
+	// DeleteExpired: delete finished Jobs once their ttlSecondsAfterFinished has passed (T-rules). Only with ModeAll.
 	DeleteExpired bool `json:",omitempty"`
-	// ObserveOthers: Jobs that other controllers run are recorded, too, and only looked at. Only with ModeDelegated.
+	// ObserveOthers: also record Jobs that other controllers run, without commands. Only with ModeDelegated.
 	ObserveOthers bool `json:",omitempty"`
-	// CronJobs: CronJobs are recorded. With ModeAll they are run, else only looked at.
+	// CronJobs: record CronJobs. With ModeAll the controller runs them; in other modes it only observes them.
 	CronJobs bool `json:",omitempty"`
-	// HeldAtEnd is how many pods may still carry their finalizer when the terminal condition of their Job is written
-	// (J-085). With more of them the finalizers go first. 0 for any number: so it was before there was the setting.
+	// HeldAtEnd is the number of pods that may still have their finalizer when the terminal condition of their Job is
+	// written (J-085). With more pods, finalizers are removed first. 0, as in logs from before the setting, means any
+	// number.
 	HeldAtEnd uint32 `json:",omitempty"`
-	// DuePace: when the due times of a CronJob in one such span start nothing any more, it is looked at again in the next
-	// span (C-085). It is a minute at most, in which its Jobs have one name. Example: @every 1s with the policy Forbid
-	// leads to a record each minute while a Job runs. 0 is at each due time, as in logs of before the setting.
+	// DuePace bounds how often a CronJob is decided whose due times start nothing: once per span of this length, at
+	// most one minute (C-085). The Jobs of one minute have one name. Example: @every 1s with the policy Forbid leads to
+	// one record a minute while a Job runs, not to 60. 0, as in logs from before the setting, means at each due time.
 	DuePace time.Duration `json:",omitempty"`
-	// EveryFromStart: the due times of @every that another controller runs count from the run that was started last before
-	// them (C-033). Example: a start at 10:00, an edit to @every 7m at 10:03, and the next start at 10:14. 10:07 was due.
-	// Without it they count from the edit when the start of 10:14 is known: so it was before there was the setting.
+	// EveryFromStart: the due times of an @every schedule that another controller runs count from the last run started
+	// before them (C-033). Example: a start at 10:00, an edit to @every 7m at 10:03, and the next start at 10:14. 10:07
+	// was due. Without the setting, as in logs from before it, they count from the edit once the start of 10:14 is
+	// known.
 	EveryFromStart bool `json:",omitempty"`
-	// ListPace is how long the published status of a large Job may lag before a write comes that only lists pods that
-	// ended (J-085). Example: 80 pods end in a second. One write lists them, and not one for each 50. 0: as soon as there
-	// are enough of them, as in logs of before the setting.
+	// ListPace is how long the published status of a large Job may lag before a write that only lists ended pods
+	// (J-085). Example: 80 pods end within a second; one write lists them all, instead of one write for each 50. 0, as
+	// in logs from before the setting, means as soon as enough pods have ended.
 	ListPace time.Duration `json:",omitempty"`
-	// Gangs says for which Jobs, where GangScheduling is on, and by which version of the API.
+	// Gangs selects the Jobs that GangScheduling applies to, and the version of the API.
 	Gangs GangRule `json:",omitempty"`
 }
 
-// GangRule says which Jobs get a Workload and a PodGroup (J-239, J-240).
+// GangRule selects the Jobs that get a Workload and a PodGroup (J-239, J-240).
 type GangRule uint8
 
-// The rules. The first is that of Kubernetes 1.36 (scheduling.k8s.io/v1alpha2), the others are those of 1.37 (v1beta1).
+// The rules. GangsByShape is the rule of Kubernetes 1.36 (scheduling.k8s.io/v1alpha2); the others are rules of 1.37
+// (v1beta1).
 const (
 	GangsByShape GangRule = 0 // Indexed Jobs that run all their pods at once
-	GangsOfRoots GangRule = 1 // Jobs that no controller owns, and those whose owner delegates the PodGroup
-	GangsAsked   GangRule = 2 // of these the ones that ask for it: by spec.scheduling, or by their owner's delegation
+	GangsOfRoots GangRule = 1 // Jobs without an owning controller, and Jobs whose owner delegates the PodGroup
+	// The Jobs of GangsOfRoots that ask for a gang: by spec.scheduling, or by their owner's delegation
+	GangsAsked GangRule = 2
 )
 
-// String is the value of --gang-scheduling that says so, and shape for the rule of Kubernetes 1.36.
+// String returns the value of --gang-scheduling for the rule, and "shape" for GangsByShape.
 func (r GangRule) String() string { return nameOf(r, "shape", "all", "asked") }
 
-// AsksBeta reports whether groups are made by scheduling.k8s.io/v1beta1.
+// AsksBeta reports whether the rule uses scheduling.k8s.io/v1beta1.
 func (r GangRule) AsksBeta() bool { return r != GangsByShape }
 
-// Records reports whether Jobs with that spec.managedBy are recorded, because we run or observe them; empty means
-// unset.
+// Records reports whether Jobs with this spec.managedBy are recorded, because this controller runs or observes them;
+// empty means unset.
 func (s *Settings) Records(managedBy string) bool {
 	return s.Mode.Manages(managedBy) || s.Observes(managedBy)
 }
 
-// Observes reports whether another controller runs Jobs with that spec.managedBy, and we only look at them. No command
-// is about such a Job or its pods.
+// Observes reports whether this controller records Jobs with this spec.managedBy and another controller runs them. No
+// command is about such a Job or its pods.
 func (s *Settings) Observes(managedBy string) bool {
 	switch s.Mode {
 	case ModeObserve:
@@ -88,17 +93,18 @@ func (s *Settings) Observes(managedBy string) bool {
 	return false
 }
 
-// RunsCronJobs reports whether this controller makes the Jobs of CronJobs. Else another one does, if CronJobs are
-// recorded.
+// RunsCronJobs reports whether this controller creates the Jobs of CronJobs. If it is false and CronJobs are recorded,
+// another controller does.
 func (s *Settings) RunsCronJobs() bool { return s.CronJobs && s.Mode == ModeAll }
 
-// Judges reports whether we compare the deeds of such a Job's controller with our own decisions. Controllers of other
-// names are not compared: they may do something else with their Jobs, such as run them in another cluster.
+// Judges reports whether the acts of the Job's controller are compared with our own decisions. This covers the built-in
+// controller and Jobledger only: a controller of another name may do something else, such as run the Job in another
+// cluster.
 func (s *Settings) Judges(managedBy string) bool {
 	return s.Observes(managedBy) && (managedBy == "" || managedBy == BuiltinManagedBy || managedBy == ManagedBy)
 }
 
-// DefaultSettings are the contract's numbers (J-267).
+// DefaultSettings returns the defaults of the contract (J-267).
 func DefaultSettings() Settings {
 	return Settings{
 		Mode:                 ModeDelegated,
@@ -120,13 +126,13 @@ func DefaultSettings() Settings {
 	}
 }
 
-// FirstWindow is how many creates a Job has in flight at first, and after a refusal (J-057).
+// FirstWindow returns the number of creates that a Job may have in flight at first, and after a refusal (J-057).
 func (s *Settings) FirstWindow() uint32 { return max(1, s.SlowStart) }
 
-// Setting is one of the settings, by the name of its flag and as text.
+// Setting is a setting as text: the name of its flag and its value.
 type Setting struct{ Flag, Value string }
 
-// Differences are the settings that are not the contract's numbers.
+// Differences returns the settings that differ from DefaultSettings.
 func (s *Settings) Differences() []Setting {
 	var out []Setting
 	usual := DefaultSettings()
@@ -139,7 +145,7 @@ func (s *Settings) Differences() []Setting {
 	return out
 }
 
-// Flags are the settings that have a number, by the names of their flags, always in the same order.
+// Flags returns the numeric settings by the names of their flags, always in the same order.
 func (s *Settings) Flags() []Setting {
 	number := func(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 	flags := []Setting{
@@ -154,10 +160,10 @@ func (s *Settings) Flags() []Setting {
 		{"slow-start", number(s.FirstWindow())},
 		{"log-namespace-budget", strconv.FormatInt(s.NamespaceBudget, 10)},
 	}
-	if s.DeletedPodWait != 0 { // of before there was the setting, as below
+	if s.DeletedPodWait != 0 { // 0 in logs from before the setting
 		flags = append(flags, Setting{"deleted-pod-wait", s.DeletedPodWait.String()})
 	}
-	if s.HeldAtEnd != 0 { // of before there was the setting: nobody chose that
+	if s.HeldAtEnd != 0 { // 0 in logs from before the setting, where no operator chose it
 		flags = append(flags, Setting{"max-finalizers-at-end", number(s.HeldAtEnd)})
 	}
 	return flags

@@ -1,13 +1,13 @@
 package events
 
-// tickFates are the fates of due times for programs, by number. They are for ever.
+// tickFates holds the names of fates in JSON and metrics. They never change.
 var tickFates = [...]string{
 	TickStarted: "Started", TickMerged: "Merged", TickTooLate: "TooLate", TickRefused: "Refused", TickLost: "Lost", TickUnwatched: "Unwatched",
 	TickDeleted: "CronJobDeleted", TickReplaced: "ScheduleChanged", TickAgain: "StartedAgain", TickManual: "MadeByHand",
 	TickTriggered: "Triggered", TickSkipped: "NotStarted", TickUnknown: "Unknown",
 }
 
-// String is the fate for programs.
+// String returns the stable name of the fate.
 func (f TickFate) String() string {
 	if int(f) < len(tickFates) && tickFates[f] != "" {
 		return tickFates[f]
@@ -15,10 +15,10 @@ func (f TickFate) String() string {
 	return "Unknown"
 }
 
-// tickHolds are what holds a due time back, for programs, by number. They are for ever.
+// tickHolds holds the names of holds in JSON. They never change.
 var tickHolds = [...]string{HeldForbid: "Forbid", HeldSuspended: "Suspended", HeldBadZone: "UnknownTimeZone", HeldNoCreate: "Refused"}
 
-// String is what holds a due time back, for programs; empty for nothing.
+// String returns the stable name of the hold; empty for none.
 func (h TickHold) String() string {
 	if int(h) < len(tickHolds) {
 		return tickHolds[h]

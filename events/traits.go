@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CommandKind is the type of a command. Its numbers are the ones of the oneof in decision.proto, and never change.
+// CommandKind is the type of a command. The numbers are those of the oneof in decision.proto and never change.
 type CommandKind uint8
 
 // The kinds of commands.
@@ -34,33 +34,33 @@ const (
 
 	CommandResizeGroup CommandKind = 19
 
-	// MaxCommandKind is the highest of them: the size of a table by kind.
+	// MaxCommandKind is the highest kind: it gives the size of a table by kind.
 	MaxCommandKind = CommandResizeGroup
 )
 
-// Traits are the properties that all commands of one kind share. A property of a single command, such as its pod or the
-// urgency of a status write, is a method of its type in command.go.
+// Traits holds the properties that all commands of one kind share. A property of a single command, such as its pod or
+// the urgency of a status write, is a method of its type in command.go.
 type Traits struct {
 	Kind CommandKind
-	Name string // of its type and of its message in the schema; in metrics
-	Verb string // what it does, for people
-	Many string // what several do together; a format for their number
-	// Target is the object that it is about.
+	Name string // name of the Go type and of the message in the schema; a label in metrics
+	Verb string // purpose, for people
+	Many string // purpose of several, for people; a format for their number
+	// Target is the object that the command is about.
 	Target Target
-	// Priority is how urgent it is, unless its type has a method priority.
+	// Priority is the priority, unless the type has a method priority.
 	Priority Priority
-	// Retried: refused for a reason that may pass, it stays in flight and is asked again as it is. Others end then, and
-	// what is next is decided from what is known by then.
+	// Retried: a command that is refused for a passing reason stays in flight and is retried unchanged. Other commands
+	// end, and a new decision follows.
 	Retried bool
-	// Slot is the place that it takes at its target; 0 when it takes none.
+	// Slot is the slot that the command occupies at its target; 0 for none.
 	Slot Slot
-	// Backoff says with which others its refusals are counted.
+	// Backoff is the group of commands that share a count of refusals.
 	Backoff Backoff
-	// Reads: it changes nothing in the cluster. What it finds arrives as an observation.
+	// Reads: the command changes nothing in the cluster. Its result arrives as an observation.
 	Reads bool
-	// Sort is with which other commands its newest failure is shown.
+	// Sort is the group of commands whose newest failure is shown.
 	Sort Sort
-	// Call is the request that takes its effect, as failpoints name it; empty when it makes none.
+	// Call is the name of the request in failpoints; empty when the command sends none.
 	Call string
 
 	zero func() Command
@@ -183,7 +183,7 @@ var traits = [MaxCommandKind + 1]Traits{
 	},
 }
 
-// AllTraits yields the row of each kind of command, by number.
+// AllTraits yields the row of each kind, in order of their numbers.
 func AllTraits() iter.Seq[*Traits] {
 	return func(yield func(*Traits) bool) {
 		for k := range traits {
@@ -194,7 +194,7 @@ func AllTraits() iter.Seq[*Traits] {
 	}
 }
 
-// Traits gives the properties of a kind of commands; nil if this program does not know the kind.
+// Traits returns the properties of the kind; nil if this program does not know it.
 func (k CommandKind) Traits() *Traits {
 	if k > MaxCommandKind || traits[k].zero == nil {
 		return nil
@@ -202,7 +202,7 @@ func (k CommandKind) Traits() *Traits {
 	return &traits[k]
 }
 
-// String is the name of the commands' type.
+// String returns the name of the commands' type.
 func (k CommandKind) String() string {
 	if t := k.Traits(); t != nil {
 		return t.Name
@@ -210,90 +210,90 @@ func (k CommandKind) String() string {
 	return "CommandKind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// changesPod reports whether commands of the kind are about a pod that is there.
+// changesPod reports whether commands of the kind are about an existing pod.
 func (k CommandKind) changesPod() bool {
 	t := k.Traits()
 	return t != nil && t.Target == TargetPod
 }
 
-// New is a command of the kind that asks for nothing yet.
+// New returns an empty command of the kind.
 func (t *Traits) New() Command { return t.zero() }
 
-// Target is the object that a command is about. Commands with the same target are carried out one at a time, in their
-// order.
+// Target is the object that a command is about. Commands with the same target are carried out one at a time, in order.
 type Target uint8
 
-// The targets.
+// The targets of commands.
 const (
-	TargetPod     Target = 1 // the pod with the UID that PodOf says
-	TargetNewPod  Target = 2 // the pod that the create with the ordinal that OrdinalOf says makes, or has made
-	TargetJob     Target = 3 // the Job, with the objects that there is one of for each Job; or the CronJob
-	TargetCommand Target = 4 // another command, which it ends: it is not sent, and has no end of its own
-	TargetRun     Target = 5 // a Job of the CronJob, by its name
+	TargetPod     Target = 1 // the pod with the UID that PodOf returns
+	TargetNewPod  Target = 2 // the pod of the create with the ordinal that OrdinalOf returns, made or not
+	TargetJob     Target = 3 // the Job and the objects that exist once for each Job; or the CronJob
+	TargetCommand Target = 4 // another command, which this one ends; it is not sent and has no end of its own
+	TargetRun     Target = 5 // a Job of the CronJob, by name
 )
 
-// Slot is the place of a command at its target: of those with the same slot at most one is on its way to an object.
+// Slot is a resource of a target. At most one command of a slot is in flight for an object.
 type Slot uint8
 
 // The slots.
 const (
-	SlotCreate    Slot = 1 // of a pod that is made, or looked for
-	SlotDelete    Slot = 2 // of a pod that is deleted
-	SlotFinalizer Slot = 3 // of a pod that loses its finalizer
-	SlotClaim     Slot = 4 // of a pod that is adopted or released
-	SlotGroup     Slot = 5 // of what there is once for the Job's pods together
-	SlotStatus    Slot = 6 // of the Job's status
-	SlotRead      Slot = 7 // of a live read
+	SlotCreate    Slot = 1 // a pod that is created or looked for
+	SlotDelete    Slot = 2 // a pod that is deleted
+	SlotFinalizer Slot = 3 // a pod that loses its finalizer
+	SlotClaim     Slot = 4 // a pod that is adopted or released
+	SlotGroup     Slot = 5 // the Workload and the PodGroup of the Job
+	SlotStatus    Slot = 6 // the Job's status
+	SlotRead      Slot = 7 // a live read
 
-	// MaxSlot is the highest of them: the size of a table by slot.
+	// MaxSlot is the highest slot: it gives the size of a table by slot.
 	MaxSlot = SlotRead
 )
 
-// Backoff is a group of commands whose refusals are counted together, for each subject.
+// Backoff is a group of commands that share a count of refusals, for each Job or CronJob.
 type Backoff uint8
 
-// The backoffs.
+// The groups.
 const (
-	BackoffOwn     Backoff = 0 // each command by itself, while it is retried
-	BackoffCreates Backoff = 1 // creates of pods: while one is refused, so would the others be (J-057)
+	BackoffOwn     Backoff = 0 // each command counts for itself, while it is retried
+	BackoffCreates Backoff = 1 // creates of pods: when one is refused, the others would be too (J-057)
 	BackoffWrites  Backoff = 2 // writes and reads of the Job
-	BackoffGroup   Backoff = 3 // what there is once for the Job's pods together
-	BackoffCron    Backoff = 4 // all that is done for a CronJob (C-190)
+	BackoffGroup   Backoff = 3 // the Workload and the PodGroup of the Job
+	BackoffCron    Backoff = 4 // all commands of a CronJob (C-190)
 
-	// MaxBackoff is the highest of them: the size of a table by backoff.
+	// MaxBackoff is the highest group: it gives the size of a table by group.
 	MaxBackoff = BackoffCron
 )
 
-// Sort is a group of commands that succeed and fail together.
+// Sort is a group of commands that tend to succeed and fail together.
 type Sort uint8
 
-// The sorts.
+// The sorts of commands.
 const (
-	SortCreate Sort = 1 // what makes pods, and what has to be there before them
+	SortCreate Sort = 1 // creates of pods, and of objects that they need
 	SortChange Sort = 2 // other changes of pods
 	SortWrite  Sort = 3 // writes and reads of the Job
 
-	// MaxSort is the highest of them: the size of a table by sort.
+	// MaxSort is the highest sort: it gives the size of a table by sort.
 	MaxSort = SortWrite
 )
 
-// Priority says how urgent a command is, by what waits for it. Between Jobs, commands of PriorityUnblock and
-// PriorityBulk take turns; of one Job, PriorityUnblock goes first.
+// Priority is the urgency of a command. Commands of PriorityUnblock and PriorityBulk take turns between Jobs; within
+// one Job, PriorityUnblock goes first.
 type Priority uint8
 
 // The priorities, most urgent first.
 const (
-	PriorityDeletion Priority = 1 // finalizers of what is being deleted: whoever deleted it waits, and would wait for ever without us
+	// Finalizers of objects that are being deleted: a user waits, and nothing else would remove them
+	PriorityDeletion Priority = 1
 	PriorityFinish   Priority = 2 // writes that conclude a Job: users wait for them
-	PriorityEnd      Priority = 3 // what stands between a Job that ends and that write
-	PriorityDue      Priority = 4 // the first pods of a Job, and pods whose backoff is over: their time has come
-	PriorityLeft     Priority = 5 // finalizers that are left after the write that concludes a Job
-	PriorityUnblock  Priority = 6 // what the Job's next steps wait for
-	PriorityBulk     Priority = 7 // the bulk of the work: pods to be made, and finalizers of those that are accounted for
-	PriorityProgress Priority = 8 // status writes that only show how far the Job is
+	PriorityEnd      Priority = 3 // commands that the concluding write waits for
+	PriorityDue      Priority = 4 // the first pods of a Job, and pods whose backoff is over
+	PriorityLeft     Priority = 5 // finalizers that remain after the concluding write
+	PriorityUnblock  Priority = 6 // commands that the Job's next steps wait for
+	PriorityBulk     Priority = 7 // all other creates, and finalizers of counted pods
+	PriorityProgress Priority = 8 // status writes that only show progress
 )
 
-// PriorityOf is the priority of a command of a Job that goes on. See Task.Priority.
+// PriorityOf returns the priority of a command of a Job that goes on. Task.Priority may be higher.
 func PriorityOf(c Command) Priority {
 	if own, ok := c.(interface{ priority() Priority }); ok {
 		return own.priority()
@@ -301,12 +301,12 @@ func PriorityOf(c Command) Priority {
 	return c.Traits().Priority
 }
 
-// aboutPod is a command with TargetPod. The version is one that the pod must still have; 0 for any.
+// aboutPod is implemented by commands with TargetPod. version is the one that the pod must still have; 0 for any.
 type aboutPod interface {
 	pod() (uid types.UID, version uint64)
 }
 
-// PodOf is the pod that a command with TargetPod is about; empty for all others.
+// PodOf returns the pod that a command with TargetPod is about; empty for all others.
 func PodOf(c Command) types.UID {
 	if about, ok := c.(aboutPod); ok {
 		uid, _ := about.pod()
@@ -315,8 +315,8 @@ func PodOf(c Command) types.UID {
 	return ""
 }
 
-// VersionOf is the resourceVersion that the pod of a command with TargetPod must still have; 0 for any, and for all
-// others.
+// VersionOf returns the resourceVersion that the pod of a command with TargetPod must still have; 0 for any version,
+// and for all other commands.
 func VersionOf(c Command) uint64 {
 	if about, ok := c.(aboutPod); ok {
 		_, version := about.pod()
@@ -325,7 +325,7 @@ func VersionOf(c Command) uint64 {
 	return 0
 }
 
-// OrdinalOf is the ordinal and the completion index of the create that a command with TargetNewPod is about; 0 and
+// OrdinalOf returns the ordinal and the completion index of the create that a command with TargetNewPod is about; 0 and
 // NoIndex for all others.
 func OrdinalOf(c Command) (ordinal uint64, index int32) {
 	if about, ok := c.(interface{ ordinal() (uint64, int32) }); ok {

@@ -1,13 +1,13 @@
 package events
 
-// Weight is about how many bytes the record takes in stored form, at a tenth of the cost of encoding it. What depends
-// on the size of an object or on texts of others is counted; the rest is what such records take on average.
+// Weight estimates the size of the record's stored form in bytes, at a tenth of the cost of encoding it. It counts
+// texts and the parts that grow with an object; for the rest it uses averages.
 func Weight(r *Record) int {
 	return 45 + 4*len(r.Causes) + evidenceWeight(&r.Evidence) + factsWeight(r.Facts)
 }
 
 const (
-	saltWeight = 18 // of a part that is there
+	saltWeight = 18 // for a part that is present
 	uidWeight  = 18
 )
 
@@ -58,7 +58,7 @@ func textWeight(s string) int {
 	return 2 + len(s)
 }
 
-// factsWeight is that of the facts' own method, or what facts take on average whose type has none.
+// factsWeight returns the weight by the facts' own method, or the average of types without one.
 func factsWeight(f Facts) int {
 	if f == nil {
 		return 0
@@ -142,7 +142,7 @@ func conditionsWeight(all []JobCondition) int {
 	return n
 }
 
-// commandWeight is that of a command's own method, or what those take that have none.
+// commandWeight returns the weight by the command's own method, or the average of types without one.
 func commandWeight(c Command) int {
 	if own, ok := c.(interface{ weight() int }); ok {
 		return own.weight()

@@ -9,7 +9,7 @@ import (
 
 var deterministic = proto.MarshalOptions{Deterministic: true}
 
-// The fields of Record, by their numbers in record.proto.
+// The fields of Record, with their numbers in record.proto.
 const (
 	recordHeader       = 1
 	recordFacts        = 2
@@ -21,10 +21,11 @@ const (
 	recordEvidenceDigest = 7
 )
 
-// commonBytes is more than nearly all records take in stored form.
+// commonBytes is larger than the stored form of nearly all records.
 const commonBytes = 256
 
-// AppendRecord appends the stored form of r to buf. The same record always gives the same bytes.
+// AppendRecord appends the stored form of r to buf. The same record always gives the same bytes. It returns an error
+// for a record that could not be decoded again: a RangeError, or a text that is not UTF-8.
 func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	buf, begin := beginField(slices.Grow(buf, commonBytes), recordHeader)
 	buf = endField(appendHeader(buf, &r.Header), begin)
@@ -34,7 +35,7 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode record %d: %w", r.Sequence, err)
 	}
-	if err := checkFacts(r.Stream, r.Kind, buf[begin:]); err != nil { // what cannot be read is not written
+	if err := checkFacts(r.Stream, r.Kind, buf[begin:]); err != nil { // a record that cannot be read is not written
 		return nil, fmt.Errorf("encode record %d: %w", r.Sequence, err)
 	}
 	facts := len(buf) > begin
@@ -65,14 +66,14 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	return buf, nil
 }
 
-// EncodeFacts gives the bytes that two decisions are compared by: the facts alone, without evidence.
+// EncodeFacts returns the bytes by which two decisions are compared: the facts, without evidence.
 func EncodeFacts(f Facts) ([]byte, error) {
 	encoded, _, err := appendFacts(nil, f)
 	return encoded, err
 }
 
-// DecodeRecord reads a stored record whole. The record is valid: Apply needs no further check. An error means that the
-// bytes are not a record.
+// DecodeRecord decodes a stored record. The result is valid: Apply needs no further check. An error means that the
+// bytes are no record, or that a field is out of range (RangeError).
 func DecodeRecord(stored []byte) (Record, error) {
 	p, err := partsOf(stored)
 	if err != nil {
@@ -81,7 +82,7 @@ func DecodeRecord(stored []byte) (Record, error) {
 	return DecodeParts(p.exported(len(p.factsDigest) > 0))
 }
 
-// DecodeHeader reads only the header of a stored record, for filters and indexes.
+// DecodeHeader decodes only the header of a stored record, for filters and indexes.
 func DecodeHeader(stored []byte) (Header, error) {
 	p, err := partsOf(stored)
 	if err != nil {
@@ -90,7 +91,7 @@ func DecodeHeader(stored []byte) (Header, error) {
 	return decodeHeader(p.header)
 }
 
-// DecodeLabel reads the label of a stored record. What else is in its header is not checked.
+// DecodeLabel decodes the label of a stored record. It does not check the rest of the header.
 func DecodeLabel(stored []byte) (Label, error) {
 	p, err := partsOf(stored)
 	if err != nil {
@@ -99,7 +100,7 @@ func DecodeLabel(stored []byte) (Label, error) {
 	return decodeLabel(p.header)
 }
 
-// EvidenceName reads the namespace and the name in the evidence of a stored record; both are empty when it has none.
+// EvidenceName decodes the namespace and the name in the evidence of a stored record; both are empty when it has none.
 func EvidenceName(stored []byte) (namespace, name string, err error) {
 	p, err := partsOf(stored)
 	if err != nil {

@@ -2,7 +2,7 @@ package events
 
 import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 
-// NodeToWire and NodeFromWire are the wire form of how a node is, in records and in stored states.
+// NodeToWire translates an observed node, for a record or a stored state.
 func NodeToWire(f *NodeSeen) *pb.NodeSeen {
 	return &pb.NodeSeen{
 		Name: f.Name, Uid: uidToWire(f.UID), Ready: pb.NodeReadiness(f.Ready), Since: int64(f.Since), Cordoned: f.Cordoned,
@@ -10,7 +10,7 @@ func NodeToWire(f *NodeSeen) *pb.NodeSeen {
 	}
 }
 
-// NodeFromWire is described with NodeToWire.
+// NodeFromWire is the inverse of NodeToWire.
 func NodeFromWire(w *pb.NodeSeen) *NodeSeen {
 	return &NodeSeen{
 		Name: w.GetName(), UID: uidFromWire(w.GetUid()), Ready: NodeReadiness(w.GetReady()), Since: Time(w.GetSince()),
@@ -28,24 +28,24 @@ func nodeGoneFromWire(w *pb.NodeGone) *NodeGone {
 	}
 }
 
-// NamespaceToWire and NamespaceFromWire are the wire form of the end of a namespace.
+// NamespaceToWire translates an observed namespace, for a record or a stored state.
 func NamespaceToWire(f *NamespaceSeen) *pb.NamespaceSeen {
 	return &pb.NamespaceSeen{Name: f.Name, Uid: uidToWire(f.UID), Deleted: int64(f.Deleted), Gone: f.Gone, Missed: f.Missed}
 }
 
-// NamespaceFromWire is described with NamespaceToWire.
+// NamespaceFromWire is the inverse of NamespaceToWire.
 func NamespaceFromWire(w *pb.NamespaceSeen) *NamespaceSeen {
 	return &NamespaceSeen{
 		Name: w.GetName(), UID: uidFromWire(w.GetUid()), Deleted: Time(w.GetDeleted()), Gone: w.GetGone(), Missed: w.GetMissed(),
 	}
 }
 
-// WatchedToWire and WatchedFromWire translate ClusterWatched, for a record or a stored state.
+// WatchedToWire translates ClusterWatched, for a record or a stored state.
 func WatchedToWire(f *ClusterWatched) *pb.ClusterWatched {
 	return &pb.ClusterWatched{Nodes: pb.Watching(f.Nodes), Namespaces: pb.Watching(f.Namespaces)}
 }
 
-// WatchedFromWire is described with WatchedToWire.
+// WatchedFromWire is the inverse of WatchedToWire.
 func WatchedFromWire(w *pb.ClusterWatched) *ClusterWatched {
 	return &ClusterWatched{Nodes: Watching(w.GetNodes()), Namespaces: Watching(w.GetNamespaces())}
 }

@@ -217,7 +217,7 @@ func rivalToWire(f *RivalFound) *pb.RivalFound {
 	return &pb.RivalFound{Acts: RivalActsToWire(f.Acts)}
 }
 
-// RivalActsToWire and RivalActsFromWire are the wire form of what another controller did.
+// RivalActsToWire translates acts of another controller, for a record or a stored state.
 func RivalActsToWire(acts []RivalAct) (ws []*pb.RivalAct) {
 	for _, a := range acts {
 		ws = append(ws, &pb.RivalAct{Job: uidToWire(a.Job), Pod: uidToWire(a.Pod), At: int64(a.At)})
@@ -225,7 +225,7 @@ func RivalActsToWire(acts []RivalAct) (ws []*pb.RivalAct) {
 	return ws
 }
 
-// RivalActsFromWire is described with RivalActsToWire.
+// RivalActsFromWire is the inverse of RivalActsToWire.
 func RivalActsFromWire(ws []*pb.RivalAct) (acts []RivalAct) {
 	for _, a := range ws {
 		acts = append(acts, RivalAct{Job: uidFromWire(a.GetJob()), Pod: uidFromWire(a.GetPod()), At: Time(a.GetAt())})

@@ -46,7 +46,7 @@ func CronJobFromWire(w *pb.CronJobSeen) *CronJobSeen {
 	return f
 }
 
-// RunsToWire and RunsFromWire are the wire form of a list of active Jobs.
+// RunsToWire translates a list of active Jobs.
 func RunsToWire(all []RunName) (ws []*pb.RunName) {
 	for _, r := range all {
 		ws = append(ws, &pb.RunName{Uid: uidToWire(r.UID), Name: r.Name, Version: r.Version})
@@ -54,7 +54,7 @@ func RunsToWire(all []RunName) (ws []*pb.RunName) {
 	return ws
 }
 
-// RunsFromWire is described with RunsToWire.
+// RunsFromWire is the inverse of RunsToWire.
 func RunsFromWire(ws []*pb.RunName) (all []RunName) {
 	for _, w := range ws {
 		all = append(all, RunName{UID: uidFromWire(w.GetUid()), Name: w.GetName(), Version: w.GetVersion()})
@@ -108,10 +108,10 @@ func runGoneFromWire(w *pb.RunGone) *RunGone {
 	}
 }
 
-// UIDsToWire and UIDsFromWire are the wire form of a list of UIDs.
+// UIDsToWire translates a list of UIDs.
 func UIDsToWire(all []types.UID) [][]byte { return uidsToWire(all) }
 
-// UIDsFromWire is described with UIDsToWire.
+// UIDsFromWire is the inverse of UIDsToWire.
 func UIDsFromWire(ws [][]byte) []types.UID { return uidsFromWire(ws) }
 
 func cronStepToWire(c *CronStep, free *[]string) *pb.CronStep {
@@ -153,7 +153,7 @@ func cronStepFromWire(w *pb.CronStep, t *texts) *CronStep {
 	return c
 }
 
-// LedgerToWire translates a ledger of due times, for a record or a stored state; nil is none.
+// LedgerToWire translates a ledger of due times, for a record or a stored state. Nil gives nil.
 func LedgerToWire(l *TickLedger) *pb.TickLedger {
 	if l == nil {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The fields of Evidence, by their numbers in record.proto.
+// The fields of Evidence, with their numbers in record.proto.
 var (
 	evidenceNamespace  = bytesField(1)
 	evidenceName       = bytesField(2)
@@ -30,7 +30,7 @@ var (
 	evidenceStillRun   = bytesField(21)
 )
 
-// decodeEvidence gives the evidence, and the texts that stand inside the facts in memory.
+// decodeEvidence returns the evidence, and the texts that belong inside the facts in memory.
 func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 	var origin, edit []byte
 	for f := (wireFields{rest: b}); f.next(&err); {

@@ -6,20 +6,20 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// encoding is facts as they are stored, behind what stood in the buffer before, with the texts that go to the evidence.
+// encoding collects the stored form of facts, appended to the caller's buffer, and the texts that go to the evidence.
 type encoding struct {
 	stored []byte
 	texts  []string
 	err    error
 }
 
-// message adds a message.
+// message appends the encoded message m.
 func (e encoding) message(m proto.Message) encoding {
 	e.stored, e.err = deterministic.MarshalAppend(e.stored, m)
 	return e
 }
 
-// appendFacts appends the stored form of facts to buf, and gives their texts.
+// appendFacts appends the stored form of facts to buf, and returns their texts.
 func appendFacts(buf []byte, f Facts) (_ []byte, texts []string, err error) {
 	if f == nil {
 		return buf, nil, nil

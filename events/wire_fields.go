@@ -14,12 +14,12 @@ import (
 //		switch f.field { … }
 //	}
 //
-// A field of a number or a wire type that is not asked for is passed over, as protobuf does.
+// A switch ignores a field with an unexpected number or wire type, as protobuf does.
 type wireFields struct {
 	rest  []byte
-	field wireField // of the field that next moved to
-	value uint64    // of a varint or fixed field
-	bytes []byte    // of a field of bytes, as a slice of the message
+	field wireField // the field that next moved to
+	value uint64    // value of a varint or fixed field
+	bytes []byte    // content of a bytes field, as a slice of the message
 }
 
 // wireField is a field's number and wire type.
@@ -32,7 +32,7 @@ func varintField(n protowire.Number) wireField  { return wireField{n, protowire.
 func fixed64Field(n protowire.Number) wireField { return wireField{n, protowire.Fixed64Type} }
 func bytesField(n protowire.Number) wireField   { return wireField{n, protowire.BytesType} }
 
-// next moves to the next field; false at the end, or with *err set where the message is malformed.
+// next moves to the next field. It returns false at the end, or with *err set when the message is malformed.
 func (f *wireFields) next(err *error) bool {
 	if len(f.rest) == 0 || *err != nil {
 		return false
@@ -66,7 +66,7 @@ func (f *wireFields) next(err *error) bool {
 
 var errUTF8 = errors.New("a text is not UTF-8")
 
-// text is the field's bytes as text.
+// text returns the field's bytes as a string. It sets *err when they are not UTF-8.
 func (f *wireFields) text(err *error) string {
 	if !utf8.Valid(f.bytes) {
 		*err = fmt.Errorf("field %d: %w", f.field.number, errUTF8)
@@ -96,7 +96,7 @@ func appendTextField(buf []byte, n protowire.Number, v string, err *error) []byt
 	return appendText(buf, n, v, err)
 }
 
-// appendText appends a text even when it is empty: one of several.
+// appendText appends an element of a repeated field, even if v is empty.
 func appendText(buf []byte, n protowire.Number, v string, err *error) []byte {
 	if !utf8.ValidString(v) {
 		*err = fmt.Errorf("field %d: %w", n, errUTF8)
@@ -104,7 +104,8 @@ func appendText(buf []byte, n protowire.Number, v string, err *error) []byte {
 	return protowire.AppendString(protowire.AppendTag(buf, n, protowire.BytesType), v)
 }
 
-// beginField leaves room for the length of a field of bytes whose content is appended next; endField writes it there.
+// beginField reserves two bytes for the length of a bytes field. The caller appends the content, then endField writes
+// the length and moves the content when the length takes another number of bytes.
 func beginField(buf []byte, n protowire.Number) (_ []byte, begin int) {
 	buf = append(protowire.AppendTag(buf, n, protowire.BytesType), 0, 0)
 	return buf, len(buf)

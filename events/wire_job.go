@@ -132,7 +132,8 @@ func templateFromWire(w *pb.JobTemplate) *JobTemplate {
 	return &JobTemplate{Hash: w.GetHash(), Size: w.GetSize()}
 }
 
-// StatusToWire translates a status for a record or a stored state. Condition messages join free, in order.
+// StatusToWire translates a status for a record or a stored state. It appends the messages of conditions to free, in
+// order.
 func StatusToWire(s *JobStatus, free *[]string) *pb.JobStatus {
 	return &pb.JobStatus{
 		Active: s.Active, ReadyPlusOne: s.Ready + 1, TerminatingPlusOne: s.Terminating + 1,
@@ -144,7 +145,8 @@ func StatusToWire(s *JobStatus, free *[]string) *pb.JobStatus {
 	}
 }
 
-// StatusFromWire is the inverse of StatusToWire; free holds the condition messages, or nothing when they were erased.
+// StatusFromWire is the inverse of StatusToWire. free holds the messages of conditions; it is empty when they were
+// erased.
 func StatusFromWire(w *pb.JobStatus, free []string) *JobStatus {
 	return statusFromWire(w, &texts{all: free})
 }

@@ -7,7 +7,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// OriginToWire translates where a Job comes from for a record or a stored state; nil for nothing to tell.
+// OriginToWire translates an origin for a record or a stored state. Nil gives nil.
 func OriginToWire(o *Origin) *pb.Origin {
 	if o == nil {
 		return nil
@@ -40,10 +40,9 @@ func editToWire(e *Edit) *pb.Edit {
 	return &pb.Edit{Manager: e.Manager, Operation: e.Operation, Time: int64(inSeconds(e.Time))}
 }
 
-// A Job tells where it comes from once, and few of its records who edited it: these are read and written by the
-// generated code.
+// Origin and edit use the generated code: a Job records its origin once, and few of its records have an edit.
 
-// merged is a message that stands in a record once, or more often: protobuf takes its parts together then.
+// merged joins the occurrences of a message field in one record, as protobuf does.
 func merged(before, more []byte) []byte {
 	if before == nil {
 		before = []byte{}
@@ -63,8 +62,8 @@ func decodeEdit(b []byte, err *error) *Edit {
 	return &Edit{Manager: w.GetManager(), Operation: w.GetOperation(), Time: fromSeconds(uint64(w.GetTime()))}
 }
 
-// appendMessage encodes the message beside the buffer: into it, every buffer would need memory of the heap, also
-// without a message.
+// appendMessage encodes m into a buffer of its own. Encoding into buf would move every buffer to the heap, even without
+// a message.
 func appendMessage(buf []byte, n protowire.Number, m proto.Message, err *error) []byte {
 	encoded, failed := deterministic.Marshal(m)
 	if failed != nil {

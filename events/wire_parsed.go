@@ -8,8 +8,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// texts collects the free texts that stand inside facts in memory but are evidence on the wire: sentences and condition
-// messages. Encoding puts them in; decoding takes them out in the same order, or finds none when they were erased.
+// texts holds the free texts that are part of facts in memory but of evidence on the wire: sentences and messages of
+// conditions. Encoding appends them in order; decoding takes them in the same order, or finds none when they were
+// erased.
 type texts struct{ all []string }
 
 func (t *texts) take() string {
@@ -21,14 +22,13 @@ func (t *texts) take() string {
 	return s
 }
 
-// unmarshalFacts reads the facts of a record of the kind. The texts are those that stand in its evidence; none when they
-// were erased.
+// unmarshalFacts decodes the facts of a record of this kind. texts come from its evidence; none when that was erased.
 func unmarshalFacts(kind Kind, stored []byte, texts []string) (Facts, error) {
 	return factParsers[kind.facts()](stored, texts)
 }
 
-// factParsers is the column of factTraits with the inverse of each type's method encode. It stands apart since a reader
-// of a kind's name need not know of the wire.
+// factParsers is the column of factTraits with the inverse of each type's method encode. It is a table of its own so
+// that a reader of kinds' names does not depend on the wire code.
 var factParsers = [...]func(stored []byte, free []string) (Facts, error){
 	factControllerStopped: parsed(func(*pb.ControllerStopped) *ControllerStopped { return &ControllerStopped{} }),
 	factRivalGone:         parsed(func(*pb.RivalGone) *RivalGone { return &RivalGone{} }),
@@ -77,12 +77,12 @@ type message[M any] interface {
 	proto.Message
 }
 
-// parsed reads facts that are a message without texts.
+// parsed returns a decoder for facts without texts.
 func parsed[M any, P message[M], F Facts](from func(P) F) func([]byte, []string) (Facts, error) {
 	return parsedChecked(func(m P) (F, error) { return from(m), nil })
 }
 
-// parsedChecked is parsed, for a message that can be wrong in itself.
+// parsedChecked is parsed for a message that may be invalid in itself.
 func parsedChecked[M any, P message[M], F Facts](from func(P) (F, error)) func([]byte, []string) (Facts, error) {
 	return func(stored []byte, _ []string) (Facts, error) {
 		m := P(new(M))

@@ -2,22 +2,22 @@ package events
 
 import "fmt"
 
-// Parts are the encoded messages that a record consists of, with all that the chain takes in beside them, for a form in
-// which they stand beside other things than in the log.
+// Parts holds the encoded messages of a record and the other inputs of the chain, for a format that stores them apart
+// from each other, such as NATS messages.
 type Parts struct {
 	Header   []byte
 	Facts    []byte // empty when the kind has none, or they were erased
 	Evidence []byte // empty when there is none, or it was erased
-	Erased   bool   // the facts were
+	Erased   bool   // the facts were erased
 
-	// The salt of a part that is there, and the digest of one that is not: who has no part must not guess it, which its
-	// salt would help.
+	// A present part has its salt, an absent part its digest. A reader without a part must not be able to guess it, and
+	// the salt would help.
 	FactsSalt, EvidenceSalt     []byte
 	FactsDigest, EvidenceDigest []byte
 }
 
-// EncodeParts encodes r. The parts share memory with buf, which is overwritten and may grow; it is returned for the
-// next call.
+// EncodeParts encodes r. The parts share memory with buf, which is overwritten and may grow. The second result is the
+// buffer for the next call.
 func EncodeParts(buf []byte, r *Record) (Parts, []byte, error) {
 	stored, err := AppendRecord(buf[:0], r)
 	if err != nil {
@@ -38,14 +38,14 @@ func (p *parts) exported(erased bool) Parts {
 	}
 }
 
-// Link gives the part of the record that the chain covers. It shares the memory of the header.
+// Link returns the input that the record gives to the chain. Its header shares memory with p.
 func (p *Parts) Link() Link {
 	return Link{
 		Header: p.Header, Facts: digest(p.FactsSalt, p.Facts, p.FactsDigest), Evidence: digest(p.EvidenceSalt, p.Evidence, p.EvidenceDigest),
 	}
 }
 
-// DecodeParts is the inverse of EncodeParts. The record keeps nothing of the memory of p.
+// DecodeParts is the inverse of EncodeParts. The record shares no memory with p.
 func DecodeParts(p Parts) (Record, error) {
 	header, err := decodeHeader(p.Header)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The fields of what kubelet and scheduler say of a pod, by their numbers in record.proto.
+// The fields of container, wait and condition messages, with their numbers in record.proto.
 var (
 	containerName     = bytesField(1)
 	containerExitCode = varintField(2)
@@ -33,8 +33,8 @@ var (
 	conditionSince   = varintField(5)
 )
 
-// Times of other clocks than ours are told in whole seconds: half the bytes of nanoseconds. One that no Time can hold
-// is none.
+// Times of other clocks than ours are stored in whole seconds, half the bytes of nanoseconds. A value that no Time can
+// hold decodes to 0.
 func inSeconds(t Time) uint64 { return uint64(t.Second() / Time(time.Second)) }
 
 func fromSeconds(v uint64) Time {

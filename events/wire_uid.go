@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// UIDs are most of what a log says, so a UUID in its usual form is stored as its 16 bytes. Any other text is stored as
-// it is, behind a zero byte, and so is never taken for one.
+// UIDs take most of the space of a log. A UUID in its usual form is stored as its 16 bytes. Any other text is stored
+// behind a zero byte, so it is never taken for a UUID.
 const (
 	uuidText  = 36
 	uuidBytes = 16
@@ -25,10 +25,10 @@ func uidToWire(uid types.UID) []byte {
 	return append([]byte{0}, uid...)
 }
 
-// uidFromWire is the inverse of uidToWire. Each UID occurs in a dozen records or so, and each time its text is made
-// again: a table of those met lately spared two of eleven allocations and no time (a record was decoded at 0.85 to 0.96
-// of protobuf's speed with it, at 0.95 to 1.06 without), so there is none. Whoever keeps many UIDs shares their texts:
-// see projector.
+// uidFromWire is the inverse of uidToWire. It allocates a string for each occurrence of a UID, about a dozen per UID. A
+// cache of recent UIDs saved two of eleven allocations and no time (decoding ran at 0.85 to 0.96 of protobuf's speed
+// with it, at 0.95 to 1.06 without), so there is none. A caller that keeps many UIDs shares their strings: see
+// projector.
 func uidFromWire(b []byte) types.UID {
 	switch {
 	case len(b) == 0:
@@ -55,10 +55,10 @@ func packUUID(s string) (packed [uuidBytes]byte, ok bool) {
 		packed[at] = high<<4 | low
 		at++
 	}
-	return packed, at == uuidBytes // fewer when there are more hyphens
+	return packed, at == uuidBytes // less when the text has more hyphens
 }
 
-// digits are the values of hexadecimal digits. A UID in upper case is none: it would come back in lower case.
+// digits maps hexadecimal digits to their values. Upper case is not accepted: a UID would come back in lower case.
 var digits = func() (values [256]byte) {
 	for i := range values {
 		values[i] = 0xff
