@@ -9,16 +9,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Hash is a value of the chain that protects the log: it covers every record up to one, in order.
+// Hash is a value of the hash chain over the log. The value after a record covers that record and all earlier ones, in
+// order:
 //
 //	next = SHA-256( this ‖ digest(facts) ‖ digest(evidence) ‖ header bytes )
-//	digest(part) = SHA-256( salt ‖ part ), or 32 zero bytes when there is no such part
+//	digest(part) = SHA-256( salt ‖ part ), or 32 zero bytes when the record has no such part
 type Hash [32]byte
 
-// String is the hash in hexadecimal.
+// String returns the hash in hexadecimal.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Next is the chain's value after a record, given in its stored form.
+// Next returns the chain value after a record, given in its stored form. It fails when stored is not a record.
 func (h Hash) Next(stored []byte) (Hash, error) {
 	p, err := partsOf(stored)
 	if err != nil {
@@ -27,13 +28,13 @@ func (h Hash) Next(stored []byte) (Hash, error) {
 	return h.After(p.link()), nil
 }
 
-// Link is the part of a record that the chain covers.
+// Link is the input that one record gives to the chain.
 type Link struct {
 	Header          []byte
-	Facts, Evidence Hash // their digests; zero where there is no such part
+	Facts, Evidence Hash // their digests; zero for a part that the record does not have
 }
 
-// After is the chain's value after a record, given as its link.
+// After returns the chain value after a record, given as its link.
 func (h Hash) After(l Link) Hash {
 	s := sha256.New()
 	s.Write(h[:])
@@ -51,7 +52,7 @@ func (p *parts) link() Link {
 	}
 }
 
-// EraseEvidence removes the evidence from a stored record and leaves its digest, so that the chain is unchanged.
+// EraseEvidence removes the evidence from a stored record and keeps its digest, so the chain value does not change.
 func EraseEvidence(stored []byte) ([]byte, error) {
 	p, err := partsOf(stored)
 	if err != nil {
@@ -79,7 +80,7 @@ func digest(salt, part, kept []byte) Hash {
 	return d
 }
 
-// parts are the fields of the Record message, by their numbers in record.proto, as slices of the stored bytes.
+// parts holds the fields of the Record message as slices of the stored bytes. The numbers are those of record.proto.
 type parts struct {
 	header, facts, evidence     []byte // 1, 2, 3
 	factsSalt, evidenceSalt     []byte // 4, 5

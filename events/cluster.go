@@ -6,31 +6,31 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What is seen around the Jobs, nodes and namespaces, is for people alone: nothing is decided by it. Its records stand
-// in the controller's stream, which whoever reads about a Job reads too.
+// The records of this file describe nodes and namespaces, the surroundings of the Jobs. They are for people only: no
+// decision reads them. They are in the controller's stream; a reader that answers about a Job reads them there.
 
-// NodeSeen is how a node is.
+// NodeSeen is the observed condition of a node.
 type NodeSeen struct {
 	Name      string
 	UID       types.UID
 	Ready     NodeReadiness
-	Since     Time     // when that changed last, by the API server's clock; 0 when the node does not say
+	Since     Time     // when Ready last changed, by the API server's clock; 0 when the node does not say
 	Cordoned  bool     // spec.unschedulable
 	Pressures []string // types of conditions that are true and are not Ready, such as MemoryPressure, sorted
-	Taints    []string // keys of NoExecute taints that are not of the node's readiness, sorted
+	Taints    []string // keys of NoExecute taints, sorted, without the taints that only repeat the node's readiness
 }
 
 // NodeReadiness is the status of a node's condition Ready.
 type NodeReadiness uint8
 
-// The values.
+// The values of NodeReadiness.
 const (
 	NodeReady    NodeReadiness = 1
-	NodeNotReady NodeReadiness = 2 // the kubelet says so
-	NodeUnheard  NodeReadiness = 3 // the kubelet has not been heard of
+	NodeNotReady NodeReadiness = 2 // the kubelet reported it
+	NodeUnheard  NodeReadiness = 3 // the kubelet has stopped reporting
 )
 
-// String is the value of the readiness in JSON.
+// String returns the readiness as it is written in JSON.
 func (r NodeReadiness) String() string {
 	switch r {
 	case NodeReady:
@@ -43,48 +43,48 @@ func (r NodeReadiness) String() string {
 	return "unset"
 }
 
-// InOrder reports whether there is nothing to say of the node.
+// InOrder reports whether the node is healthy: ready, not cordoned, without pressure and without NoExecute taints.
 func (f *NodeSeen) InOrder() bool {
 	return f.Ready == NodeReady && !f.Cordoned && len(f.Pressures) == 0 && len(f.Taints) == 0
 }
 
-// Equal reports whether two sightings of one node say the same.
+// Equal reports whether two observations of one node are the same, apart from Since.
 func (f *NodeSeen) Equal(o *NodeSeen) bool {
 	return f.Name == o.Name && f.UID == o.UID && f.Ready == o.Ready && f.Cordoned == o.Cordoned &&
 		slices.Equal(f.Pressures, o.Pressures) && slices.Equal(f.Taints, o.Taints)
 }
 
-// NodeGone says that the object of a node is gone.
+// NodeGone records that a Node object no longer exists.
 type NodeGone struct {
 	Name     string
 	UID      types.UID
-	Missed   bool // a list did not show it: it went at some time before
-	Replaced bool // there is another node of that name
+	Missed   bool // the node was absent from a list: it went at some time before
+	Replaced bool // another node of that name exists
 }
 
-// NamespaceSeen says that a namespace is being deleted, or is gone.
+// NamespaceSeen records that a namespace is being deleted or no longer exists.
 type NamespaceSeen struct {
 	Name    string
 	UID     types.UID
-	Deleted Time // when its deletion was asked for, by the API server's clock; 0 when that is not known
+	Deleted Time // when its deletion was requested, by the API server's clock; 0 when unknown
 	Gone    bool
-	Missed  bool // a list did not show it: it went at some time before
+	Missed  bool // the namespace was absent from a list: it went at some time before
 }
 
-// ClusterWatched says whether nodes and namespaces are watched from here on.
+// ClusterWatched records whether nodes and namespaces are watched from this record on.
 type ClusterWatched struct{ Nodes, Namespaces Watching }
 
-// Watching says whether a resource is watched.
+// Watching is the state of the watch of a resource.
 type Watching uint8
 
-// The values; 0 is before that is known, after a start.
+// The values of Watching. 0 means not yet known, after a start.
 const (
-	WatchingOff    Watching = 1 // the operator does not want it
-	WatchingDenied Watching = 2 // there is no right to
+	WatchingOff    Watching = 1 // the operator turned the watch off
+	WatchingDenied Watching = 2 // the controller has no right to watch
 	WatchingOn     Watching = 3
 )
 
-// String is the value in JSON.
+// String returns the value as it is written in JSON.
 func (w Watching) String() string {
 	switch w {
 	case WatchingOff:

@@ -9,13 +9,13 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Command is an idempotent intention. The set is closed: the types of this file implement it, and traits.go has a row
-// for each.
+// Command is an idempotent intention. The set of implementations is closed: the types of this file and of
+// cronjob_command.go, with one row each in traits.go.
 type Command interface {
-	// Traits are what all commands of the kind have in common.
+	// Traits returns the properties that all commands of this kind share.
 	Traits() *Traits
 
-	// toWire is the stored form; condition messages join free, in order.
+	// toWire returns the stored form. It appends the messages of conditions to free, in order.
 	toWire(free *[]string) *pb.Command
 	phrase(pod func(types.UID) string) string
 }
@@ -28,70 +28,73 @@ type CreatePod struct {
 
 	IndexFailures, IndexIgnoredFailures uint32
 
-	Again   bool // it was sent before, and its outcome is unknown
-	InGroup bool // it names the Job's PodGroup
+	Again   bool // the create was sent before, and its outcome is unknown
+	InGroup bool // the pod names the Job's PodGroup
 }
 
-// DeletePod asks for a deletion with the UID as precondition.
+// DeletePod asks for the deletion of a pod, with its UID as precondition.
 type DeletePod struct{ Pod types.UID }
 
-// DropFinalizer asks that the tracking finalizer be removed from a pod.
+// DropFinalizer asks for the removal of the tracking finalizer from a pod.
 type DropFinalizer struct {
 	Pod        types.UID
 	ThenDelete bool // the pod is surplus: it is deleted once the finalizer is gone, and never counted (J-073)
-	// Version that the pod must still have; 0 for any. A pod without an owner may be adopted meanwhile.
+	// Version is the resourceVersion that the pod must still have; 0 for any. It guards a pod without an owner, which
+	// another Job may adopt meanwhile.
 	Version uint64
 }
 
-// WriteStatus asks for a status write, as a change of the last confirmed stored status at version Base.
+// WriteStatus asks for a status write. Change is relative to the last confirmed status, at resourceVersion Base.
 type WriteStatus struct {
 	Base   uint64
 	Change StatusChange
 }
 
-// AdoptPod asks that an ownerless pod become the Job's (J-175).
+// AdoptPod asks that a pod without an owner get the Job as its owner (J-175).
 type AdoptPod struct {
 	Pod     types.UID
-	Version uint64 // that the pod must still have
-	// Spent: the Job has accounted for the pod before. It gets no finalizer, so that it is not counted again.
+	Version uint64 // the resourceVersion that the pod must still have
+	// Spent: the Job has already counted this pod. The pod gets no finalizer, so it is not counted twice.
 	Spent bool
-	Mark  bool // the pod's annotation does not name the Job, and is to
+	Mark  bool // the pod's annotation does not name the Job yet, and the adoption writes it
 }
 
-// ReleasePod asks that a pod of the Job no longer be (J-174).
+// ReleasePod asks that the Job give up its ownership of a pod (J-174).
 type ReleasePod struct {
 	Pod     types.UID
-	Version uint64 // that the pod must still have
+	Version uint64 // the resourceVersion that the pod must still have
 }
 
 // ReadJob asks for a live read of the Job. The answer arrives as an observation.
 type ReadJob struct{}
 
-// DeleteJob asks that the Job be deleted, after its pods (foreground).
+// DeleteJob asks for a foreground deletion of the Job: its pods go first.
 type DeleteJob struct {
-	Job     types.UID
-	Version uint64 // that the Job must still have, so that a change of its TTL is never overtaken (T-051)
-	Expired Time   // when its TTL had passed
+	Job types.UID
+	// The resourceVersion that the Job must still have, so that a change of its TTL is never overtaken (T-051)
+	Version uint64
+	Expired Time // when its TTL expired
 }
 
-// ReadPod asks for a live read of the pod of an ordinal, by its name. The answer arrives as an observation.
+// ReadPod asks for a live read, by name, of the pod that the create with this ordinal makes. The answer arrives as an
+// observation.
 type ReadPod struct {
 	Ordinal uint64
 	Index   int32
 }
 
-// Withdraw ends a command that has not ended.
+// Withdraw ends a command that is still in flight.
 type Withdraw struct{ Command CommandID }
 
-// CreateWorkload asks for the Workload that says how the Job's pods are scheduled: none before MinCount of them fit at
-// the same time, or, where that is 0, one by one.
+// CreateWorkload asks for the Workload that describes how the Job's pods are scheduled. With MinCount > 0 they form a
+// gang: no pod is scheduled until MinCount of them fit at the same time. With MinCount 0 they are scheduled one by one.
 type CreateWorkload struct{ MinCount int32 }
 
-// CreatePodGroup asks for the PodGroup of the Job's Workload, after the Workload's template.
+// CreatePodGroup asks for the PodGroup of the Job, made from its Workload's template.
 type CreatePodGroup struct{}
 
-// ResizeGroup asks that the Job's Workload and PodGroup have another MinCount. Where the Workload is of the Job's
-// owner, the PodGroup is to have the one of its template.
+// ResizeGroup asks for another MinCount of the Job's Workload and PodGroup. If the Workload belongs to the Job's owner,
+// only the PodGroup changes, to the MinCount of the Workload's template.
 type ResizeGroup struct{ MinCount int32 }
 
 // FindGroup asks which Workload and PodGroup the Job has. The answer arrives as an observation.

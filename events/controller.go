@@ -6,33 +6,33 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// LogCreated opens a log.
+// LogCreated is the first record of a log.
 type LogCreated struct {
 	LogID  string // random, 32 hexadecimal digits
-	Epoch  uint64 // the life of the log, from 1
-	Format uint32 // LeastFormat of the program that made the log
+	Epoch  uint64 // number of this life of the log, from 1
+	Format uint32 // LeastFormat of the program that created the log
 }
 
-// Format is the newest version of the log format that this program reads. LeastFormat is the one that the files need
-// which commits write; a file that needs a newer one says so in its beginning. Whoever adds to the format raises
-// Format, and writes the new number into the least reader of the files that have it.
+// Format is the newest version of the log format that this program reads. LeastFormat is the version that the files
+// written by ordinary commits need; a file that needs a newer version says so in its header. A change that extends the
+// format raises Format and writes the new number into the least reader version of the files that use it.
 const (
 	Format      = 1
 	LeastFormat = 1
 )
 
-// EpochChanged begins another life of the log.
+// EpochChanged begins a new epoch, another life of the log.
 type EpochChanged struct {
 	Epoch  uint64
 	Reason EpochReason
-	Rewind Rewind // the proof, when the cluster was rewound; zero for other reasons
-	Lost   Loss   // the newest record that is known to be lost, when the log goes on after a loss; zero for other reasons
+	Rewind Rewind // the proof of a rewound cluster; zero for other reasons
+	Lost   Loss   // the newest record known to be lost, when the log goes on after a loss; zero for other reasons
 }
 
 func (f *LogCreated) epoch() uint64   { return f.Epoch }
 func (f *EpochChanged) epoch() uint64 { return f.Epoch }
 
-// EpochIn is the epoch that begins with the facts; false for facts that begin none.
+// EpochIn returns the epoch that the facts begin; false for facts that begin none.
 func EpochIn(f Facts) (uint64, bool) {
 	begins, ok := f.(interface{ epoch() uint64 })
 	if !ok {
@@ -41,13 +41,13 @@ func EpochIn(f Facts) (uint64, bool) {
 	return begins.epoch(), true
 }
 
-// Rewind is what proves that a cluster went back: a quorum read that was asked for when Known was known, and is older;
-// or a Job or CronJob that had gone at Known and was seen again at Found, which may be newer.
+// Rewind proves that a cluster went back in time. Either a quorum read that was sent when Known was known returned the
+// older version Found; or a Job or CronJob that was deleted at Known was seen again at Found, which may be newer.
 type Rewind struct {
 	Resource Resource
 	Known    uint64    // the resourceVersion that was known
 	Found    uint64    // the resourceVersion that was found
-	Object   types.UID // both are versions of it; empty when they are those of the whole resource
+	Object   types.UID // the object with these versions; empty when they are versions of the whole resource
 }
 
 // EpochReason says why an epoch ended.
@@ -59,53 +59,54 @@ const (
 	EpochClusterRewound EpochReason = 2
 )
 
-// FileRestated says that a file stands alone: through this record it holds the state of every stream that was known
-// when it began. A reader that begins with the file needs no file before it.
+// FileRestated is a checkpoint: from this record on, the file holds the state of every stream that was known when the
+// file began. A reader can begin with this file and needs none before it.
 type FileRestated struct {
-	File    Sequence // with which the file begins
-	Streams uint64   // that the process has stated for this purpose alone; others were stated before a record of their own
-	Bytes   uint64   // that the states of these streams take in the file, about
-	// RivalActs and RivalQuiet are what is known of another controller at work. A reader that begins with the file passes
-	// over the records of a Job before the last part of its state, and they may say so.
+	File Sequence // the first record of the file
+	// Number of streams stated only for the checkpoint; the others were stated before a record of their own
+	Streams uint64
+	Bytes   uint64 // approximate size of these states in the file
+	// RivalActs and RivalQuiet are the known acts of another controller on our Jobs. A reader that begins with the file
+	// skips the records of a Job before the last part of its state, and those may be the ones that report the acts.
 	RivalActs  []RivalAct
 	RivalQuiet Time
 }
 
-// TermStarted says that another process writes the log from here on: no record that follows is of an earlier term. It
-// stands in the first batch that the process writes.
+// TermStarted records that another process writes the log from here on: no later record belongs to an earlier term. It
+// is in the first batch that the process writes.
 type TermStarted struct {
-	// Term counts the opens of the log for writing. One in which nothing was written leaves a gap. It rises, except where
-	// an epoch begins after a loss: the newest terms may be lost then, too.
+	// Term counts the opens of the log for writing. An open that wrote nothing leaves a gap in the numbers. Term rises,
+	// except when an epoch begins after a loss: the newest terms may be lost then, too.
 	Term uint64
-	// Previous is the chain value as the process found it, behind the record before the batch; zero for the term that made
-	// the log.
+	// Previous is the chain value that the process found: the one after the last record before its first batch. It is
+	// zero for the term that created the log.
 	Previous Hash
 }
 
-// ControllerStarted is written by every process that opens the log to work.
+// ControllerStarted is written by every process that opens the log to run a controller.
 type ControllerStarted struct {
 	Version      string
 	RulesVersion uint32
 	Settings     Settings
 	ZoneData     string
-	Key          string `json:",omitempty"` // ID of the key with which specs and templates are hashed from here on
-	KeyBefore    string `json:",omitempty"` // that of the run before, when it was another one
-	FoldVersion  uint32 `json:",omitempty"` // counts the versions of the fold and of stored states
-	// Least is what a reader of this run's records needs at least.
+	Key          string `json:",omitempty"` // ID of the key that hashes specs and templates from here on
+	KeyBefore    string `json:",omitempty"` // key ID of the run before, when it was another key
+	FoldVersion  uint32 `json:",omitempty"` // version of the fold and of stored states
+	// Least is the oldest reader version that can read the records of this run.
 	Least ReaderVersion
 }
 
-// Mode says which Jobs the controller runs (design §9).
+// Mode selects the Jobs that the controller runs (design §9).
 type Mode uint8
 
 // The modes.
 const (
-	ModeDelegated Mode = 1 // Jobs whose spec.managedBy is ours
-	ModeAll       Mode = 2 // in place of the built-in controllers
-	ModeObserve   Mode = 3 // reads only
+	ModeDelegated Mode = 1 // Jobs whose spec.managedBy is ManagedBy
+	ModeAll       Mode = 2 // all Jobs, in place of the built-in controllers
+	ModeObserve   Mode = 3 // none: reads only
 )
 
-// String is the mode as the --manage flag spells it.
+// String returns the mode as the --manage flag spells it.
 func (m Mode) String() string {
 	switch m {
 	case ModeDelegated:
@@ -118,20 +119,20 @@ func (m Mode) String() string {
 	return "unknown"
 }
 
-// ControllerStopped says that a run is ending in good order. Nothing is decided after it. The outcomes that follow
-// belong to commands that were in flight.
+// ControllerStopped records the orderly end of a run. Nothing is decided after it. Outcomes of commands that were in
+// flight may follow.
 type ControllerStopped struct{}
 
-// LeadershipChanged says that the Lease was won or lost.
+// LeadershipChanged records that the Lease was acquired or lost.
 type LeadershipChanged struct {
 	Leading  bool
 	Identity string
 }
 
-// ClockStepped says by how much the clock jumped; negative when it was set back.
+// ClockStepped records a jump of the clock; Step is negative when it was set back.
 type ClockStepped struct{ Step time.Duration }
 
-// Resource is a kind of object that is listed and watched.
+// Resource is a kind of object that the controller lists and watches.
 type Resource uint8
 
 // The resources.
@@ -141,7 +142,7 @@ const (
 	CronJobs Resource = 3
 )
 
-// String is the resource's plural name.
+// String returns the plural name of the resource.
 func (r Resource) String() string {
 	switch r {
 	case Jobs:
@@ -154,17 +155,17 @@ func (r Resource) String() string {
 	return "unknown"
 }
 
-// ListingReason says why the view of the cluster is being built again.
+// ListingReason is the reason for a new listing.
 type ListingReason uint8
 
 // The reasons for a listing.
 const (
-	ListingStart    ListingReason = 1 // the controller started
-	ListingGap      ListingReason = 2 // the log had no room for a while
+	ListingStart    ListingReason = 1 // the log had no room for a while, so observations were not read
+	ListingGap      ListingReason = 2 // the watch was lost and could not be resumed
 	ListingRelisted ListingReason = 3 // the watch was lost beyond resuming
 )
 
-// String is the reason as people read it.
+// String returns the reason in words for people.
 func (r ListingReason) String() string {
 	switch r {
 	case ListingStart:
@@ -177,16 +178,17 @@ func (r ListingReason) String() string {
 	return "unknown"
 }
 
-// ListingStarted opens a listing: until Synced, nothing is decided. It bounds what may have been missed.
+// ListingStarted begins a listing. Nothing is decided until its Synced record. Its fields bound what may have been
+// missed.
 type ListingStarted struct {
 	Reason       ListingReason
 	Resources    []Resource
-	LastSeen     Time     // until when the cluster was watched before; 0 when it never was
-	Orderly      bool     // the run before stopped in good order
+	LastSeen     Time     // end of the time in which the cluster was watched before; 0 when it never was
+	Orderly      bool     // the run before ended with ControllerStopped
 	LastVersions []uint64 // newest resourceVersions seen, in the order of Resources; 0 for none
 }
 
-// Synced closes a listing: every list is folded.
+// Synced ends a listing: every list has been folded.
 type Synced struct {
 	Resources []Resource
 	Versions  []uint64 // the lists' resourceVersions, in the order of Resources
@@ -203,7 +205,8 @@ func (*ClockStepped) facts() factType      { return factClockStepped }
 func (*ListingStarted) facts() factType    { return factListingStarted }
 func (*Synced) facts() factType            { return factSynced }
 
-// Manages reports whether a controller in this mode runs Jobs with that spec.managedBy; empty means unset (design §9).
+// Manages reports whether a controller in mode m runs Jobs with the given spec.managedBy; empty means unset (design
+// §9).
 func (m Mode) Manages(managedBy string) bool {
 	switch managedBy {
 	case ManagedBy:

@@ -19,28 +19,30 @@ type CronJobSeen struct {
 	Suspend                   bool
 	Deadline                  *int64 // startingDeadlineSeconds; nil for unset
 	KeepSucceeded, KeepFailed *int32 // the history limits; nil for unset
-	Template                  string // hash of the jobTemplate as it is, by the log's key
-	Redacted                  string // hash of the redacted one, which a JobTemplate names
-	// Zones are those that the CronJob names (schedule.Named) and whose rules are known.
+	Template                  string // hash of the whole jobTemplate, with the log's key
+	Redacted                  string // hash of the redacted jobTemplate, the Hash of a JobTemplate record
+	// Zones are the time zones that the schedule and spec.timeZone name (schedule.Named), as far as their rules are
+	// known.
 	Zones []ZoneName
-	// Active, LastSchedule and LastSuccess are the status; its times count in whole seconds.
+	// Active, LastSchedule and LastSuccess are the status. Its times have a resolution of one second.
 	Active                    []RunName
 	LastSchedule, LastSuccess Time
-	Trigger                   *RunTrigger // of the annotation jobledger.dev/trigger; nil for none
-	Found                     bool        // it was so when a controller began to watch: nobody saw it change
+	Trigger                   *RunTrigger // from the annotation jobledger.dev/trigger; nil for none
+	// The CronJob was like this when a controller began to watch: no controller saw the change
+	Found bool
 }
 
-// ZoneName names the rules of a time zone: one name has other rules in another database.
+// ZoneName identifies the rules of a time zone: Hash tells apart the rules that two databases have under one Name.
 type ZoneName struct{ Name, Hash string }
 
-// RunName names a Job of a CronJob, as its list of active Jobs does.
+// RunName names a Job of a CronJob in the list of active Jobs.
 type RunName struct {
 	UID     types.UID
 	Name    string
-	Version uint64 // resourceVersion when it was put into the list
+	Version uint64 // resourceVersion at which it entered the list
 }
 
-// WithoutRuns is a list of Jobs without some of them. The list itself stays as it is.
+// WithoutRuns returns a copy of list without the Jobs whose UIDs are in without.
 func WithoutRuns(list []RunName, without []types.UID) []RunName {
 	gone := make(map[types.UID]bool, len(without))
 	for _, uid := range without {
@@ -49,120 +51,128 @@ func WithoutRuns(list []RunName, without []types.UID) []RunName {
 	return slices.DeleteFunc(slices.Clone(list), func(r RunName) bool { return gone[r.UID] })
 }
 
-// RunTrigger asks for a run now.
+// RunTrigger is a user's request for a run now.
 type RunTrigger struct {
-	Value string // of the annotation: each is carried out once
-	Asked Time   // by the clock of who asked
-	By    string // who that was, in his own words
+	Value string // value of the annotation; each value is carried out once
+	Asked Time   // when it was asked, by the requester's clock
+	By    string // the requester, in the requester's own words
 }
 
-// CronJobGone says that the CronJob object was deleted, or (Missed) was absent from a complete list.
+// CronJobGone records that the CronJob was deleted, or (Missed) was absent from a complete list.
 type CronJobGone struct {
 	Version uint64
 	Missed  bool
 }
 
-// ZoneRules are the rules of a time zone, once per content and file.
+// ZoneRules holds the rules of a time zone. Each content is stored once per file.
 type ZoneRules struct {
 	Name, Hash string
-	TZif       []byte // RFC 9636
+	TZif       []byte // in the format of RFC 9636
 }
 
-// RunSeen says, in the stream of a CronJob, that a Job of it was seen: one whose controller it is, by UID (C-101).
+// RunSeen, in the stream of a CronJob, is an observation of a Job whose controller is that CronJob, by UID (C-101).
 type RunSeen struct {
 	Job                types.UID
 	Name               string
 	Version            uint64
 	Created, Deleted   Time
 	Started, Completed Time      // status.startTime and completionTime
-	Result             JobResult // of the first condition in the list that says that it finished (C-102)
-	Succeeded          bool      // some condition says Complete
-	Due                Time      // in the annotation of its due time (C-154); 0 for none that parses
+	Result             JobResult // from the first finished condition in the list (C-102)
+	Succeeded          bool      // any condition of the list is Complete
+	Due                Time      // the due time in its annotation (C-154); 0 when there is none that parses
 	Manual             bool      // annotation cronjob.kubernetes.io/instantiate is "manual" (C-223)
-	By                 string    // the field manager that made it, of one that is Manual
-	// Namespace is that of the Job, while the CronJob has not been seen: one in another namespace is not its own (C-101).
-	// Empty afterwards.
+	By                 string    // the field manager that created the Job, if Manual
+	// Namespace is the Job's namespace as long as the CronJob has not been seen, and empty afterwards. A Job in another
+	// namespace does not belong to the CronJob (C-101).
 	Namespace string `json:",omitempty"`
 }
 
-// RunGone says, in the stream of a CronJob, that a Job of it was deleted, or (Missed) was absent from a complete list,
-// or (Left) exists and is the CronJob's no longer.
+// RunGone, in the stream of a CronJob, records that one of its Jobs was deleted, or (Missed) was absent from a complete
+// list, or (Left) still exists and has another owner or none.
 type RunGone struct {
 	Job          types.UID
 	Version      uint64
 	Missed, Left bool
 }
 
-// CronStep has the changes that a step makes to a CronJob besides its commands.
+// CronStep holds the changes that a step makes to a CronJob in addition to its commands.
 type CronStep struct {
 	Ticks   []Tick      // due times and their fates, in order
-	Ledger  *TickLedger // how the ledger stands after the step; nil when it does not change
+	Ledger  *TickLedger // the ledger after the step; nil when it does not change
 	Left    []types.UID // Jobs that leave the list of active ones
 	Notices []Notice    // Kubernetes Events about the CronJob
-	Trigger string      // value of the annotation that this step has dealt with
+	Trigger string      // value of the trigger annotation that this step has handled
 }
 
-// TickFate says what became of a due time. The numbers are the ones of package ticks, and never change.
+// TickFate is the outcome of a due time. The numbers are the same as in package ticks and never change.
 type TickFate uint8
 
-// The fates.
+// The fates of a due time.
 const (
-	TickStarted   TickFate = 1  // a Job was made for it
-	TickMerged    TickFate = 2  // a later one became due before it could start, and runs for both (C-081)
-	TickTooLate   TickFate = 3  // spec.startingDeadlineSeconds was over before it could start (C-083)
-	TickRefused   TickFate = 4  // the API server has another object in its place, or it can never be made (C-160); Name is that of a Job of another due time (C-152)
-	TickLost      TickFate = 5  // the built-in's estimate passed over it (C-080)
-	TickUnwatched TickFate = 6  // no controller watched when it was due, and a later one was due when one watched again
-	TickDeleted   TickFate = 7  // the CronJob was deleted, or is being deleted
-	TickReplaced  TickFate = 8  // the schedule was changed while it was open
-	TickAgain     TickFate = 9  // it had its fate, or is of before the schedule was changed, and a Job was made nevertheless
-	TickManual    TickFate = 10 // it was never due: somebody made the Job by hand
-	TickTriggered TickFate = 11 // it was never due: somebody asked for a run, with the annotation
-	TickSkipped   TickFate = 12 // another controller did not start it before a later one was due, or somebody set status.lastScheduleTime beyond it
-	TickUnknown   TickFate = 13 // another controller ran the CronJob, and nobody watched when it may have started it
+	TickStarted TickFate = 1 // a Job was created for it
+	TickMerged  TickFate = 2 // a later due time came before this one could start; one run serves both (C-081)
+	TickTooLate TickFate = 3 // spec.startingDeadlineSeconds passed before it could start (C-083)
+	// The Job's name is taken by another object, or the Job can never be created (C-160); Name is then that of a Job of
+	// another due time (C-152)
+	TickRefused TickFate = 4
+	TickLost    TickFate = 5 // the built-in controller's estimate skips it (C-080)
+	// No controller watched when it was due, and a later due time had come when one watched again
+	TickUnwatched TickFate = 6
+	TickDeleted   TickFate = 7 // the CronJob was deleted, or is being deleted
+	TickReplaced  TickFate = 8 // the schedule was changed while it was still open
+	// A Job was created although the due time already had a fate, or is from before a change of the schedule
+	TickAgain     TickFate = 9
+	TickManual    TickFate = 10 // no due time: a user created the Job by hand
+	TickTriggered TickFate = 11 // no due time: a user asked for a run with the annotation
+	// Another controller had not started it when a later one became due, or status.lastScheduleTime was set beyond it
+	TickSkipped TickFate = 12
+	// Another controller ran the CronJob, and no controller watched when it may have started the run
+	TickUnknown TickFate = 13
 )
 
-// Tick is the fate of one due time, or of all that follow one another in a range: who reads it counts them by the
-// schedule and the zone of the ledger of before.
+// Tick is the fate of one due time, or of all due times from First to Last. A reader counts the due times of a range
+// with the schedule and the zone of the ledger before this step.
 type Tick struct {
-	First, Last Time // the same for one
+	First, Last Time // equal for a single due time
 	Fate        TickFate
-	Into        Time          // of TickMerged: the later one; of TickSkipped: the later one that was started
-	Late        time.Duration // of those with a Job: how long after it was due
-	Job         types.UID     // that was made for it
+	Into        Time          // of TickMerged: the later due time; of TickSkipped: the later one that was started
+	Late        time.Duration // for fates with a Job: the delay from the due time to the Job's creation
+	Job         types.UID     // the Job that was created for it
 	Name        string        // of that Job
-	Zone        string        // hash of the rules by which it was due; empty for UTC
-	By          string        // who made the Job by hand, or asked for it
-	// Observed: another controller ran the CronJob. What became of the due time was found from what was seen.
+	Zone        string        // hash of the zone rules that made it due; empty for UTC
+	By          string        // the user who created the Job by hand, or asked for it
+	// Observed: another controller ran the CronJob. The fate was inferred from observations.
 	Observed bool
-	Seen     time.Duration // of one with a Job: how long after it was due the Job was seen first; 0 when it was not seen
-	// UnwatchedFrom and UnwatchedUntil, of TickUnknown: nobody watched then; from 0 when nobody ever had.
+	// For fates with a Job: the delay from the due time to the first observation of the Job; 0 when it was not seen
+	Seen time.Duration
+	// UnwatchedFrom and UnwatchedUntil bound the time without a watch, for TickUnknown. UnwatchedFrom is 0 when no
+	// controller had ever watched before.
 	UnwatchedFrom, UnwatchedUntil Time
 }
 
-// TickHold says why a due time is still open. The numbers are the ones of package ticks, and never change.
+// TickHold is the reason why a due time is still open. The numbers are the same as in package ticks and never change.
 type TickHold uint8
 
-// What may hold a due time back.
+// The reasons that hold back a due time.
 const (
 	NotHeld       TickHold = 0 // it is about to start
-	HeldForbid    TickHold = 1 // a Job of before runs (C-144)
+	HeldForbid    TickHold = 1 // an earlier Job still runs and the policy is Forbid (C-144)
 	HeldSuspended TickHold = 2 // spec.suspend (C-133)
-	HeldBadZone   TickHold = 3 // spec.timeZone has no rules (C-132)
-	HeldNoCreate  TickHold = 4 // the API server refuses the Job, and it is tried again (C-163)
+	HeldBadZone   TickHold = 3 // the rules of spec.timeZone are unknown (C-132)
+	HeldNoCreate  TickHold = 4 // the API server refused the Job; the create is tried again (C-163)
 )
 
-// TickLedger says through which instant each due time has its fate, and which one is open.
+// TickLedger says through which instant all due times have a fate, and which due time is open.
 type TickLedger struct {
 	Through Time
-	Open    Time // 0 for none
+	Open    Time // the open due time; 0 for none
 	Hold    TickHold
-	// Schedule, TimeZone and Zone are those by which due times are counted from Through on. Zone is the hash of the rules;
-	// empty for UTC.
+	// Schedule, TimeZone and Zone define the due times after Through. Zone is the hash of the zone rules; empty for
+	// UTC.
 	Schedule string
 	TimeZone *string
 	Zone     string
-	Closed   bool // the CronJob is deleted, or is being deleted: there are no more due times
+	Closed   bool // the CronJob is deleted, or is being deleted: it has no further due times
 }
 
 // Notice is a Kubernetes Event about a CronJob, by its reason (C-200). Message is evidence.

@@ -7,24 +7,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CreateJob asks for a Job of a CronJob (C-150 to C-156). The executor takes the template from the object, by its hash,
-// and says RefusedTemplate when the CronJob has another one by now.
+// CreateJob asks for a Job of a CronJob (C-150 to C-156). The executor takes the template from the CronJob object by
+// its hash. It answers RefusedTemplate when the object now has another template.
 type CreateJob struct {
 	Name     string
-	Due      Time   // the instant for which it is; 0 for a run that was asked for
+	Due      Time   // the due time that the Job runs for; 0 for a manual run
 	Template string // hash of the jobTemplate
 	Stamp    string // annotation of its due time (C-154); empty for none
-	Trigger  string // value of the annotation that asked for the run; the Job is marked as made by hand then
+	Trigger  string // value of the annotation that asked for the run; the Job is then marked as created by hand
 }
 
-// DeleteRun asks that a Job of a CronJob be deleted, and its pods in the background (C-124, C-147).
+// DeleteRun asks for the deletion of a Job of a CronJob, and of its pods in the background (C-124, C-147).
 type DeleteRun struct {
-	Job       types.UID
-	Name      string
-	Replacing bool // another one is to run in its place; else there are more finished Jobs than are kept
+	Job  types.UID
+	Name string
+	// The policy is Replace and another Job takes its place; false: more finished Jobs exist than the history limit
+	// keeps
+	Replacing bool
 }
 
-// WriteCronStatus asks that the status of a CronJob be written whole (C-171).
+// WriteCronStatus asks for a write of the whole status of a CronJob (C-171).
 type WriteCronStatus struct {
 	Base                      uint64 // resourceVersion that the CronJob must still have
 	Active                    []RunName
@@ -34,12 +36,12 @@ type WriteCronStatus struct {
 // ReadCronJob asks for a live read of the CronJob. The answer arrives as an observation (C-103).
 type ReadCronJob struct{}
 
-// ReadRun asks for a live read of a Job by its name. A Job of the CronJob arrives as an observation (C-109, C-147,
-// C-160).
+// ReadRun asks for a live read of a Job by its name. If it is a Job of the CronJob, it arrives as an observation
+// (C-109, C-147, C-160).
 type ReadRun struct {
-	Job       types.UID // that it is known by; empty when it is not known
+	Job       types.UID // its known UID; empty when unknown
 	Name      string
-	Replacing bool // another one is to run in its place
+	Replacing bool // another Job is to take its place
 }
 
 func (*CreateJob) Traits() *Traits       { return &traits[CommandCreateJob] }
@@ -70,7 +72,7 @@ func (c *ReadCronJob) phrase(func(types.UID) string) string { return c.Traits().
 
 func (c *ReadRun) phrase(func(types.UID) string) string { return c.Traits().Verb + " " + c.Name }
 
-// aboutRun is what a command about a Job of a CronJob says of it.
+// aboutRun holds the fields that commands about a Job of a CronJob have in common.
 type aboutRun struct {
 	name      string
 	uid       types.UID
@@ -82,10 +84,10 @@ func (c *CreateJob) run() aboutRun { return aboutRun{name: c.Name, due: c.Due} }
 func (c *DeleteRun) run() aboutRun { return aboutRun{c.Name, c.Job, 0, c.Replacing} }
 func (c *ReadRun) run() aboutRun   { return aboutRun{c.Name, c.Job, 0, c.Replacing} }
 
-// RunNameOf is the name of the Job that a command with TargetRun is about; empty for all others.
+// RunNameOf returns the name of the Job that a command with TargetRun is about; empty for all others.
 func RunNameOf(c Command) string { return runOf(c).name }
 
-// runOf is what a command says of the Job of a CronJob that it is about; zero for all others.
+// runOf returns the Job that a command with TargetRun is about; zero for all others.
 func runOf(c Command) aboutRun {
 	if about, ok := c.(interface{ run() aboutRun }); ok {
 		return about.run()

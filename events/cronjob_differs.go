@@ -1,7 +1,8 @@
 package events
 
-// Differs are the fields of a CronJob's spec that differ, by their names in JSON. The redacted text of the jobTemplate
-// does not count: it grows when a program knows more fields of the same template.
+// Differs returns the fields of the spec in which two versions of a CronJob differ, by their JSON names. It compares
+// the hash of the whole jobTemplate, never the redacted text, because a newer program may know more fields of the same
+// template.
 func (f *CronJobSeen) Differs(other *CronJobSeen) (fields []string) {
 	for _, field := range []struct {
 		name    string

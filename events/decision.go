@@ -6,25 +6,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Decision has the steps that one turn decided for one Job or CronJob. A decision without steps is not written.
+// Decision holds the steps that one turn decided for one Job or CronJob. A decision without steps is not written.
 type Decision struct {
 	Steps        []Step
 	RulesVersion uint32
 }
 
-// Step is the outcome of one rule: the commands it asks for and why. Sentence is evidence.
+// Step is the outcome of one rule: its commands and the reason for them. Sentence is evidence.
 type Step struct {
 	Stage, Rule string
 	Reason      Reason
 	Sentence    string
 	Commands    []Command
-	Cron        *CronStep `json:",omitempty"` // what it says of a CronJob beside its commands; nil for nothing
+	Cron        *CronStep `json:",omitempty"` // changes of a CronJob in addition to the commands; nil for none
 }
 
 // Reason is one of the documented constants of package reconciler.
 type Reason string
 
-// Commands are the decision's commands in their order: the place of each in the slice is the place in its name.
+// Commands returns the decision's commands in order. The index of a command in the slice is CommandID.Place.
 func (d *Decision) Commands() []Command {
 	var all []Command
 	for _, s := range d.Steps {
@@ -33,7 +33,7 @@ func (d *Decision) Commands() []Command {
 	return all
 }
 
-// CommandID names a command: the record that decided it and its place there.
+// CommandID names a command by the record that decided it and its index there.
 type CommandID struct {
 	Decided Sequence
 	Place   uint32
@@ -43,31 +43,32 @@ type CommandID struct {
 type StatusChange struct {
 	Active, Ready, Terminating *int32
 	Succeeded, Failed          *int32
-	AddSucceeded, AddFailed    []types.UID // join the uncounted lists, in order
-	Counted                    []types.UID // leave the uncounted lists for the counters
-	CompleteIndexes            string      // join the completed set; the API's text form
-	FailIndexes                string      // join the failed set
-	TrimTo                     *int32      // indexes from here on leave both sets
-	SetFailedIndexes           bool        // the failed set is present from now on, be it empty
-	ClearFailedIndexes         bool        // it is absent from now on
-	InitUncounted              bool        // the object of uncounted pods appears
+	AddSucceeded, AddFailed    []types.UID // appended to the uncounted lists, in order
+	Counted                    []types.UID // moved from the uncounted lists to the counters
+	CompleteIndexes            string      // added to the completed set, in the API's text form
+	FailIndexes                string      // added to the failed set
+	TrimTo                     *int32      // indexes from this one on leave both sets
+	SetFailedIndexes           bool        // the failed set is present after the write, even if empty
+	ClearFailedIndexes         bool        // the failed set is absent after the write
+	InitUncounted              bool        // uncountedTerminatedPods is present after the write
 	StartTime, CompletionTime  Time
 	ClearStartTime             bool
 	Conditions                 []JobCondition // set by type; messages are evidence
 }
 
-// Ending is how a command ended.
+// Ending is the outcome of a command.
 type Ending uint8
 
-// The endings. A command that has none is in flight.
+// The endings. A command without one is in flight.
 const (
-	Done           Ending = 1 // the server confirmed it
-	Refused        Ending = 2 // the server refused it; nothing happened
-	OutcomeUnknown Ending = 3 // outcome unknown: a time-out, a lost connection, a crash
-	Withdrawn      Ending = 4 // the executor gave it back unsent
+	Done    Ending = 1 // the server confirmed it
+	Refused Ending = 2 // the server refused it; nothing happened
+	// No answer came (time-out, lost connection, crash): the command may have been carried out
+	OutcomeUnknown Ending = 3
+	Withdrawn      Ending = 4 // the executor returned it unsent
 )
 
-// String is the ending as people read it.
+// String returns the ending in words for people.
 func (e Ending) String() string {
 	switch e {
 	case Done:
@@ -82,7 +83,7 @@ func (e Ending) String() string {
 	return "in flight"
 }
 
-// RefusalClass groups refusals by what helps against them.
+// RefusalClass groups refusals by their remedy.
 type RefusalClass uint8
 
 // The classes of refusals.
@@ -90,13 +91,13 @@ const (
 	RefusedConflict             RefusalClass = 1  // the object changed meanwhile
 	RefusedNotFound             RefusalClass = 2  // the object is gone
 	RefusedNameTaken            RefusalClass = 3  // another object has the name
-	RefusedInvalid              RefusalClass = 4  // the server found the object invalid
-	RefusedForbidden            RefusalClass = 5  // not allowed: rights or policy
+	RefusedInvalid              RefusalClass = 4  // validation failed
+	RefusedForbidden            RefusalClass = 5  // rights or an admission policy forbid it
 	RefusedQuota                RefusalClass = 6  // a quota is used up
 	RefusedNamespaceTerminating RefusalClass = 7  // the namespace is being deleted
-	RefusedTooManyRequests      RefusalClass = 8  // the server asks for patience
-	RefusedServer               RefusalClass = 9  // the server failed, and said so before doing anything
-	RefusedTemplate             RefusalClass = 10 // the template that was decided on is no longer the Job's
+	RefusedTooManyRequests      RefusalClass = 8  // the server is overloaded and asks to wait
+	RefusedServer               RefusalClass = 9  // the server failed, and said so before it did anything
+	RefusedTemplate             RefusalClass = 10 // the Job no longer has the template that the decision used
 )
 
 var refusalNames = [...]string{
@@ -104,7 +105,7 @@ var refusalNames = [...]string{
 	"TooManyRequests", "Server", "Template",
 }
 
-// String is the class as people read it.
+// String returns the name of the class.
 func (c RefusalClass) String() string {
 	if int(c) < len(refusalNames) {
 		return refusalNames[c]
@@ -112,36 +113,36 @@ func (c RefusalClass) String() string {
 	return "Unknown"
 }
 
-// Passing reports whether a command that was refused for this reason may be accepted as it is another time. It is true
-// of 0, the class of a try that was not refused.
+// Passing reports whether the same command may succeed later. It is true for 0, the class of a try that was not
+// refused.
 func (c RefusalClass) Passing() bool {
 	return c != RefusedNotFound && c != RefusedNameTaken && c != RefusedTemplate
 }
 
-// CommandEnded is how a command ended. The server's words are evidence.
+// CommandEnded is the outcome of a command. The server's message is evidence.
 type CommandEnded struct {
 	Command    CommandID
 	Ending     Ending
 	UID        types.UID // of the object, when done
 	Version    uint64    // of the object, when done
 	Class      RefusalClass
-	RetryAfter time.Duration // the server's wish
+	RetryAfter time.Duration // from the server's answer
 	Sent       bool          // the request may have reached the server
-	Over       bool          // of unknown end: the API server answered, so it works on the request no longer
-	Written    Time          // when the server stored it, by its clock, in whole seconds; 0 where it is not known or not asked for
+	Over       bool          // for OutcomeUnknown: the API server answered, so it no longer works on the request
+	Written    Time          // when the server stored the object, by its clock, in whole seconds; 0 when unknown or not needed
 
-	// What the command was, and for whom.
+	// The fields below repeat the command and its target.
 	Type    CommandKind
-	Ordinal uint64    // of the pod that was to be created or looked for; 0 for other types
-	Pod     types.UID // that was to be changed; empty for other types
-	// Run is the Job of a CronJob that was to be deleted or read; empty where it was not known, and for other types. Due
-	// is the instant for which one was to be created, Replacing as in the command. Evidence.Name is the name of the Job.
+	Ordinal uint64    // ordinal of the pod to create or look for; 0 for other types
+	Pod     types.UID // the pod to change; empty for other types
+	// Run is the Job of a CronJob to delete or read; empty when it is unknown, and for other types. Due is the due time
+	// of a Job to create. Replacing is the field of the command. Evidence.Name is the name of the Job.
 	Run       types.UID `json:",omitempty"`
 	Due       Time      `json:",omitempty"`
 	Replacing bool      `json:",omitempty"`
 }
 
-// Ended gives the end of the task, with the fields that are known before it begins.
+// Ended returns the record of the task's end. It fills in the fields that are known before the task begins.
 func (t *Task) Ended(how Ending) CommandEnded {
 	ordinal, _ := OrdinalOf(t.Command)
 	run := runOf(t.Command)

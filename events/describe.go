@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Describe names the purpose of a command in a few words, for people. It quotes no text that others wrote.
+// Describe returns the purpose of a command in a few words, for people. The text contains nothing that users wrote.
 func Describe(c Command) string {
 	return Phrase(c, func(pod types.UID) string { return string(pod) })
 }
 
-// Phrase is Describe with pods called what pod says.
+// Phrase is Describe, with pod giving the name of a pod.
 func Phrase(c Command, pod func(types.UID) string) string { return c.phrase(pod) }
 
 func describeChange(c *StatusChange) string {

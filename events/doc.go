@@ -1,16 +1,26 @@
-// Package events says what can happen to Jobs and how it is written down.
+// Package events defines the records of the log: what can happen to Jobs, and how it is stored.
 //
-// A [Record] is one entry of the log: a [Header] that is fixed for ever, [Facts], which are all that a decision
-// reads, and [Evidence], which is what people want to know beside them. Records come in batches, one per turn of the
-// controller's loop, and a batch is atomic. Invariants:
+// A [Record] has three parts. The [Header] gives its place in the log; its wire form never changes. [Facts] hold all
+// that a decision reads. [Evidence] holds what people want to know besides: names, messages, free text. For example, a
+// record of a failed pod has the phase and the exit code as facts, and the termination message as evidence.
 //
-//   - Sequences are dense and begin with 1; a [Stream] links its records through Header.Previous.
-//   - All records of a [Batch] bear one time, and only the last bears the end mark.
-//   - [Encode] and [Decode] are inverse, and the same record encodes to the same bytes, so decisions compare by bytes.
-//   - The [Chain] covers the header bytes and the salted digests of both parts: evidence can be erased, and it verifies.
+// One turn of the controller's loop appends one [Batch] of records, which is stored whole or not at all.
 //
-// The package does no I/O and knows no clock. wire.go and its neighbours are the only translators between these types
-// and the generated ones under proto/gen.
+//	stored, err := events.AppendRecord(nil, &record)
+//	record, err := events.DecodeRecord(stored)
+//	next, err := hash.Next(stored) // chain value after the record
 //
-// Read record.go first, then kind.go, then projector.
+// Invariants:
+//
+//   - Sequences are dense and begin with 1. Header.Previous links the records of one [Stream].
+//   - All records of a [Batch] have the same time, and only the last one has the end mark.
+//   - [AppendRecord] and [DecodeRecord] are inverse. The same record always encodes to the same bytes, so two decisions
+//     are equal when their bytes are.
+//   - The chain of [Hash] values covers the header bytes and the salted digests of facts and evidence. So evidence can
+//     be erased, and the chain still verifies.
+//
+// The package does no I/O and reads no clock. Only wire.go and the files named wire_ translate between these types and
+// the generated ones under proto/gen.
+//
+// Read record.go first, then kind.go, then package projector.
 package events

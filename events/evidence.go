@@ -2,65 +2,66 @@ package events
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Evidence is what people want to know beside the facts. Decisions never read it. Texts are bounded by who makes them.
+// Evidence holds what people want to know in addition to the facts. No decision reads it. The writer of each text
+// bounds its size.
 type Evidence struct {
 	Namespace, Name string // of the object that the record is about
 	Node            string // that a pod was assigned to
 	Reason, Message string // text that others wrote: the pod's status, the API server's error
-	Sentence        string // our words, for people
+	Sentence        string // our own words, for people
 	Containers      []ContainerEnd
 	Template        []byte // a redacted pod template, as JSON
-	State           []byte // the names that belong to a stored state
-	Owner           string // the name of the Job that owns a pod, where the stream does not know it yet
-	// PassedOver is how many versions of the object were seen and not recorded since its record before: its namespace had
-	// used up its share of the log (Settings.NamespaceBudget), or only what it waits for had changed, too often.
+	State           []byte // the names that belong to a StoredState
+	Owner           string // name of the Job that owns a pod, when the stream does not know it yet
+	// PassedOver counts the versions of the object that were seen and not recorded since its last record: its namespace
+	// had used up its budget (Settings.NamespaceBudget), or only Waiting had changed, too often.
 	PassedOver uint64
 
-	Running    Time            // since when all regular containers of a pod run, by the node's clock; 0 when they do not
-	Conditions []ConditionText // conditions of a pod that say why
-	Waits      []ContainerWait // containers of a pod that wait, and say why
-	Finalizers []string        // of an object that is being deleted: who else keeps it
-	Gates      []string        // scheduling gates of a pod, by their names: it is not scheduled before all are taken off
-	StillRun   []string        // containers of a pod that run although a regular one has ended for good: the pod does not end before them
-	Origin     *Origin         // where a Job comes from, in the first record of its object; nil for nothing to tell
-	// Admitted are the fields of a new pod's spec in which it differs from the Job's pod template, by what admission
-	// changed: names with + for what was added and - for what was taken away; the name of an image has both behind it
-	// ("containers[main].image a → b"). One empty name says that there are none; no name at all, that they are those of
-	// the pod before it of its Job.
+	Running    Time            // since when all regular containers of a pod run, by the node's clock; 0 when not all run
+	Conditions []ConditionText // conditions of a pod that have a reason
+	Waits      []ContainerWait // containers of a pod that wait with a reason
+	Finalizers []string        // finalizers of an object that is being deleted, which keep it
+	Gates      []string        // names of a pod's scheduling gates: the pod is not scheduled until all are removed
+	// Containers that still run after a regular container has ended for good: the pod ends after them
+	StillRun []string
+	Origin   *Origin // the origin of a Job, in the first record of its object; nil for nothing to tell
+	// Admitted lists what admission changed in the spec of a new pod, compared with the Job's pod template. A leading +
+	// marks an added name, - a removed one. An image has both values: "containers[main].image a → b". One empty name
+	// means no change. An empty list means the same changes as the pod of this Job recorded before.
 	Admitted []string
-	Edit     *Edit // who made the Job, or changed its spec, as far as the object tells; nil for unknown
+	Edit     *Edit // the client that created the Job or changed its spec, as far as the object tells; nil for unknown
 }
 
-// Origin is where a Job comes from.
+// Origin describes where a Job comes from.
 type Origin struct {
-	Kind, Name   string // of its controller, such as a CronJob; empty when it has none
+	Kind, Name   string // of its controller, such as a CronJob; empty for none
 	UID          types.UID
-	GenerateName string        // the stem of its own name, when the API server completed it
-	Labels       []ObjectLabel // those that the operator wants to keep, by name
-	Traceparent  string        // the W3C trace context in its annotation of that name
+	GenerateName string        // metadata.generateName, when the API server completed the name
+	Labels       []ObjectLabel // the labels that the operator chose to keep, by name
+	Traceparent  string        // W3C trace context, from the annotation of that name
 }
 
 // ObjectLabel is a label of an object.
 type ObjectLabel struct{ Name, Value string }
 
-// Edit is who changed an object, as its managed fields say: the newest entry that covers the change.
+// Edit identifies the client that changed an object: the newest entry of metadata.managedFields that covers the change.
 type Edit struct {
 	Manager   string // field manager, such as kubectl-edit
 	Operation string // Update or Apply
 	Time      Time   // by the API server's clock, in whole seconds
 }
 
-// ContainerKind says which of a pod's containers it is.
+// ContainerKind is the kind of a container of a pod.
 type ContainerKind uint8
 
-// The kinds.
+// The kinds of containers.
 const (
 	RegularContainer ContainerKind = 0
 	InitContainer    ContainerKind = 1
 	SidecarContainer ContainerKind = 2 // an init container that runs beside the regular ones
 )
 
-// String is the kind in a word.
+// String returns the kind in one word.
 func (k ContainerKind) String() string {
 	switch k {
 	case RegularContainer:
@@ -73,46 +74,46 @@ func (k ContainerKind) String() string {
 	return "unknown"
 }
 
-// ContainerEnd is how one container of a pod ended last.
+// ContainerEnd describes the last end of a container.
 type ContainerEnd struct {
 	Name              string
 	ExitCode          int32
 	Reason, Message   string
 	Kind              ContainerKind
-	Started, Finished Time   // by the node's clock, in whole seconds; 0 where it does not say
-	Restarts          uint32 // how often it was started again
-	Again             bool   // it runs or waits again
-	MessageWithheld   bool   // its message, or all but the first line, was not kept (run --keep-messages)
+	Started, Finished Time   // by the node's clock, in whole seconds; 0 when the kubelet reports none
+	Restarts          uint32 // number of restarts
+	Again             bool   // the container has been started again: it runs or waits
+	MessageWithheld   bool   // the message, or all but its first line, was not kept (run --keep-messages)
 }
 
-// Lost reports whether nobody saw how the container ended: its kubelet or its runtime found no trace of it, and the
-// exit code, the message and one restart are made up. Of a pod that is deleted before its containers start a kubelet
-// says so, too.
+// Lost reports whether the end of the container was not observed: the kubelet or the runtime found no trace of it. The
+// exit code, the message and one restart are then made up. A kubelet also reports this for a pod that is deleted before
+// its containers start.
 func (c *ContainerEnd) Lost() bool {
 	switch c.Reason {
-	case "ContainerStatusUnknown": // of a kubelet, with 137
+	case "ContainerStatusUnknown": // by the kubelet, with exit code 137
 		return true
-	case "Unknown": // of containerd, with 255
+	case "Unknown": // by containerd, with exit code 255
 		return c.ExitCode == 255
 	}
 	return false
 }
 
-// Ran reports whether the container ran. If so, its message may be the program's own. If it could not be started, the
-// message is the runtime's.
+// Ran reports whether the container ran. If it did, its message may be the program's own. If it could not be started,
+// the message is the runtime's.
 func (c *ContainerEnd) Ran() bool {
 	return !c.Lost() && c.Reason != "StartError" && c.Reason != "ContainerCannotRun"
 }
 
-// ContainerWait is why a container of a pod does not run, in the kubelet's words.
+// ContainerWait describes a container that does not run, in the kubelet's words.
 type ContainerWait struct {
 	Name, Reason, Message string
 	Kind                  ContainerKind
-	MessageWithheld       bool // as of a ContainerEnd
+	MessageWithheld       bool // as in ContainerEnd
 }
 
-// ConditionText has the reason and the message of a condition of a pod.
+// ConditionText holds the reason and the message of a pod's condition.
 type ConditionText struct {
 	Type, Status, Reason, Message string
-	Since                         Time // lastTransitionTime, by the clock of who set it
+	Since                         Time // lastTransitionTime, by the clock of the component that set it
 }

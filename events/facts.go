@@ -5,14 +5,14 @@ import (
 	"iter"
 )
 
-// FactTraits are the properties that all facts of one type share. A property of a single fact, such as the version that
-// was seen, is a method of its type in observed.go.
+// FactTraits holds the properties that all facts of one type share. A property of a single fact, such as the observed
+// version, is a method of its type in observed.go.
 type FactTraits struct {
-	Kinds []KindTraits   // of the records that have such facts; none for facts that stand in for others
-	About ObjectResource // the object that was observed; 0 when they are no observation of an object
+	Kinds []KindTraits   // kinds of the records with such facts; none for facts that stand in for others
+	About ObjectResource // the observed object; 0 when the facts are no observation of an object
 }
 
-// KindTraits are the properties that all records of one kind share.
+// KindTraits holds the properties that all records of one kind share.
 type KindTraits struct {
 	Kind     Kind
 	Name     string
@@ -20,13 +20,13 @@ type KindTraits struct {
 	Source   Source
 }
 
-// The values of KindTraits.Critical, to read in a row.
+// Names for the values of KindTraits.Critical.
 const (
 	critical  = true
 	skippable = false
 )
 
-// factType is the place of a type in factTraits. It is not stored.
+// factType is an index into factTraits. It is not stored.
 type factType uint8
 
 const (
@@ -72,7 +72,7 @@ const (
 	factUnknown
 )
 
-// factTraits has one row for each type of facts. Its column of wire forms is factParsers.
+// factTraits has one row for each type of facts. factParsers is its column of decoders.
 var factTraits = [...]FactTraits{
 	factLogCreated: {
 		Kinds: []KindTraits{{KindLogCreated, "LogCreated", critical, FromController}},
@@ -216,7 +216,7 @@ var factTraits = [...]FactTraits{
 	factUnknown: {},
 }
 
-// AllFactTraits yields the row of each type of facts.
+// AllFactTraits yields the rows of all types of facts.
 func AllFactTraits() iter.Seq[*FactTraits] {
 	return func(yield func(*FactTraits) bool) {
 		for i := range factTraits {
@@ -227,7 +227,7 @@ func AllFactTraits() iter.Seq[*FactTraits] {
 	}
 }
 
-// TraitsOf gives the row of the facts' type; nil when there are no facts.
+// TraitsOf returns the row of the facts' type; nil for nil facts.
 func TraitsOf(f Facts) *FactTraits {
 	if f == nil {
 		return nil
@@ -235,16 +235,16 @@ func TraitsOf(f Facts) *FactTraits {
 	return &factTraits[f.facts()]
 }
 
-// maxKind is the highest number of a kind.
+// maxKind is the highest kind number.
 const maxKind = KindPassedOver
 
-// kindRow is a kind's place in factTraits.
+// kindRow joins the traits of a kind with its fact type.
 type kindRow struct {
 	*KindTraits
 	facts factType
 }
 
-// kinds is factTraits by kind. A number between two kinds has a row that is zero.
+// kinds is factTraits indexed by kind. A number without a kind has a zero row.
 var kinds = func() (all [maxKind + 1]kindRow) {
 	for i := range factTraits {
 		for j := range factTraits[i].Kinds {
@@ -255,7 +255,7 @@ var kinds = func() (all [maxKind + 1]kindRow) {
 	return all
 }()
 
-// row is the kind's; zero for a kind that this program does not know.
+// row returns the row of the kind; zero for a kind that this program does not know.
 func (k Kind) row() kindRow {
 	if k > maxKind {
 		return kindRow{}
@@ -266,7 +266,7 @@ func (k Kind) row() kindRow {
 // Known reports whether this program knows the kind.
 func (k Kind) Known() bool { return k.row().KindTraits != nil }
 
-// Facts is the row of the facts that records of the kind have; that of Unknown for a kind that is not known.
+// Facts returns the row of the facts that records of this kind have. For an unknown kind it returns the row of Unknown.
 func (k Kind) Facts() *FactTraits { return &factTraits[k.facts()] }
 
 func (k Kind) facts() factType {
@@ -276,11 +276,11 @@ func (k Kind) facts() factType {
 	return k.row().facts
 }
 
-// Critical reports whether skipping a record of this kind could change a decision. Of a kind that is not known, only
-// the record's own header can say.
+// Critical reports whether skipping a record of this kind could change a decision. It is false for an unknown kind;
+// only the header of such a record can say (Header.Critical).
 func (k Kind) Critical() bool { return k.Known() && k.row().KindTraits.Critical }
 
-// Source says what leads to records of the kind; 0 for a kind that is not known.
+// Source returns the source of records of this kind; 0 for an unknown kind.
 func (k Kind) Source() Source {
 	if !k.Known() {
 		return 0
@@ -288,7 +288,7 @@ func (k Kind) Source() Source {
 	return k.row().KindTraits.Source
 }
 
-// String is the kind's name, or its number when it is not known.
+// String returns the name of the kind, or its number if it is unknown.
 func (k Kind) String() string {
 	if k.Known() {
 		return k.row().Name
@@ -296,7 +296,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint16(k))
 }
 
-// KindNamed finds a kind by its name.
+// KindNamed returns the kind with the given name; false if there is none.
 func KindNamed(name string) (Kind, bool) {
 	for k := range kinds {
 		if k := Kind(k); k.Known() && k.row().Name == name {

@@ -2,17 +2,18 @@ package events
 
 import pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 
-// GroupSeen has the Workload and the PodGroup that schedule a Job's pods together, as they were read (J-239 to J-248).
-// The names are evidence.
+// GroupSeen describes the Workload and the PodGroup by which a Job's pods are scheduled together, as a live read found
+// them (J-239 to J-248). The names are evidence.
 type GroupSeen struct {
-	Workloads      int32 // how many Workloads name the Job as what they are for
-	WorkloadUsable bool  // there is one, the Job controls it, and it has one template of a PodGroup
-	PodGroups      int32 // how many PodGroups were made of that Workload
-	PodGroupUsable bool  // there is one, and the Job controls it
-	Unavailable    bool  // the API server does not serve these objects, or not to us; of Kubernetes 1.36
-	MinCount       int32 `json:",omitempty"` // of the Workload's template and of the PodGroup; 0 for no gang, or where they differ
-	// Delegated: the Workload is of the Job's owner. WorkloadUsable then says that it has the template which the Job
-	// names.
+	Workloads      int32 // number of Workloads that name the Job as their controller reference
+	WorkloadUsable bool  // exactly one exists, the Job controls it, and it has one PodGroup template
+	PodGroups      int32 // number of PodGroups made from that Workload
+	PodGroupUsable bool  // exactly one exists, and the Job controls it
+	Unavailable    bool  // Kubernetes 1.36: the API server does not serve these objects, or denies access
+	// Of the Workload's template and of the PodGroup; 0 for no gang, or when the two differ
+	MinCount int32 `json:",omitempty"`
+	// Delegated: the Workload belongs to the Job's owner. WorkloadUsable then means that it has the PodGroup template
+	// that the Job names.
 	Delegated bool `json:",omitempty"`
 
 	Workload, PodGroup string

@@ -9,30 +9,29 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Names that the outside sees; they are for ever.
+// Names that clients of the API server see. They never change.
 const (
-	// CommandAnnotation on a pod names the create that made it, or the Job that adopted it.
+	// CommandAnnotation on a pod names the create that made the pod, or the Job that adopted it.
 	CommandAnnotation = "jobledger.dev/command"
-	// SealAnnotation on a pod that a create made shows that the command annotation was written by who has the log's key:
-	// see Key.Seal.
+	// SealAnnotation on a created pod proves that the writer of the command annotation has the log's key; see Key.Seal.
 	SealAnnotation = "jobledger.dev/command-seal"
-	// TermAnnotation on what a controller created is the term in which it did. It is no part of the command's identity: a
-	// create that is tried again in a later term is the same one.
+	// TermAnnotation on an object is the term in which a controller created it. It is not part of the command's
+	// identity: a create that is retried in a later term is the same create.
 	TermAnnotation = "jobledger.dev/term"
-	// TemplateAnnotation on a pod is the hash of the template it was made from.
+	// TemplateAnnotation on a pod is the hash of the pod template that it was created from.
 	TemplateAnnotation = "jobledger.dev/template"
 	// ManagedBy is the value of spec.managedBy that gives a Job to this controller.
 	ManagedBy = "jobledger.dev/job-controller"
 	// BuiltinManagedBy is the reserved value of the built-in controller (J-005).
 	BuiltinManagedBy = "kubernetes.io/job-controller"
-	// TrackingFinalizer keeps a pod of a Job with ManagedBy until it is counted.
+	// TrackingFinalizer keeps a pod until it is counted, if its Job's spec.managedBy is ManagedBy.
 	TrackingFinalizer = "jobledger.dev/job-tracking"
-	// BuiltinTrackingFinalizer keeps a pod of any other Job (O-061).
+	// BuiltinTrackingFinalizer keeps the pods of all other Jobs until they are counted (O-061).
 	BuiltinTrackingFinalizer = "batch.kubernetes.io/job-tracking"
 )
 
-// FinalizerFor is the tracking finalizer of pods whose Job has that managedBy: it follows the Job, not the mode (design
-// §9).
+// FinalizerFor returns the tracking finalizer of the pods of a Job with this spec.managedBy. It depends on the Job
+// alone, not on the controller's mode (design §9).
 func FinalizerFor(managedBy string) string {
 	if managedBy == ManagedBy {
 		return TrackingFinalizer
@@ -46,17 +45,17 @@ type Identity struct {
 	Epoch uint64
 }
 
-// String is "<log ID>.<epoch>".
+// String returns "<log ID>.<epoch>".
 func (id Identity) String() string { return id.LogID + "." + strconv.FormatUint(id.Epoch, 10) }
 
-// CommandOf is the annotation of the pod that the Job's create with that ordinal makes; with 0, of a pod that it
-// adopts.
+// CommandOf returns the value of CommandAnnotation for the pod that the Job's create with this ordinal makes. Ordinal 0
+// stands for a pod that the Job adopts.
 func (id Identity) CommandOf(job types.UID, ordinal uint64) string {
 	return id.String() + "/" + string(job) + "/" + strconv.FormatUint(ordinal, 10)
 }
 
-// ParseCommand parses a command annotation. ok is false for another shape, and for an ordinal higher than any create
-// can have: otherwise a user who may write pods could use up the ordinals of the creates to come.
+// ParseCommand parses a value of CommandAnnotation. ok is false for any other text, and for an ordinal above the
+// highest that a create can have: a user who may write pods could otherwise use up the ordinals of later creates.
 func ParseCommand(annotation string) (id Identity, job types.UID, ordinal uint64, ok bool) {
 	life, rest, ok1 := strings.Cut(annotation, "/")
 	uid, number, ok2 := strings.Cut(rest, "/")
@@ -73,16 +72,17 @@ func ParseCommand(annotation string) (id Identity, job types.UID, ordinal uint64
 }
 
 const (
-	ordinalBits   = 62
-	nameAlphabet  = "bcdfghjklmnpqrstvwxz2456789" // what Kubernetes uses for generated names: 27 characters
-	nameSuffix    = 5
-	nameSpace     = 27 * 27 * 27 * 27 * 27 // a power of 3, so every multiplier that 3 does not divide is a bijection
+	ordinalBits  = 62
+	nameAlphabet = "bcdfghjklmnpqrstvwxz2456789" // the 27 characters that Kubernetes uses for generated names
+	nameSuffix   = 5
+	// A power of 3, so each multiplier that is not divisible by 3 is a bijection
+	nameSpace     = 27 * 27 * 27 * 27 * 27
 	maxNamePrefix = 63 - nameSuffix
 )
 
-// PodName gives the name of the pod that a create makes: prefix (J-064), cut to 58 bytes, and five characters, which
-// are a bijection of the ordinal, keyed by the life of the log and the Job. So two creates of a Job never share a name,
-// and a create that is tried twice finds its own pod.
+// PodName returns the name of the pod that a create makes: prefix (J-064), cut to 58 bytes, and a suffix of five
+// characters. The suffix is a bijection of the ordinal, keyed by the life of the log and the Job. So two creates of a
+// Job never share a name, and a create that is retried finds its own pod.
 func (id Identity) PodName(job types.UID, prefix string, ordinal uint64) string {
 	if len(prefix) > maxNamePrefix {
 		prefix = prefix[:maxNamePrefix]

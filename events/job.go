@@ -14,32 +14,35 @@ type JobSeen struct {
 	Generation int64
 	Created    Time
 	Deleted    Time // deletionTimestamp; 0 when it is not being deleted
-	Managed    bool // this controller is to run it, by its mode and the Job's managedBy
+	Managed    bool // this controller runs the Job, by its mode and the Job's managedBy
 	ManagedBy  string
 	Spec       string   // hash of the spec's content
 	SpecAt     Sequence // the record that stores the content
-	// Status as the object shows it; nil when it equals what the log knows already, or Confirms tells it.
+	// Status is the observed status. It is nil when it equals the status that the log already knows, or when Confirms
+	// implies it.
 	Status *JobStatus
-	// Confirms names the status write in flight whose result the object shows; zero for none.
+	// Confirms names the status write in flight that the observed status is the result of; zero for none.
 	Confirms CommandID
-	// BuiltinWrote is when kube-controller-manager last wrote the status, by the API server's clock; 0 when it never did,
-	// and in other modes than ModeAll.
+	// BuiltinWrote is when kube-controller-manager last wrote the status, by the API server's clock. It is 0 if it
+	// never did, and in all modes but ModeAll.
 	BuiltinWrote Time
 	Parent       Parent `json:",omitempty"`
 }
 
-// Parent says whether a controller owns a Job, as the making of Workloads and PodGroups asks (J-240).
+// Parent tells whether a controller owns a Job, which decides about its Workload and PodGroup (J-240).
 type Parent uint8
 
-// What may be known of a Job's owner.
+// The values of Parent.
 const (
-	ParentUnknown   Parent = 0 // nobody looked: groups are not made, or not by the rules of Kubernetes 1.37
-	ParentNone      Parent = 1 // no controller owns the Job
-	ParentOther     Parent = 2 // a controller does
-	ParentDelegates Parent = 3 // a controller does, and has the Job's controller make a PodGroup after a template of its Workload
+	ParentUnknown Parent = 0 // not looked at: groups are not made, or not by the rules of Kubernetes 1.37
+	ParentNone    Parent = 1 // no controller owns the Job
+	ParentOther   Parent = 2 // a controller owns the Job
+	// A controller owns the Job, and delegates to the Job's controller: it makes a PodGroup from a template of the
+	// owner's Workload
+	ParentDelegates Parent = 3
 )
 
-// String is what JSON says of it.
+// String returns the value as it is written in JSON.
 func (p Parent) String() string { return nameOf(p, "unknown", "none", "other", "delegates") }
 
 func nameOf[N ~uint8](n N, names ...string) string {
@@ -49,14 +52,14 @@ func nameOf[N ~uint8](n N, names ...string) string {
 	return "unknown"
 }
 
-// JobGone says that the Job object was deleted, or (Missed) was absent from a complete list.
+// JobGone records that the Job was deleted, or (Missed) was absent from a complete list.
 type JobGone struct {
 	Version uint64
 	Missed  bool
 }
 
-// JobSpec is the part of a Job's spec that decisions read, once per content and file. Nil means that the field is
-// unset.
+// JobSpec holds the fields of a Job's spec that decisions read. Each content is stored once per file. Nil means an
+// unset field.
 type JobSpec struct {
 	Hash                    string
 	Parallelism             *int32
@@ -71,27 +74,29 @@ type JobSpec struct {
 	PodReplacementPolicy    string
 	RestartPolicy           string
 	ManualSelector          bool
-	Selector                string // JSON of the user's selector; empty for the generated one
-	PodFailurePolicy        string // the API's JSON; empty for none
-	SuccessPolicy           string // the API's JSON; empty for none
-	Template                string // hash of the pod template as it is, not of the redacted one
-	SchedulingGroup         bool   `json:",omitempty"` // the pod template names a scheduling group of its own
-	Redacted                string `json:",omitempty"` // hash of the redacted template, which a JobTemplate names
-	Policies                string `json:",omitempty"` // hash of selector and policies, which a JobPolicies has; empty for none of them
-	Key                     string `json:",omitempty"` // ID of the key of Hash, Template and Scheduling
-	// Scheduling is the hash of spec.scheduling but for gang.minCount; empty when the Job has no such field.
+	Selector                string // the user's selector as JSON; empty for the generated one
+	PodFailurePolicy        string // as JSON of the API; empty for none
+	SuccessPolicy           string // as JSON of the API; empty for none
+	Template                string // hash of the whole pod template, not of the redacted one
+	SchedulingGroup         bool   `json:",omitempty"` // the pod template names a scheduling group itself
+	// Hash of the redacted pod template, the Hash of a JobTemplate record
+	Redacted string `json:",omitempty"`
+	// Hash of selector and policies, the Hash of a JobPolicies record; empty if the Job has none of them
+	Policies string `json:",omitempty"`
+	Key      string `json:",omitempty"` // ID of the key that made Hash, Template and Scheduling
+	// Scheduling is the hash of spec.scheduling without gang.minCount; empty when the field is unset.
 	Scheduling       string `json:",omitempty"`
-	SchedulingPolicy string `json:",omitempty"` // PolicyBasic or PolicyGang; empty where spec.scheduling names none
-	MinCount         *int32 `json:",omitempty"` // of a gang
+	SchedulingPolicy string `json:",omitempty"` // PolicyBasic or PolicyGang; empty when spec.scheduling names none
+	MinCount         *int32 `json:",omitempty"` // minCount of a gang
 }
 
-// The policies of spec.scheduling, as [JobSpec] has them.
+// The values of SchedulingPolicy in [JobSpec].
 const (
 	PolicyBasic = "Basic"
 	PolicyGang  = "Gang"
 )
 
-// Apart gives the spec as a record stores it: without the fields that JobPolicies holds.
+// Apart returns the spec as a record stores it: without the fields that its JobPolicies record holds.
 func (s *JobSpec) Apart() *JobSpec {
 	if s.Policies == "" {
 		return s
@@ -101,14 +106,14 @@ func (s *JobSpec) Apart() *JobSpec {
 	return &apart
 }
 
-// Whole is the spec with what its JobPolicies have.
+// Whole returns the spec with the fields of p: the inverse of Apart.
 func (s *JobSpec) Whole(p *JobPolicies) *JobSpec {
 	whole := *s
 	whole.Selector, whole.PodFailurePolicy, whole.SuccessPolicy = p.Selector, p.PodFailurePolicy, p.SuccessPolicy
 	return &whole
 }
 
-// Differs names the fields of the API in which s and o differ, as JSON spells them.
+// Differs returns the fields of the API in which s and o differ, by their JSON names.
 func (s *JobSpec) Differs(o *JobSpec) []string {
 	return differing(
 		field{"parallelism", equal(s.Parallelism, o.Parallelism)},
@@ -133,13 +138,13 @@ func (s *JobSpec) Differs(o *JobSpec) []string {
 	)
 }
 
-// field is a field of a message, and whether it is the same in two of them.
+// field is a named field, and whether it is equal in two messages.
 type field struct {
 	name string
 	same bool
 }
 
-// differing names the fields that are not the same.
+// differing returns the names of the fields that are not equal.
 func differing(fields ...field) []string {
 	var names []string
 	for _, f := range fields {
@@ -152,29 +157,30 @@ func differing(fields ...field) []string {
 
 func equal[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
-// JobTemplate names a redacted pod template, once per content, namespace and file. Its text is Evidence.Template.
-// Without the text, only hash and size are stored.
+// JobTemplate names a redacted pod template. Each content is stored once per namespace and file. Evidence.Template
+// holds the text; when the text is too large, only Hash and Size are stored.
 type JobTemplate struct {
 	Hash string
-	Size uint64 // of the text in bytes, also of one that is not stored
+	Size uint64 // size of the text in bytes, even if the text is not stored
 }
 
-// JobPolicies are the parts of a spec that may be large and that cannot change, once per content, namespace and file.
+// JobPolicies holds the immutable parts of a spec that may be large. Each content is stored once per namespace and
+// file.
 type JobPolicies struct {
 	Hash                                      string
 	Selector, PodFailurePolicy, SuccessPolicy string // as in JobSpec
 }
 
-// Unset marks an optional number of a status that is not there.
+// Unset marks an optional number of a status that is absent.
 const Unset = -1
 
-// JobStatus is the status of a Job object. Ready and Terminating are Unset when the object has no such field.
+// JobStatus is the status of a Job. Ready and Terminating are Unset when the object lacks the field.
 type JobStatus struct {
 	Active, Ready, Terminating int32
 	Succeeded, Failed          int32
 	CompletedIndexes           string // the API's text form (J-041)
 	FailedIndexes              *string
-	HasUncounted               bool // the object of uncounted pods is present, be it empty
+	HasUncounted               bool // status.uncountedTerminatedPods is present, even if empty
 	UncountedSucceeded         []types.UID
 	UncountedFailed            []types.UID
 	StartTime, CompletionTime  Time
@@ -187,27 +193,27 @@ type JobCondition struct {
 	Since, Probed                 Time // lastTransitionTime, lastProbeTime
 }
 
-// StoredState is a stream's state with which it begins in a new file: the message JobState as package projector encodes
-// it. The names in it stand in Evidence.State.
+// StoredState is the state of a stream at the beginning of a new file: a JobState message, encoded by package
+// projector. The names in it are in Evidence.State.
 type StoredState struct{ Encoded []byte }
 
-// JobResumed touches a Job after a listing, so that it is decided.
+// JobResumed makes the loop decide about a Job after a listing.
 type JobResumed struct{}
 
-// TimerFired touches a Job because a wait of its has been served.
+// TimerFired makes the loop decide about a Job because a wait is over.
 type TimerFired struct{}
 
-// JobResult is how a Job ended.
+// JobResult is the result of a Job.
 type JobResult uint8
 
-// The results.
+// The results of a Job.
 const (
-	ResultNone     JobResult = 0 // it has not ended
+	ResultNone     JobResult = 0 // the Job has not ended
 	ResultComplete JobResult = 1
 	ResultFailed   JobResult = 2
 )
 
-// String is the condition that says so; empty for none.
+// String returns the type of the condition that gives the result; empty for none.
 func (r JobResult) String() string {
 	switch r {
 	case ResultComplete:
@@ -219,19 +225,19 @@ func (r JobResult) String() string {
 	return ""
 }
 
-// JobRetired says that nothing is left to do for a Job, and how it ended; a stub of it is kept until its object is
-// gone. In records of before results were recorded all fields are zero. Evidence.Sentence is the verdict in one line,
-// Evidence.Message the message of the condition Failed.
+// JobRetired records that nothing is left to do for a Job, and its result. A stub of the Job is kept until its object
+// is deleted. Evidence.Sentence is the verdict in one line, Evidence.Message the message of the condition Failed. All
+// fields are zero in records from before results were recorded.
 type JobRetired struct {
 	Result            JobResult
-	Reason            Reason // of the condition that says so
-	Succeeded, Failed int32  // as the status counts
-	// Started is the start time in the status, Finished the time of the condition. A Job that was suspended and resumed
-	// started when it was resumed last.
+	Reason            Reason // of the condition Complete or Failed
+	Succeeded, Failed int32  // counters of the status
+	// Started is the start time in the status, Finished the time of the condition. For a Job that was suspended and
+	// resumed, Started is the time of the last resume.
 	Started, Finished Time
 }
 
-// Differs names the fields in which f and o differ, as JSON spells them.
+// Differs returns the fields in which f and o differ, by their JSON names.
 func (f *JobRetired) Differs(o *JobRetired) []string {
 	return differing(
 		field{"result", f.Result == o.Result}, field{"reason", f.Reason == o.Reason},

@@ -1,9 +1,9 @@
 package events
 
-// Kind is the type of a record. Its numbers and names never change; record.proto describes each.
+// Kind is the type of a record. The numbers and names never change; record.proto describes each kind.
 type Kind uint16
 
-// The kinds, by their wire numbers.
+// The kinds, with their wire numbers.
 const (
 	KindLogCreated   Kind = 1
 	KindEpochChanged Kind = 2
@@ -59,17 +59,17 @@ const (
 	KindPassedOver       Kind = 54
 )
 
-// Source says what leads to records of a kind: by it the budget of a namespace bounds them.
+// Source is the origin of records of a kind. It decides how the budget of a namespace bounds them.
 type Source uint8
 
-// The sources.
+// The sources of records.
 const (
-	// FromObject: an observation of an object (Observation.Object). The loop holds back what comes too often.
+	// FromObject: an observation of an object (Observation.Object). The loop drops versions that come too often.
 	FromObject Source = 1
-	// WithObject: stored before the record of an object that names it, once per content and file.
+	// WithObject: content that the record of an object names, stored before that record, once per content and file.
 	WithObject Source = 2
-	// FromRecords: follows from records before it: a decision, the end of a command, a wait that is over.
+	// FromRecords: a consequence of earlier records: a decision, the end of a command, a wait that is over.
 	FromRecords Source = 3
-	// FromController: of the controller's own life: starts, listings, files. No user causes one.
+	// FromController: the life of the controller itself: starts, listings, files. No user causes such records.
 	FromController Source = 4
 )

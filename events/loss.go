@@ -6,35 +6,35 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// LossFound says that the log had records that it no longer has: a witness knows of them. The run ends with it, and
-// nothing is decided until an EpochChanged begins another life of the log.
+// LossFound records that a witness knows records that the log no longer has. It ends the run. Nothing is decided until
+// an EpochChanged begins a new epoch.
 type LossFound struct{ Loss }
 
-// Loss proves that a log had records that it lacks now, or that others stand in their place. A field is zero if the
-// witness does not know it.
+// Loss proves that the log lacks records that it once had, or that other records took their place. A field is zero if
+// the witness does not know it.
 type Loss struct {
 	Witness  Witness
-	Epoch    uint64    // in which the record was written
-	Sequence Sequence  // the newest record that the witness knows of
-	Hash     Hash      // the chain value behind it
-	Job      types.UID // of a pod: the Job, and which create of it made the pod
+	Epoch    uint64    // epoch in which the record was written
+	Sequence Sequence  // newest record that the witness knows
+	Hash     Hash      // chain value after that record
+	Job      types.UID // for a pod: its Job, and the ordinal of the create that made it
 	Ordinal  uint64
 	Pod      types.UID
 }
 
-// Witness is what tells of lost records.
+// Witness is a source outside the records that knows how far the log had got.
 type Witness uint8
 
 // The witnesses.
 const (
-	WitnessFiles  Witness = 1 // what stands beside the log: HEAD, CLOSED, a snapshot, an index, the offset of a consumer
+	WitnessFiles  Witness = 1 // a file beside the log: HEAD, CLOSED, a snapshot, an index, a consumer's offset
 	WitnessLease  Witness = 2
-	WitnessPod    Witness = 3 // the annotation of a pod that this log made
+	WitnessPod    Witness = 3 // the annotation of a pod that this log created
 	WitnessStream Witness = 4 // the NATS stream
 	WitnessCopy   Witness = 5 // the copy of the log (--copy-to)
 )
 
-// String is the witness as people read it.
+// String returns the witness in words for people.
 func (w Witness) String() string {
 	switch w {
 	case WitnessFiles:
@@ -51,7 +51,7 @@ func (w Witness) String() string {
 	return "unknown"
 }
 
-// String says it in a sentence.
+// String returns the proof as a sentence.
 func (l Loss) String() string {
 	switch {
 	case l.Witness == WitnessPod:

@@ -5,23 +5,25 @@ import (
 	"strings"
 )
 
-// Keep says how much is recorded of what containers write or others write of them: termination messages, which may be
-// the end of a container's log, and why a container waits. They are evidence: nothing is decided by them.
+// Keep selects how much is recorded of texts that containers write or that describe them: termination messages, which
+// may hold the end of a container's log, and the reasons why a container waits. They are evidence: no decision reads
+// them.
 type Keep uint8
 
-// The values.
+// The values of Keep.
 const (
 	KeepAll Keep = iota
 	KeepFirstLine
 	KeepNone
 )
 
-// KeepAnnotation is the annotation of a namespace that says how much is kept there, whatever is kept elsewhere.
+// KeepAnnotation on a namespace overrides how much is kept in that namespace.
 const KeepAnnotation = "jobledger.dev/keep-messages"
 
 var keeps = map[string]Keep{"all": KeepAll, "first-line": KeepFirstLine, "none": KeepNone}
 
-// ParseKeep reads the value of the flag and of the annotation.
+// ParseKeep parses a value of the flag --keep-messages or of KeepAnnotation. It returns KeepNone and an error for any
+// other text.
 func ParseKeep(text string) (Keep, error) {
 	k, ok := keeps[text]
 	if !ok {
@@ -30,7 +32,7 @@ func ParseKeep(text string) (Keep, error) {
 	return k, nil
 }
 
-// Of is what is kept of a message, and whether that is less than all of it.
+// Of returns the part of message that is kept. withheld reports whether that is less than the whole message.
 func (k Keep) Of(message string) (kept string, withheld bool) {
 	switch k {
 	case KeepAll:
@@ -43,13 +45,13 @@ func (k Keep) Of(message string) (kept string, withheld bool) {
 	return strings.TrimRight(first, "\r"), strings.TrimSpace(rest) != ""
 }
 
-// What is said in the place of a message that was not kept, and behind the first line of one.
+// Texts that people read in place of a message that was not kept, and after its first line.
 const (
 	NotKept       = "message not kept in this namespace"
 	FirstLineKept = "only its first line is kept in this namespace"
 )
 
-// Said is the message, or that it was not kept.
+// Said returns the message, or a text that says that it was not kept.
 func (w *ContainerWait) Said() string {
 	switch {
 	case !w.MessageWithheld:

@@ -2,18 +2,18 @@ package events
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Object is the object that an observation is about.
+// Object identifies the object of an observation.
 type Object struct {
 	Resource ObjectResource
 	UID      types.UID
 	Version  uint64 // resourceVersion; 0 for nodes and namespaces
-	Gone     bool   // its end
+	Gone     bool   // the object no longer exists
 }
 
-// ObjectResource says what an object is. The numbers are for ever.
+// ObjectResource is the resource of an observed object. The numbers never change.
 type ObjectResource uint8
 
-// The resources of objects that are observed.
+// The resources of observed objects.
 const (
 	ObjectJob       ObjectResource = 1
 	ObjectPod       ObjectResource = 2
@@ -22,7 +22,7 @@ const (
 	ObjectNamespace ObjectResource = 5
 )
 
-// String is the resource in a word.
+// String returns the resource in one word.
 func (r ObjectResource) String() string {
 	switch r {
 	case ObjectJob:
@@ -39,8 +39,8 @@ func (r ObjectResource) String() string {
 	return "object"
 }
 
-// Object is the object that the observation is about; the zero Object for an observation of none, such as the start of
-// a listing.
+// Object returns the object that the observation is about. It is the zero Object for an observation of no object, such
+// as the start of a listing.
 func (o *Observation) Object() Object {
 	if about, ok := o.Facts.(aboutObject); ok {
 		return about.object(o.Job.UID)
@@ -48,8 +48,8 @@ func (o *Observation) Object() Object {
 	return Object{}
 }
 
-// aboutObject is a fact with About in its row. The UID is that of the Job or CronJob that the observation names, for
-// facts that do not say one.
+// aboutObject is implemented by facts with About in their row. of is the UID of the Job or CronJob of the observation,
+// for facts that hold no UID.
 type aboutObject interface{ object(of types.UID) Object }
 
 func (f *JobSeen) object(of types.UID) Object     { return Object{ObjectJob, of, f.Version, false} }
@@ -64,7 +64,7 @@ func (f *NodeSeen) object(types.UID) Object       { return Object{ObjectNode, f.
 func (f *NodeGone) object(types.UID) Object       { return Object{ObjectNode, f.UID, 0, true} }
 func (f *NamespaceSeen) object(types.UID) Object  { return Object{ObjectNamespace, f.UID, 0, f.Gone} }
 
-// PodIn is the pod that the facts observe, there or gone; false for all other facts.
+// PodIn returns the pod that the facts observe, existing or deleted; false for all other facts.
 func PodIn(f Facts) (types.UID, bool) {
 	if t := TraitsOf(f); t == nil || t.About != ObjectPod {
 		return "", false
@@ -72,7 +72,8 @@ func PodIn(f Facts) (types.UID, bool) {
 	return f.(aboutObject).object("").UID, true
 }
 
-// Namespace is that of the object; empty for a node or a namespace, and for an observation of no object.
+// Namespace returns the namespace of the object. It is empty for a node or a namespace, and for an observation of no
+// object.
 func (o *Observation) Namespace() string {
 	if o.Evidence.Namespace != "" {
 		return o.Evidence.Namespace
@@ -80,17 +81,19 @@ func (o *Observation) Namespace() string {
 	return o.Job.Namespace
 }
 
-// PassedOver says that not every version of a namespace's objects is recorded, and counts the versions without a
-// record. The first such record comes before any version is left out; another follows each minute. Evidence.Namespace
-// names the namespace; empty for nodes and namespaces.
+// PassedOver records that some versions of a namespace's objects have no record, and counts them. The first one comes
+// before any version is skipped; another follows each minute. Evidence.Namespace is the namespace; empty for nodes and
+// namespaces.
 type PassedOver struct {
-	Since    Time          // from when on this record counts
-	Went     []ObjectsWent // objects that came and went without a record of their own
-	Versions uint64        // seen, and counted by no record of their object: those of the objects that went, and a few others
-	Open     bool          // more may be passed over, which a later record counts; none does when the controller is killed before
+	Since Time          // start of the time that this record counts
+	Went  []ObjectsWent // objects that were created and deleted without a record of their own
+	// Versions seen that no record of their object counts: those of the objects in Went, and a few others
+	Versions uint64
+	// More versions may be skipped, and a later record counts them; if the controller is killed before, no record does
+	Open bool
 }
 
-// ObjectsWent is how many objects of one resource came and went.
+// ObjectsWent counts objects of one resource that were created and deleted without a record.
 type ObjectsWent struct {
 	Resource ObjectResource
 	Objects  uint64

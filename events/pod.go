@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// PodPhase is the phase of a pod; PodPending also stands for a pod that has none yet.
+// PodPhase is the phase of a pod. PodPending also stands for a pod without a phase.
 type PodPhase uint8
 
-// The phases.
+// The phases of a pod.
 const (
 	PodPhaseNone PodPhase = 0
 	PodPending   PodPhase = 1
@@ -20,7 +20,7 @@ const (
 	PodUnknown   PodPhase = 5
 )
 
-// String is the phase as the API spells it.
+// String returns the phase as the API spells it.
 func (p PodPhase) String() string {
 	switch p {
 	case PodPending:
@@ -41,7 +41,7 @@ func (p PodPhase) String() string {
 // Terminal reports whether a pod in this phase has ended.
 func (p PodPhase) Terminal() bool { return p == PodSucceeded || p == PodFailed }
 
-// NoIndex marks a pod without a completion index that parses.
+// NoIndex marks a pod that has no completion index, or one that does not parse.
 const NoIndex = -1
 
 // PodSeen has the fields of a Pod object that decisions read.
@@ -50,43 +50,43 @@ type PodSeen struct {
 	Version    uint64 // resourceVersion
 	Phase      PodPhase
 	Created    Time
-	Deleted    Time        // deletionTimestamp, which may lie in the future; 0 when it is not being deleted
-	Tracked    bool        // carries the finalizer that keeps it until it is counted
-	Owner      types.UID   // of its controller, when that is a batch/v1 Job
-	Foreign    bool        // its controller is something else
+	Deleted    Time        // deletionTimestamp, which may be in the future; 0 when the pod is not being deleted
+	Tracked    bool        // the pod has its tracking finalizer
+	Owner      types.UID   // UID of its controller, if that is a batch/v1 Job
+	Foreign    bool        // its controller is no batch/v1 Job
 	Selected   bool        // the owner's selector matches its labels
-	Candidates []types.UID // Jobs whose selectors match it, when it has no owner
-	Maker      types.UID   // of a pod without owner: the Job that it was made for or adopted by, as its annotation says
+	Candidates []types.UID // Jobs whose selectors match the pod, if it has no owner
+	Maker      types.UID   // for a pod without an owner: the Job that created or adopted it, by its annotation
 	Index      int32       // completion index, or NoIndex
-	Ordinal    uint64      // of the create that made it; 0 when this life of this log did not
+	Ordinal    uint64      // of the create that made it; 0 when another log, another epoch or another client did
 	Scheduled  bool
 	Ready      bool
-	EndedFirst bool // its containers had all ended before its deletion was asked for, by their times
-	// Unmarked: a Job is its controller, and no annotation of a create or an adoption says who made it so. ModeAll only.
+	EndedFirst bool // all containers had ended before the deletion was requested, by their times
+	// Unmarked: a Job is its controller, and no annotation names the create or the adoption. Only with ModeAll.
 	Unmarked   bool
 	ReadySince Time
-	Finished   Time // J-110; 0 while it has not ended
-	// DeletionGracePeriodSeconds is how long it was given to stop: Deleted lies that much after the deletion was asked
-	// for. Nil when it is not being deleted. No decision reads it.
+	Finished   Time // J-110; 0 while the pod has not ended
+	// DeletionGracePeriodSeconds is the time between the request of the deletion and Deleted. Nil when the pod is not
+	// being deleted. No decision reads it.
 	DeletionGracePeriodSeconds *int64
-	// Waiting is why the pod does not run, in a word of the scheduler's or the kubelet's: Unschedulable, ImagePullBackOff,
-	// ContainerCreating. It is empty when nothing says so. No decision reads it.
+	// Waiting is the reason why the pod does not run, in one word of the scheduler or the kubelet: Unschedulable,
+	// ImagePullBackOff, ContainerCreating. It is empty without a reason. No decision reads it.
 	Waiting string
-	// Sandbox is beside a word that its containers are not made so far. No decision reads it.
+	// Sandbox gives the detail when Waiting says that the containers are not created yet. No decision reads it.
 	Sandbox Sandbox
 
-	Restarts           uint32 // over init and regular containers
-	MaxRestarts        uint32 // of a regular container
+	Restarts           uint32 // sum over init and regular containers
+	MaxRestarts        uint32 // highest of a regular container
 	MaxSidecarRestarts uint32
 
-	Exits      []ContainerExit // containers that ended other than with 0, for exit code rules
+	Exits      []ContainerExit // containers with an exit code other than 0, for exit code rules
 	Conditions []PodCondition
 
 	IndexFailures, IndexIgnoredFailures uint32 // from its annotations
 }
 
-// Equal reports whether f and o say the same of a pod, versions included. Each pod that is seen is compared so, and
-// package reflect took a microsecond and two allocations for it; a test knows whether a field is missing.
+// Equal reports whether f and o are equal, versions included. It runs for each observed pod; package reflect took a
+// microsecond and two allocations for it. A test fails when a field is missing here.
 func (f *PodSeen) Equal(o *PodSeen) bool {
 	return f.Version == o.Version && f.UID == o.UID && f.Phase == o.Phase && f.Created == o.Created && f.Deleted == o.Deleted &&
 		f.Tracked == o.Tracked && f.Owner == o.Owner && f.Foreign == o.Foreign && f.Selected == o.Selected && f.Maker == o.Maker &&
@@ -99,14 +99,14 @@ func (f *PodSeen) Equal(o *PodSeen) bool {
 		slices.Equal(f.Candidates, o.Candidates) && slices.Equal(f.Exits, o.Exits) && slices.Equal(f.Conditions, o.Conditions)
 }
 
-// Asked is when the deletion of a pod that is being deleted was asked for, by the API server's clock: no later than
-// that, and exactly then if so says exact. Without a grace period nothing tells by how much the deletionTimestamp lies
-// in the future, and a delete without grace that follows another one moves it.
+// Asked returns when the deletion of a pod was requested, by the API server's clock. If exact is false, t is only an
+// upper bound: without a grace period the deletionTimestamp may lie in the future by an unknown time, and a second
+// delete without grace moves it.
 func (f *PodSeen) Asked() (t Time, exact bool) {
 	if f.Deleted == 0 || f.DeletionGracePeriodSeconds == nil {
 		return f.Deleted, false
 	}
-	grace := min(*f.DeletionGracePeriodSeconds, 1<<32) // a client may ask for any
+	grace := min(*f.DeletionGracePeriodSeconds, 1<<32) // a client may ask for any number
 	return f.Deleted.Add(-time.Duration(grace) * time.Second), grace > 0
 }
 
@@ -117,11 +117,11 @@ type ContainerExit struct {
 	Code int32
 }
 
-// PodCondition is a condition of a pod, without its times and texts.
+// PodCondition is a condition of a pod, without times and texts.
 type PodCondition struct{ Type, Status string }
 
-// PodGone says that the Pod object was deleted, or (Missed) was absent from a complete list, or (Moved) belongs to
-// another stream from here on, or to none.
+// PodGone records that the pod was deleted, or (Missed) was absent from a complete list, or (Moved) belongs to another
+// stream from here on, or to none.
 type PodGone struct {
 	UID     types.UID
 	Version uint64

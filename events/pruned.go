@@ -2,52 +2,52 @@ package events
 
 import "fmt"
 
-// Pruned says that records before First are no longer kept. It is durable before the first of their files is deleted.
-// It is not critical: no decision depends on which records are kept, because a log only ever begins with a file that
-// stands alone.
+// Pruned records that records before First are no longer kept. It is durable before the first of their files is
+// deleted. It is not critical: the first file that is kept always stands alone (FileRestated), so no decision depends
+// on the deleted records.
 type Pruned struct {
-	First       Sequence     // the oldest record that is kept
-	From        Sequence     // the oldest record that goes; those that go are From to First-1
+	First       Sequence     // oldest record that is kept
+	From        Sequence     // oldest record that is deleted; the deleted records are From to First-1
 	FromTime    Time         // of record From
 	ThroughTime Time         // of record First-1
-	ChainBefore Hash         // the chain value before record From
-	ChainAfter  Hash         // the chain value behind record First-1: the oldest file that is kept begins with it
-	Files       []PrunedFile // those that go, oldest first
-	Missed      []Missed     // of each consumer that had not got through all records that go
+	ChainBefore Hash         // chain value before record From
+	ChainAfter  Hash         // chain value after record First-1: the oldest kept file begins with it
+	Files       []PrunedFile // the deleted files, oldest first
+	Missed      []Missed     // the consumers that had not read all deleted records
 	Reason      PruneReason
 }
 
-// PrunedFile is a file of the log that goes.
+// PrunedFile describes a deleted file of the log.
 type PrunedFile struct {
-	First Sequence // with which it begins
+	First Sequence // first record of the file
 	Bytes uint64
-	// Hash is the SHA-256 of its records as they are stored, with the chain value at both ends, so that a copy can be
-	// compared whatever its pages are. None when the file was damaged.
+	// Hash is the SHA-256 of the stored records, with the chain value at both ends. It does not depend on the layout of
+	// pages, so a copy of the file can be compared. Zero when the file was damaged.
 	Hash Hash
 }
 
-// Missed counts the records that were pruned before a consumer had read them.
+// Missed is the range of records that were pruned before a consumer had read them.
 type Missed struct {
 	Consumer      string
 	From, Through Sequence
 }
 
-// String says it in words.
+// String returns the range as a sentence.
 func (m Missed) String() string {
 	return fmt.Sprintf("the consumer %s missed records %d to %d", m.Consumer, m.From, m.Through)
 }
 
-// PruneReason says why records are no longer kept.
+// PruneReason is the reason for deleting old records.
 type PruneReason uint8
 
 // The reasons for deleting old records.
 const (
-	PruneSize     PruneReason = 1 // the log would be larger than it may be
-	PruneAge      PruneReason = 2 // the records are older than they are to be kept
+	PruneSize     PruneReason = 1 // the log would exceed its maximum size
+	PruneAge      PruneReason = 2 // the records exceed their maximum age
 	PruneOperator PruneReason = 3 // an operator asked for it
 )
 
-// String says it in a word.
+// String returns the reason in one word.
 func (r PruneReason) String() string {
 	switch r {
 	case PruneSize:

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// ReaderVersion has the versions that a program can read, or the least ones that a log needs of its reader.
+// ReaderVersion holds the versions that a program can read, or the least versions that a log needs of its reader.
 type ReaderVersion struct {
-	Format  uint32 // of the files and of the form of records: every reader needs it
-	Rules   uint32 // of the decisions: whoever goes on deciding needs it
-	Fold    uint32 // of the states: whoever folds records needs it
-	Program string // the first release that has these, or the version of the program itself; for people
+	Format  uint32 // version of files and records: every reader needs it
+	Rules   uint32 // version of the decisions: a program that goes on deciding needs it
+	Fold    uint32 // version of the states: a program that folds records needs it
+	Program string // the first release with these versions, or the version of the program itself; for people
 }
 
-// Reads reports whether a program of version v can read a log that needs least. A field that v leaves at 0 is not
-// compared: a program that only prints records does not fold them.
+// Reads reports whether a program of version v can read a log that needs least. A field that is 0 in v is not compared:
+// for example, a program that only prints records has Fold 0.
 func (v ReaderVersion) Reads(least ReaderVersion) bool {
 	enough := func(has, needs uint32) bool { return has == 0 || has >= needs }
 	return enough(v.Format, least.Format) && enough(v.Rules, least.Rules) && enough(v.Fold, least.Fold)
 }
 
-// Max gives the least version that a reader of both needs.
+// Max returns the least version that can read both.
 func (v ReaderVersion) Max(other ReaderVersion) ReaderVersion {
 	both := ReaderVersion{
 		Format: max(v.Format, other.Format), Rules: max(v.Rules, other.Rules), Fold: max(v.Fold, other.Fold), Program: v.Program,
@@ -33,7 +33,7 @@ func (v ReaderVersion) Max(other ReaderVersion) ReaderVersion {
 	return both
 }
 
-// String is the program and the numbers that are known: "v0.1.0 (format 1, rules 4, fold 1)".
+// String returns the program and the known numbers: "v0.1.0 (format 1, rules 4, fold 1)".
 func (v ReaderVersion) String() string {
 	var parts []string
 	for _, n := range []struct {
@@ -47,18 +47,18 @@ func (v ReaderVersion) String() string {
 	return cmp.Or(v.Program, "a jobledger") + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// ErrNewer: the log needs a newer program than this one. Nothing is wrong with the log.
+// ErrNewer reports that the log needs a newer program than this one. The log is intact.
 var ErrNewer = errors.New("the log needs a newer jobledger")
 
-// NewerError says which program a log needs. It is ErrNewer.
+// NewerError tells which program a log needs. errors.Is matches it with ErrNewer.
 type NewerError struct {
-	Writer string        // the version of the program that wrote the log; empty when it is not known
-	Needs  ReaderVersion // zero when the log does not say it
-	Has    ReaderVersion // this program
-	What   string        // what this program does not know, when that was met before the log's own word
+	Writer string        // version of the program that wrote the log; empty when unknown
+	Needs  ReaderVersion // zero when the log does not say
+	Has    ReaderVersion // version of this program
+	What   string        // the unknown element, when it was met before the log's own least version
 }
 
-// Error says who wrote the log, what that needs, what this program is, and what to do.
+// Error names the writer of the log, the version that it needs, this program's version, and a remedy.
 func (e *NewerError) Error() string {
 	by := "a newer jobledger"
 	if e.Writer != "" {
@@ -76,26 +76,27 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("%s; this one is %s: use %s or a newer one (nothing is wrong with the log)", text, e.Has, use)
 }
 
-// Is makes every NewerError an ErrNewer.
+// Is reports whether target is ErrNewer.
 func (e *NewerError) Is(target error) bool { return target == ErrNewer }
 
-// ErrBefore: it was written before the first release, whose numbers began again at 1. Nothing is wrong with it.
+// ErrBefore reports that the log was written before the first release, when version numbers began again at 1. The log
+// is intact.
 var ErrBefore = errors.New("written by a jobledger of before the first release")
 
-// BeforeError is ErrBefore. It names the thing that was written before the first version, and says what to do.
+// BeforeError names what was written before the first release, and the remedy. errors.Is matches it with ErrBefore.
 type BeforeError struct {
-	What string // "this log"
+	What string // for example "this log"
 	Do   string
 }
 
-// Error is one sentence.
+// Error returns one sentence.
 func (e *BeforeError) Error() string {
 	return fmt.Sprintf("%s was %v, and this one does not read it: %s", e.What, ErrBefore, e.Do)
 }
 
-// Is makes every BeforeError an ErrBefore.
+// Is reports whether target is ErrBefore.
 func (e *BeforeError) Is(target error) bool { return target == ErrBefore }
 
-// OtherReader reports whether err says that another program reads it: a newer one, or that of before the first release.
-// Nothing is damaged then.
+// OtherReader reports whether another program can read the log that err is about: a newer one, or one from before the
+// first release. The log is then not damaged.
 func OtherReader(err error) bool { return errors.Is(err, ErrNewer) || errors.Is(err, ErrBefore) }

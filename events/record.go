@@ -2,38 +2,38 @@ package events
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Header says where a record stands. The wire fixes it for ever.
+// Header gives the place of a record in the log. Its wire form never changes.
 type Header struct {
 	Sequence Sequence
-	Time     Time // of the whole batch
+	Time     Time // of the whole batch: all its records have the same time
 	Stream   Stream
-	Previous Sequence   // the stream's record before this one; 0 when it is the first
+	Previous Sequence   // the record before this one in the same stream; 0 for the first
 	Causes   []Sequence // the records that led to this one, oldest first
 	Kind     Kind
 	Critical bool // skipping the record could change a decision
 	Last     bool // the last record of its batch
 }
 
-// Record is one entry of the log. Facts and Evidence are treated as immutable once a record exists.
+// Record is one entry of the log. Facts and Evidence must not be modified once the record exists.
 type Record struct {
 	Header
-	Facts    Facts    // nil when the kind has none; *Erased or *Unknown when they cannot be had
-	Evidence Evidence // the zero Evidence when there is none, or it was erased
+	Facts    Facts    // nil when the kind has none; *Erased or *Unknown when they cannot be decoded
+	Evidence Evidence // zero when the record has none, or it was erased
 
-	FactsSalt, EvidenceSalt Salt  // that of a part which is not there is not stored
-	EvidenceDigest          *Hash // stands in for evidence that was erased; nil when it was not
+	FactsSalt, EvidenceSalt Salt  // the salt of an absent part is not stored
+	EvidenceDigest          *Hash // digest of evidence that was erased; nil when it was not
 }
 
-// Salt is mixed into the digest of a part. So an erased part cannot be guessed from its digest.
+// Salt is mixed into the digest of a part, so that erased content cannot be guessed from its digest.
 type Salt [16]byte
 
-// Batch is the records of one turn of the loop. It is appended and read whole: consecutive sequences, one time, and
-// the end mark on the last record only.
+// Batch holds the records of one turn of the loop. It is appended and read whole. Its records have consecutive
+// sequences and one time; only the last has the end mark.
 type Batch struct {
 	Records []Record
 }
 
-// First is the sequence of the batch's first record; 0 for an empty batch.
+// First returns the sequence of the first record; 0 for an empty batch.
 func (b Batch) First() Sequence {
 	if len(b.Records) == 0 {
 		return 0
@@ -41,7 +41,7 @@ func (b Batch) First() Sequence {
 	return b.Records[0].Sequence
 }
 
-// Last is the sequence of the batch's last record; 0 for an empty batch.
+// Last returns the sequence of the last record; 0 for an empty batch.
 func (b Batch) Last() Sequence {
 	if len(b.Records) == 0 {
 		return 0
@@ -49,55 +49,56 @@ func (b Batch) Last() Sequence {
 	return b.Records[len(b.Records)-1].Sequence
 }
 
-// Facts is the part of a record that decisions may read. The types below are all that implement it.
+// Facts is the part of a record that decisions may read. The set of implementations is closed.
 type Facts interface {
 	facts() factType
-	encode(e encoding) encoding // it adds their stored form
+	encode(e encoding) encoding // encode appends the stored form
 }
 
-// Erased stands in for facts that were erased; the chain still covers them.
+// Erased takes the place of erased facts. The chain still covers them.
 type Erased struct {
-	Digest Hash // of what was erased, as the chain takes it in; zero when it is not known
+	Digest Hash // digest of the erased facts, as the chain uses it; zero when unknown
 }
 
-// Unknown holds the facts of a kind that this program does not know, as they were stored.
+// Unknown holds the stored bytes of facts of a kind that this program does not know.
 type Unknown struct{ Bytes []byte }
 
 func (*Erased) facts() factType  { return factErased }
 func (*Unknown) facts() factType { return factUnknown }
 
-// Claim names the create that made a pod, by its annotation. No decision reads it, and it is not recorded.
+// Claim names the create that made a pod, according to the pod's annotation. No decision reads it, and it is not
+// recorded.
 type Claim struct {
 	Epoch   uint64
 	Job     types.UID
 	Ordinal uint64
 }
 
-// Observation is one answer of a list or a watch, before it has a place in the log. Facts is one of *JobSeen, *JobGone,
+// Observation is one result of a list or a watch that has no sequence yet. Facts is one of *JobSeen, *JobGone,
 // *CronJobSeen, *CronJobGone, *PodSeen, *PodGone, *ListingStarted and *Synced.
 type Observation struct {
-	Job      JobRef // the Job that the observation is about, or the pod's owner; zero when there is none
+	Job      JobRef // the observed Job, or the owner of the observed pod; zero for none
 	Facts    Facts
 	Evidence Evidence
-	Spec     *JobSpec // content of the spec that a JobSeen names; nil otherwise
-	Template []byte   // its redacted pod template, as JSON; nil when it is too large to be stored
-	Claim    Claim    // of a pod, when the seal on its annotation is right; zero otherwise
-	// Editors are who last changed which fields of a Job's spec; Evidence.Edit is to be one of them.
+	Spec     *JobSpec // content of the spec that a JobSeen names; nil for other facts
+	Template []byte   // the redacted pod template of the spec, as JSON; nil when it is too large to store
+	Claim    Claim    // for a pod with a valid seal; zero otherwise
+	// Editors lists the last editor of each field of a Job's spec. Evidence.Edit becomes one of them.
 	Editors []Editor
-	// TemplateSize is that of the redacted template in bytes, also when it is too large to be stored.
+	// TemplateSize is the size of the redacted template in bytes, even if it is too large to store.
 	TemplateSize int
-	// Others: it is of a pod whose Job another controller runs, beside Jobs that are ours.
+	// Others: the pod belongs to a Job that another controller runs beside ours.
 	Others bool
-	// CronJob is the UID of the CronJob that controls the Job of a JobSeen, and Run what that CronJob is told of the Job;
-	// empty and nil for a Job that has none.
+	// CronJob is the UID of the CronJob that controls the observed Job, and Run the fact for the stream of that
+	// CronJob. Both are empty for a Job without one.
 	CronJob types.UID
 	Run     *RunSeen
-	// Zones are the rules that a CronJobSeen names.
+	// Zones holds the zone rules that a CronJobSeen names.
 	Zones []ZoneRules
 }
 
-// Editor is who last changed some fields of a Job's spec.
+// Editor is the last editor of some fields of a Job's spec.
 type Editor struct {
 	Edit
-	Fields []string // of the spec, by their names in JSON, such as parallelism
+	Fields []string // JSON names of fields of the spec, such as parallelism
 }

@@ -2,22 +2,21 @@ package events
 
 import "k8s.io/apimachinery/pkg/types"
 
-// BuiltinManager is the field manager under which the built-in controllers write, as the API server records it in
-// metadata.managedFields (O-046).
+// BuiltinManager is the field manager of the built-in controllers in metadata.managedFields (O-046).
 const BuiltinManager = "kube-controller-manager"
 
-// RivalFound says that the built-in controller works on Jobs that this controller runs. Nothing is decided after it in
-// this run: two controllers on one Job make too many pods and count them twice (O-005).
+// RivalFound records a split brain: the built-in controller works on Jobs that this controller runs. Nothing is decided
+// after it in this run, because two controllers on one Job create too many pods and count them twice (O-005).
 type RivalFound struct{ Acts []RivalAct }
 
-// RivalAct is one thing that the other controller did to a Job.
+// RivalAct is one write of the other controller on a Job.
 type RivalAct struct {
 	Job types.UID
-	Pod types.UID // the pod that it made; empty when it wrote the Job's status
+	Pod types.UID // the pod that it created; empty when it wrote the Job's status
 	At  Time      // by the API server's clock
 }
 
-// RivalGone says that a later run has watched for a minute, and no one else worked on the Jobs: decisions go on.
+// RivalGone records that a later run watched for a minute without an act of another controller. Decisions resume.
 type RivalGone struct{}
 
 func (*RivalFound) facts() factType { return factRivalFound }
