@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// releaseDisowned releases pods whose labels the selector no longer matches: they lose owner and finalizer, and are not
-// counted (J-174). The pod's version keeps a release that arrives late from one whose labels were given back.
+// releaseDisowned releases pods whose labels no longer match the selector: they lose their owner and their finalizer,
+// and are not counted (J-174). The command carries the pod's version, so that a release that arrives late fails if the
+// labels were restored meanwhile.
 func (p *plan) releaseDisowned() {
 	j := p.job
 	if j.DisownedLen() == 0 || j.Tally().Releasing > 0 {
@@ -22,9 +23,9 @@ func (p *plan) releaseDisowned() {
 	p.step(NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
 }
 
-// confirm finds the pods that the Job is to adopt now. First a live read has to find that it is not being deleted
-// (J-176). What rests on which pods are the Job's waits meanwhile (J-018), but not for a refusal that waiting does not
-// help against: else one pod could stop the Job for good.
+// confirm collects the pods to adopt now. Adoption needs a live read first, which shows that the Job is not being
+// deleted (J-176). Until then no rule that depends on the Job's set of pods runs (J-018). A pod whose adoption was
+// denied does not hold these rules up: one such pod could block the Job forever.
 func (p *plan) confirm() {
 	j := p.job
 	if j.Tally().Adopting > 0 {
@@ -48,7 +49,7 @@ func (p *plan) confirm() {
 	if len(due) == 0 {
 		return
 	}
-	if p.wake(j.Writing().Until) { // which is also that of reads
+	if p.wake(j.Writing().Until) { // reads share this backoff
 		if !j.Writing().Denied() {
 			p.claiming = true
 		}
@@ -65,7 +66,7 @@ func (p *plan) confirm() {
 	}
 }
 
-// adopt makes pods without an owner the Job's (J-175).
+// adopt gives orphan pods that match the selector this Job as owner (J-175).
 func (p *plan) adopt() {
 	if len(p.adopting) == 0 {
 		return
@@ -79,8 +80,9 @@ func (p *plan) adopt() {
 	p.step(OwnerGone, fmt.Sprintf("the Job selects %s without an owner: adopt", pods(len(commands))), commands...)
 }
 
-// claimable are the pods whose turn has come, of those that are to be adopted or released: whose backoff is over, and
-// when it is of one, those of which it is soon, so that one read serves for pods that were refused together.
+// claimable returns the pods to adopt or release now: pods whose backoff is over. If there is at least one, it adds
+// pods whose backoff ends within half of Settings.APIBackoff, so that pods that were refused together share one live
+// read. If there is none, it sets the wake time.
 func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 	var due, soon []*projector.Pod
 	var next events.Time
@@ -105,7 +107,7 @@ func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 	return append(due, soon[:min(len(soon), int(p.job.Settings.MaxPodsPerDecision)-len(due))]...)
 }
 
-// earlier is the earlier of two times; 0 is none.
+// earlier returns the earlier of two times; 0 means none.
 func earlier(a, b events.Time) events.Time {
 	if a == 0 || b < a {
 		return b

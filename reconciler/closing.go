@@ -6,18 +6,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// closing is how far a Job that ends has come with the finalizers of its pods (J-085).
+// closing says how far an ending Job is with the finalizers of its pods (J-085).
 type closing uint8
 
 const (
-	goesOn     closing = iota // the Job goes on, or something of it runs, is on its way out or is in doubt
-	letsGo                    // nothing does. Too many pods carry their finalizer: they are counted in lists, and the finalizers go
-	almostDone                // as before, and the removals that are on their way are enough
-	concludes                 // few enough pods carry it: one write counts what is left and concludes
+	goesOn     closing = iota // the Job does not end yet: a pod runs or terminates, or a command is in doubt
+	letsGo                    // nothing runs, but too many pods carry the finalizer: list them, remove finalizers
+	almostDone                // as letsGo, but the removals in flight suffice
+	concludes                 // few enough pods carry the finalizer: one write counts the rest and finishes the Job
 )
 
-// close finds how far the Job has come. Whoever waits for its end may delete it then, uninstall, or switch the
-// controller off. So no more than Settings.HeldAtEnd pods may need the controller after it.
+// close finds the stage of closing. After the Job has finished, its waiter may delete it, uninstall the controller or
+// switch it off. So at most Settings.HeldAtEnd pods may still need the controller then.
 func (p *plan) close() closing {
 	t := p.job.Tally()
 	most := int(p.job.Settings.HeldAtEnd)
@@ -26,21 +26,21 @@ func (p *plan) close() closing {
 		return goesOn
 	case !p.job.ManyHeld():
 		return concludes
-	case t.Held-t.Dropping <= most && p.job.ReleasedLen() == 0: // what this decision lets go may be in doubt from then on
+	case t.Held-t.Dropping <= most && p.job.ReleasedLen() == 0: // removals of this decision may end unknown
 		return almostDone
 	}
 	return letsGo
 }
 
-// emptying: the Job has ended but for the finalizers of its pods. A write is made when it lists all pods that are left,
-// or half of what the lists hold.
+// emptying writes the status while only finalizers keep the Job from finishing. The write is due when it lists all
+// unlisted pods, or at least half of Settings.MaxUncounted.
 func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	unlisted := p.job.UnlistedLen()
 	if p.closing != letsGo || unlisted == 0 {
 		return "", "", false
 	}
 	room := p.room(p.job.Tally().Countable)
-	if p.job.Indexed { // most are successes, which need no room
+	if p.job.Indexed { // most are successes, which take no room in the lists
 		room = unlisted
 	}
 	if room < min(unlisted, int(p.job.Settings.MaxUncounted+1)/2) {
@@ -49,11 +49,12 @@ func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	return ManyUncounted, fmt.Sprintf("the Job ends when most of its pods have lost their finalizer: list %s", pods(unlisted)), true
 }
 
-// manyHeld: a good part of the pods that carry their finalizer has ended. They are counted as the Job goes on, so that
-// few carry it when the last one ends: a tenth of those that do, and no fewer than may do so at the end. When no more
-// pods will be made, the portions are half as big. A status that has lagged for less than a second (Settings.ListPace)
-// is not written for that, but when so few pods still run that the end is near: the verdict waits for the finalizers
-// then.
+// manyHeld counts ended pods while the Job goes on, so that few carry a finalizer when the last pod ends. A portion is
+// a tenth of the pods with a finalizer, and at least Settings.HeldAtEnd; it is halved once the Job needs no more pods.
+// Example: with 1000 such pods and HeldAtEnd 50, a write counts 100.
+//
+// The write waits while the status has lagged for less than Settings.ListPace (1 s). It does not wait when at most
+// HeldAtEnd pods still run and no more are needed, since the verdict then waits for finalizers.
 func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	j := p.job
 	t := j.Tally()
@@ -76,7 +77,7 @@ func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	return ManyUncounted, fmt.Sprintf("many pods carry their finalizer: list %s that ended", pods(unlisted)), true
 }
 
-// lastPods reports whether the Job ends when the pods that run, or are being made, succeed.
+// lastPods reports whether the Job ends if all running pods, and all pods being created, succeed.
 func (p *plan) lastPods() bool {
 	j := p.job
 	if j.WorkQueue {

@@ -9,19 +9,20 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// cronPlan is what the stages of a decision about a CronJob share. It begins as the CronJob is.
+// cronPlan is the state that the stages of one CronJob decision share. It starts as a copy of the CronJob's projected
+// state.
 type cronPlan struct {
 	*projector.CronJob
 	pass   projector.CronPass
 	ledger events.TickLedger
-	since  events.Time // the run that was started last, as the ledger tells; 0 for not known
+	since  events.Time // due time of the latest start in the ledger; 0 if unknown
 	active []events.RunName
 	runs   []*projector.Run
-	asked  bool // a command has been asked for
-	stop   bool // nothing more is done in this pass, but that the status is written
+	asked  bool // the decision has a command already
+	stop   bool // skip all later rules but the status write
 }
 
-// unlessStopped asks rules only while the pass goes on.
+// unlessStopped runs rules in order until one stops the pass.
 func unlessStopped(rules []rule) func(*plan) {
 	return func(p *plan) {
 		for _, r := range rules {
@@ -34,7 +35,7 @@ func unlessStopped(rules []rule) func(*plan) {
 	}
 }
 
-// say adds a step about a CronJob. One that says nothing and asks for nothing is left out.
+// say adds a step to a CronJob decision. It drops a step without content and without commands.
 func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, commands ...events.Command) {
 	cp := p.cron
 	step := events.Step{Stage: p.stage, Rule: p.rule, Reason: reason, Sentence: sentence, Commands: commands}
@@ -51,7 +52,7 @@ func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, 
 	p.decision.Steps = append(p.decision.Steps, step)
 }
 
-// notice says a Kubernetes Event, once in a pass.
+// notice emits a Kubernetes Event, at most once per pass and reason.
 func (p *plan) notice(reason events.Reason, sentence string, notices ...events.Notice) {
 	if len(notices) == 0 || slices.Contains(p.cron.pass.Told, notices[0].Reason) {
 		return
@@ -59,7 +60,7 @@ func (p *plan) notice(reason events.Reason, sentence string, notices ...events.N
 	p.say(reason, sentence, events.CronStep{Notices: notices})
 }
 
-// askFirst asks for commands of which the end is awaited before the pass goes on.
+// askFirst issues commands and stops the pass until their results are recorded.
 func (p *plan) askFirst(reason events.Reason, sentence string, commands ...events.Command) {
 	if len(commands) == 0 {
 		return
@@ -68,10 +69,10 @@ func (p *plan) askFirst(reason events.Reason, sentence string, commands ...event
 	p.cron.stop = true
 }
 
-// await ends the decision while a command of the CronJob is on its way: what it finds is a part of the pass.
+// await ends the decision while a command of the CronJob is in flight, because the pass needs its result.
 func (p *plan) await() { p.over = p.cron.Busy() || !p.cron.Known() }
 
-// concludeCron ends the account of a CronJob that is gone.
+// concludeCron closes the ledger of a deleted CronJob.
 func (p *plan) concludeCron() {
 	if p.cron.Gone {
 		if s := p.cron.Start; s != nil && (s.Stage == projector.StartThere || s.Stage == projector.StartAnother) {
@@ -84,7 +85,7 @@ func (p *plan) concludeCron() {
 	}
 }
 
-// startedRun tells what came of a run that was to start.
+// startedRun records the outcome of the run that this pass began to start.
 func (p *plan) startedRun() {
 	cp := p.cron
 	s := cp.Start
@@ -116,7 +117,7 @@ func (p *plan) startedRun() {
 	}
 }
 
-// backOff waits after an error. The status is written all the same.
+// backOff waits after an error. The status is still written.
 func (p *plan) backOff() {
 	cp := p.cron
 	switch {
@@ -125,14 +126,15 @@ func (p *plan) backOff() {
 		if s := cp.Start; s != nil && s.Stage == projector.StartRefused && s.Due != 0 {
 			p.hold(events.HeldNoCreate)
 		}
-		p.leaveMissing() // one of some reads has failed
+		p.leaveMissing() // only some of the reads may have failed
 		cp.stop = true
 	default:
 		cp.pass = projector.CronPass{}
 	}
 }
 
-// awaitEdited lets a changed schedule wait for its next due time, or for what was waited for before (C-089, C-093).
+// awaitEdited makes a changed schedule wait for its next due time, or for the wake-up that was already pending (C-089,
+// C-093).
 func (p *plan) awaitEdited() {
 	cp := p.cron
 	if cp.Edited == 0 {

@@ -8,15 +8,15 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// confirmActive reads the CronJob itself when one of its Jobs runs that the list of active ones does not have (C-103).
+// confirmActive reads the CronJob itself when one of its Jobs runs but is missing from status.active (C-103).
 func (p *plan) confirmActive() {
 	if len(p.unexpected()) > 0 && !p.cron.pass.Read {
 		p.askFirst(ListUncertain, "the list of active Jobs does not fit what was seen: read first", &events.ReadCronJob{})
 	}
 }
 
-// unexpected are the CronJob's Jobs that run and that the list of active ones does not have. One that we have deleted
-// ran until then, and the watch has not shown it yet (C-113).
+// unexpected returns the CronJob's running Jobs that are not in status.active. A Job that we deleted is not among
+// them: it counts as vanished before the watch shows its deletion (C-113).
 func (p *plan) unexpected() (out []*projector.Run) {
 	for _, r := range p.cron.SortedRuns() {
 		if !r.Finished() && !r.Vanished() && !p.cron.IsActive(r.Job) {
@@ -26,7 +26,8 @@ func (p *plan) unexpected() (out []*projector.Run) {
 	return out
 }
 
-// tellUnexpected says that Jobs run which are not in the list. They do not come into it (C-103).
+// tellUnexpected emits an Event for each running Job that is missing from status.active. It does not add the Job to
+// the list (C-103).
 func (p *plan) tellUnexpected() {
 	var notices []events.Notice
 	for _, r := range p.unexpected() {
@@ -37,10 +38,10 @@ func (p *plan) tellUnexpected() {
 	p.notice(JobUnexpected, "Jobs of the CronJob run that it did not start", notices...)
 }
 
-// leaveActive takes Jobs off the list that have finished (C-105).
+// leaveActive removes finished Jobs from status.active (C-105).
 func (p *plan) leaveActive() {
 	var said events.CronStep
-	for _, r := range p.cron.SortedRuns() { // those of C-201, 6 and 7, come by Job
+	for _, r := range p.cron.SortedRuns() { // jobs of C-201, 6 and 7, are in order of their Jobs
 		if r.Finished() && p.cron.IsActive(r.Job) {
 			said.Left = append(said.Left, r.Job)
 			said.Notices = append(said.Notices, events.Notice{
@@ -51,7 +52,7 @@ func (p *plan) leaveActive() {
 	p.say(JobEnded, "Jobs have ended", said)
 }
 
-// findMissing takes Jobs off the list that are gone, and reads those that nothing shows (C-109).
+// findMissing removes deleted Jobs from status.active, and reads the Jobs that the watch has not shown (C-109).
 func (p *plan) findMissing() {
 	p.leaveMissing()
 	cp := p.cron
@@ -64,7 +65,7 @@ func (p *plan) findMissing() {
 	p.askFirst(ListUncertain, "the list of active Jobs has some that nothing shows: read them first", reads...)
 }
 
-// leaveMissing takes Jobs off the list that a live read has not found.
+// leaveMissing removes Jobs from status.active that a live read did not find.
 func (p *plan) leaveMissing() {
 	cp := p.cron
 	var said events.CronStep
@@ -77,8 +78,9 @@ func (p *plan) leaveMissing() {
 	p.say(JobMissing, "Jobs are gone", said)
 }
 
-// tellManual puts into the ledger what somebody made by hand. A run that was asked for is marked so, too, and is told
-// as what it is: while it is being started, or after the log that had the start was lost.
+// tellManual enters Jobs that were made by hand into the ledger. A triggered run carries the same mark. It is entered
+// as triggered instead: the rule skips it while its start is in progress, and recognizes it by name if the log that
+// had the start was lost.
 func (p *plan) tellManual() {
 	var said events.CronStep
 	what := "a Job of it was made by hand"
@@ -98,18 +100,18 @@ func (p *plan) tellManual() {
 	p.say(MadeByHand, what, said)
 }
 
-// asksFor reports whether a Job is the run of a trigger that has not been dealt with.
+// asksFor reports whether Job r belongs to a trigger that has not been handled.
 func (p *plan) asksFor(r *projector.Run) bool {
 	t := p.cron.Seen.Trigger
 	return t != nil && t.Value != p.cron.Triggered && r.Name == triggeredName(p.cron.Ref.Name, t.Value)
 }
 
-// unkept reports whether a Job is such a run, and has no place in the status though it runs.
+// unkept reports whether Job r belongs to an unhandled trigger, runs, and is missing from status.active.
 func (p *plan) unkept(r *projector.Run) bool {
 	return p.asksFor(r) && !r.Finished() && !p.cron.IsActive(r.Job)
 }
 
-// success is the newest completion of a Job that succeeded (C-107).
+// success returns the completion time of the newest successful Job (C-107).
 func (p *plan) success() events.Time {
 	at := p.cron.LastSuccess
 	for _, r := range p.cron.SortedRuns() {
@@ -120,7 +122,7 @@ func (p *plan) success() events.Time {
 	return at
 }
 
-// writeCronStatus writes the status when it is to say something else than it does: once in a pass, at its end (C-171).
+// writeCronStatus writes the status if it differs from the published one: at most once per pass, at its end (C-171).
 func (p *plan) writeCronStatus() {
 	cp := p.cron
 	success := p.success()
@@ -146,7 +148,7 @@ func areActive(n int) string {
 	return fmt.Sprintf("%d Jobs are active", n)
 }
 
-// SortedRuns are the CronJob's Jobs by name. They do not change while it is decided on.
+// SortedRuns returns the CronJob's Jobs, sorted by name. It caches the list, since no Job changes during a decision.
 func (cp *cronPlan) SortedRuns() []*projector.Run {
 	if cp.runs == nil {
 		cp.runs = cp.CronJob.SortedRuns()

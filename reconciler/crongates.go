@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
-// gateDeleted: nothing starts of a CronJob that is being deleted (C-130).
+// gateDeleted stops the pass of a CronJob that is being deleted (C-130).
 func (p *plan) gateDeleted() {
 	if p.cron.Seen.Deleted != 0 {
 		p.closeLedger()
@@ -16,7 +16,7 @@ func (p *plan) gateDeleted() {
 	}
 }
 
-// gateZone: nothing starts while the zone has no rules (C-132).
+// gateZone stops the pass while the time zone has no rules (C-132).
 func (p *plan) gateZone() {
 	plan := p.cron.Plan()
 	if plan.ZoneErr == nil {
@@ -29,7 +29,8 @@ func (p *plan) gateZone() {
 	p.cron.stop = true
 }
 
-// gateSuspended: nothing starts while spec.suspend is set (C-133). Due times pass; they are told when it is over.
+// gateSuspended stops the pass while spec.suspend is set (C-133). The ledger records passed due times after the
+// CronJob resumes.
 func (p *plan) gateSuspended() {
 	if !p.cron.Seen.Suspend {
 		return
@@ -40,7 +41,7 @@ func (p *plan) gateSuspended() {
 	p.cron.stop = true
 }
 
-// gateSchedule: nothing starts by a schedule that cannot be read (C-041, C-134).
+// gateSchedule stops the pass if the schedule cannot be parsed (C-041, C-134).
 func (p *plan) gateSchedule() {
 	cp := p.cron
 	text := cp.Seen.Schedule
@@ -58,7 +59,7 @@ func (p *plan) gateSchedule() {
 	}
 }
 
-// look gives the due times that have passed their fates, and says what holds back the one that is open.
+// look records the fates of passed due times, and marks the open due time with hold, the reason why it does not start.
 func (p *plan) look(hold events.TickHold) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)

@@ -10,9 +10,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// keepHistory deletes the oldest finished Jobs beyond the limits, those that succeeded first (C-120 to C-127). One that
-// is being deleted counts out of the excess. One whose deletion failed is left alone until something happens (C-125),
-// or for a long time.
+// keepHistory deletes the oldest finished Jobs beyond the history limits, successful Jobs first (C-120 to C-127). A
+// Job that is already being deleted counts towards the excess. After a failed deletion the Job is left alone until the
+// next change (C-125), or until the resync delay is over.
 func (p *plan) keepHistory() {
 	cp := p.cron
 	var commands []events.Command
@@ -25,7 +25,7 @@ func (p *plan) keepHistory() {
 		}
 		var ended []*projector.Run
 		for _, r := range cp.SortedRuns() {
-			if r.Result == kind.result && !r.Vanished() { // else one more would go for one that is gone (C-121)
+			if r.Result == kind.result && !r.Vanished() { // else another Job would go for one that is gone (C-121)
 				ended = append(ended, r)
 			}
 		}
@@ -43,12 +43,12 @@ func (p *plan) keepHistory() {
 	p.askFirst(HistoryLimit, fmt.Sprintf("%d finished Jobs more than are kept: delete them", len(commands)), commands...)
 }
 
-// resync is after how long a CronJob is looked at again whose deletion failed, when nothing happens to it. The built-in
-// looks at each after 12 to 24 h (C-099).
+// resync is the delay before a failed deletion is tried again if nothing else changes. The built-in controller looks
+// at each CronJob every 12 to 24 h (C-099).
 const resync = 12 * time.Hour
 
-// keeps reports whether a Job is left alone, as its deletion failed. To a suspended CronJob nothing may happen any
-// more: so the deletion is tried again when it would have been due next as it was suspended, and some time.
+// keeps reports whether Job r is left alone because its deletion failed. A suspended CronJob may see no further
+// change, so the deletion is tried again at the due time that was pending at its suspension, and after resync.
 func (p *plan) keeps(r *projector.Run) bool {
 	cp := p.cron
 	if !has(cp.pass.Kept, r.Job) {
@@ -60,7 +60,7 @@ func (p *plan) keeps(r *projector.Run) bool {
 	return p.wake(cp.Now.Add(resync))
 }
 
-// oldestFirst orders Jobs by their start; those without one come last (C-122).
+// oldestFirst orders Jobs by start time; Jobs without one come last (C-122).
 func oldestFirst(a, b *projector.Run) int {
 	switch {
 	case a.Started == b.Started:

@@ -8,22 +8,24 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// A CronJob that another controller runs is only looked at. What that one made of a due time is found from its Jobs and
-// the status, and is told when a later one is seen to have started: until then the other controller may start those
-// before. Nothing is decided here, and no sentence claims a start as ours.
+// The rules below observe a CronJob that another controller runs. They derive the fate of a due time from the
+// CronJob's Jobs and status, and record it once a later due time has started: until then the other controller may
+// still start an earlier one. These rules issue no commands, and claim no start as ours.
 
-// jobLag is how long the Job of a start may be seen later than the status that tells of it: they come by two watches.
+// jobLag is the longest delay between a status that shows a start and the watch event of its Job: the two come by
+// different watches. Example: status.lastScheduleTime changes at 12:00:01; the ledger waits for the Job until
+// 12:00:11.
 const jobLag = 10 * time.Second
 
-// tellOurs tells of a run that this controller started before another one took over.
+// tellOurs records a run that this controller started before another controller took over.
 func (p *plan) tellOurs() {
 	if s := p.cron.Start; s != nil && s.Stage == projector.StartThere {
 		p.tellStart(s)
 	}
 }
 
-// tellSeen tells of the due times that another controller has started, and of those before them, by the schedules that
-// were in force.
+// tellSeen records the due times that another controller started, and all earlier ones, under the schedules in force
+// at the time.
 func (p *plan) tellSeen() {
 	cp := p.cron
 	if cp.ledger.Closed {
@@ -33,15 +35,15 @@ func (p *plan) tellSeen() {
 	for i, past := range cp.Sight.Past {
 		by := cp.By(past.Counting)
 		if seen = p.tellStarts(&by, seen, past.Until); p.wake(past.Until.Add(ticks.Lag)) {
-			return // a create may be on its way
+			return // a create may be in flight
 		}
 		p.dropPast(i, &by)
 	}
 	p.tellStarts(cp.Plan(), seen, p.now.Add(ticks.Lag))
 }
 
-// tellElsewhere tells of what another controller did to a CronJob that this one runs: before it took over, or while it
-// was away. The latest due time is left open: it may start yet.
+// tellElsewhere records what another controller did to our CronJob, before we took over or while we were away. It
+// leaves the latest due time open, since that may still start.
 func (p *plan) tellElsewhere() {
 	cp := p.cron
 	seen := cp.Sightings()
@@ -53,7 +55,7 @@ func (p *plan) tellElsewhere() {
 		seen = p.tellStarts(&by, seen, past.Until)
 		p.dropPast(i, &by)
 	}
-	by := cp.countedBy() // it may have been changed while nobody watched
+	by := cp.countedBy() // the schedule may have changed during the gap
 	if n := len(seen); n > 0 && p.takenUp(&by, &seen[n-1]) {
 		seen = seen[:n-1]
 	}
@@ -64,8 +66,8 @@ func (p *plan) tellElsewhere() {
 	}
 }
 
-// takenUp reports whether a start of another controller is that of the latest due time, and the status does not have
-// it: its Job is found when its create is tried, and is taken up then (C-160).
+// takenUp reports whether s, a start by another controller, is the latest due time and is missing from the status. Our
+// own create then meets its Job and adopts it as the active run (C-160).
 func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
 	cp := p.cron
 	if s.Run == nil || s.Due <= cp.Seen.LastSchedule || cp.IsActive(s.Run.Job) {
@@ -75,8 +77,7 @@ func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
 	return next.IsZero() || next.After(p.now.Go())
 }
 
-// dropPast gives the last due times of a schedule of before their fates, and lets the ledger count by the one that
-// followed.
+// dropPast gives the last due times of past schedule i their fates, and switches the ledger to the next schedule.
 func (p *plan) dropPast(i int, by *projector.CronPlan) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)
@@ -92,8 +93,8 @@ func (p *plan) dropPast(i int, by *projector.CronPlan) {
 	p.sayLedger(ScheduleChanged, "the schedule was changed: due times count by the new one from here on", events.CronStep{})
 }
 
-// tellStarts tells of the starts through a time, and returns the others. The last one waits for its Job to be seen, if
-// the status alone tells of it.
+// tellStarts records the starts up to until, and returns the later ones. In observe mode a last start that only the
+// status shows waits up to jobLag for its Job.
 func (p *plan) tellStarts(by *projector.CronPlan, seen []projector.Sighting, until events.Time) []projector.Sighting {
 	cp := p.cron
 	l, v := ledgerOf(&cp.ledger), cp.view(by)
@@ -101,7 +102,7 @@ func (p *plan) tellStarts(by *projector.CronPlan, seen []projector.Sighting, unt
 	for ; len(seen) > 0 && seen[0].Due <= until; seen = seen[1:] {
 		s := seen[0]
 		if s.Run == nil && !v.Has(s.Due.Go()) {
-			continue // no controller wrote that
+			continue // not a due time of this schedule
 		}
 		if s.Run == nil && cp.Sight.Observing && len(seen) == 1 && p.wake(cp.Sight.Scheduled.Add(jobLag)) {
 			break
@@ -114,7 +115,7 @@ func (p *plan) tellStarts(by *projector.CronPlan, seen []projector.Sighting, unt
 	return seen
 }
 
-// closeSeen gives the last due times their fate when the CronJob is gone: there are no more.
+// closeSeen gives the remaining due times of a deleted CronJob their fates.
 func (p *plan) closeSeen() {
 	cp := p.cron
 	if !cp.Gone || cp.ledger.Closed || p.wake(cp.Sight.Ended.Add(ticks.Lag)) {
@@ -127,7 +128,7 @@ func (p *plan) closeSeen() {
 	p.sayLedger(CronJobDeleted, "the CronJob is deleted: there are no more due times", events.CronStep{Ticks: said})
 }
 
-// tellObserved says what the ledger says of due times that another controller ran, when it says anything.
+// tellObserved adds a step for due times that another controller ran. It does nothing if said is empty.
 func (p *plan) tellObserved(reason events.Reason, sentence string, l *ticks.Ledger, said []events.Tick) {
 	if len(said) > 0 {
 		p.cron.keep(l)
@@ -135,7 +136,8 @@ func (p *plan) tellObserved(reason events.Reason, sentence string, l *ticks.Ledg
 	}
 }
 
-// observedTicks are entries of due times that another controller ran; s is the start that the last of them is.
+// observedTicks converts ledger entries of due times that another controller ran. If s is not nil, it is the start of
+// the last entry.
 func (p *plan) observedTicks(entries []ticks.Entry, s *projector.Sighting) []events.Tick {
 	var out []events.Tick
 	for i := range entries {
@@ -152,8 +154,8 @@ func (p *plan) observedTicks(entries []ticks.Entry, s *projector.Sighting) []eve
 	return out
 }
 
-// elsewhere says of a start of another controller which Job it made, and when that was seen. A Job that was not seen
-// may stand in the list of active ones.
+// elsewhere fills in which Job another controller made for t, and when that Job was seen. A Job that was not seen may
+// still be in status.active.
 func (p *plan) elsewhere(t *events.Tick, s *projector.Sighting) {
 	t.Observed = true
 	if r := s.Run; r != nil {
@@ -168,21 +170,22 @@ func (p *plan) elsewhere(t *events.Tick, s *projector.Sighting) {
 	}
 }
 
-// count lets the ledger count by the schedule as it is now.
+// count switches the ledger to the current schedule.
 func (cp *cronPlan) count() {
 	l := &cp.ledger
 	l.Schedule, l.TimeZone, l.Zone = cp.Seen.Schedule, cp.Seen.TimeZone, cp.Plan().Hash
 }
 
-// countedBy is the schedule by which the ledger counts.
+// countedBy returns the schedule that the ledger counts by.
 func (cp *cronPlan) countedBy() projector.CronPlan { return cp.By(projector.CountingOf(&cp.ledger)) }
 
-// view is what is known of the due times of which the ledger does not tell yet, as another controller runs them.
+// view returns the due times after the ledger's last entry, under schedule by, for a CronJob that another controller
+// runs.
 func (cp *cronPlan) view(by *projector.CronPlan) *ticks.View {
 	return cp.ViewAfter(by, cp.ledger.Through, cp.since)
 }
 
-// startedAt takes over that the ledger tells of a start.
+// startedAt updates since after a start was recorded.
 func (cp *cronPlan) startedAt(due events.Time) {
 	if cp.Settings.EveryFromStart {
 		cp.since = max(cp.since, due)

@@ -12,18 +12,19 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
-// The concurrency policies that differ from Allow.
+// The concurrency policies other than Allow.
 const (
 	forbid  = "Forbid"
 	replace = "Replace"
 )
 
-// triggerAge is how old a trigger may be when it is first seen, and while an API server that fails is asked again.
+// triggerAge limits the age of a trigger when it is first seen, and the time during which a failed create is retried.
+// Example: a trigger of 12:00:00 that is first seen at 12:01:05 ends as too late.
 const triggerAge = time.Minute
 
-// runTriggered starts a run that was asked for, under the concurrency policy. Each value of the annotation is dealt
-// with once. A run that was started by a log that is lost is started again, if it has no place in the status: its name
-// is taken, by itself.
+// runTriggered starts a manually triggered run, subject to the concurrency policy. Each value of the annotation is
+// handled once. If the log of an earlier start was lost and the run is not in status.active, the run is started again:
+// the create then meets the existing Job under the same name.
 func (p *plan) runTriggered() {
 	cp := p.cron
 	t := cp.Seen.Trigger
@@ -34,7 +35,7 @@ func (p *plan) runTriggered() {
 	tick := events.Tick{First: p.now, Last: p.now, By: t.By}
 	made := slices.ContainsFunc(cp.SortedRuns(), p.asksFor)
 	switch {
-	case made && !slices.ContainsFunc(cp.SortedRuns(), p.unkept): // it was told
+	case made && !slices.ContainsFunc(cp.SortedRuns(), p.unkept): // recorded already
 	case !made && p.tooOld(t.Value):
 		tick.Fate = events.TickTooLate
 		said.Ticks = []events.Tick{tick}
@@ -50,25 +51,25 @@ func (p *plan) runTriggered() {
 	}
 }
 
-// tooOld reports whether a run was asked for so long ago that whoever asked does not wait for it any more.
+// tooOld reports whether the trigger is older than triggerAge, so that its sender no longer waits for it.
 func (p *plan) tooOld(value string) bool {
 	t := p.cron.Seen.Trigger
 	return t == nil || t.Value != value || p.now.Sub(t.Asked) > triggerAge
 }
 
-// triggeredName is the name of the Job of a trigger.
+// triggeredName returns the name of a triggered Job: "report" and a hash of the trigger give report-t1a2b3c4d.
 func triggeredName(cronJob, value string) string {
 	h := fnv.New32a()
 	h.Write([]byte(value))
 	return fmt.Sprintf("%s-t%08x", cronJob, h.Sum32())
 }
 
-// startDue starts the run that is due (C-140 to C-149), and says when to look again (C-085).
+// startDue starts the run that is due (C-140 to C-149), and sets the next wake-up (C-085).
 func (p *plan) startDue() {
 	cp := p.cron
 	by := cp.Plan()
 	now, anchor := p.now.Go(), cp.Anchor().Go()
-	wait, err := by.Schedule.Due(anchor, now) // the wake-up computation knows no deadline (C-072)
+	wait, err := by.Schedule.Due(anchor, now) // the wake-up computation ignores the deadline (C-072)
 	due := wait
 	if from := schedule.Anchor(anchor, now, cp.Seen.Deadline); err == nil && !from.Equal(anchor) {
 		due, err = by.Schedule.Due(from, now)
@@ -112,8 +113,8 @@ func (p *plan) startDue() {
 	}
 }
 
-// nextLook is when to look at the CronJob again (C-085); zero for never. wait is what is due when the deadline is left
-// aside.
+// nextLook returns the next time to evaluate the CronJob (C-085); zero means never. wait is the due time computed
+// without the deadline.
 func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	cp := p.cron
 	when, now, anchor := cp.Plan().Schedule, p.now.Go(), cp.Anchor().Go()
@@ -126,45 +127,45 @@ func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	return next
 }
 
-// startsNothing reports whether no due time of this minute, or of a part of it, starts a Job any more, unless something
-// happens: that begins another pass. They share the name of one Job (C-152), so the Job of one that has started keeps
-// the others from starting. That of an active one holds once the watch has shown it: until then it is read at each due
-// time (C-109), as is one that has lost its owner. next is the next one, and wait as in nextLook.
+// startsNothing reports whether no further due time of this minute, or of the part of it that Settings.DuePace sets,
+// can start a Job unless the CronJob or its Jobs change; such a change begins another pass. Due times of one minute
+// share one Job name (C-152), so the Job of the first start blocks the others. An active Job counts only once the
+// watch has shown it: until then, and for a Job that lost its owner, each due time reads it live (C-109). next is the
+// next due time; wait is as in nextLook.
 func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	cp := p.cron
 	name := runName(cp.Ref.Name, next)
 	switch {
 	case p.shownActive(name) || p.hasRun(name):
 		return true
-	case due.At.IsZero(): // each is over before it can start (C-084)
+	case due.At.IsZero(): // each due time is past its deadline before it can start (C-084)
 		return cp.Plan().Schedule.Every() && !wait.At.IsZero()
 	case cp.Seen.Policy == forbid && p.shownActive(""):
 		return true
 	}
-	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name // something else has the name (C-160)
+	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name // taken (C-160)
 }
 
-// hasRun reports whether a due time of a name has started, and its Job has ended and still has the name. Any other Job
-// of that name that is the CronJob's is found by the create of the next due time, and is active from then on: the
+// hasRun reports whether a due time with this Job name has started, and its Job has finished and still exists. For any
+// other Job of that name owned by the CronJob, the create of the next due time finds it and makes it active: the
 // record of its start was lost (C-160).
 func (p *plan) hasRun(name string) bool {
 	r := p.cron.RunNamed(name)
 	return r != nil && r.Finished() && runName(p.cron.Ref.Name, p.cron.LastSchedule) == name
 }
 
-// wasTaken reports whether a due time has passed while the Job of another one of its minute, which had ended, had the
-// name of its Job. It was not looked at then (C-085), and upstream, which found the name taken, does not start it
-// either (C-160).
+// wasTaken reports whether due passed while a finished Job of the same minute still had the Job name. We did not look
+// then (C-085); upstream would have found the name taken and not started it either (C-160).
 func (p *plan) wasTaken(due events.Time) bool {
 	cp := p.cron
 	return cp.Settings.DuePace > 0 && due <= cp.Freed && runName(cp.Ref.Name, due) == runName(cp.Ref.Name, cp.LastSchedule)
 }
 
-// tellTaken is the fate of a due time whose name another one's Job had until it was too late.
+// tellTaken records the fate of a due time whose Job name was taken until it was too late.
 func (p *plan) tellTaken(due events.Time) {
 	cp := p.cron
 	if due != cp.ledger.Open {
-		return // it has its fate
+		return // its fate is recorded
 	}
 	l := ledgerOf(&cp.ledger)
 	e, _ := l.End(ticks.Refused)
@@ -174,7 +175,7 @@ func (p *plan) tellTaken(due events.Time) {
 	p.sayLedger(RunRefused, anotherHasTheName, events.CronStep{Ticks: []events.Tick{t}})
 }
 
-// holds is what holds a due time back.
+// holds returns the reason why the open due time does not start, if there is one.
 func (p *plan) holds() events.TickHold {
 	if p.cron.Seen.Policy == forbid && len(p.cron.active) > 0 {
 		return events.HeldForbid
@@ -182,8 +183,8 @@ func (p *plan) holds() events.TickHold {
 	return events.NotHeld
 }
 
-// replaceActive deletes the Jobs of before one after the other, each after a live read (C-147): where one cannot be
-// read or deleted, the others stay. It reports whether there are any.
+// replaceActive deletes the active Jobs one by one, each after a live read (C-147). If one cannot be read or deleted,
+// the rest stay. It reports whether any were active.
 func (p *plan) replaceActive() bool {
 	cp := p.cron
 	if len(cp.active) == 0 {
@@ -198,7 +199,8 @@ func (p *plan) replaceActive() bool {
 	return true
 }
 
-// runName is the name of the Job of a due time (C-151).
+// runName returns the Job name of a due time: the CronJob's name and the due time in minutes since 1970 (C-151).
+// Example: "report" at 2026-01-01 00:00 UTC gives report-29453760.
 func runName(cronJob string, due events.Time) string {
 	return cronJob + "-" + strconv.FormatInt(due.Go().Unix()/60, 10)
 }
@@ -212,8 +214,8 @@ func (p *plan) activeName(name string) bool {
 	return false
 }
 
-// shownActive reports whether a Job is active that the watch has shown: of a name, or any for an empty one. What becomes of
-// it begins a pass.
+// shownActive reports whether the watch has shown an active Job called name, or any active Job if name is empty. Its
+// next change begins a new pass.
 func (p *plan) shownActive(name string) bool {
 	return slices.ContainsFunc(p.cron.active, func(a events.RunName) bool {
 		return p.cron.Runs[a.UID] != nil && (name == "" || a.Name == name)

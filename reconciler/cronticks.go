@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// timeOf is a time of the standard library as records have it; 0 for the zero time.
+// timeOf converts a time.Time; the zero time becomes 0.
 func timeOf(t time.Time) events.Time {
 	return events.At(t)
 }
@@ -20,12 +20,12 @@ func goTime(t events.Time) time.Time {
 	return t.Go()
 }
 
-// ledger is the ledger of due times as package ticks has it.
+// ledgerOf converts the recorded ledger to package ticks.
 func ledgerOf(l *events.TickLedger) ticks.Ledger {
 	return ticks.Ledger{Through: goTime(l.Through), Open: goTime(l.Open), Hold: ticks.Hold(l.Hold)}
 }
 
-// looking is what is known at a time of a CronJob that counts by a schedule.
+// looking returns the input of one ledger computation: schedule by at time now.
 func (p *plan) looking(by *projector.CronPlan, now events.Time, hold events.TickHold) *ticks.Look {
 	cp := p.cron
 	return &ticks.Look{
@@ -34,7 +34,8 @@ func (p *plan) looking(by *projector.CronPlan, now events.Time, hold events.Tick
 	}
 }
 
-// hold says what holds the open due time back, of one that is known.
+// hold records why the open due time does not start. It does nothing without an open due time, or if hold has not
+// changed.
 func (p *plan) hold(hold events.TickHold) {
 	cp := p.cron
 	if cp.ledger.Open == 0 || cp.ledger.Hold == hold {
@@ -45,7 +46,7 @@ func (p *plan) hold(hold events.TickHold) {
 	p.tellTicks(DueTimes, "a due time is held back", &l, nil, true)
 }
 
-// tellTicks says what the ledger says, when it says anything new.
+// tellTicks adds a step with the ledger, if entries, changed or the ledger's last time bring anything new.
 func (p *plan) tellTicks(reason events.Reason, sentence string, l *ticks.Ledger, entries []ticks.Entry, changed bool) {
 	cp := p.cron
 	through := cp.ledger.Through
@@ -60,7 +61,7 @@ func (p *plan) tellTicks(reason events.Reason, sentence string, l *ticks.Ledger,
 	p.sayLedger(reason, sentence, said)
 }
 
-// sayLedger says a step with the ledger as it is now.
+// sayLedger adds a step that carries the current ledger.
 func (p *plan) sayLedger(reason events.Reason, sentence string, said events.CronStep) {
 	stands := p.cron.ledger
 	said.Ledger = &stands
@@ -77,7 +78,7 @@ func (p *plan) tick(e *ticks.Entry) events.Tick {
 	return t
 }
 
-// tellStart is the fate of the due time whose Job is there.
+// tellStart records that the Job of a due time, or of a trigger, was created.
 func (p *plan) tellStart(s *projector.CronStart) {
 	cp := p.cron
 	if s.Due == 0 {
@@ -97,7 +98,7 @@ func (p *plan) tellStart(s *projector.CronStart) {
 	p.sayLedger(RunStarted, "its Job was made", events.CronStep{Ticks: []events.Tick{t}})
 }
 
-// tellRefused is the fate of a due time, or of a trigger, whose Job cannot be made.
+// tellRefused records that the Job of a due time, or of a trigger, cannot be created.
 func (p *plan) tellRefused(s *projector.CronStart) {
 	cp := p.cron
 	t := events.Tick{First: s.Due, Last: s.Due, Fate: events.TickRefused, Zone: cp.ledger.Zone}
@@ -126,10 +127,10 @@ func (p *plan) tellRefused(s *projector.CronStart) {
 	p.sayLedger(RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
 }
 
-// anotherHasTheName is why a due time starts nothing that shares its minute with one that has started (C-152).
+// anotherHasTheName explains why a due time does not start if another one in its minute did (C-152).
 const anotherHasTheName = "the Job of another due time has the name of its Job"
 
-// replaceSchedule begins to count by a schedule that was changed (C-094).
+// replaceSchedule switches the ledger to a changed schedule (C-094).
 func (p *plan) replaceSchedule() {
 	cp := p.cron
 	at := p.now
@@ -145,7 +146,7 @@ func (p *plan) replaceSchedule() {
 	if old.Err == nil && old.ZoneErr == nil {
 		k := p.looking(&old, at, cp.ledger.Hold)
 		if old.Schedule.Every() {
-			k.Deadline = nil // it may be new as well, and would move the due times of before (C-084)
+			k.Deadline = nil // the deadline may be new too, and must not change earlier due times (C-084)
 		}
 		if k.Anchor.After(l.Through) {
 			entries = l.Passed(k)
@@ -172,7 +173,7 @@ func (p *plan) replaceSchedule() {
 	p.sayLedger(reason, sentence, said)
 }
 
-// closeLedger gives the last due times their fate: there are no more.
+// closeLedger gives the remaining due times their fates, and closes the ledger.
 func (p *plan) closeLedger() {
 	cp := p.cron
 	if cp.ledger.Closed {
@@ -200,7 +201,7 @@ func (p *plan) closeLedger() {
 	p.sayLedger(CronJobDeleted, "the CronJob is deleted: there are no more due times", said)
 }
 
-// asker is who asked for a run.
+// asker returns the user who set the trigger value; "" if that trigger is no longer set.
 func (p *plan) asker(value string) string {
 	if t := p.cron.Seen.Trigger; t != nil && t.Value == value {
 		return t.By
@@ -208,12 +209,12 @@ func (p *plan) asker(value string) string {
 	return ""
 }
 
-// keep takes over how the ledger stands.
+// keep copies the state of l back into the recorded ledger.
 func (cp *cronPlan) keep(l *ticks.Ledger) {
 	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
 }
 
-// tellLate tells of runs whose Job has come although a live read had not found it: the create was still on its way.
+// tellLate records runs whose Job appeared after a live read had not found it: the create was still in flight.
 func (p *plan) tellLate() {
 	for i := range p.cron.Late {
 		if l := &p.cron.Late[i]; l.Stage == projector.StartThere {

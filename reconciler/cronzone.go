@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// onlyRules reports whether only the rules of the zone are other ones than before, as in another time zone database.
+// onlyRules reports whether the schedule and zone name are unchanged and only the zone's rules differ, for example
+// after an update of the time zone database.
 func (p *plan) onlyRules(old *projector.CronPlan) bool {
 	cp := p.cron
 	by, l := cp.Plan(), &cp.ledger
@@ -22,8 +23,8 @@ func (p *plan) onlyRules(old *projector.CronPlan) bool {
 	return l.TimeZone == nil || *l.TimeZone == *cp.Seen.TimeZone
 }
 
-// staysOpen reports whether the open due time is one by the new rules, too, and the last one so far: then it may start
-// still.
+// staysOpen reports whether the open due time is also due under the new rules, and no later one has passed since. It
+// may then still start.
 func (p *plan) staysOpen(open time.Time, at events.Time) bool {
 	by := p.cron.Plan().Schedule
 	if open.IsZero() || !by.Next(open.Add(-time.Second)).Equal(open) {
@@ -33,7 +34,7 @@ func (p *plan) staysOpen(open time.Time, at events.Time) bool {
 	return next.IsZero() || next.After(at.Go())
 }
 
-// otherRules says what the due times to come make of other rules of the zone.
+// otherRules describes, for a step's sentence, how the changed zone rules affect coming due times.
 func otherRules(before, now schedule.Schedule, at time.Time) string {
 	from := schedule.Apart(before, now, at)
 	if from.IsZero() {

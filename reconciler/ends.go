@@ -1,7 +1,7 @@
 package reconciler
 
-// awaitEnds waits until a pod that is being deleted, and has not ended by itself, counts as failed (J-022). Then a
-// record says that the wait is over, and the fold counts the pod; the rules after this one decide on that.
+// awaitEnds waits until a pod under deletion, which has not ended by itself, counts as failed (J-022). When the wait
+// is over it sets Judges: the decision's record makes the fold count the pod, and the next decision sees it.
 func (p *plan) awaitEnds() {
 	until := p.job.StoppingUntil()
 	if until == 0 || p.wake(until) {
@@ -9,24 +9,24 @@ func (p *plan) awaitEnds() {
 	}
 	p.decision.Judges = true
 	if p.decision.Wake == 0 || until < p.decision.Wake {
-		p.decision.Wake = until // in the past: the turn that decides so has woken as many as it may, and the next one follows at once
+		p.decision.Wake = until // in the past: this turn has woken MostWoken subjects, and the next turn follows at once
 	}
 }
 
-// mayFail reports whether the Job fails if no pod that is being deleted ends by itself.
+// mayFail reports whether the Job fails if no pod under deletion ends by itself.
 func (p *plan) mayFail() bool {
 	stopping := p.job.Tally().Stopping
 	switch {
-	case stopping == 0: // as always in failed-only mode
+	case stopping == 0: // always the case in failed-only mode
 		return false
-	case p.job.PerIndex: // how many indexes that is shows when they have failed
+	case p.job.PerIndex: // the number of failed indexes is known only after the pods count
 		return true
 	}
 	return int64(p.job.FailedCount()+stopping) > backoffLimit(p.job)
 }
 
-// awaitsLast reports whether a pod of a Job in failed-only mode has been deleted just now, and may end by itself. It
-// does not count as failed, but once the Job has succeeded nothing is counted of it any more, not even a success
+// awaitsLast reports whether a pod of a Job in failed-only mode was deleted recently and may still end by itself. Such
+// a pod does not count as failed. But once the Job has succeeded, no later end of the pod counts, not even a success
 // (J-142).
 func (p *plan) awaitsLast() bool {
 	j := p.job

@@ -8,10 +8,10 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// The rules of this stage see to the Workload and the PodGroup of a Job whose pods are to be scheduled together (J-239
-// to J-248), before any pod is made, also while the Job is suspended (J-241).
+// The rules of this stage create and update the Workload and PodGroup of a Job whose pods are scheduled together
+// (J-239 to J-248). They run before any pod is created, also while the Job is suspended (J-241).
 
-// awaitGroup waits for the command that is on its way.
+// awaitGroup waits for a group command in flight.
 func (p *plan) awaitGroup() {
 	if p.job.Gang() && p.job.Grouping() != nil {
 		p.ungroup()
@@ -61,7 +61,7 @@ func (p *plan) createPodGroup() {
 	}
 }
 
-// resizeGroup has the objects follow the Job, also while pods run.
+// resizeGroup updates the size in Workload and PodGroup when the Job's size changes, also while pods run.
 func (p *plan) resizeGroup() {
 	g, n := &p.job.Group, int32(0)
 	if p.job.Beta() && p.groupIs(projector.GroupReady) {
@@ -76,9 +76,9 @@ func (p *plan) resizeGroup() {
 	}
 }
 
-// unsure reports whether the PodGroup, which new pods are to name, may be gone: none of the Job's pods is there to keep
-// it, and something has happened since it was seen. Then it is looked for first, as a pod waits for ever that names one
-// which is not there (J-246).
+// unsure reports whether the PodGroup may have been deleted: no pod of the Job protects it, and the cluster may have
+// changed since it was last seen. The rule then looks for it before the next create, because a pod that names a
+// missing PodGroup waits forever (J-246).
 func (p *plan) unsure() bool {
 	if !p.inGroup() || !p.job.Group.Beta || p.job.Group.Sure || p.job.Tally().Active > 0 || len(p.job.Creates()) > 0 {
 		return false
@@ -89,12 +89,12 @@ func (p *plan) unsure() bool {
 	return true
 }
 
-// groupIs reports whether the Job's group has got so far, and nothing is being done to it.
+// groupIs reports whether the group has reached stage and no group command is in flight.
 func (p *plan) groupIs(stage projector.GroupStage) bool {
 	return p.job.Gang() && p.job.Grouping() == nil && p.job.Group.Stage == stage
 }
 
-// group asks for what the group needs next, unless that was refused a while ago.
+// group issues the next group command, unless an earlier one is in backoff.
 func (p *plan) group(sentence string, command events.Command) {
 	p.ungroup()
 	if !p.wake(p.job.Regrouping().Until) {
@@ -102,8 +102,8 @@ func (p *plan) group(sentence string, command events.Command) {
 	}
 }
 
-// ungroup: until the group is there, or known not to be wanted, no pod is made, and of a Job that has not begun nothing
-// else is decided: it would not count as new any more (J-242).
+// ungroup blocks pod creation until the group exists or is known to be unwanted. For a Job that has not begun it ends
+// the decision, because any other change would make the Job no longer new (J-242).
 func (p *plan) ungroup() {
 	p.ungrouped = true
 	p.over = p.fresh()

@@ -8,11 +8,13 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// keep cancels removals in backoff of pods that are to be removed no longer. A pod that has ended stays, with its logs,
-// and is counted if it still carries the finalizer, as upstream counts it. One that the Job does not own any more is
-// released. A surplus pod that is wanted again, after a scale up, goes on in the place of a new one; should its
-// finalizer be gone already, it runs but is not counted (J-179). When the Job ends its surplus pods are deleted like
-// the others (J-079), so one whose finalizer cannot be removed loses that wish first.
+// keep withdraws pod removals in backoff that are no longer needed:
+//   - A pod that has ended keeps its logs, and counts if it still has the finalizer, as upstream counts it.
+//   - A pod that the Job no longer owns is released.
+//   - A surplus pod that is needed after a scale-up replaces a new pod. If its finalizer is already gone, it runs but
+//     never counts (J-179).
+//   - When the Job ends, surplus pods are deleted like all others (J-079), so a surplus pod whose finalizer cannot be
+//     removed first stops being surplus.
 func (p *plan) keep() {
 	t := p.job.Tally()
 	again, ends := p.wantedAgain(), p.end != nil && p.job.Base.True(p.end.interim)
@@ -23,7 +25,7 @@ func (p *plan) keep() {
 	for _, pod := range p.job.Unremoved() {
 		switch {
 		case pod.Drop() != nil && p.wake(pod.DropDoubt):
-			// A try of unknown end may take the finalizer off: the pod would be counted although it had none.
+			// A try of unknown outcome may still remove the finalizer, and the pod would count without having one.
 		case !idleBut(p.job, pod) || (ends && pod.Held()):
 			over = append(over, pod)
 		case !p.job.Indexed || p.job.Awaits(pod.Index):
@@ -37,8 +39,8 @@ func (p *plan) keep() {
 	}
 }
 
-// wantedAgain is how many surplus pods whose removal is in backoff are wanted: beside those that nothing is done to,
-// those that are kept already, and those that are being made.
+// wantedAgain returns how many surplus pods with a removal in backoff are needed, beyond active pods, pods that were
+// already kept, and pods being created.
 func (p *plan) wantedAgain() int {
 	t := p.job.Tally()
 	if t.Refused == 0 || !p.wantsPods() {
@@ -46,12 +48,12 @@ func (p *plan) wantedAgain() int {
 	}
 	again := p.wanted() - int(t.Idle) - int(t.Spared) - len(p.job.Creates())
 	if p.windsDown() {
-		return again // pods that have ended hold no slot of it
+		return again // its ended pods hold no slot
 	}
 	return again - int(t.Unsure)
 }
 
-// idleBut reports whether the pod is active, but for the removal in backoff.
+// idleBut reports whether the pod is active, apart from its removal in backoff.
 func idleBut(j *projector.Job, pod *projector.Pod) bool { return j.Claims(pod) && pod.Active() }
 
 func (p *plan) withdraw(all []*projector.Pod, sentence string) {

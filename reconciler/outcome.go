@@ -9,14 +9,14 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// end is how a Job ends: an interim condition first, and a terminal one with the same reason and message when nothing
-// of it runs any more (J-162).
+// end is how a Job ends: first the interim condition, then, when nothing of the Job runs any more, the terminal
+// condition with the same reason and message (J-162).
 type end struct {
 	rule              string
 	interim, terminal string
 	reason            events.Reason
 	message           string
-	stored            bool // the interim condition is in the published status
+	stored            bool // the published status has the interim condition
 }
 
 func (e *end) failure() bool { return e.terminal == status.Failed }
@@ -25,14 +25,14 @@ func failure(reason events.Reason, message string) *end {
 	return &end{interim: status.FailureTarget, terminal: status.Failed, reason: reason, message: message}
 }
 
-// outcome is one way in which a Job may end; holds gives nil while it does not apply.
+// outcome is one way in which a Job may end; holds returns nil if it does not apply.
 type outcome struct {
 	name  string
 	holds func(*plan) *end
 }
 
-// Explains reports whether what is known of the job, but for what is stored of how it ends, makes it end at time now as
-// a failure or a success for that reason.
+// Explains reports whether the state of job at time now, without its stored conditions, leads to a failure (or, if
+// failure is false, a success) for reason. It checks ends that another controller wrote.
 func Explains(job *projector.Job, now events.Time, failure bool, reason events.Reason) bool {
 	p := &plan{job: job, now: now, explaining: true}
 	for _, o := range outcomes {
@@ -48,7 +48,7 @@ func (p *plan) decideOutcome() {
 	for _, o := range outcomes {
 		if e := o.holds(p); e != nil {
 			if p.claiming && !e.stored {
-				return // nothing new is found while it is not certain which pods are the Job's (J-018)
+				return // no new outcome while the Job's set of pods is uncertain (J-018)
 			}
 			e.rule = o.name
 			p.end = e
@@ -73,7 +73,7 @@ func stored(p *plan, interim, terminal string) *end {
 	return &end{interim: interim, terminal: terminal, reason: events.Reason(c.Reason), message: c.Message, stored: true}
 }
 
-// writeInFlight: while a write that says how the Job ends is in flight it is unknown whether it is stored, so it holds.
+// writeInFlight keeps the outcome of a status write in flight, because the server may have stored it already.
 func writeInFlight(p *plan) *end {
 	if p.job.Write() == nil {
 		return nil
@@ -86,8 +86,8 @@ func writeInFlight(p *plan) *end {
 	return nil
 }
 
-// concluding reports whether a write that finishes the Job is in flight, so that it may be finished already. One that
-// only suspends it, or says how it will end, is none.
+// concluding reports whether a write in flight finishes the Job, so that the Job may be finished already. A write that
+// suspends the Job, or only announces its end, does not count.
 func (p *plan) concluding() bool {
 	if p.job.Write() == nil {
 		return false
@@ -100,7 +100,7 @@ func (p *plan) concluding() bool {
 	return false
 }
 
-// backoffExceeded: failures are compared with >, restarts of containers with >= (J-112, J-113).
+// backoffExceeded compares failures with >, and container restarts with >= (J-112, J-113).
 func backoffExceeded(p *plan) *end {
 	limit := backoffLimit(p.job)
 	exceeded := int64(p.job.FailedCount()) > limit
@@ -114,7 +114,7 @@ func backoffExceeded(p *plan) *end {
 	return failure(BackoffLimitExceeded, "Job has reached the specified backoff limit")
 }
 
-// backoffLimit is how many failures the Job bears.
+// backoffLimit returns the number of failures that the Job tolerates.
 func backoffLimit(j *projector.Job) int64 {
 	if l := j.Spec.BackoffLimit; l != nil {
 		return int64(*l)
@@ -122,7 +122,7 @@ func backoffLimit(j *projector.Job) int64 {
 	return 6 // the API's default
 }
 
-// deadlinePassed: time since the start, not counting suspension, which clears the start time (J-146, J-147).
+// deadlinePassed measures time since the start. Suspension clears the start time, so it does not count (J-146, J-147).
 func deadlinePassed(p *plan) *end {
 	limit := p.job.Spec.ActiveDeadlineSeconds
 	start := p.job.StartTime()
@@ -136,11 +136,11 @@ func deadlinePassed(p *plan) *end {
 	return failure(DeadlineExceeded, "Job was active longer than specified deadline")
 }
 
-// maxSeconds keeps a deadline within what a duration can hold.
+// maxSeconds caps a deadline so that it fits a time.Duration.
 const maxSeconds = 1 << 31
 
-// completionsReached: enough successes and nothing active (J-160). A pod that is being deleted and may still end by
-// itself decides with its end, as it may be one failure too many.
+// completionsReached holds with enough successes and nothing active (J-160). A pod under deletion that may still end
+// by itself delays it, because that end may be one failure too many.
 func completionsReached(p *plan) *end {
 	j := p.job
 	if t := j.Tally(); t.Active+t.Stopping > 0 || len(j.Creates()) > 0 || !enough(j) || p.awaitsLast() {
@@ -152,7 +152,7 @@ func completionsReached(p *plan) *end {
 	}
 }
 
-// enough reports whether as many pods have succeeded as the Job wants: of a work queue one.
+// enough reports whether enough pods have succeeded: one for a work queue, spec.completions for other Jobs.
 func enough(j *projector.Job) bool {
 	if j.WorkQueue {
 		return j.SucceededCount() > 0
@@ -160,7 +160,8 @@ func enough(j *projector.Job) bool {
 	return j.SucceededCount() >= j.Completions
 }
 
-// failJob: a failed pod that is to be counted matched a FailJob rule of the podFailurePolicy (J-131, J-132, J-133).
+// failJob holds if a failed pod that is to be counted matched a FailJob rule of the podFailurePolicy (J-131, J-132,
+// J-133).
 func failJob(p *plan) *end {
 	find := p.job.FailJobMatch
 	if p.explaining {

@@ -8,13 +8,13 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// wantsPods reports whether pods may be made and scaled at all (J-046): not while the Job ends or is deleted, nor while
-// an end of it that was written may yet turn out to be stored (J-009), nor while pods are being adopted (J-018).
+// wantsPods reports whether pods may be created and scaled at all (J-046). They may not while the Job ends or is
+// deleted, while a written end may still turn out to be stored (J-009), or while pods are being adopted (J-018).
 func (p *plan) wantsPods() bool {
 	return p.end == nil && !p.claiming && p.job.Deleted == 0 && !p.wake(p.job.EndInDoubt)
 }
 
-// wanted is how many pods should be active (J-047).
+// wanted returns how many pods should be active (J-047).
 func (p *plan) wanted() int {
 	j := p.job
 	switch {
@@ -23,20 +23,20 @@ func (p *plan) wanted() int {
 	case !j.WorkQueue:
 		return int(max(0, min(j.Completions-j.SucceededCount(), j.Parallelism)))
 	case p.windsDown():
-		return int(j.Tally().Active) // after the first success neither more nor fewer
+		return int(j.Tally().Active) // after the first success the number of active pods stays as it is
 	}
 	return int(j.Parallelism)
 }
 
-// windsDown reports whether a work queue has a success, or may have one: a pod that succeeded while its removal is
-// refused may count yet (J-074).
+// windsDown reports whether a work queue has a success, or may have one: a pod that succeeded while its removal was
+// refused may still count (J-074).
 func (p *plan) windsDown() bool {
 	return p.job.WorkQueue && (p.job.SucceededCount() > 0 || p.job.Tally().UnsureSucceeded > 0)
 }
 
-// slots is for how many pods there is room beside those that are there; in failed-only mode one that is on its way out
-// keeps its slot (J-048), and so do one that has ended and may be counted yet (J-074), and one that is being deleted
-// and may end by itself (J-022).
+// slots returns how many more pods the Job may have. These pods hold a slot: an active pod; a terminating pod in
+// failed-only mode (J-048); an ended pod that may still count (J-074); a pod under deletion that may end by itself
+// (J-022).
 func (p *plan) slots() int {
 	t := p.job.Tally()
 	taken := int(t.Active + t.Unsure + t.Stopping)
@@ -46,10 +46,10 @@ func (p *plan) slots() int {
 	return p.wanted() - taken
 }
 
-// deleteActive deletes the active pods of a Job that fails, or that has succeeded with pods left over, once the
-// condition that says so is stored: a verdict that is not may still be overtaken, and leaves no trace then (design §5).
-// The pods keep their finalizer; of a failing Job they count as failed (J-079), of one that succeeded not at all
-// (J-142). Of a Job that may be finished already none is deleted (J-082).
+// deleteActive deletes the active pods of a Job that fails, or that succeeded with pods left over, once the matching
+// condition is stored: a verdict that is not stored may still be overtaken without a trace (design §5). The pods keep
+// their finalizer. They count as failed if the Job fails (J-079), and not at all if it succeeded (J-142). If the Job
+// may be finished already, no pod is deleted (J-082).
 func (p *plan) deleteActive() {
 	if p.concluding() || p.job.Tally().Idle == 0 {
 		return
@@ -72,16 +72,15 @@ func (p *plan) deleteActive() {
 	p.step(reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
 }
 
-// idle reports whether the pod is active and nothing is being done to it.
+// idle reports whether the pod is active and no removal of it has begun.
 func idle(j *projector.Job, pod *projector.Pod) bool {
 	return j.Claims(pod) && pod.Active() && !pod.Surplus && pod.Delete() == nil
 }
 
-// retryUnknownCreates goes on with creates of unknown outcome. Each holds its slot and its index until it has ended: it
-// is asked again under the same name while it is still wanted as it was, and there is room for it (J-047); else its pod
-// is looked for, not before the server can no longer act on the request: a pod that is made after the look would be one
-// that was never asked for, of a Job that may be finished (J-009). A pod that a listing shows settles its create at
-// once.
+// retryUnknownCreates continues creates of unknown outcome. Each holds its slot and index until it has ended. If the
+// same pod is still wanted and there is room (J-047), it sends the create again under the same name. Otherwise it
+// looks for the pod, but only after the server can no longer act on the request: a pod created after the look would go
+// unnoticed, perhaps in a finished Job (J-009). A listing that shows the pod settles its create at once.
 func (p *plan) retryUnknownCreates() {
 	if p.claiming {
 		return
@@ -112,11 +111,11 @@ func (p *plan) retryUnknownCreates() {
 	}
 }
 
-// giveUp withdraws the create in backoff when it is wanted no longer as it is: a Job must not wait for ever for what it
-// does not need. And it withdraws all that are on their way when no pod is to be made any more, so that those that were
-// not sent yet never are (J-164, J-011). How the newest try of each ended is awaited.
+// giveUp withdraws a create in backoff whose pod is no longer wanted as it was, so that the Job does not wait forever
+// for it. When no pod is wanted at all, it withdraws all creates in flight, so that those not yet sent never are
+// (J-164, J-011). The outcome of each create's newest try is still awaited.
 func (p *plan) giveUp() {
-	certain := !p.claiming || p.noneWanted() // whatever is found out about pods that are yet to be adopted
+	certain := !p.claiming || p.noneWanted() // certain: no pod that is yet to be adopted can change this
 	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled() && (certain || p.spared(c)) && !p.stillWanted(c) {
 		p.step(NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
 			&events.Withdraw{Command: c.Flight().Name()})
@@ -134,14 +133,14 @@ func (p *plan) giveUp() {
 		fmt.Sprintf("no pod is to be made any more: withdraw what was not sent of %s", pods(len(commands))), commands...)
 }
 
-// noneWanted reports whether no pod of the Job is to be made, for certain: it is over, being deleted or suspended, or
-// it is stored how it ends.
+// noneWanted reports whether it is certain that the Job needs no new pod: it is finished, deleted or suspended, or its
+// end is stored.
 func (p *plan) noneWanted() bool {
 	j := p.job
 	return j.Gone || j.Finished() || j.Deleted != 0 || (p.end != nil && j.Base.True(p.end.interim)) || (j.Spec != nil && j.Spec.Suspend)
 }
 
-// spared reports whether the index of a create needs no pod: no pod that is yet to be adopted can change that.
+// spared reports whether the create's index needs no pod. No pod that is yet to be adopted can change that.
 func (p *plan) spared(c *projector.Create) bool { return p.job.Indexed && !p.job.Awaits(c.Index) }
 
 func (p *plan) stillWanted(c *projector.Create) bool {
@@ -149,8 +148,8 @@ func (p *plan) stillWanted(c *projector.Create) bool {
 	return !j.Gone && !j.Finished() && p.wantsPods() && p.asBefore(c) && len(j.Creates()) <= p.slots()
 }
 
-// asBefore reports whether the pod of a create would be made now as it was to be: from the Job's template, for an index
-// that needs it, with the counts of the one that it replaces, and not while a failure since delays it (J-051, J-119).
+// asBefore reports whether the create would be issued again now unchanged: same template, an index that needs a pod,
+// the same failure counts of the pod it replaces, and no backoff since (J-051, J-119).
 func (p *plan) asBefore(c *projector.Create) bool {
 	j := p.job
 	now := events.CreatePod{Index: c.Index}
@@ -158,8 +157,8 @@ func (p *plan) asBefore(c *projector.Create) bool {
 		now.IndexFailures == c.IndexFailures && now.IndexIgnoredFailures == c.IndexIgnoredFailures
 }
 
-// create makes pods up to the number wanted, as many at once as slow start allows (J-048 to J-057), but none while pods
-// are being removed (J-049). A pod whose removal is in backoff holds its slot, and no other's (J-074).
+// create creates pods up to the wanted number, as many at once as slow start allows (J-048 to J-057). It creates none
+// while pods are being removed (J-049). A pod whose removal is in backoff holds its own slot only (J-074).
 func (p *plan) create() {
 	j := p.job
 	if !p.wantsPods() || p.ungrouped || len(p.removing) > 0 || j.Removing() {
@@ -174,7 +173,7 @@ func (p *plan) create() {
 	for _, index := range p.indexes(min(missing, int(j.Settings.MaxPodsPerDecision))) {
 		c := &events.CreatePod{Ordinal: j.Ordinal + uint64(len(commands)) + 1, Index: index, Template: j.Spec.Template, InGroup: p.inGroup()}
 		if p.waits(c) {
-			continue // in backoff, it keeps the slot that was chosen for it (J-053)
+			continue // in backoff: the index keeps its slot (J-053)
 		}
 		if commands = append(commands, c); len(commands) == room {
 			break
@@ -188,14 +187,14 @@ func (p *plan) create() {
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 
-// backsOff reports whether a failure delays new pods (J-051). With a limit per index it delays those of its index
-// alone.
+// backsOff reports whether a failure delays new pods (J-051). With a limit per index, each index has its own delay,
+// and backsOff is false.
 func (p *plan) backsOff() bool { return !p.job.PerIndex && p.wake(p.job.PodBackoffUntil()) }
 
-// waits reports whether the index of a new pod is still in backoff (J-109), and lets the pod take over the counts of
-// the one that it replaces (J-119).
+// waits reports whether the index of new pod c is in backoff (J-109). It also copies the failure counts of the pod
+// that c replaces into c (J-119).
 func (p *plan) waits(c *events.CreatePod) bool {
-	held := p.job.Held(c.Index) // of Jobs with a limit per index
+	held := p.job.Held(c.Index) // only Jobs with a limit per index
 	if held == nil {
 		return false
 	}
@@ -208,8 +207,8 @@ func (p *plan) waits(c *events.CreatePod) bool {
 	return p.wake(p.job.IndexWait(held).Until)
 }
 
-// indexes are the completion indexes of n new pods, the lowest that need one (J-052); of a Job that is not Indexed,
-// none.
+// indexes returns the completion indexes of n new pods: the lowest free ones (J-052), or events.NoIndex if the Job is
+// not Indexed.
 func (p *plan) indexes(n int) []int32 {
 	if p.job.Indexed {
 		return p.job.FreeIndexes(n)

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// tooManyFailedIndexes: spec.maxFailedIndexes (J-123).
+// tooManyFailedIndexes compares with spec.maxFailedIndexes (J-123).
 func tooManyFailedIndexes(p *plan) *end {
 	limit := p.job.Spec.MaxFailedIndexes
 	if limit == nil || p.job.FailedIndexes().Len() <= *limit {
@@ -15,7 +15,7 @@ func tooManyFailedIndexes(p *plan) *end {
 	return failure(MaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
 }
 
-// indexesFailed: the Job fails once every index has ended and some failed: it runs all others first (J-124).
+// indexesFailed fails the Job once every index has ended and at least one failed; all other indexes run first (J-124).
 func indexesFailed(p *plan) *end {
 	j := p.job
 	if j.FailedIndexes().Len() == 0 || j.FailedIndexes().Len()+j.SucceededCount() < j.Completions {
@@ -24,8 +24,8 @@ func indexesFailed(p *plan) *end {
 	return failure(FailedIndexes, "Job has failed indexes")
 }
 
-// successRuleMet: the first rule of the successPolicy that is met (J-138, J-140). A failure goes before, also that of a
-// pod which has been deleted by now and may still end by itself.
+// successRuleMet finds the first rule of the successPolicy that is met (J-138, J-140). A failure takes precedence,
+// also one that a pod under deletion may still cause.
 func successRuleMet(p *plan) *end {
 	rule, met := p.job.SuccessRuleMet()
 	if !met || p.mayFail() {

@@ -6,8 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// releasePods removes the finalizers of pods that the confirmed status accounts for, and of those of which nothing is
-// to be counted.
+// releasePods removes the finalizers of pods that the confirmed status accounts for, or that are never counted.
 func (p *plan) releasePods() {
 	j := p.job
 	if j.ReleasedLen() == 0 {
@@ -20,14 +19,14 @@ func (p *plan) releasePods() {
 		}
 		drop := &events.DropFinalizer{Pod: pod.UID}
 		if pod.Owner == "" {
-			drop.Version = pod.Version // a Job may adopt it meanwhile
+			drop.Version = pod.Version // a Job may adopt the pod meanwhile
 		}
 		commands = append(commands, drop)
 	}
 	p.step(Accounted, fmt.Sprintf("nothing left to count of %s", pods(len(commands))), commands...)
 }
 
-// findOwner looks for a Job that pods with our finalizer name as their owner, and that has not been seen.
+// findOwner looks up a Job that has not been seen, but that pods with our finalizer name as their owner.
 func (p *plan) findOwner() {
 	j := p.job
 	if j.Reading() != nil || j.PodCount() == 0 || p.wake(j.Writing().Until) {

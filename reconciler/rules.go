@@ -6,20 +6,20 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// stage is one clause of a decision. The names of stages and rules are those that the log records with each step. They
-// are for ever.
+// stage is one clause of a decision. The log records the names of stages and rules with each step, so they never
+// change.
 type stage struct {
 	name string
 	ask  func(*plan)
 }
 
-// rule is one reason to do something. It yields steps, or a time to wait for, or nothing.
+// rule is one reason to act. It adds steps, sets a time to wait for, or does nothing.
 type rule struct {
 	name string
 	ask  func(*plan)
 }
 
-// The stages of a Job that is ours and goes on.
+// unfinished: stages of a Job of ours that goes on.
 var unfinished = []stage{
 	{"claim", each(claimRules)},
 	{"gang", each(gangRules)},
@@ -29,28 +29,28 @@ var unfinished = []stage{
 	{"release", each(releaseRules)},
 }
 
-// The stages of a finished Job: it has finalizers left to remove (J-008), and is deleted when its TTL has passed.
+// finished: stages of a finished Job. It removes remaining finalizers (J-008), and is deleted after its TTL.
 var finished = slices.Concat(over, retired)
 
-// The stages of what only has finalizers left to remove: pods without an owner (J-098).
+// over: stages of a subject that only has finalizers left to remove, such as pods without an owner (J-098).
 var over = []stage{
 	{"pods", each([]rule{{"giveUp", (*plan).giveUp}})},
 	{"release", each(releaseRules)},
 }
 
-// The stages of a deleted Job: the removals that it began go on.
+// gone: stages of a deleted Job, which completes the removals it began.
 var gone = []stage{
 	{"pods", each(gonePodRules)},
 	{"release", each(releaseRules)},
 }
 
-// The stage of a placeholder: pods that name a Job which has not been seen. They keep their finalizers until it is
-// found, or found gone.
+// unseen: stage of a placeholder, that is, pods that name a Job that has not been seen. They keep their finalizers
+// until the Job is found, or found to be gone.
 var unseen = []stage{
 	{"claim", each([]rule{{"findOwner", (*plan).findOwner}})},
 }
 
-// each asks every rule of a list, in order.
+// each returns a stage that runs every rule of a list, in order.
 func each(rules []rule) func(*plan) {
 	return func(p *plan) {
 		for _, r := range rules {
@@ -60,13 +60,13 @@ func each(rules []rule) func(*plan) {
 	}
 }
 
-// The stage of a retired Job: it is deleted when its TTL has passed.
+// retired: stage of a retired Job, which is deleted after its TTL.
 var retired = []stage{
 	{"ttl", each(ttlRules)},
 }
 
-// The stages of a CronJob. What the built-in controller does in one reconcile takes several decisions: each asks for
-// what the next ones rest on, in the built-in's order (C-100).
+// cronJob: stages of a CronJob. One reconcile of the built-in controller takes several decisions here; each asks for
+// what the next ones need, in the built-in's order (C-100).
 var cronJob = []stage{
 	{"pass", unlessStopped(passRules)},
 	{"history", unlessStopped(historyRules)},
@@ -76,7 +76,8 @@ var cronJob = []stage{
 	{"status", each(cronStatusRules)},
 }
 
-// The stage of a CronJob that another controller runs: nothing is asked for, and what became of its due times is told.
+// observedCronJob: stage of a CronJob that another controller runs. It issues no commands, and records the fates of
+// due times.
 var observedCronJob = []stage{
 	{"observed", unlessStopped(observedRules)},
 }
@@ -120,27 +121,27 @@ func stagesOfJob(job *projector.Job) []stage {
 
 func knownMode(mode string) bool { return mode == "" || mode == "NonIndexed" || mode == "Indexed" }
 
-// claimRules: every one is asked, in order (J-172 to J-176).
+// claimRules run in order, every one (J-172 to J-176).
 var claimRules = []rule{
-	{"release", (*plan).releaseDisowned}, // pods that it owns and no longer selects
-	{"confirm", (*plan).confirm},         // there are pods to adopt: the Job is read first
-	{"adopt", (*plan).adopt},             // pods without an owner and that it selects
+	{"release", (*plan).releaseDisowned}, // pods that the Job owns and no longer selects
+	{"confirm", (*plan).confirm},         // pods to adopt: read the Job first
+	{"adopt", (*plan).adopt},             // orphan pods that the Job selects
 }
 
-// gangRules: what the Workload and the PodGroup need next (J-241 to J-245). At most one holds.
+// gangRules create and update the Workload and the PodGroup (J-241 to J-245). At most one applies.
 var gangRules = []rule{
-	{"group", (*plan).awaitGroup},     // one of the commands below is on its way
-	{"group", (*plan).findGroup},      // what is there is not known
-	{"group", (*plan).createWorkload}, // there are none, and the Job is new
-	{"group", (*plan).createPodGroup}, // the Workload is there
-	{"group", (*plan).resizeGroup},    // both are there, and say another size than the Job
+	{"group", (*plan).awaitGroup},     // a group command is in flight
+	{"group", (*plan).findGroup},      // it is unknown which objects exist
+	{"group", (*plan).createWorkload}, // neither exists, and the Job is new
+	{"group", (*plan).createPodGroup}, // the Workload exists
+	{"group", (*plan).resizeGroup},    // both exist, with another size than the Job's
 }
 
 // outcomes: the first that holds decides how the Job ends. The order is the specification (J-159).
 var outcomes = []outcome{
 	{"storedSuccess", storedSuccess},               // a stored SuccessCriteriaMet is final
 	{"storedFailure", storedFailure},               // a stored FailureTarget is final
-	{"beingStored", writeInFlight},                 // a condition on its way to the server may be stored already
+	{"beingStored", writeInFlight},                 // a condition in flight may be stored already
 	{"failJob", failJob},                           // a pod matched a FailJob rule
 	{"backoffExceeded", backoffExceeded},           // more failures than backoffLimit allows
 	{"deadlinePassed", deadlinePassed},             // activeDeadlineSeconds since the Job started
@@ -150,12 +151,12 @@ var outcomes = []outcome{
 	{"completionsReached", completionsReached},     // as many successes as the Job wants
 }
 
-// podRules: every one is asked, in order.
+// podRules run in order, every one.
 var podRules = []rule{
-	{"awaitEnds", (*plan).awaitEnds},               // pods that are being deleted may still end by themselves
-	{"giveUp", (*plan).giveUp},                     // a create in backoff and is not wanted any more
-	{"keep", (*plan).keep},                         // removals in backoff and have nothing left to ask for
-	{"removeSurplus", (*plan).removeSurplus},       // goes on with removals that have begun
+	{"awaitEnds", (*plan).awaitEnds},               // pods under deletion may still end by themselves
+	{"giveUp", (*plan).giveUp},                     // creates in backoff that are no longer wanted
+	{"keep", (*plan).keep},                         // removals in backoff that are no longer needed
+	{"removeSurplus", (*plan).removeSurplus},       // continues removals that have begun
 	{"deleteActive", (*plan).deleteActive},         // the Job fails: its active pods are deleted, and count as failed
 	{"settleInDoubt", (*plan).retryUnknownCreates}, // creates of unknown outcome
 	{"removeDuplicates", (*plan).removeDuplicates}, // one pod for each index, none for an index that needs none
@@ -163,71 +164,69 @@ var podRules = []rule{
 	{"create", (*plan).create},                     // fewer pods than wanted
 }
 
-// gonePodRules are those of a deleted Job.
+// gonePodRules are the podRules of a deleted Job.
 var gonePodRules = []rule{
 	{"giveUp", (*plan).giveUp},
 	{"removeSurplus", (*plan).removeSurplus},
 }
 
-// statusRules: every one is asked, in order. A write that says how the Job ends is recorded under the name of that
-// outcome.
+// statusRules run in order, every one. A write that says how the Job ends is recorded under the name of its outcome.
 var statusRules = []rule{
-	{"read", (*plan).readFirst},       // the last write did not go through
+	{"read", (*plan).readFirst},       // the last write failed
 	{"progress", (*plan).writeStatus}, // one of writeReasons holds
 }
 
-// writeReasons: the first that holds is why a status is written now.
+// writeReasons: the first that holds is the reason of the status write.
 var writeReasons = []writeReason{
-	finishes,     // nothing of the Job runs any more: count what is left and conclude
-	ends,         // how the Job ends is said before its pods go
-	suspends,     // suspended or resumed: said at once
-	podsWait,     // pods that are being deleted wait to be counted
-	emptying,     // nothing of the Job runs any more, and too many pods carry their finalizer for it to say so
-	manyHeld,     // a good part of the pods that carry their finalizer has ended
-	manyWait,     // so many pods wait to be counted that a write is worth its while
+	finishes,     // nothing runs any more: count the rest and finish
+	ends,         // announce the end before pods are deleted
+	suspends,     // announce a suspend or resume at once
+	podsWait,     // pods under deletion wait to be counted
+	emptying,     // nothing runs any more, but too many pods carry the finalizer to finish
+	manyHeld,     // many of the pods that carry the finalizer have ended
+	manyWait,     // enough uncounted pods to justify a write
 	fallenBehind, // the published status has been behind for a while
 }
 
-// ttlRules: every one is asked, in order (T-030 to T-037). At most one holds.
+// ttlRules run in order, every one (T-030 to T-037). At most one applies.
 var ttlRules = []rule{
-	{"read", (*plan).readExpired},      // the Job has changed since it was to be deleted: a live read shows whether it still is
+	{"read", (*plan).readExpired},      // the Job changed after the decision to delete it: read it live first
 	{"expired", (*plan).deleteExpired}, // its TTL has passed since it finished
 }
 
-// releaseRules: every one is asked, in order.
+// releaseRules run in order, every one.
 var releaseRules = []rule{
-	{"accounted", (*plan).releasePods}, // the confirmed status accounts for the pod, or nothing is to be counted of it
+	{"accounted", (*plan).releasePods}, // the confirmed status accounts for the pod, or it is never counted
 }
 
-// passRules: whether a pass goes on, and what came of the run that it was to start. Every one is asked, in order, until
-// nothing more is decided.
+// passRules decide whether a pass continues, and record the outcome of the run it began. They run in order until one
+// stops the pass.
 var passRules = []rule{
-	{"await", (*plan).await},              // a command is on its way
+	{"await", (*plan).await},              // a command is in flight
 	{"elsewhere", (*plan).tellElsewhere},  // another controller has started a run
-	{"gone", (*plan).concludeCron},        // the CronJob is deleted: its last due times have their fate
+	{"gone", (*plan).concludeCron},        // the CronJob is deleted: its last due times get their fate
 	{"backOff", (*plan).backOff},          // something failed (C-190)
-	{"started", (*plan).startedRun},       // a run has started, or cannot, or that is unknown
-	{"late", (*plan).tellLate},            // the Job of a run has come after it was not found
-	{"manual", (*plan).tellManual},        // somebody made a Job by hand, which the history limits may be about to delete
+	{"started", (*plan).startedRun},       // the run has started, failed to start, or is unknown
+	{"late", (*plan).tellLate},            // the Job of a run appeared after a read had not found it
+	{"manual", (*plan).tellManual},        // Jobs made by hand, before the history limits may delete them
 	{"replaced", (*plan).replaceSchedule}, // the schedule was changed
 	{"edited", (*plan).awaitEdited},       // a changed schedule waits for its next due time (C-093)
 }
 
 // historyRules (C-120 to C-127).
 var historyRules = []rule{
-	{"limits", (*plan).keepHistory}, // more finished Jobs than are kept
+	{"limits", (*plan).keepHistory}, // more finished Jobs than the limits keep
 }
 
-// activeRules: the upkeep of the list of active Jobs (C-101 to C-112).
+// activeRules maintain status.active (C-101 to C-112).
 var activeRules = []rule{
-	{"confirm", (*plan).confirmActive},     // a Job runs that is not in the list: the CronJob is read first
-	{"unexpected", (*plan).tellUnexpected}, // a Job runs that is not in the list
-	{"ended", (*plan).leaveActive},         // a Job in the list has finished
-	{"missing", (*plan).findMissing},       // a Job in the list is gone, or nothing shows it
+	{"confirm", (*plan).confirmActive},     // a running Job is missing from the list: read the CronJob first
+	{"unexpected", (*plan).tellUnexpected}, // a running Job is missing from the list
+	{"ended", (*plan).leaveActive},         // a listed Job has finished
+	{"missing", (*plan).findMissing},       // a listed Job is gone, or no watch shows it
 }
 
-// gateRules: what keeps any run from starting, in the order of C-131. A run that was asked for passes all but the
-// first.
+// gateRules stop a pass before any run starts, in the order of C-131. A triggered run passes all but the first.
 var gateRules = []rule{
 	{"deleted", (*plan).gateDeleted},
 	{"triggered", (*plan).runTriggered},
@@ -241,13 +240,13 @@ var startRules = []rule{
 	{"due", (*plan).startDue},
 }
 
-// observedRules: every one is asked, in order.
+// observedRules run in order, every one.
 var observedRules = []rule{
-	{"await", (*plan).await},       // its object has not been seen
-	{"manual", (*plan).tellManual}, // somebody made a Job by hand
-	{"ours", (*plan).tellOurs},     // a run that this controller started has not been told
+	{"await", (*plan).await},       // the CronJob object has not been seen
+	{"manual", (*plan).tellManual}, // Jobs made by hand
+	{"ours", (*plan).tellOurs},     // a run that this controller started is not recorded yet
 	{"seen", (*plan).tellSeen},     // another controller has started a run
-	{"gone", (*plan).closeSeen},    // the CronJob is deleted: its last due times have their fate
+	{"gone", (*plan).closeSeen},    // the CronJob is deleted: its last due times get their fate
 }
 
 // cronStatusRules (C-170 to C-177).

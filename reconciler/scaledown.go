@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// removeSurplus goes on with the removal of pods that are surplus: the finalizer first, so that they are never counted,
-// then the pod (J-073). A removal that has begun is cancelled only when it is in backoff: see keep.
+// removeSurplus continues the removal of surplus pods: the finalizer first, so that they are never counted, then the
+// pod (J-073). Only keep cancels a removal, and only one in backoff.
 func (p *plan) removeSurplus() {
 	if p.job.SurplusLen() == 0 {
 		return
@@ -29,8 +29,8 @@ func (p *plan) removeSurplus() {
 		fmt.Sprintf("%s surplus, the finalizer is gone: delete", pods(len(deletes))), deletes...)
 }
 
-// removeDuplicates removes active pods without a valid index, and of those that share an index all but the most
-// advanced; all of them when the index has completed or failed (J-071).
+// removeDuplicates removes active pods without a valid index. Of several pods for one index it keeps the most
+// advanced, or none if the index has completed or failed (J-071).
 func (p *plan) removeDuplicates() {
 	j := p.job
 	if !p.wantsPods() {
@@ -55,7 +55,7 @@ func (p *plan) removeDuplicates() {
 	p.remove(DuplicateIndex, surplus[:min(len(surplus), p.removable())])
 }
 
-// scaleDown removes the least advanced pods when more are active than wanted (J-069, J-070).
+// scaleDown removes the least advanced pods if more are active than wanted (J-069, J-070).
 func (p *plan) scaleDown() {
 	j := p.job
 	excess := int(j.Tally().Idle) - len(p.removing) - p.wanted()
@@ -72,7 +72,7 @@ func (p *plan) scaleDown() {
 	p.remove(FewerPodsWanted, active[:min(excess, p.removable())])
 }
 
-// removable is how many more pods this decision may remove (J-072); of a suspended Job all (J-078).
+// removable returns how many more pods this decision may remove (J-072): all of them if the Job is suspended (J-078).
 func (p *plan) removable() int {
 	if p.job.Spec.Suspend {
 		return p.job.PodCount()
@@ -96,13 +96,13 @@ func (p *plan) remove(reason events.Reason, surplus []*projector.Pod) {
 	p.step(reason, fmt.Sprintf("%s surplus: remove the finalizer, then the pod", pods(len(commands))), commands...)
 }
 
-// leastAdvanced orders pods by how little is lost with them (J-069); equal ones by UID, so that the order is total.
+// leastAdvanced orders pods by the work lost with them, least first (J-069). UIDs break ties, so the order is total.
 func leastAdvanced(a, b *projector.Pod) int {
 	return cmp.Or(
 		falseFirst(a.Scheduled, b.Scheduled),
 		cmp.Compare(advance(a.Phase), advance(b.Phase)),
 		falseFirst(a.Ready, b.Ready),
-		laterFirst(a.ReadySince, b.ReadySince), // only a ready pod has that time
+		laterFirst(a.ReadySince, b.ReadySince), // only a ready pod has this time
 		cmp.Compare(b.MaxRestarts, a.MaxRestarts),
 		cmp.Compare(b.MaxSidecarRestarts, a.MaxSidecarRestarts),
 		laterFirst(a.Created, b.Created),
@@ -131,7 +131,7 @@ func advance(p events.PodPhase) int {
 	}
 }
 
-// laterFirst puts the later time first, and a missing one before all.
+// laterFirst orders the later time first, and a missing time before all.
 func laterFirst(a, b events.Time) int {
 	if a == 0 || b == 0 {
 		return falseFirst(a != 0, b != 0)

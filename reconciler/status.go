@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// readFirst reads the Job after a write that did not go through.
+// readFirst reads the Job after a failed status write.
 func (p *plan) readFirst() {
 	if p.mayWrite() && p.job.Look {
 		p.reading = true
@@ -19,8 +19,8 @@ func (p *plan) readFirst() {
 	}
 }
 
-// writeStatus asks for a status write when one is due: at once when something waits for it, else when the published
-// status has been behind for a while. At most one is in flight; what happens meanwhile goes into the next.
+// writeStatus issues a status write when a reason of writeReasons holds. At most one is in flight; later changes go
+// into the next.
 func (p *plan) writeStatus() {
 	if !p.mayWrite() {
 		return
@@ -43,31 +43,31 @@ func (p *plan) writeStatus() {
 	p.step(reason, sentence, &events.WriteStatus{Base: p.job.Version, Change: change})
 }
 
-// mayWrite reports whether nothing stands in the way of a status write: none is in flight or in backoff, and the Job is
-// not being read.
+// mayWrite reports whether a status write is possible: none is in flight or in backoff, and no read of the Job is
+// pending.
 func (p *plan) mayWrite() bool {
 	j := p.job
 	return j.Write() == nil && j.Reading() == nil && !p.reading && !p.wake(j.Writing().Until)
 }
 
-// canFinish reports whether nothing but finalizers stands in the way of the terminal condition: the Job ends, and
-// nothing of it runs, is on its way out, or is in doubt (J-163, design §6). It waits for
+// canFinish reports whether only finalizers delay the terminal condition: the Job ends, and nothing of it runs,
+// terminates or is in doubt (J-163, design §6). It waits for
+//   - commands in flight: a deletion sent later would delete a pod of a finished Job (J-082);
+//   - creates in doubt, and LatePod: a pod created later would belong to a finished Job, and would never be deleted
+//     (J-082).
 //
-//   - commands in flight, whose answer is on its way: a deletion that is sent later would delete a pod of a finished Job (J-082);
-//   - creates in doubt, and LatePod: a pod that they make later would belong to a finished Job, and would never be deleted (J-082).
-//
-// It does not wait for a deletion of unknown end. Its pod has ended, or it would be active or terminating, so the
-// deletion can change neither a count nor a condition. Should it take effect later, the pod's object goes, with its
-// logs, as it does when a pod ends just before the built-in's DELETE arrives: the Job had asked for that.
+// It does not wait for a deletion of unknown outcome. The pod of such a deletion has ended (otherwise it would be
+// active or terminating), so the deletion changes no count and no condition. If it takes effect later, the pod's
+// object and logs go, as they do when a pod ends just before the built-in's DELETE arrives.
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
 	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.wake(p.job.LatePod)
 }
 
-// writeReason is one reason to write the status now, with a sentence for people; false while it does not hold.
+// writeReason is one reason to write the status now, with a sentence for people; false if it does not hold.
 type writeReason func(p *plan, finishing bool) (events.Reason, string, bool)
 
-// due is why a status write should be made now, and whether one should.
+// due returns the first reason of writeReasons that holds, and whether there is one.
 func (p *plan) due(finishing bool) (events.Reason, string, bool) {
 	for _, holds := range writeReasons {
 		if reason, sentence, due := holds(p, finishing); due {
@@ -107,7 +107,8 @@ func podsWait(p *plan, _ bool) (events.Reason, string, bool) {
 	return PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(urgent)), true
 }
 
-// manyWait holds when at least half of those that wait would be counted by the write.
+// manyWait holds if at least Settings.MaxUncounted pods wait to be counted, and one write would count half of them or
+// more.
 func manyWait(p *plan, _ bool) (events.Reason, string, bool) {
 	unlisted, countable := p.job.UnlistedLen(), p.job.Tally().Countable
 	waiting := unlisted + countable
@@ -134,15 +135,17 @@ func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
 	return Progress, fmt.Sprintf("the status has been behind for %s", delay), true
 }
 
-// account is the change that brings the published counters up to what is known. While pods are active they are counted
-// in two steps, so that no crash counts one twice or forgets it: their UIDs (of Indexed successes the index) join the
-// status with this write; once it is confirmed their finalizers go; a later write moves the UIDs to the counters
-// (J-085). A write that finishes the Job counts at once: nothing is counted after it.
+// account returns the change that brings the published counters up to date. While pods are active, counting takes two
+// steps, so that a crash neither counts a pod twice nor misses it (J-085):
+//   - This write adds the pods' UIDs (for Indexed successes, the indexes) to the status.
+//   - After it is confirmed, their finalizers are removed, and a later write moves the UIDs to the counters.
+//
+// A write that finishes the Job counts at once, since nothing is counted after it.
 func (p *plan) account(finishing bool) events.StatusChange {
 	j := p.job
 	t := j.Tally()
 	c := events.StatusChange{InitUncounted: !j.Base.HasUncounted}
-	for pod := range p.removing { // surplus from this decision on
+	for pod := range p.removing { // surplus once this decision is recorded
 		t.Going++
 		if pod.Ready {
 			t.GoingReady++
@@ -166,12 +169,12 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	var completed indexset.Set
 	for pod := range j.Unlisted() {
 		byIndex := j.Indexed && pod.Phase == events.PodSucceeded
-		capped := !finishing && !(byIndex && p.closing == letsGo) // an index needs no room
+		capped := !finishing && !(byIndex && p.closing == letsGo) // an index takes no room in the lists
 		if capped && room == 0 && p.closing != letsGo {
 			break
 		}
 		if (capped && room == 0) || (p.claiming && pod.FailsJob()) {
-			continue // it keeps its finalizer: of these until the write that says that the Job fails for it (J-096, J-097)
+			continue // keeps its finalizer until the write that fails the Job for it (J-096, J-097)
 		}
 		if capped {
 			room--
@@ -200,7 +203,7 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	return c
 }
 
-// heldFailures counts the pods that are held back and are failures.
+// heldFailures counts the failed pods that are held back.
 func heldFailures(j *projector.Job) (n int32) {
 	for pod := range j.HeldAll() {
 		if !pod.Ignored() {
@@ -210,7 +213,7 @@ func heldFailures(j *projector.Job) (n int32) {
 	return n
 }
 
-// accountIndexes adds the indexes that are complete from this write on, and gives how many there are then.
+// accountIndexes adds the indexes that this write completes, and returns the new number of completed indexes.
 func (p *plan) accountIndexes(c *events.StatusChange, completed *indexset.Set) (succeeded int32) {
 	j := p.job
 	c.CompleteIndexes = completed.Text()
@@ -227,15 +230,15 @@ func (p *plan) accountIndexes(c *events.StatusChange, completed *indexset.Set) (
 	return succeeded
 }
 
-// room is how many pods a write may add to the uncounted lists (of Indexed successes to the index set) when it moves
-// that many from the lists to the counters.
+// room returns how many pods a write may add to the uncounted lists (for Indexed successes, to the index set) if it
+// moves counted pods from the lists to the counters.
 func (p *plan) room(counted int) int {
 	base := &p.job.Base
 	return int(p.job.Settings.MaxUncounted) - len(base.UncountedSucceeded) - len(base.UncountedFailed) + counted
 }
 
-// accountFailedIndexes publishes the failed indexes of a Job that has a limit for each (J-117); of others the field is
-// absent (J-040).
+// accountFailedIndexes publishes failed indexes if the Job has a limit per index (J-117); otherwise it clears the
+// field (J-040).
 func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 	j := p.job
 	if !j.PerIndex {
@@ -255,7 +258,7 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	if start == 0 {
 		start = j.Start.Second()
 		if start == 0 && finishing && (j.WorkQueue || j.Completions > 0) {
-			start = now // of a suspended Job: the server refuses a finish without it (J-156, J-252)
+			start = now // suspended Job: the server refuses a finish without a start time (J-156, J-252)
 		}
 		c.StartTime = start
 	}
@@ -280,10 +283,10 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	c.Conditions = append(c.Conditions, condition)
 }
 
-// empty reports whether the change changes nothing: such a write is never made (J-019).
+// empty reports whether the write would change nothing. Such a write is never issued (J-019).
 func empty(c *events.StatusChange) bool { return reflect.DeepEqual(*c, events.StatusChange{}) }
 
-// differs is the new value of a counter, or nil when it stays.
+// differs returns the new value of a counter, or nil if it is unchanged.
 func differs(before, after int32) *int32 {
 	if before == after {
 		return nil

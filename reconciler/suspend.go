@@ -5,9 +5,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// suspension is the condition that a change of spec.suspend asks for; nil when the published one is right. A Job that
-// ends or is deleted is neither suspended nor resumed (J-046). Suspending waits until no create is in doubt (J-149);
-// its pods go at once, uncounted, as surplus (J-078).
+// suspension returns the Suspended condition that spec.suspend asks for; nil if the published one is right. A Job that
+// ends or is deleted is neither suspended nor resumed (J-046). A suspension waits until no create is in doubt (J-149);
+// the pods are removed at once as surplus, uncounted (J-078).
 func (p *plan) suspension() *events.JobCondition {
 	j := p.job
 	if !p.wantsPods() {
@@ -23,12 +23,12 @@ func (p *plan) suspension() *events.JobCondition {
 	default:
 		return nil
 	}
-	changed := c // so that only a condition which changes needs memory of its own
+	changed := c // only a changed condition escapes to the heap
 	return &changed
 }
 
-// suspend adds to a status write what suspending or resuming asks for. Both change the start time in the write that
-// changes the condition, as the server demands (J-148, J-151, J-226).
+// suspend adds the Suspended condition to a status write. The same write sets or clears the start time, as the server
+// demands (J-148, J-151, J-226).
 func (p *plan) suspend(c *events.StatusChange) {
 	condition := p.suspension()
 	if condition == nil {
@@ -42,8 +42,8 @@ func (p *plan) suspend(c *events.StatusChange) {
 	}
 }
 
-// completesInstead reports whether suspending completes the Job: it has enough successes, and the active pods are being
-// removed. The built-in's sync finds it complete then, and says nothing of a suspension (J-160). A removal in backoff
+// completesInstead reports whether a suspension completes the Job: it has enough successes, and its active pods are
+// being removed. The built-in's sync then finds it complete and reports no suspension (J-160). A removal in backoff
 // keeps its pod active, and the Job is suspended (J-150).
 func (p *plan) completesInstead() bool {
 	t := p.job.Tally()

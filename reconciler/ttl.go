@@ -7,13 +7,13 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// expired reports whether the finished Job is to be deleted now. If it is to be later, the decision wakes then.
+// expired reports whether to delete the finished Job now. If its TTL ends later, expired sets the wake time.
 func (p *plan) expired(e *projector.Expiry) bool {
 	return e.From != 0 && !e.Busy && !p.wake(e.From)
 }
 
-// readExpired reads the Job again, before it is deleted after all: at once after a first conflict, and after a backoff
-// from then on.
+// readExpired reads the Job again after a failed deletion: at once after a first conflict, and after a backoff from
+// then on.
 func (p *plan) readExpired() {
 	e := p.expiring.Expiry()
 	if !e.Look || !p.expired(&e) {
@@ -25,7 +25,7 @@ func (p *plan) readExpired() {
 	}
 }
 
-// deleteExpired deletes the version that was judged, so that a TTL which was raised in time is never overtaken (T-051).
+// deleteExpired deletes the version that was judged, so that a TTL that was raised in time is never overtaken (T-051).
 func (p *plan) deleteExpired() {
 	e := p.expiring.Expiry()
 	if e.Look || !p.expired(&e) || p.wake(e.Writing.Until) {
