@@ -41,7 +41,7 @@ type Action struct {
 	Place   uint64
 	Message []byte
 	Until   time.Duration // on the caller's clock, which never goes back
-	Err     error         // of End: store.ErrFenced, ErrWentBack, ErrMine, or events.ErrNewer
+	Err     error         // of End: store.ErrFenced, ErrCut, ErrWentBack, ErrMine, or events.ErrNewer
 
 	// Stored: all that was given to Store is in the stream, and every reader takes it.
 	Stored bool
@@ -52,6 +52,9 @@ type Action struct {
 
 // ErrWentBack: the stream lost messages that it had acknowledged.
 var ErrWentBack = errors.New("the stream of the log ends before a message that it had acknowledged")
+
+// ErrCut: the stream was cut behind what this process had read before it could claim it.
+var ErrCut = errors.New("the stream of the log has gone on without this process")
 
 // ErrMine: the stream has a message of this writer that it did not send, or did not take one of its messages.
 var ErrMine = errors.New("the stream of the log does not fit what this process wrote")
@@ -115,12 +118,23 @@ func (m *Machine) Sent(now time.Duration, place uint64, room bool) Action {
 	return m.look(now)
 }
 
-// Looked says what the stream's leader has at the place of Look: data, or nothing. end is where it says the stream
-// ends; 0 when it does not say.
-func (m *Machine) Looked(now time.Duration, found bool, data []byte, end uint64) Action {
+// Ends is which places the stream's leader says that it has; 0 where it does not say.
+type Ends struct {
+	First uint64 // the oldest; what is before it was cut, for good
+	Last  uint64 // the newest, which may be from the past
+}
+
+// Looked says what the stream's leader has at the place of Look: data, or nothing. ends is where it says the stream
+// begins and ends. A stream is cut only by who leads it, at a message of his own term. So where a leader finds a place
+// cut that it has not read, another one has claimed the stream. Who claims has come too late: ErrCut.
+func (m *Machine) Looked(now time.Duration, found bool, data []byte, ends Ends) Action {
+	end := ends.Last
 	switch {
 	case m.do != Look:
 		return m.action()
+	case !found && ends.First > m.state.Place+1:
+		return m.end(fmt.Errorf("%w: another writer has cut the stream before place %d, and this one had read it through %d",
+			m.whyCut(), ends.First, m.state.Place))
 	case !found && m.wentBack(now, end):
 		return m.end(fmt.Errorf("%w: it says that it ends at %d, and had acknowledged %d", ErrWentBack, end, m.state.Place))
 	case !found && len(m.messages) == 0:
@@ -132,6 +146,13 @@ func (m *Machine) Looked(now time.Duration, found bool, data []byte, end uint64)
 		return m.stored(now)
 	}
 	return m.other(now, data)
+}
+
+func (m *Machine) whyCut() error {
+	if m.leads {
+		return store.ErrFenced
+	}
+	return ErrCut
 }
 
 // other takes a message in place last+1 that is not S.
@@ -182,7 +203,7 @@ func (m *Machine) Tick(now time.Duration) Action {
 	case Send:
 		return m.Sent(now, 0, m.short)
 	case Look:
-		return m.Looked(now, false, nil, 0)
+		return m.Looked(now, false, nil, Ends{})
 	case Recent:
 		return m.Newest(now, 0)
 	case Pause:

@@ -62,7 +62,7 @@ func TestPausesGrow(t *testing.T) {
 		if a = m.Tick(now); a.Do != Look || a.Place != 2 {
 			t.Fatalf("at %s %+v, want a look at place 2", now, a)
 		}
-		if a = m.Looked(now, false, nil, 0); a.Do != Pause || a.Until != now+want {
+		if a = m.Looked(now, false, nil, Ends{}); a.Do != Pause || a.Until != now+want {
 			t.Fatalf("at %s %+v, want a pause of %s", now, a, want)
 		}
 		now = a.Until
@@ -90,7 +90,7 @@ func TestAStreamThatStaysAwayIsAFullDisk(t *testing.T) {
 	if err := m.Room(0, 0); !errors.Is(err, store.ErrNoRoom) {
 		t.Errorf("after a refusal for room: %v", err)
 	}
-	if a := m.Looked(0, true, group[0], 0); !a.Stored || m.Room(0, 0) != nil {
+	if a := m.Looked(0, true, group[0], Ends{}); !a.Stored || m.Room(0, 0) != nil {
 		t.Errorf("%+v, %v; want that the group is stored, and room", a, m.Room(0, 0))
 	}
 }
@@ -131,10 +131,10 @@ func TestAnIdleLeaderLearnsOfAClaim(t *testing.T) {
 	if a = m.Newest(idleTime, 3); a.Do != Look || a.Place != 2 {
 		t.Fatalf("%+v, want a look at place 2", a)
 	}
-	if a = m.Looked(idleTime, true, []byte("junk"), 3); a.Do != Look || a.Place != 3 {
+	if a = m.Looked(idleTime, true, []byte("junk"), Ends{Last: 3}); a.Do != Look || a.Place != 3 {
 		t.Fatalf("%+v, want a look at place 3", a)
 	}
-	if a = m.Looked(idleTime, true, claim, 3); a.Do != End || !errors.Is(a.Err, store.ErrFenced) {
+	if a = m.Looked(idleTime, true, claim, Ends{Last: 3}); a.Do != End || !errors.Is(a.Err, store.ErrFenced) {
 		t.Errorf("%+v, want that it is fenced", a)
 	}
 }
@@ -167,7 +167,27 @@ func TestAMessageForANewerReaderEndsTheWriter(t *testing.T) {
 	m.own = events.ReaderVersion{Format: 1}
 	begun(t, &m, 0, group)
 	m.Sent(0, 0, false)
-	if a := m.Looked(0, true, encoded(t, s, 1)[0], 2); a.Do != End || !errors.Is(a.Err, events.ErrNewer) {
+	if a := m.Looked(0, true, encoded(t, s, 1)[0], Ends{Last: 2}); a.Do != End || !errors.Is(a.Err, events.ErrNewer) {
 		t.Errorf("%+v, want that the writer ends", a)
+	}
+}
+
+// TestAPlaceThatWasCutIsAnothersWork: who has not read it is fenced. The beginning of the stream before it says nothing.
+func TestAPlaceThatWasCutIsAnothersWork(t *testing.T) {
+	m, group := leading(t)
+	begun(t, &m, 0, group)
+	m.Sent(0, 0, false)
+	if a := m.Looked(0, false, nil, Ends{First: 2, Last: 1}); a.Do != Pause {
+		t.Errorf("%+v, want a pause: place 2 may still be taken", a)
+	}
+	m.Sent(0, 0, false)
+	m.look(0)
+	if a := m.Looked(0, false, nil, Ends{First: 3, Last: 9}); a.Do != End || !errors.Is(a.Err, store.ErrFenced) {
+		t.Errorf("%+v, want that it is fenced", a)
+	}
+	claims := New(0, m.state, events.ReaderVersion{})
+	claims.look(0)
+	if a := claims.Looked(0, false, nil, Ends{First: 3, Last: 9}); a.Do != End || !errors.Is(a.Err, ErrCut) {
+		t.Errorf("%+v, want that who claims comes too late", a)
 	}
 }

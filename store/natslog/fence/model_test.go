@@ -33,6 +33,8 @@ type world struct {
 	committed []string
 	air       []request // sorted by key, none twice: of two that are alike one can be committed at most
 	dead      bool      // the stream takes nothing any more
+	cut       uint64    // its first place; 0 when nothing was cut
+	misled    bool      // who began at that place came to another state than who read all
 	writers   [2]actor
 }
 
@@ -169,7 +171,46 @@ func (w *world) commit(i int) bool {
 	return true
 }
 
-// at is the message in a place; empty when it is not taken.
+// cuts are the places at which a writer that leads may cut the stream: those of its own messages that are stored, but
+// not of a part that goes on with another one.
+func (w *world) cuts(a *actor, way way) (all []uint64) {
+	for i, m := range w.committed {
+		s, err := natslog.Decode([]byte(m))
+		if s.Part > 1 && way != cutAnywhere {
+			continue
+		}
+		if place := uint64(i + 1); err == nil && a.m.leads && s.Writer == a.name && place <= a.m.state.Place && place > w.cut {
+			all = append(all, place)
+		}
+	}
+	return all
+}
+
+// begins is a writer that reads the stream from its first message, and it must come to what the whole stream amounts to.
+func (w *world) begins(t testing.TB) Machine {
+	var whole, s natslog.State
+	for i, m := range w.committed {
+		place := uint64(i + 1)
+		whole, _ = natslog.Accept(whole, place, []byte(m), events.ReaderVersion{})
+		if place < w.cut {
+			continue
+		}
+		if place == w.cut {
+			first, err := natslog.Decode([]byte(m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s = natslog.From(place, first)
+		}
+		s, _ = natslog.Accept(s, place, []byte(m), events.ReaderVersion{})
+	}
+	if s.Head != whole.Head || s.Term != whole.Term || s.Writer != whole.Writer || s.Place != whole.Place {
+		w.misled = true
+	}
+	return New(0, s, events.ReaderVersion{})
+}
+
+// at is the message in a place, also of one that was cut; empty when it is not taken.
 func (w *world) at(place uint64) string {
 	if place == 0 || place > uint64(len(w.committed)) {
 		return ""
@@ -179,6 +220,9 @@ func (w *world) at(place uint64) string {
 
 // judge says what is wrong in a world; it knows what is committed, and what every reader makes of it.
 func judge(w *world, taken map[string]bool, term uint64) error {
+	if w.misled {
+		return errors.New("who begins where the stream was cut comes to another state")
+	}
 	for i := range w.writers {
 		a := &w.writers[i]
 		for _, m := range a.stored {

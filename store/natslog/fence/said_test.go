@@ -11,6 +11,7 @@ const (
 	refusal      saidKind = 2 // wrong last sequence: place
 	found        saidKind = 3
 	newest       saidKind = 4
+	cutOff       saidKind = 5 // nothing is found, and the stream begins with place
 )
 
 // said is an answer of the stream.
@@ -33,7 +34,10 @@ func (w *world) answers(do Do, place uint64, message string) []said {
 			out = append(out, said{kind: refusal, place: n})
 		}
 	case Look:
-		if at := w.at(place); at != "" {
+		for n := w.cut; n > place; n-- { // a server that has cut less says so, too
+			out = append(out, said{kind: cutOff, place: n})
+		}
+		if at := w.at(place); at != "" && place >= w.cut {
 			out = append(out, said{kind: found, place: place, message: at})
 		}
 	case Recent:

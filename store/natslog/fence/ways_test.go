@@ -1,6 +1,7 @@
 package fence
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/jobledger/jobledger/store"
@@ -25,6 +26,8 @@ const (
 	firstPartIsEnough
 	noFence
 	noCheckOfBefore
+	cutIsNothing
+	cutAnywhere
 )
 
 var wrongWays = map[way]string{
@@ -41,6 +44,8 @@ var wrongWays = map[way]string{
 	firstPartIsEnough:   "a group is acted on with its first part",
 	noFence:             "no expectation: the Lease is enough",
 	noCheckOfBefore:     "a claim stays as it is when records came before it",
+	cutIsNothing:        "a place that was cut is one that is not taken yet",
+	cutAnywhere:         "the stream is cut before a part that goes on with another one",
 }
 
 // step is one thing that can happen to a writer.
@@ -60,7 +65,7 @@ func steps(w *world, i int, way way) []step {
 	case Look:
 		var out []step
 		for _, s := range w.answers(Look, a.m.state.Place+1, "") {
-			out = append(out, func(t testing.TB, w *world, a *actor) { looked(t, w, a, s.message, way) })
+			out = append(out, func(t testing.TB, w *world, a *actor) { looked(t, w, a, s, way) })
 		}
 		return out
 	case Recent:
@@ -116,7 +121,7 @@ func store1(t testing.TB, w *world, a *actor, messages [][]byte, way way) {
 }
 
 // went takes the next action of a machine: a request leaves at once, and what is stored is acted on.
-func went(_ testing.TB, w *world, a *actor, action Action, way way) {
+func went(t testing.TB, w *world, a *actor, action Action, way way) {
 	if action.Stored || way == firstPartIsEnough && len(a.m.messages) < len(a.current) {
 		a.stored = append(a.stored, a.current...)
 		a.current = nil
@@ -133,6 +138,10 @@ func went(_ testing.TB, w *world, a *actor, action Action, way way) {
 		a.tries = min(a.tries+1, 2)
 		w.send(r)
 	case End:
+		if errors.Is(action.Err, ErrCut) { // it is started again
+			a.m, a.current = w.begins(t), nil
+			return
+		}
 		a.ended = true
 	case Idle:
 		a.finished = a.name == "b" && a.groups == 0 && a.m.leads // a looks at the newest message until it is fenced
@@ -196,13 +205,17 @@ func refused(t testing.TB, w *world, a *actor, number uint64, way way) {
 }
 
 // looked is what is found in the next place.
-func looked(t testing.TB, w *world, a *actor, found string, way way) {
+func looked(t testing.TB, w *world, a *actor, s said, way way) {
+	found, ends := s.message, Ends{}
+	if s.kind == cutOff && way != cutIsNothing {
+		ends.First = s.place
+	}
 	if way == directGetIsProof && found == "" {
 		a.giveUp()
 		return
 	}
 	before := a.m.state.Head
-	action := a.m.Looked(a.m.until, found != "", []byte(found), 0)
+	action := a.m.Looked(a.m.until, found != "", []byte(found), ends)
 	if way == noCheckOfBefore && action.Overtaken != nil {
 		a.m.state.Head = before
 	}

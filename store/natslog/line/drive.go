@@ -94,21 +94,22 @@ func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
 			return m.Sent(now, place, errors.Is(err, store.ErrNoRoom))
 		})
 	case fence.Look:
-		data, found, end := l.look(ctx, a.Place)
-		return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Looked(now, found, data, end) })
+		data, found, ends := l.look(ctx, a.Place)
+		return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Looked(now, found, data, ends) })
 	}
 	place, _ := s.Newest(ctx) // 0 with an error: it gave none
 	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Newest(now, place) })
 }
 
-// look reads a place. Where nothing is found it asks where the stream ends.
-func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool, end uint64) {
+// look reads a place. Where nothing is found it asks where the stream begins and ends.
+func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool, ends fence.Ends) {
 	s := l.config.Stream
 	data, found, err := s.At(ctx, place)
 	if err == nil && !found {
-		end, _ = s.Newest(ctx) // 0 with an error: it does not say
+		ends.Last, _ = s.Newest(ctx) // 0 with an error: it does not say
+		ends.First, _ = s.First(ctx)
 	}
-	return data, found, end
+	return data, found, ends
 }
 
 func (l *Line) step(tell func(m *fence.Machine, now time.Duration) fence.Action) fence.Action {
