@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
@@ -23,11 +24,19 @@ type replicateFlags struct {
 	unsafe      bool
 	newStream   bool
 	synced      bool
+	members     int
+	most        string // bytes, as a quantity
+	maxBytes    int64
 }
 
 const (
 	replicateStream = "jobledger-log"
 	syncedFlag      = "replicate-assume-synced"
+	membersFlag     = "replicate-members"
+	maxBytesFlag    = "replicate-max-bytes"
+
+	leastStream = 16 << 20 // bytes
+	mostMembers = 9
 )
 
 func (f *replicateFlags) add(flags *pflag.FlagSet) {
@@ -44,6 +53,10 @@ func (f *replicateFlags) add(flags *pflag.FlagSet) {
 		"begin another stream, or go on with another one than before; take it out once that is done")
 	flags.BoolVar(&f.synced, syncedFlag, false,
 		"believe that each server syncs what it stores (sync_interval: always), which no client can see")
+	flags.IntVar(&f.members, membersFlag, replicating.DefaultMembers,
+		"how many controllers keep the log: what fewer have, the stream keeps, up to --replicate-max-bytes")
+	flags.StringVar(&f.most, maxBytesFlag, "4Gi",
+		"from this size on the stream is cut behind what two replicas have, and keeps nothing for one that is away")
 }
 
 // wanted reports whether the log is to be replicated.
@@ -54,7 +67,7 @@ func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	if !f.wanted() {
 		for _, name := range []string{
 			"replicate-stream", "replicate-creds", "replicate-ca", replicating.KeyFlag, replicating.UnsafeFlag,
-			replicating.NewStreamFlag, syncedFlag,
+			replicating.NewStreamFlag, syncedFlag, membersFlag, maxBytesFlag,
 		} {
 			if flags.Changed(name) {
 				return cli.Usage("--%s goes with --%s, which says where NATS is", name, replicating.Flag)
@@ -62,7 +75,13 @@ func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 		}
 		return nil
 	}
+	size, err := resource.ParseQuantity(f.most)
+	if f.maxBytes = size.Value(); err != nil || f.maxBytes < leastStream {
+		return cli.Usage("--%s=%s: must be a size of 16Mi or more", maxBytesFlag, f.most)
+	}
 	switch {
+	case f.members < 1 || f.members > mostMembers:
+		return cli.Usage("--%s=%d: must be from 1 to %d", membersFlag, f.members, mostMembers)
 	case hasSecret(f.URL):
 		return cli.Usage("--%s: everybody on this machine can see the secret in it; put it into a file (--replicate-creds)",
 			replicating.Flag)
@@ -117,7 +136,7 @@ func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
 	server.Name = "jobledger, replicated log"
 	c := &replicating.Config{
 		Dial: server, Stream: f.stream, Replicas: stream.LeastReplicas, Unsafe: f.unsafe, NewStream: f.newStream,
-		Dir: dir,
+		Dir: dir, Members: f.members, MaxBytes: f.maxBytes,
 	}
 	if f.unsafe {
 		c.Replicas = 1

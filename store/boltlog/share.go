@@ -34,12 +34,14 @@ func (l *Log) ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]
 			}
 			for err == nil && *next <= p.last {
 				stored, ok, bad := reader.record()
-				if err = bad; !ok {
+				if bad != nil || !ok {
+					err = bad
 					break
 				}
-				if *next++; !yield(bytes.Clone(stored), ctx.Err()) || ctx.Err() != nil {
+				if *next++; !yield(bytes.Clone(stored), nil) {
 					return false, nil
 				}
+				err = ctx.Err()
 			}
 			if err != nil {
 				return false, p.file.explain(*next, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
@@ -225,6 +226,57 @@ func TestADamagedFileIsReplaced(t *testing.T) {
 		}
 	}
 	verified(t, c.Dir, second)
+}
+
+// TestTheLeaderCutsTheStream once another replica has what is cut, and not before. Who comes later gets that from a
+// replica, and the next leader goes on.
+func TestTheLeaderCutsTheStream(t *testing.T) {
+	server := natstest.NewServer(t, natstest.Inside).Start()
+	c := config(t, server)
+	alone := &until{text: "only other copy", then: func() {}}
+	c.Members, c.CutEvery, c.Logger = 2, time.Millisecond, slog.New(slog.NewTextHandler(alone, nil))
+	a, first, w := led(t, c)
+	begins := func() uint64 {
+		ctx, cancel := patience.Context(t.Context())
+		defer cancel()
+		s, err := stream.Open(ctx, server.JetStream(stream.Options()...), "log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		place, err := s.First(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return place
+	}
+	natstest.Eventually(t, "it is said that the stream is the only other copy", func() error {
+		if !alone.was.Load() {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+	if place := begins(); place != 1 {
+		t.Fatalf("without another replica it was cut before place %d", place)
+	}
+	own := replicating.Own{Lease: a.Named(), LogOf: a.LogID()}
+	b, second := filled(t, config(t, server), own)
+	exchanges(t, b)
+	follows(t, b, second, first)
+	cutAt := uint64(1)
+	natstest.Eventually(t, "it is cut", func() error {
+		w.Durable(storetest.Pod("job-c", 1)) // a message at which it may be
+		if cutAt = begins(); cutAt == 1 {
+			return errors.New("it is not cut")
+		}
+		return nil
+	})
+	e := config(t, server)
+	third, log := filled(t, e, own)
+	follows(t, third, log, first)
+	leads(t, third, 2)
+	storetest.NewWriter(t, third.Log(log)).Durable(storetest.Pod("job-d", 1))
+	follows(t, b, second, log)
+	verified(t, e.Dir, log)
 }
 
 // TestAReplicaWithAnotherHistoryGivesNothing: the stream continues a record that it has otherwise. Nothing of it gets

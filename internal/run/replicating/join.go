@@ -46,8 +46,8 @@ const (
 	mostPause  = 2 * time.Second
 )
 
-// Config says which stream, and how it is used. All fields but Unsafe, NewStream, Name and GiveUp
-// are required.
+// Config says which stream, and how it is used. All fields but Unsafe, NewStream, Name, Members,
+// MaxBytes, CutEvery and GiveUp are required.
 type Config struct {
 	Dial      dial.Config
 	Stream    string // its name
@@ -59,6 +59,9 @@ type Config struct {
 	Least     events.ReaderVersion // what a reader needs of what it writes
 	Dir       string               // of the log
 	Name      string               // of the process, for people
+	Members   int                  // replicas that the log has: the stream waits for so many; 0 for DefaultMembers
+	MaxBytes  int64                // from so many on the stream waits for no replica that is away; 0 for DefaultMaxBytes
+	CutEvery  time.Duration        // a leader cuts the stream so often; 0 for 10 s
 	GiveUp    time.Duration        // a leader whose appends are not acknowledged for longer ends; 0 for 15 s
 	Logger    *slog.Logger
 }

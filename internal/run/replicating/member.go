@@ -134,7 +134,14 @@ func (m *Member) Write(ctx context.Context) error {
 			}
 		}
 	}()
+	cutting := make(chan struct{})
+	go func() { // ends with running
+		defer close(cutting)
+		(&cutter{m: m}).run(running)
+	}()
 	err := m.line.Run(running)
+	stop(nil)
+	<-cutting
 	switch cause := context.Cause(running); {
 	case ctx.Err() != nil:
 		return nil // it was stopped

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -18,7 +19,6 @@ import (
 const (
 	tellEvery = time.Second
 	heardFor  = 3 * time.Second // a replica that was not heard for longer is away
-	keepFor   = 10 * time.Minute
 )
 
 // Subject is where the replicas of the log in that stream tell their heads. Below it each has a subject for requests.
@@ -85,8 +85,8 @@ func (x *Exchange) hear(data []byte) {
 // Heads are those of the other replicas that were heard within the last 3 s, by name.
 func (x *Exchange) Heads() []Head { return x.heard(heardFor) }
 
-// Known are those of the other replicas that were heard within the last 10 minutes, by name.
-func (x *Exchange) Known() []Head { return x.heard(keepFor) }
+// Known are those of the other replicas that were heard since New, by name.
+func (x *Exchange) Known() []Head { return x.heard(math.MaxInt64) }
 
 func (x *Exchange) heard(within time.Duration) (all []Head) {
 	x.mu.Lock()

@@ -168,11 +168,6 @@ func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 
 // First is the oldest place that the stream still has; 1 for an empty stream that was never cut.
 func (s *Stream) First(ctx context.Context) (place uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	now, err := s.js.Stream(ctx, s.name) // a handle of its own: that of s goes on to read from the leader
-	if err != nil {
-		return 0, fmt.Errorf("ask where the stream %s begins: %w", s.name, err)
-	}
-	return max(1, now.CachedInfo().State.FirstSeq), nil
+	place, _, err = s.Size(ctx)
+	return place, err
 }

@@ -1,0 +1,219 @@
+package replicating
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/natslog"
+	"github.com/jobledger/jobledger/store/natslog/exchange"
+)
+
+const (
+	markEvery = time.Second      // a leader notes where a message of its own will be
+	cutEvery  = 10 * time.Second // and cuts the stream, unless Config says otherwise
+	mostMarks = 1024
+
+	// DefaultMembers is how many replicas a log has, unless it is said.
+	DefaultMembers = 3
+	// DefaultMaxBytes is when a stream no longer waits for a replica that is away: 4 GiB.
+	DefaultMaxBytes = 4 << 30
+
+	leastCopies = 2 // on so many disks is what is cut
+)
+
+// mark is a place in which a message of this leader may be, and the head that this message continues.
+type mark struct {
+	place uint64
+	head  store.Head
+}
+
+// copies is what is known of the replicas when the stream may be cut.
+type copies struct {
+	own     store.Head
+	others  []exchange.Head // that have the same history
+	bytes   int64           // of the stream
+	members int
+	most    int64
+}
+
+// through says up to which record the stream may be cut, and else why it may not be. What is cut is on two disks whose
+// replicas were heard within 3 s, the leader's among them: the stream is never the only other copy. Up to the bound in
+// bytes it also waits for each replica that was heard once and is away, and for as many as there are to be. Beyond it
+// a replica that lags or is away fetches from another one.
+func (c *copies) through() (at events.Sequence, why string) {
+	present := []events.Sequence{c.own.Sequence}
+	all := []events.Sequence{c.own.Sequence}
+	away := ""
+	for _, h := range c.others {
+		all = append(all, h.Head.Sequence)
+		if h.Away() {
+			away = h.Name
+		} else {
+			present = append(present, h.Head.Sequence)
+		}
+	}
+	full := c.bytes >= c.most
+	switch {
+	case len(present) < leastCopies:
+		return 0, "no other replica was heard: the stream is the only other copy"
+	case full:
+		slices.Sort(present)
+		return present[len(present)-leastCopies], ""
+	case len(all) < c.members:
+		return 0, fmt.Sprintf("%d of %d replicas were heard", len(all), c.members)
+	}
+	at = slices.Min(all)
+	if away != "" {
+		why = "replica " + away + " is away"
+	}
+	return at, why
+}
+
+// cutter cuts the stream behind what its replicas have on disk. It belongs to one goroutine of the leader.
+type cutter struct {
+	m     *Member
+	marks []mark // oldest first
+	told  string // why nothing is cut, or who counts no more
+}
+
+// run marks and cuts until ctx ends. A cut that fails is tried again.
+func (c *cutter) run(ctx context.Context) {
+	tick := time.NewTicker(markEvery)
+	defer tick.Stop()
+	for last := time.Now(); ; {
+		c.mark()
+		if time.Since(last) >= cmp.Or(c.m.config.CutEvery, cutEvery) {
+			last = time.Now()
+			if err := c.cut(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {
+				c.m.config.Logger.Warn("the stream of the log is not cut: it grows until it is", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// mark notes the place behind the newest message.
+func (c *cutter) mark() {
+	s := c.m.line.State()
+	c.add(mark{place: s.Place + 1, head: s.Head})
+}
+
+// add adds a mark behind the others. Of too many each second one stays.
+func (c *cutter) add(next mark) {
+	if n := len(c.marks); n > 0 && c.marks[n-1].place == next.place {
+		return
+	}
+	c.marks = append(c.marks, next)
+	if len(c.marks) <= mostMarks {
+		return
+	}
+	thin := c.marks[:0]
+	for i, m := range c.marks {
+		if i%2 == 0 {
+			thin = append(thin, m)
+		}
+	}
+	c.marks = thin
+}
+
+// cut cuts the stream at the newest message that may be its first one.
+func (c *cutter) cut(ctx context.Context) error {
+	first, bytes, err := c.m.stream.Size(ctx)
+	if err != nil {
+		return err
+	}
+	k := copies{bytes: bytes, members: cmp.Or(c.m.config.Members, DefaultMembers), most: cmp.Or(c.m.config.MaxBytes, DefaultMaxBytes)}
+	_, k.own = c.m.log.Durable()
+	for _, h := range c.m.exchange.Known() {
+		if same, err := c.same(&h); err != nil {
+			return err
+		} else if same {
+			k.others = append(k.others, h)
+		}
+	}
+	at, why := k.through()
+	c.tell(&k, why)
+	if at == 0 {
+		return nil
+	}
+	for i, m := range slices.Backward(c.marks) {
+		if m.head.Sequence > at || m.place <= first {
+			continue
+		}
+		good, err := c.good(ctx, m)
+		if err != nil {
+			return err
+		}
+		if !good {
+			c.marks = slices.Delete(c.marks, i, i+1)
+			continue
+		}
+		c.marks = c.marks[i+1:]
+		return c.m.stream.Cut(ctx, m.place)
+	}
+	return nil
+}
+
+// same reports whether a replica has the leader's history. One that does not counts for nothing, and is told.
+func (c *cutter) same(h *exchange.Head) (bool, error) {
+	_, own := c.m.log.Durable()
+	if h.Head.Sequence > own.Sequence {
+		return !h.Away(), nil // a group that this disk is still writing; nothing is cut by it
+	}
+	hash, err := c.m.log.Chain(h.Head.Sequence)
+	switch {
+	case errors.Is(err, store.ErrPruned):
+		return true, nil // so far behind that it fetches all
+	case err != nil:
+		return false, err
+	case hash != h.Head.Hash:
+		c.m.config.Logger.Error("a replica has another history than this log", "replica", h.Name, "record",
+			uint64(h.Head.Sequence), "its hash", h.Head.Hash.String(), "ours", hash.String())
+		return false, nil
+	}
+	return true, nil
+}
+
+// good reports whether what is in a place may be the first message of the stream: whoever begins there takes term and
+// writer from it, so it is one of this leader's own, which counts, and no part that goes on with another one.
+func (c *cutter) good(ctx context.Context, m mark) (bool, error) {
+	data, found, err := c.m.stream.At(ctx, m.place)
+	if err != nil || !found {
+		return false, err
+	}
+	s, err := natslog.Decode(data)
+	state := c.m.line.State()
+	return err == nil && s.Writer == state.Writer && s.Term == state.Term && s.Part == 1 && s.Before == m.head, nil
+}
+
+// tell says once why the stream is not cut, or is cut without a replica.
+func (c *cutter) tell(k *copies, why string) {
+	full := k.bytes >= k.most
+	for i := range k.others {
+		if full && k.others[i].Away() {
+			why = "it has reached its bound, and replica " + k.others[i].Name + " is away: it counts no more, and will fetch from another"
+		}
+	}
+	if why == c.told {
+		return
+	}
+	c.told = why
+	switch {
+	case why == "":
+		c.m.config.Logger.Info("the stream of the log is cut behind what its replicas have", "bytes", k.bytes)
+	case full:
+		c.m.config.Logger.Warn("the stream of the log", "why", why, "bytes", k.bytes, "bound", k.most)
+	default:
+		c.m.config.Logger.Info("the stream of the log keeps what it has", "why", why, "bytes", k.bytes, "bound", k.most)
+	}
+}
