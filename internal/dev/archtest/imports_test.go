@@ -246,6 +246,13 @@ var neverImports = []struct {
 			"./store/boltlog/...", "./cmd/...", bbolt, natsGo},
 	},
 	{
+		sentence: "records are given to copies without folding them or answering a question",
+		packages: []string{"./internal/run/feed"},
+		never: []string{"./projector/...", "./reconciler/...", "./internal/read/...", "./internal/run/...", "./cmd/...",
+			clientGo, natsGo},
+		except: []string{"./internal/read/turns", "./internal/run/feed"},
+	},
+	{
 		sentence: "turns are counted without knowing what is asked",
 		packages: []string{"./internal/read/turns"},
 		never:    []string{"./..."},
@@ -472,6 +479,7 @@ func TestOnlyTheDoorNamesABackend(t *testing.T) {
 		case folder == root+"/store/open":
 			found++
 		case folder == root+"/internal/run/backup", folder == root+"/internal/run/restore": // a copy has the files of this backend
+		case folder == root+"/internal/run/feed": // likewise
 		default:
 			t.Errorf("%s imports store/boltlog: open the log by its address (store/open)", name)
 		}

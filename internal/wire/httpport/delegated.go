@@ -52,12 +52,22 @@ const (
 
 // Guard asks before it lets next answer.
 func (d *Delegated) Guard(next http.Handler) http.Handler {
+	return d.guard(next, func(r *http.Request) string { return r.URL.Path })
+}
+
+// GuardAs is Guard with one question for all paths: whether the user may get that one.
+func (d *Delegated) GuardAs(path string, next http.Handler) http.Handler {
+	return d.guard(next, func(*http.Request) string { return path })
+}
+
+func (d *Delegated) guard(next http.Handler, pathOf func(*http.Request) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := pathOf(r)
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		token = strings.TrimLeft(token, " ")
 		status := http.StatusUnauthorized
 		if strings.EqualFold(scheme, "Bearer") && token != "" { // the name of a scheme has no case (RFC 9110, 11.1)
-			status = d.judge(r.Context(), token, r.URL.Path)
+			status = d.judge(r.Context(), token, path)
 		}
 		switch status {
 		case http.StatusOK:
@@ -66,7 +76,7 @@ func (d *Delegated) Guard(next http.Handler) http.Handler {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token of Kubernetes is wanted: Authorization: Bearer TOKEN", status)
 		case http.StatusForbidden:
-			http.Error(w, "this user may not get "+r.URL.Path+": a ClusterRole with nonResourceURLs gives that right", status)
+			http.Error(w, "this user may not get "+path+": a ClusterRole with nonResourceURLs gives that right", status)
 		default:
 			http.Error(w, "the API server could not be asked whether that is allowed", status)
 		}

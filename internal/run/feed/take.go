@@ -1,0 +1,220 @@
+package feed
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Client asks the controllers behind one URL. Make it with NewClient.
+type Client struct {
+	name    string // the host of the URL, for which certificates are
+	port    string
+	token   func() (string, error)
+	lookup  func(ctx context.Context, host string) ([]string, error)
+	http    *http.Client
+	connect *http.Transport
+}
+
+// NewClient makes a client of the controllers at a URL, such as https://jobledger.jobledger:10272. Each address that
+// its host has is a controller. Their certificates are checked against the authorities, for that host; nil for those of
+// the system. The token is read for each request: files of ServiceAccounts change.
+func NewClient(address string, authorities *x509.CertPool, token func() (string, error)) (*Client, error) {
+	base, err := url.Parse(address)
+	if err != nil || base.Scheme != "https" || base.Hostname() == "" || strings.Trim(base.Path, "/") != "" {
+		return nil, fmt.Errorf("%q is not the URL of controllers, such as https://jobledger.jobledger:10272", address)
+	}
+	port := base.Port()
+	if port == "" {
+		port = "443"
+	}
+	transport := &http.Transport{ // and no proxy
+		DialContext:     (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: authorities, ServerName: base.Hostname()},
+		IdleConnTimeout: 30 * time.Second,
+	}
+	return &Client{
+		name: base.Hostname(), port: port, token: token, lookup: net.DefaultResolver.LookupHost,
+		http: &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		connect: transport,
+	}, nil
+}
+
+// Addresses are those of the controllers: each a host and a port.
+func (c *Client) Addresses(ctx context.Context) ([]string, error) {
+	hosts, err := c.lookup(ctx, c.name)
+	if err != nil {
+		return nil, fmt.Errorf("find the controllers at %s: %w", c.name, err)
+	}
+	for i, host := range hosts {
+		hosts[i] = net.JoinHostPort(host, c.port)
+	}
+	return hosts, nil
+}
+
+// Head asks one controller whose log it has, and how far that is.
+func (c *Client) Head(ctx context.Context, address string) (h Head, err error) {
+	body, err := c.get(ctx, address, HeadPath, nil)
+	if err != nil {
+		return h, err
+	}
+	defer body.Close()
+	if err := json.NewDecoder(io.LimitReader(body, 64<<10)).Decode(&h); err != nil {
+		return h, fmt.Errorf("read the answer of the controller at %s: %w", address, err)
+	}
+	return h, nil
+}
+
+// Records asks one controller for whole batches from a record on; from the first that is kept when it is 0. The log of
+// who asks has the chain value before; it does not matter where from is 0. The error is store.ErrPruned when the
+// controller does not have them any more, and store.ErrDiverged when it has another history before them.
+func (c *Client) Records(ctx context.Context, address string, from events.Sequence, before events.Hash) (*Part, error) {
+	values := url.Values{}
+	if from != 0 {
+		values.Set("from", strconv.FormatUint(uint64(from), 10))
+	}
+	body, err := c.get(ctx, address, RecordsPath, values)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	t := taking{in: bufio.NewReaderSize(body, 64<<10), next: from, hash: before}
+	if err := t.all(); err != nil {
+		return nil, fmt.Errorf("read the answer of the controller at %s: %w", address, err)
+	}
+	return &t.part, nil
+}
+
+// Close ends connections that nobody uses.
+func (c *Client) Close() { c.connect.CloseIdleConnections() }
+
+func (c *Client) get(ctx context.Context, address, path string, values url.Values) (io.ReadCloser, error) {
+	u := url.URL{Scheme: "https", Host: address, Path: path, RawQuery: values.Encode()}
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	token, err := c.token()
+	if err != nil {
+		return nil, fmt.Errorf("read the token for the controllers: %w", err)
+	}
+	q.Header.Set("Authorization", "Bearer "+token)
+	resp, err := c.http.Do(q)
+	if err != nil {
+		var without *url.Error // which begins with method and URL
+		if errors.As(err, &without) {
+			err = without.Err
+		}
+		return nil, fmt.Errorf("ask the controller at %s: %w", address, err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp.Body, nil
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what comes of it is told
+	err = fmt.Errorf("ask the controller at %s: %s: %s", address, resp.Status, strings.TrimSpace(string(text)))
+	if resp.StatusCode == http.StatusGone {
+		err = fmt.Errorf("%w (%w)", err, store.ErrPruned)
+	}
+	return nil, err
+}
+
+// taking is a part that comes.
+type taking struct {
+	in   *bufio.Reader
+	part Part
+	next events.Sequence // that is to come
+	hash events.Hash     // the chain value before it
+	file bool            // it begins a file
+	open bool            // the batch of the last record goes on
+}
+
+func (t *taking) all() error {
+	for {
+		kind, body, err := nextFrame(t.in)
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case frameHead:
+			err = json.Unmarshal(body, &t.part.Head)
+		case frameBegin:
+			err = t.begin(body)
+		case frameFile:
+			t.file = true
+		case frameRecord:
+			err = t.record(body)
+		case frameEnd:
+			return t.end(body)
+		default:
+			err = fmt.Errorf("it has a frame of type %q: is the controller of another version?", kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// begin takes how the log begins: the chain value before its first record, and what the file says.
+func (t *taking) begin(body []byte) error {
+	if copy(t.hash[:], body) != len(t.hash) {
+		return ErrCut
+	}
+	t.part.Begin = body[len(t.hash):]
+	return nil
+}
+
+// record takes the next one into the run of its file.
+func (t *taking) record(stored []byte) error {
+	l, err := events.DecodeLabel(stored)
+	switch {
+	case err != nil:
+		return err
+	case t.part.Begin != nil && len(t.part.Runs) == 0:
+		t.next, t.file = l.Sequence, true
+	case l.Sequence != t.next:
+		return fmt.Errorf("record %d came, and not %d", l.Sequence, t.next)
+	}
+	if t.file && t.open {
+		return fmt.Errorf("a file begins with record %d, within a batch", l.Sequence)
+	}
+	if t.file || len(t.part.Runs) == 0 {
+		t.part.Runs = append(t.part.Runs, Run{First: l.Sequence, BeginsFile: t.file})
+	}
+	run := &t.part.Runs[len(t.part.Runs)-1]
+	if t.hash, err = t.hash.Next(stored); err != nil {
+		return err
+	}
+	run.Records, run.After = append(run.Records, stored), t.hash
+	t.next, t.file, t.open = l.Sequence+1, false, !l.Last
+	return nil
+}
+
+// end compares the chain.
+func (t *taking) end(body []byte) error {
+	ahead := t.next > 0 && t.next-1 > t.part.Head.Sequence // then it has no chain value to compare
+	switch {
+	case t.open:
+		return fmt.Errorf("%w: record %d ends no batch", ErrCut, t.next-1)
+	case !ahead && string(body) != string(t.hash[:]):
+		return fmt.Errorf("%w: the chain value behind record %d is another one there", store.ErrDiverged, t.next-1)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package feed
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/store"
+)
+
+// The paths of a Giver, below which there is nothing else.
+const (
+	HeadPath    = "/v1/head"    // Head, as JSON
+	RecordsPath = "/v1/records" // ?from=SEQ: a part, in frames; 0 or none for the first record that is kept
+)
+
+// A part is frames:
+//
+//	frame:  uvarint length of the rest, 1 byte type, body
+//	  'H'   the head of the log, as JSON; the first frame
+//	  'B'   what the log's first file says of its beginning; only where no record is asked for
+//	  'F'   the next record begins a file; no body
+//	  'R'   a record, as it is stored
+//	  '.'   the end: the chain value behind the last record, or before the first where there is none
+//
+// A part without '.' was cut.
+const (
+	frameHead   byte = 'H'
+	frameBegin  byte = 'B'
+	frameFile   byte = 'F'
+	frameRecord byte = 'R'
+	frameEnd    byte = '.'
+
+	partType = "application/vnd.jobledger.part.v1"
+
+	maxFrame = 64 << 20 // a record is far smaller; a longer one is not ours
+)
+
+// Head says whose log it is, and how far it is.
+type Head struct {
+	Name     string             `json:"name"`  // of the controller's machine or pod
+	Leads    bool               `json:"leads"` // it holds its Lease, or goes without one
+	LogID    string             `json:"logID"`
+	Epoch    uint64             `json:"epoch"`
+	Sequence events.Sequence    `json:"sequence"`     // of the durable head
+	Time     recordjson.Instant `json:"time"`         // of that record
+	Now      recordjson.Instant `json:"now,omitzero"` // by the controller's clock; left out while it has none
+	First    events.Sequence    `json:"first"`        // the first record that is kept
+	// NotListed says why the controller cannot list the cluster; empty when it can.
+	NotListed string `json:"notListed,omitempty"`
+}
+
+// Part is whole batches of a log.
+type Part struct {
+	Head  Head
+	Begin []byte // what the first file says of its beginning; only of a part that begins there
+	Runs  []Run  // one behind the other
+}
+
+// Run is whole batches of one file.
+type Run = store.StoredBatches
+
+// ErrCut: a part ended before it was complete.
+var ErrCut = errors.New("the controller's answer was cut")
+
+func appendFrame(buf []byte, kind byte, body []byte) []byte {
+	buf = binary.AppendUvarint(buf, uint64(len(body)+1))
+	return append(append(buf, kind), body...)
+}
+
+func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
+	size, err := binary.ReadUvarint(in)
+	if err != nil || size == 0 || size > maxFrame {
+		return 0, nil, fmt.Errorf("%w: %w", ErrCut, errors.Join(err, io.ErrUnexpectedEOF))
+	}
+	b := make([]byte, size)
+	if _, err := io.ReadFull(in, b); err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", ErrCut, err)
+	}
+	return b[0], b[1:], nil
+}
