@@ -253,6 +253,12 @@ var neverImports = []struct {
 		except: []string{"./internal/read/turns", "./internal/run/feed"},
 	},
 	{
+		sentence: "a copy that readers are answered from acts on nothing",
+		packages: []string{"./internal/run/mirror"},
+		never: []string{"./reconciler/loop/...", "./reconciler/executor/...", "./internal/run/controller", "./cmd/...",
+			natsGo},
+	},
+	{
 		sentence: "turns are counted without knowing what is asked",
 		packages: []string{"./internal/read/turns"},
 		never:    []string{"./..."},
@@ -479,7 +485,7 @@ func TestOnlyTheDoorNamesABackend(t *testing.T) {
 		case folder == root+"/store/open":
 			found++
 		case folder == root+"/internal/run/backup", folder == root+"/internal/run/restore": // a copy has the files of this backend
-		case folder == root+"/internal/run/feed": // likewise
+		case folder == root+"/internal/run/feed", folder == root+"/internal/run/mirror": // likewise
 		default:
 			t.Errorf("%s imports store/boltlog: open the log by its address (store/open)", name)
 		}

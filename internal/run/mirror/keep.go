@@ -1,0 +1,193 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/run/feed"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+)
+
+// kept is a copy that is open, and what looks after it.
+type kept struct {
+	log      *boltlog.Log
+	lists    history.Lists
+	logger   *slog.Logger
+	compared bool // its end was compared with the controller's since it was opened; of the goroutine that writes it
+
+	stop  context.CancelFunc // of what looks after its files
+	after sync.WaitGroup     // of that
+}
+
+// openKept opens the copy that is there; nil for none. One that a crash left half made, or that is damaged, is thrown
+// away.
+func (m *Mirror) openKept() (*kept, error) {
+	if _, err := boltlog.Restoring(m.dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil, m.remove()
+	}
+	if there, err := boltlog.Exists(m.dir); err != nil || !there {
+		return nil, err
+	}
+	k, err := m.open()
+	if held := new(store.HeldError); err == nil || errors.As(err, &held) {
+		return k, err
+	}
+	m.logger.Warn("the copy of the log cannot be opened: it is thrown away and begun again",
+		"directory", m.dir, "error", err)
+	return nil, m.remove()
+}
+
+func (m *Mirror) open() (*kept, error) {
+	options := m.config.Log
+	options.Logger = m.logger
+	log, err := boltlog.Open(m.dir, options)
+	if err != nil {
+		return nil, err
+	}
+	config := joblist.Config{Log: log, Files: log.Files, Dir: m.dir}
+	ctx, stop := context.WithCancel(context.Background())
+	k := &kept{log: log, lists: joblist.New(config), logger: m.logger, stop: stop}
+	k.after.Go(func() { joblist.NewKeeper(config, m.logger).Run(ctx) }) // ends with close
+	k.after.Go(func() { k.pack(ctx) })                                  // likewise
+	return k, nil
+}
+
+// packEvery is how often a look is taken for a sealed file to pack.
+const packEvery = time.Minute
+
+// pack packs sealed files until ctx ends.
+func (k *kept) pack(ctx context.Context) {
+	tick := time.NewTicker(packEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if _, err := k.log.Pack(ctx); err != nil && ctx.Err() == nil {
+			k.logger.Warn("a file of the copy of the log stays as large as it is", "error", err)
+		}
+	}
+}
+
+func (k *kept) close() error {
+	k.stop()
+	k.after.Wait()
+	return k.log.Close()
+}
+
+// close closes the copy.
+func (m *Mirror) close() error {
+	m.mu.Lock()
+	k := m.kept
+	m.kept = nil
+	m.mu.Unlock()
+	if k == nil {
+		return nil
+	}
+	return k.close()
+}
+
+// remove removes the copy.
+func (m *Mirror) remove() error {
+	if err := os.RemoveAll(m.dir); err != nil {
+		return fmt.Errorf("remove the copy of the log: %w", err)
+	}
+	return nil
+}
+
+// makeKept makes a copy of the first part of a log.
+func (m *Mirror) makeKept(ctx context.Context, part *feed.Part) (*kept, error) {
+	if err := m.remove(); err != nil {
+		return nil, err
+	}
+	if err := boltlog.BeginRestore(m.dir, "a copy of the log of a controller is begun here"); err != nil {
+		return nil, err
+	}
+	first := part.Runs[0]
+	stored := func(yield func([]byte, error) bool) {
+		for _, one := range first.Records {
+			if !yield(one, nil) {
+				return
+			}
+		}
+	}
+	head, _, err := boltlog.WriteFile(ctx, m.dir, boltlog.FileSpec{First: first.First, Begin: part.Begin}, stored)
+	if err != nil {
+		return nil, fmt.Errorf("begin the copy of the log: %w", err)
+	}
+	if head.Hash != first.After {
+		return nil, fmt.Errorf("begin the copy of the log: %w: it ends with record %d, hash %s, and not %s",
+			store.ErrDiverged, head.Sequence, head.Hash, first.After)
+	}
+	if err := boltlog.EndRestore(m.dir); err != nil {
+		return nil, err
+	}
+	k, err := m.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := k.take(ctx, part.Runs[1:]); err != nil {
+		return nil, errors.Join(err, k.close())
+	}
+	return k, nil
+}
+
+// take appends what came, waits until that is durable, and lets files go that the controller let go.
+func (k *kept) take(ctx context.Context, runs []feed.Run) error {
+	k.compared = true
+	var last store.Commit
+	for i, run := range runs {
+		last = k.log.AppendStored(run, i == len(runs)-1)
+	}
+	if last == nil {
+		return nil
+	}
+	<-last.Done() // the disk takes its time, also when ctx ends
+	if err := last.Err(); err != nil {
+		return fmt.Errorf("write the copy of the log: %w", err)
+	}
+	keep, err := pruned(runs)
+	if err != nil || keep == 0 {
+		return err
+	}
+	if _, err := k.log.Prune(ctx, keep); err != nil && ctx.Err() == nil {
+		k.logger.Warn("old files of the copy of the log stay", "error", err)
+	}
+	return nil
+}
+
+// pruned is the first record that the log keeps, as the newest Pruned among these records says; 0 when there is none.
+func pruned(runs []feed.Run) (keep events.Sequence, err error) {
+	for _, run := range slices.Backward(runs) {
+		for _, stored := range slices.Backward(run.Records) {
+			l, err := events.DecodeLabel(stored)
+			if err != nil {
+				return 0, err
+			}
+			if l.Kind != events.KindPruned {
+				continue
+			}
+			r, err := events.DecodeRecord(stored)
+			if err != nil {
+				return 0, err
+			}
+			if p, ok := r.Facts.(*events.Pruned); ok {
+				return p.First, nil
+			}
+		}
+	}
+	return 0, nil
+}
