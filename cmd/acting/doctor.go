@@ -99,7 +99,7 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 		return nil, err
 	}
 	config := &doctor.Config{
-		Client: client, Settings: settings, Account: f.account, Authorize: f.run.scrape.authorize, WatchCluster: f.run.around,
+		Client: client, Settings: settings, Account: f.account, Authorize: f.run.scrape.authorize || f.run.scrape.readers, WatchCluster: f.run.around,
 		Lease: doctor.Lease{On: f.run.elect.on && settings.Mode != events.ModeObserve, Namespace: f.run.elect.place(settings.Namespace)},
 		Clock: cluster.ServerTime, Now: time.Now,
 	}

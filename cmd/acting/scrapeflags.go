@@ -16,6 +16,7 @@ type scrapeFlags struct {
 	address           string // empty for nowhere
 	certFile, keyFile string // empty for plain HTTP
 	authorize         bool
+	readers           bool // the log's records are given, too
 }
 
 func (f *scrapeFlags) add(flags *pflag.FlagSet) {
@@ -23,6 +24,8 @@ func (f *scrapeFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.certFile, "metrics-tls-cert-file", "", "certificate for --metrics-bind-address; it is read again when it changes")
 	flags.StringVar(&f.keyFile, "metrics-tls-key-file", "", "key of that certificate")
 	flags.BoolVar(&f.authorize, "metrics-authorize", false, "ask the API server who may read the metrics at --metrics-bind-address (TokenReview, SubjectAccessReview)")
+	flags.BoolVar(&f.readers, "readers", false,
+		"at --metrics-bind-address, give records to who may get the non-resource URL /v1/ (jobledger serve --controllers)")
 }
 
 // validate refuses what does not go together.
@@ -33,10 +36,13 @@ func (f *scrapeFlags) validate() error {
 	switch {
 	case (f.certFile == "") != (f.keyFile == ""):
 		return cli.Usage("--metrics-tls-cert-file and --metrics-tls-key-file go together: give both")
-	case f.address == "" && (f.certFile != "" || f.authorize):
-		return cli.Usage("--metrics-tls-cert-file, --metrics-tls-key-file and --metrics-authorize go with --metrics-bind-address")
+	case f.address == "" && (f.certFile != "" || f.authorize || f.readers):
+		return cli.Usage("--metrics-tls-cert-file, --metrics-tls-key-file, --metrics-authorize and --readers " +
+			"go with --metrics-bind-address")
 	case f.authorize && f.certFile == "":
 		return cli.Usage("--metrics-authorize takes tokens, which need TLS: give --metrics-tls-cert-file and --metrics-tls-key-file")
+	case f.readers && f.certFile == "":
+		return cli.Usage("--readers takes tokens, which need TLS: give --metrics-tls-cert-file and --metrics-tls-key-file")
 	case f.address == "":
 		return nil
 	}
@@ -48,7 +54,9 @@ func (f *scrapeFlags) validate() error {
 
 // config is what they choose.
 func (f *scrapeFlags) config() controller.ScrapeConfig {
-	return controller.ScrapeConfig{Address: f.address, CertFile: f.certFile, KeyFile: f.keyFile, Authorize: f.authorize}
+	return controller.ScrapeConfig{
+		Address: f.address, CertFile: f.certFile, KeyFile: f.keyFile, Authorize: f.authorize, Readers: f.readers,
+	}
 }
 
 // checkAddress says what is wrong with an address to listen on.

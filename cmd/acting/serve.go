@@ -1,27 +1,38 @@
 package acting
 
 import (
+	"bytes"
 	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/cmd/cli"
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/internal/read/watch"
+	"github.com/jobledger/jobledger/internal/run/feed"
+	"github.com/jobledger/jobledger/internal/run/mirror"
 	"github.com/jobledger/jobledger/internal/run/reader"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
 )
 
 // serveFlags are those of serve.
 type serveFlags struct {
 	job       cli.JobFlags // where the log is
+	mirror    mirrorFlags  // from which controllers it is copied; instead of job
 	cluster   RunFlags     // its kubeconfig and context
 	listen    string
 	certFile  string // empty for a certificate that is made at start
@@ -29,6 +40,22 @@ type serveFlags struct {
 	hosts     []string
 	logFormat string
 }
+
+// mirrorFlags say from which controllers serve copies a log, and where to.
+type mirrorFlags struct {
+	controllers []string // empty for a log that is read where it is
+	authorities string   // file; empty for those of the system
+	token       string   // file
+	dir         string
+}
+
+const (
+	controllersFlag = "controllers"
+	mirrorFlag      = "mirror"
+	tokenFlag       = "controllers-token-file"
+	authoritiesFlag = "controllers-ca-file"
+	accountToken    = "/var/run/secrets/kubernetes.io/serviceaccount/token" //nolint:gosec // where each pod has it
+)
 
 const defaultServe = "127.0.0.1:10273"
 
@@ -54,23 +81,42 @@ Retry-After. An answer ends after 10 s or 4 MiB.
 asks a controller; while that does not answer, each answer says since when, and which record is the
 newest that is known.
 
+--controllers URL keeps a copy of the log in the directory --mirror, and answers from it, at most some
+seconds old. The controllers run with --readers, which is alpha. Each second they are asked how far they
+are. The one that holds the Lease is read from, else the one with the newest record; then each answer
+says which. While none answers, each answer is as of when one did last, and says since when. A copy that
+the log does not go on from is thrown away and begun again. It takes as much space as the log.
+
 --tls-cert-file and --tls-private-key-file are read again when they change. Without them a certificate
 is made at start that no authority vouches for: the second line of the output has the SHA-256 of
 its key, and curl checks it with --pinnedpubkey.
 
 It needs these rights: create tokenreviews and subjectaccessreviews, get namespaces, and get the ConfigMap
-extension-apiserver-authentication in kube-system.`,
+extension-apiserver-authentication in kube-system. With --controllers, it also needs to get the
+non-resource URL /v1/.`,
 		Example: `  jobledger serve --log DIR --kubeconfig ./kubeconfig
   jobledger serve --server http://127.0.0.1:10271 --listen :10273 \
     --tls-cert-file tls.crt --tls-private-key-file tls.key
+  jobledger serve --controllers https://jobledger.jobledger:10272 --controllers-ca-file ca.crt \
+    --mirror /var/lib/jobledger-reader --listen :10273
   curl -k --pinnedpubkey sha256//… -H "Authorization: Bearer $(kubectl create token me)" \
     https://127.0.0.1:10273/v1/failures?namespace=prod`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveUsers(cmd.Context(), c, &f) },
 	}
 	f.job.AddSource(cmd)
+	f.mirror.add(cmd.Flags())
 	f.add(cmd.Flags())
 	return cmd
+}
+
+func (f *mirrorFlags) add(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.controllers, controllersFlag, nil,
+		"URLs of controllers that run with --readers, such as https://jobledger.jobledger:10272; each address is one")
+	flags.StringVar(&f.dir, mirrorFlag, "", "with --controllers, the directory in which the copy of the log is kept")
+	flags.StringVar(&f.authorities, authoritiesFlag, "",
+		"who signed the certificates of the controllers; those that the system trusts unless given")
+	flags.StringVar(&f.token, tokenFlag, accountToken, "file with the token that the controllers are shown")
 }
 
 func (f *serveFlags) add(flags *pflag.FlagSet) {
@@ -89,25 +135,10 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	dir, server, err := f.job.Source.Place(c.Getenv)
-	if err != nil {
-		return err
-	}
 	logger := newLogger(c.Err, f.logFormat, 0)
 	config := reader.Config{Address: f.listen, Logger: logger}
-	if server != "" {
-		client, err := serve.NewClient(server)
-		if err != nil {
-			return cli.Usage("--server: %v", err)
-		}
-		config.Where = hostOf(server)
-		config.Log = reader.NewController(client, config.Where, time.Now, logger)
-	} else {
-		beside := &logBeside{flags: f.job, getenv: c.Getenv}
-		if err := beside.try(ctx); err != nil {
-			return err
-		}
-		config.Where, config.Log = nameOf(dir), beside
+	if err := f.source(ctx, c, &config); err != nil {
+		return err
 	}
 	cluster, err := connect(&f.cluster)
 	if err != nil {
@@ -128,6 +159,10 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 
 // validate refuses what does not go together.
 func (f *serveFlags) validate() error {
+	unset := func(string) string { return "" }
+	if err := f.mirror.validate(f.job.Source.Given(unset)); err != nil {
+		return err
+	}
 	switch {
 	case (f.certFile == "") != (f.keyFile == ""):
 		return cli.Usage("--tls-cert-file and --tls-private-key-file go together: give both")
@@ -140,6 +175,92 @@ func (f *serveFlags) validate() error {
 		return cli.Usage("--listen=%s: %v", f.listen, err)
 	}
 	return nil
+}
+
+// validate refuses what does not go together. source says whether a flag names a log.
+func (f *mirrorFlags) validate(source bool) error {
+	switch {
+	case len(f.controllers) == 0 && (f.dir != "" || f.authorities != ""):
+		return cli.Usage("--%s and --%s go with --%s", mirrorFlag, authoritiesFlag, controllersFlag)
+	case len(f.controllers) > 0 && source:
+		return cli.Usage("--%s copies a log, and --log and --server read one where it is: give one of them", controllersFlag)
+	case len(f.controllers) > 0 && f.dir == "":
+		return cli.Usage("--%s copies the log: say where to, with --%s DIR", controllersFlag, mirrorFlag)
+	}
+	return nil
+}
+
+// source is the log that is read: the copy of one, that of a controller that is asked, or the one in a directory.
+func (f *serveFlags) source(ctx context.Context, c *cli.CLI, config *reader.Config) error {
+	if len(f.mirror.controllers) > 0 {
+		m, err := f.mirror.open(config.Logger)
+		config.Where, config.Log = hostOf(f.mirror.controllers[0]), m
+		return err
+	}
+	dir, server, err := f.job.Source.Place(c.Getenv)
+	if err != nil {
+		return err
+	}
+	if server != "" {
+		client, err := serve.NewClient(server)
+		if err != nil {
+			return cli.Usage("--server: %v", err)
+		}
+		config.Where = hostOf(server)
+		config.Log = reader.NewController(client, config.Where, time.Now, config.Logger)
+		return nil
+	}
+	beside := &logBeside{flags: f.job, getenv: c.Getenv}
+	config.Where, config.Log = nameOf(dir), beside
+	return beside.try(ctx)
+}
+
+// open opens the copy, and makes the clients that bring it on. Nothing is asked yet.
+func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
+	var authorities *x509.CertPool
+	if f.authorities != "" {
+		text, err := os.ReadFile(f.authorities)
+		if err != nil {
+			return nil, fmt.Errorf("--%s: %w", authoritiesFlag, err)
+		}
+		if authorities = x509.NewCertPool(); !authorities.AppendCertsFromPEM(text) {
+			return nil, cli.Usage("--%s=%s: there is no certificate in it", authoritiesFlag, f.authorities)
+		}
+	}
+	config := mirror.Config{
+		Dir: f.dir, Where: strings.Join(f.controllers, ", "), Clock: time.Now, Logger: logger,
+		Log: store.Options{
+			Reader: events.ReaderVersion{Format: events.Format, Fold: projector.FoldVersion},
+			Least:  events.ReaderVersion{Format: events.LeastFormat, Fold: projector.LeastFold},
+		},
+	}
+	for _, address := range f.controllers {
+		client, err := feed.NewClient(address, authorities, f.readToken)
+		if err != nil {
+			return nil, cli.Usage("--%s: %v", controllersFlag, err)
+		}
+		config.Clients = append(config.Clients, client)
+	}
+	m, err := mirror.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("open the copy of the log in %s: %w", f.dir, err)
+	}
+	return m, nil
+}
+
+// errNoToken: the file is there, and empty.
+var errNoToken = errors.New("it is empty")
+
+// readToken reads the token again: that of a ServiceAccount changes.
+func (f *mirrorFlags) readToken() (string, error) {
+	text, err := os.ReadFile(f.token)
+	if err != nil {
+		return "", err
+	}
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		return "", fmt.Errorf("%s: %w", f.token, errNoToken)
+	}
+	return string(text), nil
 }
 
 // names are those of this machine, and those that are given, for a certificate that is made.

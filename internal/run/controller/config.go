@@ -51,6 +51,7 @@ type ScrapeConfig struct {
 	Address           string // empty for nowhere
 	CertFile, KeyFile string // empty for plain HTTP
 	Authorize         bool   // the API server is asked who may read metrics
+	Readers           bool   // the log's records are given to who may get /v1/; it takes a certificate
 }
 
 // StreamConfig says what is published on NATS, and where. The zero StreamConfig publishes nothing.

@@ -16,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/events/kube"
 	jobmetrics "github.com/jobledger/jobledger/events/metrics"
 	"github.com/jobledger/jobledger/internal/run/copying"
+	"github.com/jobledger/jobledger/internal/run/feed"
 	"github.com/jobledger/jobledger/internal/run/known"
 	"github.com/jobledger/jobledger/internal/run/lease"
 	"github.com/jobledger/jobledger/internal/run/replicating"
@@ -38,6 +39,8 @@ type controller struct {
 	identity string              // as which the Lease is held
 	adopts   bool                // it was said that the log is another than before
 	member   *replicating.Member // nil unless the log is replicated
+
+	giver *feed.Giver // of the log's records, to readers elsewhere; nil for none
 
 	standing // log, key, lists and what else stands while nothing is led
 
@@ -112,7 +115,7 @@ func Run(ctx context.Context, config *Config) error {
 	if config.Scrape.Address == "" {
 		return work(ctx)
 	}
-	scrape, err := newScrape(&config.Scrape, c.health, c.registry, config.Cluster.Client, logger)
+	scrape, err := c.newScrape()
 	if err != nil {
 		return err
 	}

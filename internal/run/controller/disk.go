@@ -36,7 +36,7 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 		return log, err
 	}
 	if c.config.Listen != "" {
-		probes, err := newScrape(&ScrapeConfig{Address: c.config.Listen}, c.health, c.registry, nil, c.logger)
+		probes, err := newScrape(&ScrapeConfig{Address: c.config.Listen}, c.health, c.registry, nil, nil, c.logger)
 		if err != nil {
 			return nil, err
 		}

@@ -7,20 +7,51 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/run/feed"
 	"github.com/jobledger/jobledger/internal/wire/httpport"
 )
 
 // answerWithin is how long probes and scrapes may take.
 const answerWithin = 30 * time.Second
 
-// newScrape listens. Its answers tell nothing of any Job, so who may read them matters only to those who say so.
-func newScrape(c *ScrapeConfig, h *Health, metrics prometheus.Gatherer, client kubernetes.Interface, logger *slog.Logger) (*httpport.Server, error) {
+// newScrape listens for other machines. The giver has no log before that is open.
+func (c *controller) newScrape() (*httpport.Server, error) {
+	var giver http.Handler
+	if c.config.Scrape.Readers {
+		c.giver = c.newGiver()
+		giver = c.giver
+	}
+	return newScrape(&c.config.Scrape, c.health, c.registry, c.config.Cluster.Client, giver, c.logger)
+}
+
+// newGiver gives the log's records to readers elsewhere. It is asked once the log is open, when the Lease was made.
+func (c *controller) newGiver() *feed.Giver {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	return feed.NewGiver(feed.Config{
+		Name: name, Now: c.now, NotListed: c.health.notListed,
+		Leads: func() bool { return c.lease == nil || c.lease.Holds() },
+	})
+}
+
+// recordsPath is the non-resource URL that a user must have the right to get who is given records.
+const recordsPath = "/v1/"
+
+// newScrape listens. Probes and metrics tell nothing of any Job, so who may read them matters only to those who say so.
+// Records are given to those alone who may get /v1/; a nil giver gives none.
+func newScrape(
+	c *ScrapeConfig, h *Health, metrics prometheus.Gatherer, client kubernetes.Interface, giver http.Handler,
+	logger *slog.Logger,
+) (*httpport.Server, error) {
 	config := httpport.Config{Address: c.Address, Logger: logger, Answer: answerWithin}
 	if c.CertFile != "" {
 		var err error
@@ -28,12 +59,16 @@ func newScrape(c *ScrapeConfig, h *Health, metrics prometheus.Gatherer, client k
 			return nil, fmt.Errorf("serve metrics: %w", err)
 		}
 	}
+	asks := &httpport.Delegated{Client: client, Logger: logger}
 	var guard func(http.Handler) http.Handler
 	if c.Authorize {
-		guard = (&httpport.Delegated{Client: client, Logger: logger}).Guard
+		guard = asks.Guard
 	}
 	mux := http.NewServeMux()
 	h.serve(mux, metrics, guard)
+	if giver != nil && config.TLS != nil { // a token goes over the connection
+		mux.Handle(recordsPath, asks.GuardAs(recordsPath, giver))
+	}
 	config.Handler = mux
 	server, err := httpport.Listen(config)
 	if err != nil {

@@ -24,6 +24,10 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/jobledger/jobledger/internal/read/history/historytest"
+	"github.com/jobledger/jobledger/internal/run/feed"
+	"github.com/jobledger/jobledger/store"
 )
 
 // testCertificate writes the pair of a test server of the library into files.
@@ -52,7 +56,7 @@ func testCertificate(t *testing.T) (certFile, keyFile string) {
 // O-073: what the probes found is at /metrics/slis, under the names that dashboards know.
 //
 // TestWhoMayScrape: with --metrics-authorize probes are answered to all, and metrics to those whom the API server lets
-// read them.
+// read them. With --readers records are given to those whom it lets get /v1/, and no question is answered.
 func TestWhoMayScrape(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("create", "tokenreviews", func(a clienttesting.Action) (bool, k8sruntime.Object, error) {
@@ -62,14 +66,18 @@ func TestWhoMayScrape(t *testing.T) {
 	})
 	client.PrependReactor("create", "subjectaccessreviews", func(a clienttesting.Action) (bool, k8sruntime.Object, error) {
 		r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview)
-		r.Status.Allowed = r.Spec.User == "prometheus"
+		path := r.Spec.NonResourceAttributes.Path
+		r.Status.Allowed = r.Spec.User == "prometheus" && path != "/v1/" || r.Spec.User == "reader" && path == "/v1/"
 		return true, r, nil
 	})
 	certFile, keyFile := testCertificate(t)
 	f := &ScrapeConfig{Address: "127.0.0.1:0", CertFile: certFile, KeyFile: keyFile, Authorize: true}
 	registry := prometheus.NewRegistry()
 	registerProgram(registry, Program{})
-	server, err := newScrape(f, &Health{listing: true}, registry, client, slog.New(slog.DiscardHandler))
+	log := historytest.Recorded(t, "delegated")
+	giver := feed.NewGiver(feed.Config{})
+	giver.Open(log, log.(store.Filed).Files, "")
+	server, err := newScrape(f, &Health{listing: true}, registry, client, giver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +104,15 @@ func TestWhoMayScrape(t *testing.T) {
 		{"/metrics/slis", "prometheus", http.StatusOK, `kubernetes_healthcheck{name="listing",type="readyz"} 0`},
 		{"/metrics/slis", "prometheus", http.StatusOK, `kubernetes_healthchecks_total{name="log",status="success",type="healthz"}`},
 		{"/metrics/slis", "prometheus", http.StatusOK, `kubernetes_healthchecks_total{name="listing",status="error",type="readyz"}`},
+		{"/v1/head", "", http.StatusUnauthorized, "Authorization: Bearer"},
+		{"/v1/head", "prometheus", http.StatusForbidden, "this user may not get /v1/"},
+		{"/v1/records?from=1", "tenant", http.StatusForbidden, "this user may not get /v1/"},
+		{"/v1/explain/default/x", "tenant", http.StatusForbidden, "this user may not get /v1/"},
+		{"/v1/head", "reader", http.StatusOK, `"logID":"` + log.Identity().LogID + `"`},
+		{"/v1/records?from=1", "reader", http.StatusOK, log.Identity().LogID},
+		{"/v1/jobs", "reader", http.StatusNotFound, "answers no question here"},
+		{"/v1/explain/default/x", "reader", http.StatusNotFound, "answers no question here"},
+		{"/metrics", "reader", http.StatusForbidden, "nonResourceURLs"},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL()+row.path, nil)
 		if err != nil {
@@ -168,4 +185,30 @@ func (w *deafWriter) Write(b []byte) (int, error) {
 	w.once.Do(func() { close(w.begun) })
 	<-w.reads
 	return len(b), nil
+}
+
+// TestRecordsAreNotGivenInTheOpen: a port without TLS has no place for a token, so nothing below /v1/ is there.
+func TestRecordsAreNotGivenInTheOpen(t *testing.T) {
+	giver := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("records")) })
+	server, err := newScrape(&ScrapeConfig{Address: "127.0.0.1:0", Readers: true}, &Health{}, prometheus.NewRegistry(),
+		fake.NewClientset(), giver, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run() }() // ends with stopServing
+	defer func() {
+		stopServing(server)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	response, err := http.Get(server.URL() + "/v1/records")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusNotFound {
+		t.Errorf("%d", response.StatusCode)
+	}
 }

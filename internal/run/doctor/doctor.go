@@ -41,7 +41,7 @@ type Config struct {
 	Settings events.Settings
 	// Account is whose rights are looked at, namespace/name of a ServiceAccount; empty for the one that asks.
 	Account string
-	// Authorize is whether scrapers are asked who they are (--metrics-authorize).
+	// Authorize is whether the API server is asked who scrapers and readers are (--metrics-authorize, --readers).
 	Authorize bool
 	// WatchCluster is whether nodes and namespaces are watched (--watch-cluster).
 	WatchCluster bool
