@@ -115,9 +115,14 @@ func (w *world) token(account string) string {
 // mayScrape gives a ServiceAccount the right to read metrics, as Prometheus has it for other components.
 func (w *world) mayScrape(account string) {
 	w.t.Helper()
-	name := w.namespace + "-" + account
+	w.mayGet(w.namespace+"-"+account, account, "/metrics", "/metrics/slis")
+}
+
+// mayGet gives a ServiceAccount the right to get paths that are no resources, by a role of that name.
+func (w *world) mayGet(name, account string, paths ...string) {
+	w.t.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
-		{NonResourceURLs: []string{"/metrics", "/metrics/slis"}, Verbs: []string{"get"}},
+		{NonResourceURLs: paths, Verbs: []string{"get"}},
 	}}
 	if _, err := w.client.RbacV1().ClusterRoles().Create(w.t.Context(), role, metav1.CreateOptions{}); err != nil {
 		w.t.Fatal(err)

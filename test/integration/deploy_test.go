@@ -103,6 +103,7 @@ func TestOverlays(t *testing.T) {
 		{overlay: "observe"},
 		{overlay: "gang", applyOnly: "the API server has gang scheduling off"},
 		{overlay: "nats", applyOnly: "there is no NATS server with these certificates"},
+		{overlay: "reader", applyOnly: "there is no certificate, and TestTheAPIServerDecidesWhoReadsTheLog has these rights"},
 		{overlay: "namespace", works: true},
 	} {
 		t.Run(row.overlay, func(t *testing.T) {

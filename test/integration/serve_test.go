@@ -7,8 +7,10 @@ import (
 	"crypto/x509"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,10 +19,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/child"
+	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
 // TestTheAPIServerDecidesWhoReadsTheLog: jobledger serve, which has the rights that its help names and no more. A user
@@ -30,7 +34,13 @@ import (
 func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c := w.run("")
+	cert, key, trusted := w.certificate()
+	if err := w.cp.Bind(t.Context(), w.namespace, "system:auth-delegator"); err != nil {
+		t.Fatal(err)
+	}
+	c := w.newController("", "--readers", "--metrics-bind-address=127.0.0.1:0", "--metrics-tls-cert-file="+cert,
+		"--metrics-tls-key-file="+key)
+	w.start(c)
 	w.runToItsEnd("etl-orders")
 	other, err := w.cp.CreateNamespace(t.Context(), "other")
 	if err != nil {
@@ -48,19 +58,29 @@ func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, key, trusted := w.certificate()
 	kubeconfig := w.serveUser()
 	files := []string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--tls-cert-file", cert,
 		"--tls-private-key-file", key}
 	far := w.serve(append(files, "--server", c.URL)...)
 	near := w.serve(append(files, "--log", c.Log())...)
+	gives := w.metricsAddress(c.Output)
+	copying := w.serve(append(files, "--controllers", gives, "--controllers-ca-file", cert,
+		"--controllers-token-file", w.mayGetRecords("copies"), "--mirror", w.dir)...)
 
 	byToken := reads{t: t, client: client(trusted), token: token}
 	byCertificate := reads{t: t, client: client(trusted, pair)}
 	nobody := reads{t: t, client: client(trusted)}
 	forged := reads{t: t, client: client(trusted), token: token[:len(token)-8] + "AAAAAAAA"}
 	job := "/v1/explain/" + w.namespace + "/etl-orders"
-	for _, at := range []string{far, near} {
+	for who, status := range map[reads]int{nobody: http.StatusUnauthorized, forged: http.StatusUnauthorized,
+		byToken: http.StatusForbidden} {
+		for _, address := range []string{"/v1/records", "/v1/head", job} {
+			if got := who.get(gives + address); got.status != status || strings.Contains(got.body, "etl-orders") {
+				t.Errorf("the controller answers %s with %d, want %d\n%s", address, got.status, status, got.body)
+			}
+		}
+	}
+	for _, at := range []string{far, near, copying} {
 		for _, user := range []reads{byToken, byCertificate} {
 			w.eventually("who may list Jobs reads their namespace", func() (bool, error) {
 				return user.get(at+job).status == http.StatusOK, nil
@@ -99,6 +119,16 @@ func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	})
 	w.eventually("the log is read without a controller", func() (bool, error) {
 		return byToken.get(near+job).status == http.StatusOK, nil
+	})
+	w.eventually("it is said that no records are given", func() (bool, error) {
+		for _, address := range []string{job, "/job/" + w.namespace + "/etl-orders"} {
+			got := byToken.get(copying + address)
+			if got.status != http.StatusOK || !strings.Contains(got.note+got.body, "has not answered since 2") ||
+				!strings.Contains(got.note+got.body, "the newest record that is known is ") {
+				return false, nil
+			}
+		}
+		return true, nil
 	})
 	accounts := w.client.CoreV1().ServiceAccounts(w.namespace)
 	if err := accounts.Delete(t.Context(), "dev", metav1.DeleteOptions{}); err != nil {
@@ -150,6 +180,48 @@ func (w *world) mayListJobs(who rbacv1.Subject) {
 	}
 }
 
+// readerRoles are the rights of the reader of deploy/: everywhere, and in kube-system. They are those that the help of
+// serve names, and no other.
+func (w *world) readerRoles() (everywhere, inKubeSystem []rbacv1.PolicyRule) {
+	w.t.Helper()
+	objects, err := deployed.File("overlays/reader/reader.yaml")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range objects {
+		var role rbacv1.ClusterRole
+		kind := objects[i].GetKind()
+		if kind != "ClusterRole" && kind != "Role" {
+			continue
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, &role); err != nil {
+			w.t.Fatal(err)
+		}
+		switch {
+		case kind == "ClusterRole":
+			everywhere = append(everywhere, role.Rules...)
+		case role.Namespace == "kube-system":
+			inKubeSystem = append(inKubeSystem, role.Rules...)
+		default:
+			w.t.Errorf("the reader has a role in the namespace %s", role.Namespace)
+		}
+	}
+	create, get := []string{"create"}, []string{"get"}
+	if want := []rbacv1.PolicyRule{
+		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: create},
+		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: create},
+		{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: get},
+		{NonResourceURLs: []string{"/v1/"}, Verbs: get},
+	}; !reflect.DeepEqual(everywhere, want) {
+		w.t.Errorf("the reader may %v everywhere", everywhere)
+	}
+	if want := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"},
+		ResourceNames: []string{"extension-apiserver-authentication"}, Verbs: get}}; !reflect.DeepEqual(inKubeSystem, want) {
+		w.t.Errorf("the reader may %v in kube-system", inKubeSystem)
+	}
+	return everywhere, inKubeSystem
+}
+
 // serveUser makes a user with the rights that the help of serve names, and returns his kubeconfig. At the end of the
 // test he was refused nothing that he wrote, and wrote nothing but reviews.
 func (w *world) serveUser() (kubeconfig string) {
@@ -157,21 +229,15 @@ func (w *world) serveUser() (kubeconfig string) {
 	user := w.namespace + "-serve"
 	w.users = append(w.users, user)
 	ctx := w.t.Context()
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
-		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
-		{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"get"}},
-	}}
+	everywhere, inKubeSystem := w.readerRoles()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: everywhere}
 	if _, err := w.client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.cp.Bind(ctx, user, user); err != nil {
 		w.t.Fatal(err)
 	}
-	forCA := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"configmaps"},
-			ResourceNames: []string{"extension-apiserver-authentication"}, Verbs: []string{"get"}},
-	}}
+	forCA := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: inKubeSystem}
 	if _, err := w.client.RbacV1().Roles("kube-system").Create(ctx, forCA, metav1.CreateOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -199,6 +265,24 @@ func (w *world) serveUser() (kubeconfig string) {
 		}
 	})
 	return kubeconfig
+}
+
+// mayGetRecords makes a ServiceAccount that may get the non-resource URLs that a reader may, and nothing else, and gives
+// a file with its token.
+func (w *world) mayGetRecords(account string) (file string) {
+	w.t.Helper()
+	token, name := w.token(account), w.namespace+"-"+account
+	role, _ := w.readerRoles()
+	var paths []string
+	for _, rule := range role {
+		paths = append(paths, rule.NonResourceURLs...)
+	}
+	w.mayGet(name, account, paths...)
+	file = filepath.Join(w.dir, account+".token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return file
 }
 
 // serve starts jobledger serve, and gives its address. It ends in good order at the end of the test.

@@ -11,6 +11,12 @@
 {{- if and .Values.copy.secret (not .Values.copy.url) -}}
 {{- fail "copy.secret goes with copy.url, which is empty" -}}
 {{- end -}}
+{{- if and .Values.reader.enabled (not .Values.metrics.tlsSecret) -}}
+{{- fail "reader.enabled goes with metrics.tlsSecret, which is empty: the reader shows the controller a token" -}}
+{{- end -}}
+{{- if and .Values.reader.enabled (eq .Values.reader.namespace .Release.Namespace) -}}
+{{- fail "reader.namespace is that of the controller: who may forward ports to the reader would reach all that the controller tells on loopback" -}}
+{{- end -}}
 {{- range $key := list "caSecret" "credsSecret" -}}
 {{- if and (get $.Values.nats $key) (not $.Values.nats.url) -}}
 {{- fail (printf "nats.%s goes with nats.url, which is empty: the controller would refuse to start" $key) -}}

@@ -60,6 +60,13 @@ func manifests(chart string) (map[string]string, error) {
 		return nil, err
 	}
 	files[filepath.Join(drillOverlay, "cronjob.yaml")] = rendered["drill.yaml"]
+	if values, err = os.ReadFile(filepath.Join(filepath.Dir(chart), readerOverlay, "values.yaml")); err != nil {
+		return nil, err
+	}
+	if rendered, err = render(chart, release, base+string(values)); err != nil {
+		return nil, err
+	}
+	files[filepath.Join(readerOverlay, "reader.yaml")] = rendered["reader.yaml"]
 	for feature, values := range features {
 		rendered, err := render(chart, release, values)
 		if err != nil {
@@ -126,6 +133,9 @@ func renderWith(dir, name string, set common.Values) (map[string]string, error) 
 
 // drillOverlay is the overlay with a CronJob that tries restores.
 const drillOverlay = "overlays/drill"
+
+// readerOverlay is the overlay with a reader for many users.
+const readerOverlay = "overlays/reader"
 
 // namespaceOverlay is the overlay of a controller of one namespace, whose rights no other has.
 const namespaceOverlay = "overlays/namespace"

@@ -169,6 +169,8 @@ func TestValuesAreChecked(t *testing.T) {
 		{"log: {maxSize: 1Mi}", "log.maxSize: 1Mi is too small: give 16Mi or more"},
 		{"nats: {credsSecret: user}", "nats.credsSecret goes with nats.url"},
 		{"nats: {caSecret: ca}", "nats.caSecret goes with nats.url"},
+		{"reader: {enabled: true}", "reader.enabled goes with metrics.tlsSecret"},
+		{"metrics: {tlsSecret: a}\nreader: {enabled: true, namespace: jobledger}", "reader.namespace is that of the"},
 	} {
 		if _, err := render(filepath.Join(deploy, "chart"), release, row.values); err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v; want an error that says %s", row.values, err, row.says)
@@ -187,10 +189,12 @@ func TestValuesAreChecked(t *testing.T) {
 // TestEveryCombinationRenders: every mode with every feature is a set of objects that parse, and rights are there for
 // what is on and for nothing else.
 func TestEveryCombinationRenders(t *testing.T) {
+	const metrics, reader = "metrics: {authorize: true, tlsSecret: any}", "reader: {enabled: true}"
 	rights := map[string]string{ // the feature, and what its rights have in them
-		"gangScheduling: true":                       "podgroups",
-		"metrics: {authorize: true, tlsSecret: any}": "tokenreviews",
-		"watchCluster: true":                         "nodes",
+		"gangScheduling: true": "podgroups",
+		metrics:                "tokenreviews",
+		"watchCluster: true":   "nodes",
+		reader:                 "- /v1/\n",
 	}
 	features := slices.Concat(slices.Sorted(maps.Keys(rights)), []string{
 		"watchNamespace: team-a", "ttlAfterFinished: false", "cronJobs: false", "networkPolicy: {enabled: true}", "serviceMonitor: {enabled: true}",
@@ -208,6 +212,9 @@ func TestEveryCombinationRenders(t *testing.T) {
 				if !slices.Contains(on, "watchCluster: true") {
 					values += "watchCluster: false\n"
 				}
+				if slices.Contains(on, reader) && !slices.Contains(on, metrics) {
+					values += "metrics: {tlsSecret: any}\n"
+				}
 				rendered, err := render(filepath.Join(deploy, "chart"), release, values)
 				if err != nil {
 					t.Fatalf("%s: %v", values, err)
@@ -219,7 +226,8 @@ func TestEveryCombinationRenders(t *testing.T) {
 					t.Fatal(err)
 				}
 				for feature, right := range rights {
-					if got, want := strings.Contains(string(given), right), slices.Contains(on, feature); got != want {
+					want := slices.Contains(on, feature) || feature == metrics && slices.Contains(on, reader)
+					if got := strings.Contains(string(given), right); got != want {
 						t.Errorf("%s: the rights have %q: %v, want %v", values, right, got, want)
 					}
 				}
