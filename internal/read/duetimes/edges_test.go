@@ -159,3 +159,43 @@ func TestTheNearestDueTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestByWhatAZoneCounts: the zone that the schedule names counts where there is one, else that of spec.timeZone; its
+// rules are those that the CronJob was seen with.
+func TestByWhatAZoneCounts(t *testing.T) {
+	zones := []events.ZoneName{{Name: "Europe/Berlin", Hash: "b"}, {Name: "Asia/Tokyo", Hash: "t"}}
+	for _, row := range []struct {
+		schedule string
+		zone     *string
+		zones    []events.ZoneName
+		want     string
+	}{
+		{"0 0 * * *", nil, zones, ""}, {"0 0 * * *", new("Asia/Tokyo"), zones, "t"}, {"TZ=Europe/Berlin 0 0 * * *", nil, zones, "b"},
+		{"TZ=Europe/Berlin 0 0 * * *", new("Asia/Tokyo"), zones, "b"}, {"0 0 * * *", new("Asia/Tokyo"), nil, ""},
+	} {
+		by := countsBy(&events.CronJobSeen{Schedule: row.schedule, TimeZone: row.zone, Zones: row.zones})
+		if by.Zone != row.want || by.Schedule != row.schedule || by.TimeZone != row.zone {
+			t.Errorf("%s in %v is counted by %+v, want zone %q", row.schedule, row.zone, by, row.want)
+		}
+	}
+}
+
+// TestAfterWhichRunItIsDueNext: after now, the newest start that the status shows, that records tell, or that was seen,
+// whichever is the latest: another controller's clock may be ahead.
+func TestAfterWhichRunItIsDueNext(t *testing.T) {
+	now, before, ahead := events.At(moment("03:00")), events.At(moment("02:00")), events.At(moment("03:10"))
+	for what, row := range map[string]struct {
+		c    CronJob
+		want events.Time
+	}{
+		"nothing started":          {CronJob{}, now},
+		"all started before":       {CronJob{Seen: &events.CronJobSeen{LastSchedule: before}, seenRuns: []events.RunSeen{{Due: before}}}, now},
+		"the status is ahead":      {CronJob{Seen: &events.CronJobSeen{LastSchedule: ahead}}, ahead},
+		"a run is ahead":           {CronJob{seenRuns: []events.RunSeen{{Due: ahead}, {Due: before}}}, ahead},
+		"one that was told of, is": {CronJob{kept: keeping{since: ahead}}, ahead},
+	} {
+		if got := events.At(row.c.DueAfter(now.Go())); got != row.want {
+			t.Errorf("%s: due after %s, want %s", what, got.Go(), row.want.Go())
+		}
+	}
+}

@@ -98,6 +98,75 @@ func TestAPodIsLookedForAmongSoMany(t *testing.T) {
 	}
 }
 
+// longNamed is a source of Jobs whose names are too long for the names of their pods.
+type longNamed struct {
+	lives
+	of  string
+	err error
+}
+
+func (*longNamed) Find(context.Context, string, string) ([]events.Stream, error) { return nil, nil }
+
+func (l *longNamed) Jobs(_ context.Context, q JobsQuery) (page JobsPage, err error) {
+	for i := range l.n {
+		if strings.HasPrefix(l.of, q.Name) && q.Name != "" {
+			page.Items = append(page.Items, Summary{UID: fmt.Sprint(i)})
+		}
+	}
+	return page, l.err
+}
+
+func (l *longNamed) Records(ctx context.Context, q Query) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r, err := range l.lives.Records(ctx, q) {
+			r.Evidence.Name = l.of
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestAPodOfAJobWithALongName: its name begins with a part of the Job's only, and leads to the Job all the same. A list
+// that fails is an error, and no answer.
+func TestAPodOfAJobWithALongName(t *testing.T) {
+	pod := strings.Repeat("a", 40) + strings.Repeat("b", 17) + "-x7f2q"
+	if len(pod) != longestName {
+		t.Fatal(len(pod))
+	}
+	l := &longNamed{lives: lives{n: 3}, of: pod}
+	if s, ok, err := JobOfPod(t.Context(), l, "ns", pod); s.ID != "2" || !ok || err != nil {
+		t.Errorf("%s is of %s, %t, %v", pod, s, ok, err)
+	}
+	l = &longNamed{lives: lives{n: 3}, of: pod, err: errors.New("no list")}
+	if s, ok, err := JobOfPod(t.Context(), l, "ns", pod); ok || !errors.Is(err, l.err) {
+		t.Errorf("without a list it is of %s, %t, %v", s, ok, err)
+	}
+	l = &longNamed{lives: lives{n: 65}, of: pod}
+	if _, ok, err := JobOfPod(t.Context(), l, "ns", pod); ok || !errors.Is(err, ErrManyJobs) {
+		t.Errorf("among 65: %t, %v", ok, err)
+	}
+}
+
+// TestEachZoneHasItsRules: of a CronJob that names two zones each is counted by the rules that it was seen with, and
+// another zone by none. @every counts from the newest start, and before the first one from the creation.
+func TestEachZoneHasItsRules(t *testing.T) {
+	seen := &events.CronJobSeen{Created: 3, Zones: []events.ZoneName{{Name: "Europe/Berlin", Hash: "b"}, {Name: "Asia/Tokyo", Hash: "t"}}}
+	timing := TimingOf(seen)
+	for name, want := range map[string]string{"Europe/Berlin": "b", "Asia/Tokyo": "t", "UTC": ""} {
+		if got := timing.Hash(name); got != want {
+			t.Errorf("%s is counted by %q, want %q", name, got, want)
+		}
+	}
+	if timing.Anchor != 3 {
+		t.Errorf("@every counts from %d", timing.Anchor)
+	}
+	seen.LastSchedule = 9
+	if timing = TimingOf(seen); timing.Anchor != 9 {
+		t.Errorf("after a start @every counts from %d", timing.Anchor)
+	}
+}
+
 // TestWhatSaysLess: how a Job ended, and then less.
 func TestWhatSaysLess(t *testing.T) {
 	ends := []State{StateComplete, StateFailed, StateDeleted}

@@ -192,10 +192,9 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 		if failed := failedRead(err); failed != nil {
 			return row{}, false, failed
 		}
-		if err != nil {
-			break // it is met again
+		if err == nil { // else it is met again
+			first, key = old.Sequence, cmp.Or(old.Previous, old.Sequence)
 		}
-		first, key = old.Sequence, cmp.Or(old.Previous, old.Sequence)
 		break
 	}
 	local := history.Local{Log: p.log}

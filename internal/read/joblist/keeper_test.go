@@ -13,8 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -139,6 +141,24 @@ func TestAListIsGoneOnFrom(t *testing.T) {
 	}
 }
 
+// TestWhichListsAreGoneOnFrom: those that keep states, of the fold of this program.
+func TestWhichListsAreGoneOnFrom(t *testing.T) {
+	var none *list
+	for want, lists := range map[bool][]*list{
+		true: {{controller: []byte("x"), foldVersion: projector.FoldVersion}},
+		false: {
+			none, {}, {foldVersion: projector.FoldVersion}, {controller: []byte("x")},
+			{controller: []byte("x"), foldVersion: projector.FoldVersion + 1},
+		},
+	} {
+		for _, l := range lists {
+			if l.goesOn() != want {
+				t.Errorf("%+v is gone on from: %t", l, !want)
+			}
+		}
+	}
+}
+
 // TestSameEnd: what records tell of a Job of which some are gone.
 func TestSameEnd(t *testing.T) {
 	s := func(state history.State) history.Summary {
@@ -169,6 +189,11 @@ func TestSameEnd(t *testing.T) {
 		}
 	}
 	past := []history.PastJob{{Created: 1, UID: "b"}, {Created: 2, UID: "a"}, {Created: 2, UID: "b"}}
+	for want, x := range map[events.Time]history.Summary{1: {Created: 1, Finished: 5, UID: "a"}, 5: {Finished: 5, UID: "a"}, 0: {UID: "a"}} {
+		if got := pastOf(&x); got.Created != want || got.UID != "a" {
+			t.Errorf("the place of %+v is %+v", x, got)
+		}
+	}
 	if !slices.IsSortedFunc(past, func(a, b history.PastJob) int { return comparePast(&a, &b) }) || comparePast(&past[1], &past[2]) == 0 {
 		t.Error("their places are not in order")
 	}

@@ -142,13 +142,12 @@ func (m *merge) readable(s events.Stream, from events.Sequence) iter.Seq2[events
 func (m *merge) count(s *history.Summary) error {
 	s.Records = 0
 	for _, err := range m.log.ReadStream(m.ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {
-		if err != nil && !m.beside(err) {
+		switch {
+		case err == nil:
+			s.Records++
+		case !m.beside(err):
 			return err
 		}
-		if err != nil {
-			break
-		}
-		s.Records++
 	}
 	return nil
 }

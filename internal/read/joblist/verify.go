@@ -38,9 +38,6 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	m := newMerge(ctx, &c, files)
 	defer m.close()
 	for _, f := range files {
-		if f.End.Sequence != 0 && f.End.Sequence < f.First {
-			continue
-		}
 		l, err := openList(c.Dir, c.Log.Identity(), f, c.Log)
 		if l == nil && err == nil {
 			continue

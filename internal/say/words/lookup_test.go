@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,6 +164,56 @@ func TestNamesOfAStoredState(t *testing.T) {
 		got := []string{n.Pod(namedJob, "a"), n.Pod(namedJob, "b"), n.Pod(namedJob, "c")}
 		if job := n.Job(namedJob); job.Name != "demo" || job.Namespace != "ns" || !slices.Equal(got, want) {
 			t.Errorf("%s: the Job is %+v, its pods %v, want %v", what, job, got, want)
+		}
+	}
+}
+
+// TestNamesThatCannotBeRead: of a stored state whose names are damaged no part is believed.
+func TestNamesThatCannotBeRead(t *testing.T) {
+	names, err := proto.Marshal(&pb.StateNames{Namespace: "ns", Name: "demo", Pods: []*pb.PodNames{{Name: "demo-a"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := proto.Marshal(&pb.JobState{Pods: []*pb.PodState{{Facts: events.PodToWire(&events.PodSeen{UID: "a"})}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n Names
+	n.Learn(&events.Record{
+		Header: events.Header{Sequence: 9, Stream: namedJob, Kind: events.KindStateStored}, Facts: &events.StoredState{Encoded: state},
+		Evidence: events.Evidence{State: append(names, 0xff)},
+	})
+	if job := n.Job(namedJob); job.Name != "" || job.Namespace != "" || n.Pod(namedJob, "a") != "a" {
+		t.Errorf("the Job is %+v, its pod %s", job, n.Pod(namedJob, "a"))
+	}
+}
+
+// TestOnlyStreamsOfJobsNamePods: no other stream is read back for the name of a pod.
+func TestOnlyStreamsOfJobsNamePods(t *testing.T) {
+	for _, s := range []events.Stream{namedJob, events.CronJobStream("c"), events.NamespaceStream("ns")} {
+		l := aLog()
+		n := l.names()
+		n.Learn(&events.Record{Header: events.Header{Sequence: 5, Previous: 4, Stream: s}, Facts: &events.TimerFired{}})
+		want := map[bool]string{true: "demo-new", false: "new"}[s == namedJob]
+		if got := n.Pod(s, "new"); got != want || (l.reads > 0) != (s == namedJob) {
+			t.Errorf("%s: the pod is %q, want %q, and %d records were read", s, got, want, l.reads)
+		}
+	}
+}
+
+// TestGroupsAreTold: what was found of the Workload and the PodGroup of a gang, each its own sentence.
+func TestGroupsAreTold(t *testing.T) {
+	for want, f := range map[string]*events.GroupSeen{
+		"the server has no Workloads for us":              {Unavailable: true, Delegated: true},
+		"the Job's owner delegates its PodGroup, and has": {Delegated: true},
+		"of the Job's owner has no template":              {Delegated: true, Workloads: 1, Workload: "w"},
+		"Workload w is not the Job's own":                 {Workload: "w"},
+		"no Workload is for this Job":                     {},
+		"2 Workloads are for this Job":                    {Workloads: 2},
+		"Workload w is not the Job's own: pods are made":  {Workloads: 1, Workload: "w"},
+	} {
+		if got := groupText(f); !strings.Contains(got, want) {
+			t.Errorf("%+v: %q, want %q", *f, got, want)
 		}
 	}
 }
