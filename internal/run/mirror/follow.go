@@ -82,7 +82,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 		defer mu.Unlock()
 		failed = cmp.Or(failed, err) // one is enough to look for the reason
 	}
-	limit := make(chan struct{}, mostAtATime)
+	limit, logID := make(chan struct{}, mostAtATime), m.logID()
 	for _, client := range m.config.Clients {
 		addresses, err := client.Addresses(ctx)
 		if err != nil {
@@ -100,6 +100,9 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				all = append(all, answered{client, address, head})
+				if head.Leads && (logID == "" || head.LogID == logID) {
+					cancel() // the others need not be waited for: an address may be of a machine that is gone
+				}
 			})
 		}
 	}
@@ -107,7 +110,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	if len(all) == 0 {
 		return answered{}, cmp.Or(failed, errNobody)
 	}
-	return best(all, m.logID()), nil
+	return best(all, logID), nil
 }
 
 // errNobody: the name of the controllers has no address.
