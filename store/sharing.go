@@ -42,13 +42,16 @@ type SharedFile struct {
 	Close func() error
 }
 
+// Fetch writes the bytes of another replica's file.
+type Fetch func(ctx context.Context, to io.Writer) error
+
 // Mender is a log that takes a whole file in the place of a damaged one. An Opened may be one.
 type Mender interface {
 	// Mend replaces the sealed file that begins with that record. fetch writes another replica's file. What comes is taken
 	// only if its pages and checksums are whole, and if its records give the chain from the head before the file to the
 	// head behind it, as the log knows these without the file: by the files beside it. The error is ErrDiverged when it
 	// does not. Any goroutine may call it.
-	Mend(ctx context.Context, first events.Sequence, fetch func(ctx context.Context, to io.Writer) error) error
+	Mend(ctx context.Context, first events.Sequence, fetch Fetch) error
 }
 
 // Filling is an empty directory that becomes a log. Nothing opens the log before End. It belongs to one goroutine.
@@ -58,7 +61,7 @@ type Filling interface {
 
 	// File makes a sealed file of what fetch writes. It is taken only if it is whole and leads from before to end; the
 	// error is ErrDiverged when it does not.
-	File(ctx context.Context, first events.Sequence, before, end Head, fetch func(ctx context.Context, to io.Writer) error) error
+	File(ctx context.Context, first events.Sequence, before, end Head, fetch Fetch) error
 
 	// Tail makes the newest file of records, whole batches in stored form, and returns where it ends.
 	Tail(ctx context.Context, f *SharedFile, stored iter.Seq2[[]byte, error]) (Head, error)

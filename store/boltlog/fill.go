@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -78,7 +77,9 @@ func (f *Filling) Has(ctx context.Context, first events.Sequence, before, end st
 }
 
 // File is described by store.Filling.
-func (f *Filling) File(ctx context.Context, first events.Sequence, before, end store.Head, fetch func(context.Context, io.Writer) error) error {
+func (f *Filling) File(
+	ctx context.Context, first events.Sequence, before, end store.Head, fetch store.Fetch,
+) error {
 	temp := f.path(first) + tempSuffix
 	if err := fetchFile(ctx, temp, wanted{logID: f.logID, first: first, before: before, end: end}, fetch); err != nil {
 		return err
@@ -88,7 +89,9 @@ func (f *Filling) File(ctx context.Context, first events.Sequence, before, end s
 }
 
 // Tail is described by store.Filling.
-func (f *Filling) Tail(ctx context.Context, tail *store.SharedFile, stored iter.Seq2[[]byte, error]) (store.Head, error) {
+func (f *Filling) Tail(
+	ctx context.Context, tail *store.SharedFile, stored iter.Seq2[[]byte, error],
+) (store.Head, error) {
 	all, err := Firsts(f.dir)
 	if err != nil {
 		return store.Head{}, err

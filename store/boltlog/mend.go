@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/jobledger/jobledger/events"
@@ -14,7 +13,7 @@ import (
 var _ store.Mender = (*Log)(nil)
 
 // Mend is described by store.Mender.
-func (l *Log) Mend(ctx context.Context, first events.Sequence, fetch func(context.Context, io.Writer) error) error {
+func (l *Log) Mend(ctx context.Context, first events.Sequence, fetch store.Fetch) error {
 	ctx, done, err := l.beside(ctx)
 	if err != nil {
 		return err
@@ -38,7 +37,7 @@ func (l *Log) Mend(ctx context.Context, first events.Sequence, fetch func(contex
 	return fmt.Errorf("replace the file of record %d: no sealed file begins with it", first)
 }
 
-func (l *Log) mend(ctx context.Context, files []*logFile, at int, fetch func(context.Context, io.Writer) error) error {
+func (l *Log) mend(ctx context.Context, files []*logFile, at int, fetch store.Fetch) error {
 	f, next := files[at], files[at+1]
 	b, err := next.begin()
 	if err != nil {
@@ -85,7 +84,7 @@ type wanted struct {
 }
 
 // fetchFile writes what fetch gives to a path, durably, and checks it from end to end. What is not whole is removed.
-func fetchFile(ctx context.Context, path string, want wanted, fetch func(context.Context, io.Writer) error) (err error) {
+func fetchFile(ctx context.Context, path string, want wanted, fetch store.Fetch) (err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

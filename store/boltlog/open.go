@@ -87,11 +87,9 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 // may look like a whole log that ends early, so nothing opens it.
 const restoringName = "RESTORING"
 
-// ErrRestoring: a restore into the directory has not ended.
-var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from")
-
-// ErrUnfilled: the files of another replica have not all come.
-var ErrUnfilled = errors.New("not all files of another replica have come into it: run the controller with --replicate once more")
+// ErrRestoring: a restore into the directory has not ended, or not all files of another replica have come.
+var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from; " +
+	"a replica is filled by the controller, with --replicate")
 
 // restored says so when a directory is being filled.
 func restored(dir string) error {
@@ -101,9 +99,6 @@ func restored(dir string) error {
 	}
 	if err != nil {
 		return err
-	}
-	if unfilled, err := Unfilled(dir); err == nil && unfilled {
-		return fmt.Errorf("%s: %w", dir, ErrUnfilled)
 	}
 	return fmt.Errorf("%s: %w", dir, ErrRestoring)
 }

@@ -132,7 +132,9 @@ func (c *cutter) cut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k := copies{bytes: bytes, members: cmp.Or(c.m.config.Members, DefaultMembers), most: cmp.Or(c.m.config.MaxBytes, DefaultMaxBytes)}
+	k := copies{
+		bytes: bytes, members: cmp.Or(c.m.config.Members, DefaultMembers), most: cmp.Or(c.m.config.MaxBytes, DefaultMaxBytes),
+	}
 	_, k.own = c.m.log.Durable()
 	for _, h := range c.m.exchange.Known() {
 		if same, err := c.same(&h); err != nil {
@@ -201,7 +203,8 @@ func (c *cutter) tell(k *copies, why string) {
 	full := k.bytes >= k.most
 	for i := range k.others {
 		if full && k.others[i].Away() {
-			why = "it has reached its bound, and replica " + k.others[i].Name + " is away: it counts no more, and will fetch from another"
+			why = "it has reached its bound, and replica " + k.others[i].Name +
+				" is away: it counts no more, and will fetch from another"
 		}
 	}
 	if why == c.told {

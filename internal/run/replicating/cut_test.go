@@ -17,6 +17,9 @@ func TestTheStreamIsCutBehindTwoDisks(t *testing.T) {
 		return exchange.Head{Name: name, Head: store.Head{Sequence: at}, Heard: time.Now().Add(-ago)}
 	}
 	here, away := time.Duration(0), time.Hour
+	both := func(b, c events.Sequence, ago time.Duration) []exchange.Head {
+		return []exchange.Head{replica("b", b, here), replica("c", c, ago)}
+	}
 	for name, row := range map[string]struct {
 		others []exchange.Head
 		full   bool
@@ -28,12 +31,12 @@ func TestTheStreamIsCutBehindTwoDisks(t *testing.T) {
 		"the other one is away, and full":   {[]exchange.Head{replica("b", 90, away)}, true, 0, "only other copy"},
 		"two of three":                      {[]exchange.Head{replica("b", 90, here)}, false, 0, "2 of 3"},
 		"two of three, and full":            {[]exchange.Head{replica("b", 90, here)}, true, 90, ""},
-		"all three":                         {[]exchange.Head{replica("b", 90, here), replica("c", 80, here)}, false, 80, ""},
-		"one lags, and full":                {[]exchange.Head{replica("b", 90, here), replica("c", 10, here)}, true, 90, ""},
-		"one is away: it is waited for":     {[]exchange.Head{replica("b", 90, here), replica("c", 10, away)}, false, 10, "c is away"},
-		"one is away, and full":             {[]exchange.Head{replica("b", 90, here), replica("c", 10, away)}, true, 90, ""},
-		"one is ahead of the leader's disk": {[]exchange.Head{replica("b", 120, here), replica("c", 110, here)}, false, 100, ""},
-		"two ahead of it, and full":         {[]exchange.Head{replica("b", 120, here), replica("c", 110, here)}, true, 110, ""},
+		"all three":                         {both(90, 80, here), false, 80, ""},
+		"one lags, and full":                {both(90, 10, here), true, 90, ""},
+		"one is away: it is waited for":     {both(90, 10, away), false, 10, "c is away"},
+		"one is away, and full":             {both(90, 10, away), true, 90, ""},
+		"one is ahead of the leader's disk": {both(120, 110, here), false, 100, ""},
+		"two ahead of it, and full":         {both(120, 110, here), true, 110, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := copies{own: store.Head{Sequence: 100}, others: row.others, bytes: 5, members: 3, most: 10}

@@ -90,7 +90,8 @@ func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal
 	before := has.Files[0].Before
 	for _, file := range has.Files[:last] {
 		if file.Before != before || !file.Sealed {
-			return fmt.Errorf("%w: its file of record %d does not continue record %d", store.ErrDiverged, file.First, before.Sequence)
+			return fmt.Errorf("%w: its file of record %d does not continue record %d",
+				store.ErrDiverged, file.First, before.Sequence)
 		}
 		began := time.Now()
 		if !f.Has(ctx, file.First, file.Before, file.End) {
@@ -176,7 +177,8 @@ func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 		}
 		err := append1(log, m.exchange.Groups(ctx, h.Who, own.Sequence+1, own.Hash, goal.Sequence))
 		if err == nil {
-			m.config.Logger.Info("fetched records", "from", h.Name, "first", uint64(own.Sequence+1), "head", uint64(log.Head().Sequence))
+			m.config.Logger.Info("fetched records", "from", h.Name, "first", uint64(own.Sequence+1),
+				"head", uint64(log.Head().Sequence))
 		}
 		return err
 	})

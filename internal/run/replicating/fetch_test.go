@@ -162,7 +162,7 @@ func TestANewReplicaComesFromAnother(t *testing.T) {
 	if err := errors.Join(os.WriteFile(damaged, []byte("half of it"), 0o600), half.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := boltlog.Open(c.Dir, store.Options{}); !errors.Is(err, boltlog.ErrUnfilled) {
+	if _, err := boltlog.Open(c.Dir, store.Options{}); !errors.Is(err, boltlog.ErrRestoring) {
 		t.Errorf("a log of which half has come is opened with %v", err)
 	}
 	b, second := filled(t, c, own)

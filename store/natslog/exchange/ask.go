@@ -92,7 +92,7 @@ func (x *Exchange) Files(ctx context.Context, who string, at events.Sequence) (h
 
 // File fetches the bytes of a replica's sealed file. When the replica writes the file once more meanwhile, there is an
 // error. Nothing is checked.
-func (x *Exchange) File(who string, first events.Sequence) func(ctx context.Context, to io.Writer) error {
+func (x *Exchange) File(who string, first events.Sequence) store.Fetch {
 	return func(ctx context.Context, to io.Writer) error {
 		edition := ""
 		for at, size := uint64(0), uint64(1); at < size; {
@@ -171,24 +171,9 @@ func (g *gathering) take(a *pb.ReplicaAnswer) (b store.StoredBatches, err error)
 	if a.GetGoesOn() {
 		whole = pieces[:len(pieces)-1]
 	}
-	ended := 0 // records of g.open that whole batches have
-	for _, stored := range whole {
-		stored = append(g.cut, stored...)
-		g.cut = nil
-		h, err := events.DecodeHeader(stored)
-		if err == nil && h.Sequence != g.next {
-			err = fmt.Errorf("%w: it says that it is record %d", store.ErrDiverged, h.Sequence)
-		}
-		if err == nil {
-			g.hash, err = g.hash.Next(stored)
-		}
-		if err != nil {
-			return b, err
-		}
-		g.open.Records, g.next = append(g.open.Records, stored), g.next+1
-		if h.Last {
-			ended, g.open.After = len(g.open.Records), g.hash
-		}
+	ended, err := g.add(whole)
+	if err != nil {
+		return b, err
 	}
 	if after, err := hashFromWire(a.GetAfter()); len(whole) > 0 && (err != nil || after != g.hash) {
 		return b, fmt.Errorf("%w: behind record %d its chain value is %s, the records give %s",
@@ -207,4 +192,27 @@ func (g *gathering) take(a *pb.ReplicaAnswer) (b store.StoredBatches, err error)
 		g.open.First = g.next - events.Sequence(len(rest))
 	}
 	return b, nil
+}
+
+// add adds whole records, and says how many of g.open whole batches have; 0 when no batch ended.
+func (g *gathering) add(whole [][]byte) (ended int, err error) {
+	for _, stored := range whole {
+		stored = append(g.cut, stored...)
+		g.cut = nil
+		h, err := events.DecodeHeader(stored)
+		if err == nil && h.Sequence != g.next {
+			err = fmt.Errorf("%w: it says that it is record %d", store.ErrDiverged, h.Sequence)
+		}
+		if err == nil {
+			g.hash, err = g.hash.Next(stored)
+		}
+		if err != nil {
+			return 0, err
+		}
+		g.open.Records, g.next = append(g.open.Records, stored), g.next+1
+		if h.Last {
+			ended, g.open.After = len(g.open.Records), g.hash
+		}
+	}
+	return ended, nil
 }

@@ -96,7 +96,9 @@ func (x *Exchange) heard(within time.Duration) (all []Head) {
 			all = append(all, h)
 		}
 	}
-	slices.SortFunc(all, func(a, b Head) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Replica, b.Replica)) })
+	slices.SortFunc(all, func(a, b Head) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Replica, b.Replica))
+	})
 	return all
 }
 

@@ -50,7 +50,9 @@ func two(t *testing.T) (log *boltlog.Log, asks *exchange.Exchange, who string) {
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { // ends with stop
-			ended <- x.Run(ctx, log, func() exchange.Head { return exchange.Head{Head: log.Head(), First: 1, Place: 7, Leads: true} })
+			ended <- x.Run(ctx, log, func() exchange.Head {
+				return exchange.Head{Head: log.Head(), First: 1, Place: 7, Leads: true}
+			})
 		}()
 		t.Cleanup(func() {
 			stop()
