@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -24,6 +25,7 @@ type replicateFlags struct {
 	unsafe      bool
 	newStream   bool
 	synced      bool
+	monitor     string
 	members     int
 	most        string // bytes, as a quantity
 	maxBytes    int64
@@ -53,6 +55,8 @@ func (f *replicateFlags) add(flags *pflag.FlagSet) {
 		"begin another stream, or go on with another one than before; take it out once that is done")
 	flags.BoolVar(&f.synced, syncedFlag, false,
 		"believe that each server syncs what it stores (sync_interval: always), which no client can see")
+	flags.StringVar(&f.monitor, replicating.MonitorFlag, "",
+		"monitoring addresses of these servers, such as http://nats-0:8222, with commas: each proves there that it syncs")
 	flags.IntVar(&f.members, membersFlag, replicating.DefaultMembers,
 		"how many controllers keep the log: what fewer have, the stream keeps, up to --replicate-max-bytes")
 	flags.StringVar(&f.most, maxBytesFlag, "4Gi",
@@ -67,7 +71,8 @@ func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	if !f.wanted() {
 		for _, name := range []string{
 			"replicate-stream", "replicate-creds", "replicate-ca", replicating.KeyFlag, replicating.UnsafeFlag,
-			replicating.NewStreamFlag, syncedFlag, membersFlag, maxBytesFlag,
+			replicating.NewStreamFlag, syncedFlag, replicating.MonitorFlag, membersFlag,
+			maxBytesFlag,
 		} {
 			if flags.Changed(name) {
 				return cli.Usage("--%s goes with --%s, which says where NATS is", name, replicating.Flag)
@@ -90,9 +95,16 @@ func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	case f.keyFile == "":
 		return cli.Usage("--%s: all controllers need one key: --%s FILE with 32 random bytes, or with the KEY of the log "+
 			"that there is", replicating.Flag, replicating.KeyFlag)
-	case !f.unsafe && !f.synced:
+	case !f.unsafe && !f.synced && f.monitor == "":
 		return cli.Usage("--%s: a server that does not sync loses what it has acknowledged. Set sync_interval: always on "+
-			"each, and say so with --%s; or try it out with --%s", replicating.Flag, syncedFlag, replicating.UnsafeFlag)
+			"each, and have it proved with --%s, or say so with --%s; or try it out with --%s",
+			replicating.Flag, replicating.MonitorFlag, syncedFlag, replicating.UnsafeFlag)
+	case f.monitor != "" && f.synced:
+		return cli.Usage("--%s and --%s: one of the two", replicating.MonitorFlag, syncedFlag)
+	case f.monitor != "":
+		if err := replicating.CheckMonitor(f.monitor); err != nil {
+			return cli.Usage("--%s: %v", replicating.MonitorFlag, err)
+		}
 	}
 	return nil
 }
@@ -140,6 +152,9 @@ func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
 	}
 	if f.unsafe {
 		c.Replicas = 1
+	}
+	if f.monitor != "" {
+		c.Monitor = strings.Split(f.monitor, ",")
 	}
 	c.Key, err = readKey(f.keyFile)
 	return c, err

@@ -46,8 +46,8 @@ const (
 	mostPause  = 2 * time.Second
 )
 
-// Config says which stream, and how it is used. All fields but Unsafe, NewStream, Name, Members,
-// MaxBytes, CutEvery and GiveUp are required.
+// Config says which stream, and how it is used. All fields but Unsafe, NewStream, Name, Monitor,
+// Members, MaxBytes, CutEvery and GiveUp are required.
 type Config struct {
 	Dial      dial.Config
 	Stream    string // its name
@@ -59,6 +59,7 @@ type Config struct {
 	Least     events.ReaderVersion // what a reader needs of what it writes
 	Dir       string               // of the log
 	Name      string               // of the process, for people
+	Monitor   []string             // addresses of NATS servers that prove that they sync; empty where that is believed
 	Members   int                  // replicas that the log has: the stream waits for so many; 0 for DefaultMembers
 	MaxBytes  int64                // from so many on the stream waits for no replica that is away; 0 for DefaultMaxBytes
 	CutEvery  time.Duration        // a leader cuts the stream so often; 0 for 10 s
@@ -189,7 +190,18 @@ func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	if err != nil {
 		return f, false, err
 	}
-	if wrong := stream.Wrong(name, config, server, m.config.Unsafe); len(wrong) > 0 {
+	wrong := stream.Wrong(name, config, server, m.config.Unsafe)
+	if len(m.config.Monitor) > 0 {
+		holders, err := m.stream.Holders(ctx)
+		if err != nil {
+			return f, false, err
+		}
+		lazy, err := unsynced(ctx, m.config.Monitor, holders)
+		if wrong = append(wrong, lazy...); err != nil && len(wrong) == 0 {
+			return f, false, err
+		}
+	}
+	if len(wrong) > 0 {
 		return f, true, fmt.Errorf("the stream %s loses data as it is set up: %s", name, strings.Join(wrong, "; "))
 	}
 	f = File{Log: config.Metadata[logOf], Stream: name, Incarnation: config.Metadata[incarnationOf]}

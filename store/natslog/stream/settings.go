@@ -49,9 +49,12 @@ func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (
 	say(c.SubjectTransform != nil, "it has a subject transform: want none")
 	say(c.NoAck, "it has no_ack: nothing is acknowledged")
 	say(c.Sealed, "it is sealed: it takes nothing")
-	say(older(server, LeastServer), "the server is nats-server %s, want %s or newer", server, LeastServer)
+	say(Older(server), "the server is nats-server %s, want %s or newer", server, LeastServer)
 	return all
 }
+
+// Older reports whether a server of that version is before LeastServer.
+func Older(version string) bool { return older(version, LeastServer) }
 
 // older reports whether a version is before another one. One that cannot be read is.
 func older(version, than string) bool {

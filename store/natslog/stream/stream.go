@@ -113,6 +113,27 @@ func (s *Stream) Settings(ctx context.Context) (config *jetstream.StreamConfig, 
 	return &now.CachedInfo().Config, s.js.Conn().ConnectedServerVersion(), nil
 }
 
+// Holders are the names of the servers that hold the stream and are not offline.
+func (s *Stream) Holders(ctx context.Context) (names []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	now, err := s.js.Stream(ctx, s.name)
+	if err != nil {
+		return nil, fmt.Errorf("ask which servers hold the stream %s: %w", s.name, err)
+	}
+	cluster := now.CachedInfo().Cluster
+	if cluster == nil || cluster.Leader == "" {
+		return []string{s.js.Conn().ConnectedServerName()}, nil // a server that is in no cluster
+	}
+	names = append(names, cluster.Leader)
+	for _, r := range cluster.Replicas {
+		if !r.Offline {
+			names = append(names, r.Name)
+		}
+	}
+	return names, nil
+}
+
 // noRoom are the refusals for want of room: of the stream, of the server, of the account, of the server's disk.
 var noRoom = []jetstream.ErrorCode{10077, 10023, 10002, 10047}
 

@@ -1,0 +1,104 @@
+package replicating
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/jobledger/jobledger/store/natslog/stream"
+)
+
+// MonitorFlag names the monitoring addresses of the NATS servers.
+const MonitorFlag = "replicate-monitor"
+
+// mostVarz is how much of a server's answer is read.
+const mostVarz = 1 << 20
+
+// varz is what the monitoring address of a NATS server says at /varz, as far as it is wanted.
+type varz struct {
+	Name      string `json:"server_name"`
+	Version   string `json:"version"`
+	JetStream struct {
+		Config *struct {
+			SyncAlways bool `json:"sync_always"`
+		} `json:"config"`
+	} `json:"jetstream"`
+}
+
+// CheckMonitor says what is wrong with the monitoring addresses, which have commas between them; nil for good ones.
+func CheckMonitor(addresses string) error {
+	for _, one := range strings.Split(addresses, ",") {
+		u, err := url.Parse(one)
+		switch {
+		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+			return fmt.Errorf("%q is no address such as http://nats-0:8222", one)
+		case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+			return errors.New("an address has nothing beside host, port and path")
+		}
+	}
+	return nil
+}
+
+// unsynced says which servers that hold the stream are known to lose what they acknowledge, or cannot be seen at the
+// monitoring addresses. A server that is offline is looked at when it is back. The error is of addresses that do not
+// answer, where that leaves a server unseen.
+func unsynced(ctx context.Context, addresses []string, holders []string) (wrong []string, err error) {
+	seen := map[string]varz{}
+	var unanswered error
+	for _, address := range addresses {
+		v, err := readVarz(ctx, address)
+		if err != nil {
+			unanswered = errors.Join(unanswered, err)
+			continue
+		}
+		seen[v.Name] = v
+	}
+	for _, name := range holders {
+		v, there := seen[name]
+		switch {
+		case !there && unanswered != nil:
+			err = fmt.Errorf("whether server %s syncs is not known: %w", name, unanswered)
+		case !there:
+			wrong = append(wrong, fmt.Sprintf("server %s holds it, and no address of --%s is of that server", name, MonitorFlag))
+		case v.JetStream.Config == nil || !v.JetStream.Config.SyncAlways:
+			wrong = append(wrong, fmt.Sprintf("server %s does not sync what it stores, want sync_interval: always", name))
+		case stream.Older(v.Version):
+			wrong = append(wrong,
+				fmt.Sprintf("server %s is nats-server %s, want %s or newer", name, v.Version, stream.LeastServer))
+		}
+	}
+	return wrong, err
+}
+
+func readVarz(ctx context.Context, address string) (v varz, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("ask the NATS server at %s: %w", address, err)
+		}
+	}()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+"/varz", http.NoBody)
+	if err != nil {
+		return v, err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	if answer.StatusCode != http.StatusOK {
+		return v, fmt.Errorf("it answers %s", answer.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, mostVarz))
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err == nil && v.Name == "" {
+		err = errors.New("it does not say which server it is: give its monitoring address (http_port)")
+	}
+	return v, err
+}
