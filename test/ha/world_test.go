@@ -39,8 +39,9 @@ type world struct {
 	jobs        []string
 }
 
-// newWorld is a cluster, and that many controllers that do not run yet, with their stream on those servers.
-func newWorld(t *testing.T, n int, servers natstest.Servers) *world {
+// newWorld is a cluster, and that many controllers that do not run yet, with their stream on those servers, and with
+// further arguments.
+func newWorld(t *testing.T, n int, servers natstest.Servers, further ...string) *world {
 	t.Helper()
 	ctx, cancel := patience.Several(t.Context(), 4)
 	t.Cleanup(cancel)
@@ -71,7 +72,7 @@ func newWorld(t *testing.T, n int, servers natstest.Servers) *world {
 	if err := os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--replicate", servers.URL(), "--log-key-file", key}
+	args := append(further, "--replicate", servers.URL(), "--log-key-file", key)
 	if len(servers) == 1 {
 		args = append(args, "--replicate-unsafe")
 	} else {
