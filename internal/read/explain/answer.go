@@ -66,6 +66,7 @@ const (
 	headFirst    = "FIRST"
 	headAlike    = "ALIKE"
 	headPods     = "PODS"
+	headManagers = "MANAGERS"
 	headAdmitted = "ADMISSION"
 	headEdits    = "EDITED"
 	headRefused  = "REFUSED"

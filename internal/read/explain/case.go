@@ -65,9 +65,10 @@ type Case struct {
 	ownerRead   bool
 	settled     *settling
 	startTime   events.Time
-	shown       Mark        // the newest record of its object
-	startSeen   Mark        // the record that shows when the Job started
-	jobDeleted  events.Time // when its deletion was asked for, by the API server's clock
+	shown       Mark         // the newest record of its object
+	startSeen   Mark         // the record that shows when the Job started
+	maker       *events.Edit // who made the Job, by its field manager; nil for unknown
+	jobDeleted  events.Time  // when its deletion was asked for, by the API server's clock
 	deletedSeen Mark
 	gone        Mark
 	ttl         Mark // our decision that it be deleted: its TTL had passed
@@ -220,7 +221,7 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 	c.shown = markOf(r)
 	if c.added.Record == 0 && r.Kind == events.KindJobAdded {
 		c.added, c.origin, c.firstSpecAt = markOf(r), r.Evidence.Origin, f.SpecAt
-		c.begun, c.created = begun(f), f.Generation == 1
+		c.begun, c.created, c.maker = begun(f), f.Generation == 1, r.Evidence.Edit
 	}
 	if f.Deleted != 0 && c.jobDeleted == 0 {
 		c.jobDeleted, c.deletedSeen = f.Deleted, markOf(r)

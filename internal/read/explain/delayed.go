@@ -17,7 +17,7 @@ func (c *Case) delayed(p phase) (d time.Duration, is bool) {
 	if c.Job.State != history.StateComplete || len(c.Tries) == 0 {
 		return 0, false
 	}
-	total, _ := c.spent()
+	total, _, _ := c.spent()
 	return total[p], total[p] >= delayedFor && 2*total[p] >= c.end().Sub(c.start())
 }
 

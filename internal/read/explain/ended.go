@@ -136,7 +136,11 @@ func (c *Case) endingOf(t *Try) Ending {
 		}
 		return e
 	}
-	return c.deletedBy(t)
+	e := c.deletedBy(t)
+	if n := c.nodeWent(t); n.Record != 0 && e.By == ByClient { // what ended it then, its node or its program, nobody says
+		e.Then, e.Marks = "while it was being deleted "+c.nodeWords(&n, t.Node), append(e.Marks, n.Mark)
+	}
+	return e
 }
 
 // deletedFirst reports whether a pod was being deleted already when it was evicted, preempted or driven out by a taint.

@@ -37,6 +37,7 @@ func (c *Case) Answer() Answer {
 	a.add(headFirst, c.first()...)
 	a.add(headAlike, c.alike()...)
 	a.add(headPods, c.removedPods()...)
+	a.add(headManagers, c.managers()...)
 	a.add(headAdmitted, c.admission()...)
 	a.add(headEdits, c.edited()...)
 	a.add(headRefused, c.refusedText()...)

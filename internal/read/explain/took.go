@@ -211,7 +211,7 @@ func (c *Case) took() []Sentence {
 	if !c.finished() || len(c.Tries) == 0 {
 		return nil
 	}
-	total, on := c.spent()
+	total, on, of := c.spent()
 	var order []phase
 	for p := range phases {
 		if total[p] >= 10*time.Millisecond {
@@ -221,7 +221,11 @@ func (c *Case) took() []Sentence {
 	slices.SortStableFunc(order, func(a, b phase) int { return cmp.Compare(total[b], total[a]) })
 	var parts []string
 	for _, p := range order {
-		parts = append(parts, phaseNames[p]+" "+words.Span(total[p]))
+		upTo := ""
+		if p == phaseRunning && ranAtMost(of) {
+			upTo = "at most "
+		}
+		parts = append(parts, phaseNames[p]+" "+upTo+words.Span(total[p]))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -241,10 +245,19 @@ func (c *Case) took() []Sentence {
 	return out
 }
 
-// spent is how long each phase of the Job took: of one with several indexes on the one that decided when it ended,
-// which is named.
-func (c *Case) spent() (total [phases]time.Duration, on string) {
-	of := c.Tries
+// ranAtMost reports whether it is not known of one of these tries when it stopped: its time is then the most that it
+// can have run, as of a pod that went with its node.
+func ranAtMost(tries []*Try) bool {
+	return slices.ContainsFunc(tries, func(t *Try) bool {
+		_, known, most := t.ran()
+		return known && most
+	})
+}
+
+// spent is how long each phase of the Job took, and the tries that this is of: of a Job with several indexes those of
+// the index that decided when it ended, which is named.
+func (c *Case) spent() (total [phases]time.Duration, on string, of []*Try) {
+	of = c.Tries
 	if t := c.decisiveIndex(); t != nil {
 		on = fmt.Sprintf("on index %d, which decided it: ", t.Index)
 		of = slices.DeleteFunc(slices.Clone(of), func(x *Try) bool { return x.Index != t.Index })
@@ -257,7 +270,7 @@ func (c *Case) spent() (total [phases]time.Duration, on string) {
 		}
 	}
 	all = append(all, stretch{phaseBefore, c.start(), first}, stretch{phaseAfter, last, c.end()})
-	return sweep(all, c.start(), c.end()), on
+	return sweep(all, c.start(), c.end()), on, of
 }
 
 // decisiveIndex is a try of the index that made the Job end when it did: the one that failed it, or the last to end.

@@ -25,11 +25,39 @@ func (p *Page) Answer(a *explain.Answer, all bool) error {
 	}
 	sections, left := shorten(a.Sections, func(s []explain.Section) int { return len(p.answer(a, s, all, "")) }, all)
 	text := p.answer(a, sections, all, "")
-	if left > 0 {
-		text = append(text, fmt.Sprintf("%*s(-v shows %s more)", headWidth, "", words.Count(left, "sentence")))
+	if note := p.hidden(left); note != "" {
+		text = append(text, fmt.Sprintf("%*s%s", headWidth, "", note))
 	}
 	_, err := fmt.Fprintln(p.Out, strings.Join(text, "\n"))
 	return err
+}
+
+// hidden names the sections of which sentences were left out, with how many: "(-v shows more: PODS 2, RULED OUT 4)". It
+// is one line: where the names do not fit, it gives their sum. A sentence that no record shows tells of nothing that
+// happened ("the log has no earlier run"), and is not named.
+func (p *Page) hidden(left []explain.Section) string {
+	var parts []string
+	all := 0
+	for i := range left {
+		n := 0
+		for _, x := range left[i].Sentences {
+			if len(x.Records) > 0 {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", left[i].Head, n))
+		}
+		all += n
+	}
+	if all == 0 {
+		return ""
+	}
+	note := "(-v shows more: " + strings.Join(parts, ", ") + ")"
+	if p.Width > 0 && headWidth+columns(note) > p.Width {
+		return fmt.Sprintf("(-v shows %s more)", words.Count(all, "sentence"))
+	}
+	return note
 }
 
 // Sentences writes sentences with the records that they follow from, each from the beginning of a line.
@@ -67,36 +95,38 @@ func calm(a *explain.Answer) (sections []explain.Section, left int) {
 var light = []string{"RULED OUT", "CLOSE", "TIME", "ALSO"}
 
 // shorten leaves out details, then the light sections, and then the last sentences of the last sections, until the
-// lines fit a screen. A section that is not light keeps its first sentence. It returns how many sentences were left
-// out.
-func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out []explain.Section, left int) {
-	for _, s := range sections {
-		kept := explain.Section{Head: s.Head}
+// lines fit a screen. A section that is not light keeps its first sentence. It returns what was left out, by sections.
+func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out, left []explain.Section) {
+	if all {
+		return sections, nil
+	}
+	out, left = make([]explain.Section, len(sections)), make([]explain.Section, len(sections))
+	for i, s := range sections {
+		out[i].Head, left[i].Head = s.Head, s.Head
 		for _, x := range s.Sentences {
-			if all || !x.Detail {
-				kept.Sentences = append(kept.Sentences, x)
+			to := &out[i]
+			if x.Detail {
+				to = &left[i]
 			}
+			to.Sentences = append(to.Sentences, x)
 		}
-		left += len(s.Sentences) - len(kept.Sentences)
-		if len(kept.Sentences) > 0 {
-			out = append(out, kept)
+	}
+	cut := func(i, least int) {
+		for s := &out[i]; len(s.Sentences) > least && lines(out) > screen-1; {
+			last := len(s.Sentences) - 1
+			left[i].Sentences = append(left[i].Sentences, s.Sentences[last])
+			s.Sentences = s.Sentences[:last]
 		}
 	}
 	for _, head := range light {
-		i := slices.IndexFunc(out, func(s explain.Section) bool { return s.Head == head })
-		for i >= 0 && !all && len(out[i].Sentences) > 0 && lines(out) > screen-1 {
-			out[i].Sentences = slices.Clone(out[i].Sentences[:len(out[i].Sentences)-1])
-			left++
-		}
-		out = slices.DeleteFunc(out, func(s explain.Section) bool { return len(s.Sentences) == 0 })
-	}
-	for i := len(out) - 1; i >= 0 && !all; i-- {
-		for len(out[i].Sentences) > 1 && lines(out) > screen-1 {
-			out[i].Sentences = slices.Clone(out[i].Sentences[:len(out[i].Sentences)-1])
-			left++
+		if i := slices.IndexFunc(out, func(s explain.Section) bool { return s.Head == head }); i >= 0 {
+			cut(i, 0)
 		}
 	}
-	return out, left
+	for i := len(out) - 1; i >= 0; i-- {
+		cut(i, 1)
+	}
+	return slices.DeleteFunc(out, func(s explain.Section) bool { return len(s.Sentences) == 0 }), left
 }
 
 // answer is the lines of an answer. A note stands behind what it is about.

@@ -12,7 +12,8 @@ import (
 var decided = regexp.MustCompile(`^on index (\d+), which decided it: `)
 
 // took: where an answer says that the Job's time went there was such a time: pods between which there was one,
-// containers that ran, an index that succeeded where the success policy ended the Job.
+// containers that ran, an index that succeeded where the success policy ended the Job. Of a pod of which nobody knows
+// when it stopped, it says that it ran at most for that time.
 func took(a *explain.Answer, rows []explain.Attempt, f *facts) (out []claim) {
 	for _, s := range section(a, "TIME") {
 		of := rows
@@ -24,11 +25,14 @@ func took(a *explain.Answer, rows []explain.Attempt, f *facts) (out []claim) {
 			}
 		}
 		ran := slices.ContainsFunc(of, func(r explain.Attempt) bool { return r.Started != 0 })
+		most := slices.ContainsFunc(of, func(r explain.Attempt) bool { return r.RanAtMost })
 		switch phases := strings.Split(decided.ReplaceAllString(s.Text, ""), " · "); {
 		case has(phases, "between two pods") && len(of) < 2:
 			out = append(out, claim{"TIME " + s.Text, fmt.Sprintf("it had %d pods", len(of))})
 		case has(phases, "running") && !ran:
 			out = append(out, claim{"TIME " + s.Text, "no container ran"})
+		case has(phases, "running") && has(phases, "running at most") != most:
+			out = append(out, claim{"TIME " + s.Text, fmt.Sprintf("the list of tries says that one ran at most for a time: %t", most)})
 		}
 	}
 	return out
