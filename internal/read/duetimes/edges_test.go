@@ -170,7 +170,8 @@ func TestByWhatAZoneCounts(t *testing.T) {
 		zones    []events.ZoneName
 		want     string
 	}{
-		{"0 0 * * *", nil, zones, ""}, {"0 0 * * *", new("Asia/Tokyo"), zones, "t"}, {"TZ=Europe/Berlin 0 0 * * *", nil, zones, "b"},
+		{"0 0 * * *", nil, zones, ""}, {"0 0 * * *", new("Asia/Tokyo"), zones, "t"},
+		{"TZ=Europe/Berlin 0 0 * * *", nil, zones, "b"},
 		{"TZ=Europe/Berlin 0 0 * * *", new("Asia/Tokyo"), zones, "b"}, {"0 0 * * *", new("Asia/Tokyo"), nil, ""},
 	} {
 		by := countsBy(&events.CronJobSeen{Schedule: row.schedule, TimeZone: row.zone, Zones: row.zones})
@@ -188,8 +189,10 @@ func TestAfterWhichRunItIsDueNext(t *testing.T) {
 		c    CronJob
 		want events.Time
 	}{
-		"nothing started":          {CronJob{}, now},
-		"all started before":       {CronJob{Seen: &events.CronJobSeen{LastSchedule: before}, seenRuns: []events.RunSeen{{Due: before}}}, now},
+		"nothing started": {CronJob{}, now},
+		"all started before": {
+			CronJob{Seen: &events.CronJobSeen{LastSchedule: before}, seenRuns: []events.RunSeen{{Due: before}}}, now,
+		},
 		"the status is ahead":      {CronJob{Seen: &events.CronJobSeen{LastSchedule: ahead}}, ahead},
 		"a run is ahead":           {CronJob{seenRuns: []events.RunSeen{{Due: ahead}, {Due: before}}}, ahead},
 		"one that was told of, is": {CronJob{kept: keeping{since: ahead}}, ahead},

@@ -106,8 +106,10 @@ func TestAPartTellsWhatTheWholeTells(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := verdictOf(around, due), verdictOf(x.whole, due); got != want || around.Gone != x.whole.Gone || around.Seen.Version != x.whole.Seen.Version {
-				t.Fatalf("%s: around %s it is %s, gone %s, want %s, %s", x.s, due, got, clock(around.Gone), want, clock(x.whole.Gone))
+			got, want := verdictOf(around, due), verdictOf(x.whole, due)
+			if got != want || around.Gone != x.whole.Gone || around.Seen.Version != x.whole.Seen.Version {
+				t.Fatalf("%s: around %s it is %s, gone %s, want %s, %s",
+					x.s, due, got, clock(around.Gone), want, clock(x.whole.Gone))
 			}
 			since, err := Since(t.Context(), src, x.s, at)
 			if err != nil || !endsWith(all, entriesOf(since)) {

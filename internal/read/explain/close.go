@@ -118,7 +118,7 @@ func (c *Case) untold() bool {
 // removals are what ended pods of a Job, beside themselves.
 type removals struct {
 	byOthers, byVerdict bool
-	disrupted           bool // a pod has the condition DisruptionTarget, or its ending says so, or its node went before it ended
+	disrupted           bool // a pod has the condition DisruptionTarget, its ending says so, or its node went before it
 	deleted             bool // a disrupted pod was deleted: only a kubelet disrupts without that
 	evicted             bool // a kubelet says "Evicted": over a limit of the pod's own; or who ended a pod is unknown
 }
@@ -138,7 +138,7 @@ func (c *Case) whatEnded() (r removals) {
 		default:
 			r.byOthers = true
 		}
-		r.disrupted = r.disrupted || c.nodeWent(t).Record != 0
+		r.disrupted = r.disrupted || e.nodeWent
 		r.evicted = r.evicted || t.Reason == "Evicted" || e.By == ByUnknown
 		r.byOthers = r.byOthers || (len(t.Kept) > 0 && t.KeptAt.Record != 0) // it was deleted, and others kept it
 	}

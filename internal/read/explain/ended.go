@@ -102,6 +102,8 @@ type Ending struct {
 	Marks   []Mark   // the records that say so
 	Not     []string // who it was not, of an unknown one or of a client
 	Then    string   // what befell a pod that was being deleted already, or how its cordoned node was
+
+	nodeWent bool // the object of its node was deleted before it ended
 }
 
 // ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed
@@ -109,6 +111,10 @@ type Ending struct {
 func (c *Case) ending(t *Try) Ending {
 	if t.ended == nil {
 		e := c.endingOf(t)
+		n := c.nodeWent(t)
+		if e.nodeWent = n.Record != 0; e.nodeWent && e.By == ByClient { // its node or its program ended it then: nobody says
+			e.Then, e.Marks = "while it was being deleted "+c.nodeWords(&n, t.Node), append(e.Marks, n.Mark)
+		}
 		t.ended = &e
 	}
 	return *t.ended
@@ -136,11 +142,18 @@ func (c *Case) endingOf(t *Try) Ending {
 		}
 		return e
 	}
-	e := c.deletedBy(t)
-	if n := c.nodeWent(t); n.Record != 0 && e.By == ByClient { // what ended it then, its node or its program, nobody says
-		e.Then, e.Marks = "while it was being deleted "+c.nodeWords(&n, t.Node), append(e.Marks, n.Mark)
+	return c.deletedBy(t)
+}
+
+// nodeWent is the record that the object of a try's node was deleted while the pod was there and had not ended; none
+// where no record says so.
+func (c *Case) nodeWent(t *Try) nodeAt {
+	for _, x := range c.around.nodes[t.Node] {
+		if x.seen == nil && x.At >= t.Seen.At && (!t.over() || x.At <= t.end().At) {
+			return x
+		}
 	}
-	return e
+	return nodeAt{}
 }
 
 // deletedFirst reports whether a pod was being deleted already when it was evicted, preempted or driven out by a taint.

@@ -68,17 +68,6 @@ func (c *Case) nodeOf(t *Try, when Mark) (n nodeAt, ok bool) {
 	return n, true
 }
 
-// nodeWent is the record that the object of a try's node was deleted while the pod was there and had not ended; none
-// where no record says so.
-func (c *Case) nodeWent(t *Try) nodeAt {
-	for _, x := range c.around.nodes[t.Node] {
-		if x.seen == nil && x.At >= t.Seen.At && (!t.over() || x.At <= t.end().At) {
-			return x
-		}
-	}
-	return nodeAt{}
-}
-
 // nodeWords say how a node was.
 func (c *Case) nodeWords(n *nodeAt, name string) string {
 	if n.seen == nil {

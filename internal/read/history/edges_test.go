@@ -151,7 +151,8 @@ func TestAPodOfAJobWithALongName(t *testing.T) {
 // TestEachZoneHasItsRules: of a CronJob that names two zones each is counted by the rules that it was seen with, and
 // another zone by none. @every counts from the newest start, and before the first one from the creation.
 func TestEachZoneHasItsRules(t *testing.T) {
-	seen := &events.CronJobSeen{Created: 3, Zones: []events.ZoneName{{Name: "Europe/Berlin", Hash: "b"}, {Name: "Asia/Tokyo", Hash: "t"}}}
+	named := []events.ZoneName{{Name: "Europe/Berlin", Hash: "b"}, {Name: "Asia/Tokyo", Hash: "t"}}
+	seen := &events.CronJobSeen{Created: 3, Zones: named}
 	timing := TimingOf(seen)
 	for name, want := range map[string]string{"Europe/Berlin": "b", "Asia/Tokyo": "t", "UTC": ""} {
 		if got := timing.Hash(name); got != want {

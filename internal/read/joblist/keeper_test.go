@@ -189,7 +189,9 @@ func TestSameEnd(t *testing.T) {
 		}
 	}
 	past := []history.PastJob{{Created: 1, UID: "b"}, {Created: 2, UID: "a"}, {Created: 2, UID: "b"}}
-	for want, x := range map[events.Time]history.Summary{1: {Created: 1, Finished: 5, UID: "a"}, 5: {Finished: 5, UID: "a"}, 0: {UID: "a"}} {
+	for want, x := range map[events.Time]history.Summary{
+		1: {Created: 1, Finished: 5, UID: "a"}, 5: {Finished: 5, UID: "a"}, 0: {UID: "a"},
+	} {
 		if got := pastOf(&x); got.Created != want || got.UID != "a" {
 			t.Errorf("the place of %+v is %+v", x, got)
 		}

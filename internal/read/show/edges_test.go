@@ -18,7 +18,8 @@ func TestTextsThatJustFit(t *testing.T) {
 	for _, text := range []string{"", "a", "abc", "日本語", "a日b本", "e\u0301a", "\u10ff\u1100x"} {
 		for width := range columns(text) + 2 {
 			front, back := head(text, width), tail(text, width)
-			if !strings.HasPrefix(text, front) || !strings.HasSuffix(text, back) || columns(front) > width || columns(back) > width {
+			are := strings.HasPrefix(text, front) && strings.HasSuffix(text, back)
+			if !are || columns(front) > width || columns(back) > width {
 				t.Errorf("%q in %d columns: %q and %q", text, width, front, back)
 			}
 			for _, r := range strings.TrimPrefix(text, front) {
@@ -27,13 +28,14 @@ func TestTextsThatJustFit(t *testing.T) {
 				}
 				break
 			}
-			if rest := []rune(strings.TrimSuffix(text, back)); len(rest) > 0 && columns(back)+columnsOf(rest[len(rest)-1]) <= width {
+			rest := []rune(strings.TrimSuffix(text, back))
+			if len(rest) > 0 && columns(back)+columnsOf(rest[len(rest)-1]) <= width {
 				t.Errorf("%q in %d columns ends with %q only", text, width, back)
 			}
 		}
 	}
-	if columnsOf(0x10ff) != 1 || columnsOf(0x1100) != 2 {
-		t.Errorf("the first character of two columns is U+1100: U+10FF has %d, U+1100 %d", columnsOf(0x10ff), columnsOf(0x1100))
+	if before, first := columnsOf(0x10ff), columnsOf(0x1100); before != 1 || first != 2 {
+		t.Errorf("the first character of two columns is U+1100: U+10FF has %d, U+1100 %d", before, first)
 	}
 }
 
@@ -56,7 +58,8 @@ func TestPodsThatJustFit(t *testing.T) {
 				left = 0
 			}
 			says := fmt.Sprintf("and %d more", left)
-			if shown := strings.Count(out.String(), "pod-"); shown != n-left || strings.Contains(out.String(), says) != (left > 0) {
+			shown, told := strings.Count(out.String(), "pod-"), strings.Contains(out.String(), says)
+			if shown != n-left || told != (left > 0) {
 				t.Errorf("of %d pods, wide %t, %d are shown:\n%s", n, wide, shown, &out)
 			}
 		}
@@ -67,7 +70,8 @@ func TestPodsThatJustFit(t *testing.T) {
 func TestWhenSomethingWasFound(t *testing.T) {
 	p := Page{Zone: words.Zone{}}
 	for want, m := range map[string]which.Match{
-		"-": {}, "1970-01-01 00:00:01": {At: 1_000_000_000}, "1970-01-01 00:00:02": {Created: 2_000_000_000, At: 1_000_000_000},
+		"-": {}, "1970-01-01 00:00:01": {At: 1_000_000_000},
+		"1970-01-01 00:00:02": {Created: 2_000_000_000, At: 1_000_000_000},
 	} {
 		if got := p.since(&m); got != want {
 			t.Errorf("%+v is since %q, want %q", m, got, want)
@@ -80,7 +84,10 @@ func TestWhenSomethingWasFound(t *testing.T) {
 func TestAListOfTriesAsTexts(t *testing.T) {
 	index := int32(4)
 	rows := []explain.Attempt{
-		{Try: 1, Pod: "demo-\x1b[31ma", Node: "node-1", EndedBy: explain.ByItself, Counted: explain.CountedFailed, Failure: 2},
+		{
+			Try: 1, Pod: "demo-\x1b[31ma", Node: "node-1", EndedBy: explain.ByItself, Counted: explain.CountedFailed,
+			Failure: 2,
+		},
 		{Index: &index, Try: 2, EndedBy: explain.ByItself, Counted: explain.CountedSucceeded},
 		{Index: &index, Try: 3, EndedBy: explain.ByNobody},
 	}

@@ -177,7 +177,8 @@ var told = map[string]string{
 	"answer": "" +
 		"AsOf.Time Begun Clock Created Damaged Deleted Deleted.Text Finished Gaps Kind LastRecord Lives Lives.At " +
 		"Lives.Older Lives.State Lives.This Name Namespace PassedOver Resumed Schedule Sections " +
-		"Sections.Head Sections.Sentences Sections.Sentences.Detail Sections.Sentences.Records State Truncated UID Unrecorded Verdict.Text Verdict.Whole",
+		"Sections.Head Sections.Sentences Sections.Sentences.Detail Sections.Sentences.Records " +
+		"State Truncated UID Unrecorded Verdict.Text Verdict.Whole",
 	"attempts": "" +
 		"Counted EndedBy Exits Exits.Code Exits.Container Exits.Reason How Index Next Node Pod Started Try UID " +
 		"Unseen",

@@ -180,8 +180,8 @@ func TestNamesThatCannotBeRead(t *testing.T) {
 	}
 	var n Names
 	n.Learn(&events.Record{
-		Header: events.Header{Sequence: 9, Stream: namedJob, Kind: events.KindStateStored}, Facts: &events.StoredState{Encoded: state},
-		Evidence: events.Evidence{State: append(names, 0xff)},
+		Header: events.Header{Sequence: 9, Stream: namedJob, Kind: events.KindStateStored},
+		Facts:  &events.StoredState{Encoded: state}, Evidence: events.Evidence{State: append(names, 0xff)},
 	})
 	if job := n.Job(namedJob); job.Name != "" || job.Namespace != "" || n.Pod(namedJob, "a") != "a" {
 		t.Errorf("the Job is %+v, its pod %s", job, n.Pod(namedJob, "a"))

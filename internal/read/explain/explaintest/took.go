@@ -32,7 +32,8 @@ func took(a *explain.Answer, rows []explain.Attempt, f *facts) (out []claim) {
 		case has(phases, "running") && !ran:
 			out = append(out, claim{"TIME " + s.Text, "no container ran"})
 		case has(phases, "running") && has(phases, "running at most") != most:
-			out = append(out, claim{"TIME " + s.Text, fmt.Sprintf("the list of tries says that one ran at most for a time: %t", most)})
+			says := fmt.Sprintf("the list of tries says that one ran at most for a time: %t", most)
+			out = append(out, claim{"TIME " + s.Text, says})
 		}
 	}
 	return out
