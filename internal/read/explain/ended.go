@@ -103,7 +103,7 @@ type Ending struct {
 	Not     []string // who it was not, of an unknown one or of a client
 	Then    string   // what befell a pod that was being deleted already, or how its cordoned node was
 
-	nodeWent bool // the object of its node was deleted before it ended
+	nodeWent bool // the object of its node was deleted while it was being deleted
 }
 
 // ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed
@@ -111,10 +111,6 @@ type Ending struct {
 func (c *Case) ending(t *Try) Ending {
 	if t.ended == nil {
 		e := c.endingOf(t)
-		n := c.nodeWent(t)
-		if e.nodeWent = n.Record != 0; e.nodeWent && e.By == ByClient { // its node or its program ended it then: nobody says
-			e.Then, e.Marks = "while it was being deleted "+c.nodeWords(&n, t.Node), append(e.Marks, n.Mark)
-		}
 		t.ended = &e
 	}
 	return *t.ended
@@ -142,7 +138,12 @@ func (c *Case) endingOf(t *Try) Ending {
 		}
 		return e
 	}
-	return c.deletedBy(t)
+	e := c.deletedBy(t)
+	if n := c.nodeWent(t); n.Record != 0 && e.By == ByClient { // its node or its program ended it then: nobody says
+		e.Then, e.nodeWent = "while it was being deleted "+c.nodeWords(&n, t.Node), true
+		e.Marks = append(e.Marks, n.Mark)
+	}
+	return e
 }
 
 // nodeWent is the record that the object of a try's node was deleted while the pod was there and had not ended; none
