@@ -11,28 +11,29 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Damage collects the damage that readers of a log meet, so that an answer from the rest can name it at its end. Each
-// damaged place is there once. The zero Damage has none; a nil one takes in nothing. It is safe for concurrent use.
+// Damage collects the damage that readers of a log meet, so that an answer from the intact rest can name it at its end.
+// It holds each damaged place once. The zero value is empty and ready to use; a nil *Damage ignores everything. It is
+// safe for concurrent use.
 type Damage struct {
 	mu  sync.Mutex
 	met []met
 }
 
-// met is a damaged place.
+// met is one damaged place.
 type met struct {
 	at   events.Sequence
 	err  error
 	told bool
 }
 
-// Note takes in what an error says of damage. An error about anything else is left out.
+// Note adds err if it is ErrCorrupt, and ignores any other error.
 func (d *Damage) Note(err error) { d.note(err, false) }
 
-// Tell is Note, and marks that damage as told.
+// Tell is Note, and marks the damage as already told to the user.
 func (d *Damage) Tell(err error) { d.note(err, true) }
 
-// Known notes damage that is known when a log is opened. Unlike Tell it takes other errors than ErrCorrupt: a file may
-// not open at all.
+// Known adds damage that is known when a log is opened, as told. Unlike Tell it accepts any error: a file may not open
+// at all.
 func (d *Damage) Known(err error) {
 	if err == nil || errors.Is(err, ErrCorrupt) {
 		d.note(err, true)
@@ -68,10 +69,10 @@ func (d *Damage) note(err error, told bool) {
 	}
 }
 
-// Met is the damage so far, in the order of the log.
+// Met returns all damage so far, in the order of the log.
 func (d *Damage) Met() []error { return d.those(func(met) bool { return true }) }
 
-// Untold is the damage that was not told.
+// Untold returns the damage that was not told to the user yet, in the order of the log.
 func (d *Damage) Untold() []error { return d.those(func(m met) bool { return !m.told }) }
 
 func (d *Damage) those(wanted func(met) bool) (out []error) {
@@ -90,8 +91,8 @@ func (d *Damage) those(wanted func(met) bool) (out []error) {
 	return out
 }
 
-// damageIn gives each CorruptError that an error is made of; the error itself where it is ErrCorrupt and no
-// CorruptError says where.
+// damageIn returns each CorruptError that err consists of. If err is ErrCorrupt without a CorruptError, it returns err
+// itself.
 func damageIn(err error) (out []error) {
 	switch e := err.(type) { //nolint:errorlint // its parts are looked at one by one
 	case *CorruptError:
@@ -113,8 +114,8 @@ func damageIn(err error) (out []error) {
 	return out
 }
 
-// samePlace reports whether two errors are about one damaged place. What follows a damaged page is read from the next
-// file on, so damage of one file is one place, wherever in the file it was met.
+// samePlace reports whether two errors are about one damaged place. A reader goes on with the file after a damaged
+// page, so all damage of one file counts as one place.
 func samePlace(a, b error) bool {
 	var x, y *CorruptError
 	if !errors.As(a, &x) || !errors.As(b, &y) || x.Path == "" || y.Path == "" {
@@ -123,7 +124,8 @@ func samePlace(a, b error) bool {
 	return x.Path == y.Path && x.Next == y.Next && errors.Is(a, ErrLost) == errors.Is(b, ErrLost)
 }
 
-// Noting wraps a log so that d notes the damage of every read, also of readers that go on behind it.
+// Noting returns a log that notes in d the damage that any of its reads meets. A caller may use it to read on after the
+// damage.
 func Noting(log Reader, d *Damage) Reader { return noting{log, d} }
 
 type noting struct {
@@ -131,19 +133,19 @@ type noting struct {
 	damage *Damage
 }
 
-// Chain is described by Reader.
+// Chain implements Reader.
 func (n noting) Chain(at events.Sequence) (events.Hash, error) {
 	hash, err := n.Reader.Chain(at)
 	n.damage.Note(err)
 	return hash, err
 }
 
-// Read is described by Reader.
+// Read implements Reader.
 func (n noting) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return n.records(n.Reader.Read(ctx, from))
 }
 
-// ReadStream is described by Reader.
+// ReadStream implements Reader.
 func (n noting) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir Direction) iter.Seq2[events.Record, error] {
 	return n.records(n.Reader.ReadStream(ctx, s, from, dir))
 }
@@ -159,14 +161,14 @@ func (n noting) records(all iter.Seq2[events.Record, error]) iter.Seq2[events.Re
 	}
 }
 
-// Newest is described by Reader.
+// Newest implements Reader.
 func (n noting) Newest(s events.Stream, born events.Time) (events.Sequence, error) {
 	at, err := n.Reader.Newest(s, born)
 	n.damage.Note(err)
 	return at, err
 }
 
-// Find is described by Reader.
+// Find implements Reader.
 func (n noting) Find(namespace, name string) ([]events.Stream, error) {
 	streams, err := n.Reader.Find(namespace, name)
 	n.damage.Note(err)

@@ -7,35 +7,36 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Programs match these with errors.Is; the types below carry what a person needs to act.
+// Programs match these errors with errors.Is. The types below add what a person needs to act.
 var (
-	// ErrCorrupt: what is stored is not what was written. Nothing at or after the bad place was returned.
+	// ErrCorrupt: the stored bytes are not those that were written. The read returned nothing at or after the damaged
+	// place.
 	ErrCorrupt = errors.New("log is corrupt")
 
-	// ErrNoRoom: there is no space for what is to be appended. The log is otherwise well; ask again later.
+	// ErrNoRoom: there is no space for the append. The log is intact; ask again later.
 	ErrNoRoom = errors.New("no room for the log")
 
-	// ErrHeld: another process has the log open.
+	// ErrHeld: another process has the log open for writing.
 	ErrHeld = errors.New("log is in use by another process")
 
 	// ErrClosed: the log was closed.
 	ErrClosed = errors.New("log is closed")
 
-	// ErrPruned: the records asked for were deleted by retention.
+	// ErrPruned: retention has deleted the requested records.
 	ErrPruned = errors.New("records are pruned")
 
-	// ErrFailed: a commit failed, so this Log accepts nothing more. Whether the batch of that commit is stored shows
-	// when the log is opened again.
+	// ErrFailed: a commit failed, so this Log accepts nothing more. Only the next open of the log shows whether the
+	// batch of that commit is stored.
 	ErrFailed = errors.New("log failed")
 
-	// ErrFenced: another writer has taken the log over. What was not durable by then never will be of this writer. A
-	// Commit that ends so is ErrFailed, too.
+	// ErrFenced: another writer has taken over the log. Batches of this writer that are not durable yet never will be.
+	// A Commit that ends with ErrFenced is also ErrFailed.
 	ErrFenced = errors.New("another process has taken the log over")
 
-	// ErrLost: the log had records that it does not have any more, or has others in their place. It is ErrCorrupt, too.
+	// ErrLost: the log lacks records that it once had, or has others in their place. It is also ErrCorrupt.
 	ErrLost = errors.New("records of the log are lost")
 
-	// ErrDiverged: records that another log stored do not continue this one. One of the two has another history.
+	// ErrDiverged: records that another log stored do not continue this log. One of the two logs has another history.
 	ErrDiverged = errors.New("records do not continue this log")
 
 	// ErrOtherKey: the log has another key than the caller asked for.
@@ -45,16 +46,16 @@ var (
 	ErrForeign = errors.New("log is not the one expected")
 )
 
-// CorruptError says where a log is damaged. It is ErrCorrupt.
+// CorruptError tells where a log is damaged. errors.Is matches it with ErrCorrupt.
 type CorruptError struct {
-	Path  string          // the file; empty for a log in memory
+	Path  string          // path of the file; empty for a log in memory
 	At    events.Sequence // the first record that cannot be trusted; 0 when the damage precedes all records
-	Cause error           // what was found there; may be nil
-	Next  events.Sequence // the first record of the next file, which may be whole; 0 where there is none, or it is not known
-	Hint  string          // what to do
+	Cause error           // the error found there; may be nil
+	Next  events.Sequence // first record of the next file, which may be intact; 0 when there is none or it is unknown
+	Hint  string          // remedy, for a person
 }
 
-// Error names the damaged place and how it was noticed, and says what to do.
+// Error names the damaged place, the cause and the remedy.
 func (e *CorruptError) Error() string {
 	msg := fmt.Sprintf("log is corrupt at record %d", e.At)
 	if e.At == 0 {
@@ -72,36 +73,36 @@ func (e *CorruptError) Error() string {
 	return msg
 }
 
-// Is makes every CorruptError an ErrCorrupt.
+// Is reports whether target is ErrCorrupt.
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *CorruptError) Unwrap() error { return e.Cause }
 
-// LossError says how it is known that a log had records that it does not have. It is ErrLost, and the cause of a
+// LossError proves that a log lacks records that it once had. errors.Is matches it with ErrLost. It is the Cause of a
 // CorruptError.
 type LossError struct {
 	Loss events.Loss
 	Says string
 }
 
-// Error says how it is known.
+// Error returns the proof as a sentence.
 func (e *LossError) Error() string { return e.Says }
 
-// Is makes every LossError an ErrLost.
+// Is reports whether target is ErrLost.
 func (e *LossError) Is(target error) bool { return target == ErrLost }
 
-// HeldError says who has the log open. It is ErrHeld.
+// HeldError names the process that has the log open. errors.Is matches it with ErrHeld.
 type HeldError struct {
-	Path    string // the lock file
-	PID     int    // 0 when the holder did not say
-	Command string // the holder's command line; empty when it did not say
+	Path    string // path of the lock file
+	PID     int    // 0 when the process did not write it there
+	Command string // command line of the process; empty when it did not write it there
 }
 
-// Error says who holds the log and what to do.
+// Error names the process and the remedy.
 func (e *HeldError) Error() string { return e.Holder() + ": stop it, or ask it with --server" }
 
-// Holder says who holds the log.
+// Holder names the process that has the log open.
 func (e *HeldError) Holder() string {
 	who := "another process"
 	if e.PID != 0 {
@@ -113,5 +114,5 @@ func (e *HeldError) Holder() string {
 	return fmt.Sprintf("log is in use by %s, which holds %s", who, e.Path)
 }
 
-// Is makes every HeldError an ErrHeld.
+// Is reports whether target is ErrHeld.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }

@@ -2,15 +2,16 @@ package store
 
 import "github.com/jobledger/jobledger/events"
 
-// Filing is the account of the file that the next batch goes into; it decides when the next file may begin. A file that
-// begins with the controller's state must come to stand alone (events.FileRestated), and does not end before. The zero
-// value is a file without records.
+// Filing tracks the file that the next batch goes into, and decides when the next file may begin. A file that begins
+// with stored states must not end before its checkpoint is complete (events.FileRestated). The zero value is a file
+// without records.
 type Filing struct {
-	open   bool  // it does not stand alone yet
-	states int64 // bytes of states in it, in stored form
+	open   bool  // the checkpoint is not complete
+	states int64 // bytes of stored states in the file
 }
 
-// Note takes a record of the file, in order, and its size in stored form. begins is true for the file's first.
+// Note adds a record of the file and its stored size. Records come in order; begins is true for the first record of a
+// file.
 func (f *Filing) Note(kind events.Kind, begins bool, bytes int) {
 	switch {
 	case begins:
@@ -23,19 +24,19 @@ func (f *Filing) Note(kind events.Kind, begins bool, bytes int) {
 	}
 }
 
-// Open reports whether the file does not stand alone yet.
+// Open reports whether the checkpoint of the file is not complete yet.
 func (f *Filing) Open() bool { return f.open }
 
-// States is how many bytes of states it has.
+// States returns the number of bytes of stored states in the file.
 func (f *Filing) States() int64 { return f.states }
 
-// statesTimes: a file is at least so many times as large as the states in it, so that they are a tenth of the log at
-// most.
+// statesTimes: a file is at least 10 times as large as the states in it, so states are at most a tenth of the log. A
+// file with 3 MB of states grows to 30 MB.
 const statesTimes = 10
 
-// Full reports whether another file is to follow one of that size, when files are to have limit bytes. A file of a log
-// that may not grow has a roof: it is ended there, though it is not ten times its states, but not before it is twice
-// its states. Roof is 0 for none.
+// Full reports whether a new file should follow a file of this size. limit is the configured size of files. roof bounds
+// files of a log with a maximum size, 0 for none: a file ends at roof although it is smaller than 10 times its states,
+// but never before it is twice as large as them.
 func (f *Filing) Full(size, limit, roof int64) bool {
 	wanted := statesTimes * f.states
 	if roof > 0 {

@@ -7,115 +7,118 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Reader is a log as those see it who do not write: the durable prefix. Any goroutine may call any method at any time.
+// Reader is the reader's view of a log: its durable prefix. Any goroutine may call any method at any time.
 type Reader interface {
-	// Identity is that of the records appended so far: the log's random ID, fixed when it was made, and the epoch
-	// of the newest LogCreated or EpochChanged record. It is known, with epoch 1, before an empty log has its
-	// first record; that record, appended by the writer, is a LogCreated that says the same.
+	// Identity returns the identity after all appended records: the random ID of the log, fixed when it was created,
+	// and the epoch of the newest LogCreated or EpochChanged record. An empty log already has its ID and epoch 1; the
+	// writer's first record must be a LogCreated with these values.
 	Identity() events.Identity
 
-	// Head is the end of the durable prefix; the zero Head of an empty log.
+	// Head returns the end of the durable prefix; the zero Head for an empty log.
 	Head() Head
 
-	// Chain is the chain value after a durable record: zero for record 0, which is before the first. The error is
-	// ErrPruned when neither the record nor the one right after it is kept.
+	// Chain returns the chain value after the durable record at; zero for 0, the place before the first record. It
+	// returns ErrPruned when neither the record nor its successor is kept.
 	Chain(at events.Sequence) (events.Hash, error)
 
-	// Wait returns the durable head's sequence as soon as it is greater than after. It ends with ctx's error, with
-	// ErrClosed when the log closes, or with ErrFailed.
+	// Wait blocks until the durable head is greater than after, and returns the head's sequence. It returns ctx's
+	// error, ErrClosed when the log closes, or ErrFailed.
 	Wait(ctx context.Context, after events.Sequence) (events.Sequence, error)
 
-	// Read gives the durable records from that sequence on (0 means the first kept), to the head as of the call or
-	// later. It ends after the first error: ErrPruned when from is no longer kept, ErrCorrupt, ErrClosed, or ctx's.
-	// Records are read in pages; nothing is held in the log while the caller works, for however long.
+	// Read returns the durable records from the sequence from on (0 means the oldest that is kept), at least up to the
+	// head at the time of the call. It ends after the first error: ErrPruned when from is no longer kept, ErrCorrupt,
+	// ErrClosed, or ctx's error. It reads pages ahead and holds no lock or transaction while the caller works, however
+	// long that takes.
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 
-	// ReadStream gives the durable records of one stream: Forward from the first at or after from, Backward from
-	// the last at or before from (0 means the newest). Its cost is that of the stream, not of the log. Forward
-	// begins with the first record kept, however much was pruned before it; Backward ends with ErrPruned when an
-	// earlier one existed but is no longer kept. It ends after the first error.
+	// ReadStream returns the durable records of one stream: Forward from the first one at or after from, Backward from
+	// the last one at or before from (0 means the newest). Its cost depends on the stream, not on the log. Forward
+	// begins with the oldest record that is kept, whatever was pruned. Backward ends with ErrPruned when an older
+	// record existed and is no longer kept. It ends after the first error.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir Direction) iter.Seq2[events.Record, error]
 
-	// Newest is the stream's last durable record that is kept; 0 when there is none. For the stream of an object it may be
-	// told when that was created, by the API server's clock, so that it does not look where everything is older by an
-	// hour; 0 is unknown.
+	// Newest returns the stream's last durable record that is kept; 0 for none. born is the time at which the stream's
+	// object was created, by the API server's clock; 0 for unknown. Newest uses it to skip files whose objects are all
+	// older than born by more than an hour.
 	Newest(s events.Stream, born events.Time) (events.Sequence, error)
 
-	// Find gives the streams of the Jobs and CronJobs that bore that name in the durable records kept, newest first. With
-	// an error that is ErrCorrupt it gives those that can be found.
+	// Find returns the streams of the Jobs and CronJobs that had this name in the durable records that are kept, newest
+	// first. With ErrCorrupt it returns the streams that it could still find.
 	Find(namespace, name string) ([]events.Stream, error)
 
-	// LoadSnapshot returns the newest snapshot that belongs to this log: same identity, and a head that is in the
-	// durable prefix with the same chain value. One that is damaged or belongs elsewhere is ignored and ok is
-	// false; the error is for a log that cannot be read at all.
+	// LoadSnapshot returns the newest snapshot of this log: with its identity, and with a head in the durable prefix
+	// that has the same chain value. It ignores a snapshot that is damaged or does not match. ok is false when none
+	// remains. err is not nil only when the log cannot be read at all.
 	LoadSnapshot(ctx context.Context) (s Snapshot, ok bool, err error)
 }
 
-// Log is a durable, totally ordered sequence of records. See the package comment for who may call what.
+// Log is a durable, totally ordered sequence of records. The package comment says which methods belong to the writer.
 type Log interface {
 	Reader
 
-	// Term is that of this opening of the log: greater than those before it that are known. Its writer appends a
-	// TermStarted that says the same, in its first batch. Where a TermStarted of a later term is appended, because a log
-	// is written again, it is that one.
+	// Term returns the term of this opening of the log: greater than all earlier known terms. The writer appends a
+	// TermStarted with this term in its first batch. After an append of a TermStarted with a later term, which happens
+	// when records of another log are written again, Term returns that one.
 	Term() uint64
 
-	// Room makes sure of space for appends of that many bytes in all, counted in stored form (events.AppendRecord).
-	// Nil means that they will not be refused for space; the promise lasts until the next call. An error that is
-	// ErrNoRoom means: append nothing, ask again later; the log is otherwise well.
+	// Room reserves space for appends of bytes bytes in total, in stored form (events.AppendRecord). Nil means that
+	// these appends will not fail for lack of space; the promise ends with the next call. On ErrNoRoom the caller must
+	// append nothing and ask again later; the log is intact.
 	Room(bytes int) error
 
-	// NextFile is the first sequence of the file that the next batch goes into. Each file stands alone, so when it
-	// is greater than the sequence of a stream's state record, a spec or the settings, those are stated again. The next
-	// file begins when [Filing] allows it. A backend without files says 1. It changes only in Append: what it says holds
-	// for the next batch.
+	// NextFile returns the first sequence of the file that the next batch goes into. Each file must stand alone. So
+	// when NextFile is greater than the sequence of a stream's state record, of a spec or of the settings, the writer
+	// must state these again. [Filing] decides when the next file may begin. A backend without files returns 1. The
+	// value changes only in Append: it holds for the next batch.
 	NextFile() events.Sequence
 
-	// Append takes one whole batch, which continues the last one appended, and returns at once. Its records are
-	// not changed after. The Commit says when it is durable, always in order: when one is durable, all before it
-	// are. With soon, the commit begins as soon as the one before it ended. Without, the batch rides with the
-	// next commit that a caller waits for, at the latest after 100 ms or when 64 KiB wait. It never refuses
-	// for space that Room promised. A Commit that fails is the end of this Log: every later one fails with
-	// ErrFailed, and the caller must stop, having acted on nothing that was not durable. It is ErrFenced when another
-	// writer has taken the log over.
+	// Append appends one whole batch, which must continue the last appended one, and returns at once. The caller must
+	// not change the records afterwards. Commits become durable in order: when one is durable, all earlier ones are.
+	//
+	// With soon, the commit begins as soon as the commit before it has ended. Without soon, the batch waits for the
+	// next commit with soon, at most 100 ms or until 64 KiB wait.
+	//
+	// Append never fails for space that Room promised. A Commit that fails is the end of this Log: all later ones fail
+	// with ErrFailed. The caller must stop, and must not have acted on anything that was not durable. The error is also
+	// ErrFenced when another writer has taken over the log.
 	Append(b events.Batch, soon bool) Commit
 
-	// Offset is the sequence through which the named consumer has got; 0 when it is not known. After a crash it may
-	// be older than the last one set, never newer.
+	// Offset returns the sequence through which the named consumer has read; 0 when unknown. After a crash it may be
+	// older than the last one that was set, never newer.
 	Offset(consumer string) (events.Sequence, error)
 
-	// SetOffset notes through which sequence the named consumer has got. It becomes durable with the next commit or
-	// with Close, and causes no commit of its own. Offset shows it at once. Any goroutine may call it.
+	// SetOffset sets the sequence through which the named consumer has read. Offset returns it at once. It becomes
+	// durable with the next commit or with Close, and causes no commit itself. Any goroutine may call it.
 	SetOffset(consumer string, through events.Sequence) error
 
-	// SaveSnapshot stores s durably, in place of older ones. Its Head must be one that Head returned. A snapshot
-	// is a convenience: losing it costs time, never correctness.
+	// SaveSnapshot stores s durably and replaces older snapshots. s.Head must be a value that Head returned. Losing a
+	// snapshot costs time at the next start, never correctness.
 	SaveSnapshot(ctx context.Context, s Snapshot) error
 
-	// Close commits what was appended and set, and releases the log. After it everything fails with ErrClosed. A
-	// second Close does nothing. Its error is that of the last commit.
+	// Close commits everything that was appended and set, and releases the log. It returns the error of the last
+	// commit. Afterwards all methods return ErrClosed; a second Close does nothing.
 	Close() error
 }
 
 // Head is the end of a prefix of the log.
 type Head struct {
-	Sequence events.Sequence // of the last record; 0 for an empty log
-	Hash     events.Hash     // the chain value after that record
-	Time     events.Time     // of that record
+	Sequence events.Sequence // sequence of the last record; 0 for an empty log
+	Hash     events.Hash     // chain value after that record
+	Time     events.Time     // time of that record
 }
 
-// Commit is an append on its way to the disk.
+// Commit is the pending commit of an appended batch.
 type Commit interface {
-	// Done is closed when the batch is durable or cannot become so any more.
+	// Done returns a channel that is closed when the batch is durable or has failed.
 	Done() <-chan struct{}
-	// Err is nil when the batch is durable. It may be called after Done only.
+	// Err returns nil when the batch is durable. The caller may call it only after Done is closed.
 	Err() error
-	// Bytes is how long the batch's records are in stored form. It may be called at once; it means
-	// nothing when the append failed.
+	// Bytes returns the size of the batch's records in stored form. The caller may call it at once; the value is
+	// meaningless when the append failed.
 	Bytes() int
 }
 
-// Direction is the way a stream is read.
+// Direction is the order in which a stream is read.
 type Direction uint8
 
 // The directions.
@@ -124,25 +127,25 @@ const (
 	Backward Direction = 2 // newest first
 )
 
-// Snapshot is projected state, bound to one point of one log. It is fuzzy: each stream has its own as-of sequence, at
-// or before the head.
+// Snapshot is projected state that belongs to one point of one log. It is fuzzy: each stream has its own AsOf, at or
+// before Head.
 type Snapshot struct {
 	Identity events.Identity
 	Head     Head
 	Streams  []StreamSnapshot
 }
 
-// StreamSnapshot is the state of one stream, as the code of its state record encodes it.
+// StreamSnapshot is the state of one stream, in the encoding of its StoredState record.
 type StreamSnapshot struct {
 	Stream       events.Stream
 	AsOf         events.Sequence // the last record folded into it
-	State, Names []byte          // facts and evidence, like StoredState and Evidence.State
+	State, Names []byte          // facts and evidence: StoredState.Encoded and Evidence.State
 }
 
-// File is one of the files of a log that has some. Each stands alone.
+// File is one file of a log. Each file stands alone.
 type File struct {
 	First  events.Sequence
-	End    Head  // of its last durable record; zero when it cannot be read
-	Sealed bool  // nothing is added to it
-	Bytes  int64 // on the disk; 0 when it is not known
+	End    Head  // head after its last durable record; zero when it cannot be read
+	Sealed bool  // nothing is appended to it any more
+	Bytes  int64 // size on the disk; 0 when unknown
 }

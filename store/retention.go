@@ -8,53 +8,54 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Retention says how much of a log is kept. The zero value keeps everything.
+// Retention decides how much of a log is kept. The zero value keeps everything.
 //
-// Files go whole, oldest first, and only when a later file stands alone. Consumers that have not got through a file
-// hold it back, but only as long as the log stays below its greatest size:
+// It deletes whole files, oldest first, and only if a later file stands alone. A consumer that has not read a file
+// holds it back, but only while the log is smaller than Hard:
 //
 //	bytes of the log   0 ......... Soft ............. Hard ........... MaxBytes
-//	                   all stays   files go that      files go,        room for what is written
-//	                               nobody waits for   whoever waits    until they are gone
+//	                   all is      files that no      any file may     room for writes until
+//	                   kept        consumer needs     be deleted       the files are deleted
 type Retention struct {
-	MaxBytes int64         // of all files of the log; 0 for any size
-	MaxAge   time.Duration // of a record, about; 0 for any age
+	MaxBytes int64         // of all files together; 0 for no limit
+	MaxAge   time.Duration // of a record, approximately; 0 for no limit
 }
 
-// Soft is the size from which on files go that no consumer waits for: four fifths, or less where Hard is less. Ahead is
-// as in Stock.
+// Soft returns the size in bytes above which files are deleted that no consumer needs: 4/5 of MaxBytes, or less if Hard
+// is lower. Example: with MaxBytes 16 GiB and a small ahead, Soft is 12.8 GiB and Hard 14 GiB. ahead is Stock.Ahead.
 func (r Retention) Soft(ahead int64) int64 { return min(r.MaxBytes*4/5, r.Hard(ahead)-r.MaxBytes/16) }
 
-// Hard is the size in bytes above which files go even if a consumer still needs them: 7/8 of MaxBytes, or less where
-// the log may grow by more at once.
+// Hard returns the size in bytes above which files are deleted even if a consumer still needs them: 7/8 of MaxBytes, or
+// less when the log may grow by more than 1/8 at once.
 func (r Retention) Hard(ahead int64) int64 { return r.MaxBytes - max(r.MaxBytes/8, ahead) }
 
-// On reports whether anything is ever to go.
+// On reports whether anything is ever deleted.
 func (r Retention) On() bool { return r.MaxBytes > 0 || r.MaxAge > 0 }
 
-// Stock is the input of a Retention: the files of a log and who still needs them.
+// Stock is the input of Judge: the files of a log, and the consumers that still need them.
 type Stock struct {
-	Now       events.Time
-	Bytes     int64 // of all files of the log
-	Ahead     int64 // by how much these may grow at once
-	Files     []File
-	Whole     events.Sequence            // with which the newest file begins that stands alone
-	Consumers map[string]events.Sequence // through which record each consumer has got for whom records are kept
+	Now   events.Time
+	Bytes int64 // size of all files of the log
+	Ahead int64 // how much the log may grow at once (Pruner.Ahead)
+	Files []File
+	Whole events.Sequence // first record of the newest file that stands alone
+	// For each consumer that may hold files back, the record through which it has read
+	Consumers map[string]events.Sequence
 }
 
-// Verdict is the output of a Retention: the files to remove.
+// Verdict is the result of Judge: the files to delete.
 type Verdict struct {
-	Before events.Sequence // the files before this record go; 0 when none does
+	Before events.Sequence // delete all files before the one that begins with this record; 0 for none
 	Reason events.PruneReason
-	Missed []events.Missed // what consumers miss by that
-	// Held are the consumers that hold a file back which would go otherwise.
+	Missed []events.Missed // the records that consumers lose by that
+	// Held names the consumers that hold back a file that would be deleted otherwise.
 	Held []string
 }
 
-// mostFiles is how many files go at once: one record names them all.
+// mostFiles bounds the number of files that one Verdict deletes: one Pruned record names them all.
 const mostFiles = 32
 
-// Judge decides which files of a log to remove.
+// Judge returns the files of a log to delete now.
 func (r Retention) Judge(s Stock) (v Verdict) {
 	left := s.Bytes
 	missed := map[string]*events.Missed{}
@@ -88,7 +89,7 @@ func (r Retention) Judge(s Stock) (v Verdict) {
 	return v
 }
 
-// waiting are the consumers that have not got through that record, by name.
+// waiting returns the consumers that have not read the record through, sorted by name.
 func (s *Stock) waiting(through events.Sequence) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.Consumers)) {
 		if s.Consumers[name] < through {
