@@ -8,32 +8,32 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// readBytes is how much of a file is copied at a time for one reader: the largest commit group twice. The first time it
-// is less: many want one record.
+// readBytes is how much of a file one reader copies at a time: twice the largest commit group. The first copy is only
+// firstBytes, because many readers want one record.
 const (
 	readBytes  = 1 << 20
 	firstBytes = 32 << 10
 )
 
-// stretch is what a reader gets of a file at a time.
+// stretch is a consecutive part of a file that a reader has copied.
 type stretch struct {
 	file   *logFile
-	next   events.Sequence // the first record that is wanted of it
-	last   events.Sequence // the last one of the file
-	chunks []chunk         // whole groups, whose chain values agree, unless it failed
-	after  events.Sequence // the record that follows
-	failed error           // why nothing does
+	next   events.Sequence // first record wanted
+	last   events.Sequence // last record of the file
+	chunks []chunk         // whole groups with verified chain values, unless failed is set
+	after  events.Sequence // first record after chunks
+	failed error           // why no record follows; nil if one may
 }
 
-// stretchReader reads one after the other. It belongs to one reader.
+// stretchReader reads one stretch after the other. It belongs to one reader.
 type stretchReader struct {
 	view  view
-	from  events.Sequence // where the first one begins
+	from  events.Sequence // first record of the first stretch
 	size  int
 	chain chainCheck
 }
 
-// read gives the stretch that begins with a record.
+// read returns the stretch that begins with the record next.
 func (r *stretchReader) read(next events.Sequence) stretch {
 	p := stretch{next: next}
 	if p.file, p.last = r.view.file(next); p.file == nil {
@@ -48,7 +48,7 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 		p.failed = fmt.Errorf("read record %d: %w", next, seam)
 		return p
 	}
-	for ; ; r.size *= 2 { // until there is room for a group with a very large record
+	for ; ; r.size *= 2 { // until a group with a very large record fits
 		p.chunks, p.after, p.failed = p.file.chunks(next, p.last, r.size)
 		whole, broken := r.chain.whole(p.file, next, p.chunks)
 		switch {
@@ -64,8 +64,8 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 	}
 }
 
-// ahead reads the stretch behind another one while the records of that one are given. It returns nil when there is
-// none.
+// ahead starts to read the stretch after p in the background, while the caller yields the records of p. It returns nil
+// when there is none.
 func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 	if p.failed != nil || p.after > r.view.durable.Sequence {
 		return nil
@@ -75,7 +75,7 @@ func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 	return next
 }
 
-// pages reads from that sequence to the durable head; it yields at most one error.
+// pages passes the records from the sequence from to the durable head to give. It yields at most one error.
 func (s view) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
 	return s.chunksFrom(from, func(p *stretch, c chunk, next *events.Sequence) (goOn bool, err error) {
 		for rec, err := range p.file.records(c, next, p.last) {
@@ -109,7 +109,7 @@ func (s view) chunksFrom(
 			if p.next != next {
 				p = r.read(next)
 			}
-			if ahead = nil; next != from { // who goes on behind the first one will want more
+			if ahead = nil; next != from { // a reader that goes on after the first stretch will want more
 				ahead = r.ahead(&p)
 			}
 			for _, c := range p.chunks {
@@ -120,7 +120,7 @@ func (s view) chunksFrom(
 					return
 				}
 			}
-			if p.failed == nil && next == p.next { // there may be a chunk, of records before it
+			if p.failed == nil && next == p.next { // the chunks found hold only earlier records
 				p.failed = fmt.Errorf("%w: the record is missing", errPage)
 			}
 			if p.failed != nil {

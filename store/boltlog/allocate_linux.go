@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate makes the bytes [from, to) of f part of it and gives them blocks of their own. Bytes that were written stay.
+// allocate extends f to the bytes [from, to) and allocates blocks for them. Written bytes keep their content.
 func allocate(f *os.File, from, to int64) error {
 	if from >= to {
 		return nil

@@ -4,5 +4,5 @@ package boltlog
 
 import "os"
 
-// allocate makes the bytes [from, to) of f part of it and gives them blocks of their own. Bytes that were written stay.
+// allocate extends f to the bytes [from, to) and allocates blocks for them. Written bytes keep their content.
 func allocate(f *os.File, _, to int64) error { return writeZeros(f, to) }

@@ -11,7 +11,7 @@ import (
 
 var _ store.Follower = (*Log)(nil)
 
-// AppendStored is described by store.Follower.
+// AppendStored implements store.Follower.
 func (l *Log) AppendStored(b store.StoredBatches, soon bool) store.Commit {
 	p := commit.NewBatch[work]()
 	all, err := readStored(l.appended, b)
@@ -31,7 +31,7 @@ func (l *Log) AppendStored(b store.StoredBatches, soon bool) store.Commit {
 	return l.push(p, all, identity, soon, err)
 }
 
-// readStored decodes batches that are to follow the record after, and checks each.
+// readStored decodes and checks batches that must follow the record after.
 func readStored(after events.Sequence, b store.StoredBatches) (all events.Batch, err error) {
 	if len(b.Records) == 0 || b.First != after+1 {
 		return all, fmt.Errorf("append %d stored records from %d: %w: the next one is %d",
@@ -60,17 +60,17 @@ func readStored(after events.Sequence, b store.StoredBatches) (all events.Batch,
 	return all, nil
 }
 
-// fileOf makes the next batch go into the file that b says.
+// fileOf makes the next batch go into the file that b asks for.
 func (l *Log) fileOf(b store.StoredBatches) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch begun := l.nextFile == b.First; {
 	case b.BeginsFile && !begun:
 		l.beginFile(b.First)
-	case b.BeginsFile, !begun, b.First == 1: // as it is
+	case b.BeginsFile, !begun, b.First == 1: // nothing to change
 	case l.filled.nextIndex == nil:
 		return fmt.Errorf("append stored record %d: its file has begun here, and the record does not begin one", b.First)
-	default: // by size or age another file was to begin
+	default: // size or age had begun another file: undo that
 		l.filled, l.filling = filling{}, l.filled
 	}
 	return nil
@@ -78,7 +78,7 @@ func (l *Log) fileOf(b store.StoredBatches) error {
 
 var errTerm = errors.New("the term is not later than the one that the records say")
 
-// SetTerm is described by store.Follower.
+// SetTerm implements store.Follower.
 func (l *Log) SetTerm(term uint64) error {
 	if term <= l.said {
 		return fmt.Errorf("write the log in term %d, after %d: %w", term, l.said, errTerm)

@@ -14,27 +14,27 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A block is a chunk of a packed file: the records of many plain chunks, compressed. It ends between two batches, with
-// the chain value there; only of a batch that is very large it may hold a part.
+// A block is a chunk of a packed file: the compressed records of many plain chunks. It ends between two batches, with
+// the chain value after them. Only a block of a very large batch may end inside it, without a chain value.
 //
 //	key:    8 bytes  sequence of the first record, big endian
-//	value:  1 byte   version 4; with the high bit set when a chain value is in it
+//	value:  1 byte   version 4; the high bit is set when a chain value follows
 //	        uvarint  bytes of the records before compression
-//	        32 bytes chain value after the last record, when there is one
-//	        the rest but 4: a zstd frame of the records, each with its length as uvarint before it, and 0 for the last, which takes
+//	        32 bytes chain value after the last record, if the bit is set
+//	        …        a zstd frame of the records, each after its length as uvarint; the last has length 0 and takes
 //	                 the rest
-//	        4 bytes  CRC-32C of all before, little endian
+//	        4 bytes  CRC-32C of all bytes before, little endian
 const (
 	blockVersion = 4
-	blockRecords = 64 << 10         // bytes of records with which a block ends, when their batch does
-	blockLimit   = 4 * blockRecords // bytes with which it ends in any case
+	blockRecords = 64 << 10         // a block ends at this many bytes of records, at the end of a batch
+	blockLimit   = 4 * blockRecords // a block ends at this many bytes in any case
 )
 
-// blockWriter lays out one block after the other.
+// blockWriter encodes one block after the other.
 type blockWriter struct {
 	encoder *zstd.Encoder
 	first   events.Sequence
-	last    int // where the length of the last record stands in records
+	last    int // offset in records of the length of the last record
 	records []byte
 	value   []byte
 }
@@ -53,8 +53,8 @@ func (w *blockWriter) add(s events.Sequence, stored []byte) {
 	w.records = append(binary.AppendUvarint(w.records, uint64(len(stored))), stored...)
 }
 
-// end gives the block of the records that were added; with the chain value after them, if not nil. It is valid until
-// the next end.
+// end returns the block of the added records, with the chain value hash unless it is nil. The result is valid until the
+// next call of end.
 func (w *blockWriter) end(hash *events.Hash) chunk {
 	v := append(w.value[:0], blockVersion)
 	if hash != nil {
@@ -71,17 +71,17 @@ func (w *blockWriter) end(hash *events.Hash) chunk {
 	return chunk{first: w.first, value: w.value}
 }
 
-// Decoding a block needs no state but its own, so all readers share one decoder.
+// Decoding a block keeps no state between calls, so all readers share one decoder.
 var blockDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxBlockRecords))
 })
 
-const maxBlockRecords = 2 * maxRecordBytes // what a block may claim to hold; more is damage
+const maxBlockRecords = 2 * maxRecordBytes // limit of a block's claimed size; more is damage
 
 var errBlock = errors.New("a block of records is malformed")
 
-// unpacked is a copy of the chunk in the form in which its reader takes it apart: the records of a block are not
-// compressed there, and their checksum held.
+// unpacked returns a copy of the chunk in the form that chunkReader reads. For a block it verifies the checksum and
+// decompresses the records.
 func (c chunk) unpacked() (chunk, error) {
 	if len(c.value) == 0 || c.value[0]&^chunkEndsGroup != blockVersion {
 		return chunk{first: c.first, value: bytes.Clone(c.value)}, nil

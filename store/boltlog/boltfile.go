@@ -6,26 +6,26 @@ import (
 	"io"
 )
 
-// boltFile writes a whole bbolt file from front to back, in the format that pages.go reads: full pages, none of them
-// free, no list of free ones. bbolt itself would write parts of it again and again, or hold all of it in memory.
+// boltFile writes a whole bbolt file in one pass, in the format that pages.go reads: full pages, no free pages, no
+// freelist. bbolt itself would rewrite pages many times, or hold the whole file in memory.
 type boltFile struct {
 	out      io.WriterAt
 	pageSize int
-	next     uint64 // page
+	next     uint64 // ID of the next page
 }
 
-// leafBytes is how much a leaf of more than one page holds at least: the less its last page is filled, the less that
-// matters. A reader of one element reads all of it.
+// leafBytes is the least content of a leaf with overflow pages. Only its last page may be partly filled: with 64 KiB
+// and pages of 4 KiB that wastes at most 6 %. A reader of one element reads the whole leaf.
 const leafBytes = 64 << 10
 
 func newBoltFile(out io.WriterAt, pageSize int) *boltFile {
 	return &boltFile{out: out, pageSize: pageSize, next: 2}
 }
 
-// bytes is how much was written so far.
+// bytes returns the number of bytes written so far.
 func (b *boltFile) bytes() int64 { return int64(b.next) * int64(b.pageSize) }
 
-// item is one element of a page: of a leaf with a value, of a branch with a child.
+// item is one element of a page: with a value in a leaf, with a child in a branch.
 type item struct {
 	key, value []byte
 	child      uint64
@@ -33,7 +33,7 @@ type item struct {
 
 func (e item) size() int { return elementSize + len(e.key) + len(e.value) }
 
-// write puts a page, with those that it overflows into, behind the others.
+// write appends a page with its overflow pages.
 func (b *boltFile) write(kind uint16, flags uint32, items []item) (id uint64, err error) {
 	page := encodePage(b.next, kind, flags, items)
 	if over := len(page) % b.pageSize; over > 0 {
@@ -76,12 +76,12 @@ func encodePage(id uint64, kind uint16, flags uint32, items []item) []byte {
 	return page
 }
 
-// boltBucket is one bucket in the making. Its keys are added in their order.
+// boltBucket builds one bucket. Its keys must be added in ascending order.
 type boltBucket struct {
 	file   *boltFile
 	leaf   []item
 	bytes  int
-	leaves []item // that are written, as a branch names them
+	leaves []item // written leaves, as items of the branch above
 }
 
 func (t *boltBucket) add(key, value []byte) error {
@@ -103,7 +103,7 @@ func (t *boltBucket) flush() error {
 	return nil
 }
 
-// end gives the value that stands for the bucket in its parent. A small one stands there whole.
+// end returns the value that represents the bucket in its parent. A small bucket is stored inline.
 func (t *boltBucket) end() ([]byte, error) {
 	header := make([]byte, bucketSize)
 	if len(t.leaves) == 0 && t.bytes <= t.file.pageSize/8 {
@@ -135,8 +135,8 @@ func (t *boltBucket) end() ([]byte, error) {
 	return header, nil
 }
 
-// end writes the page of all buckets, whose names ascend, and the two meta pages. They say that this is that
-// transaction.
+// end writes the root page, with all buckets in ascending order of names, and the two meta pages with the given
+// transaction number.
 func (b *boltFile) end(buckets []item, transaction uint64) error {
 	root, err := b.write(leafPage, bucketElement, buckets)
 	if err != nil {
@@ -145,7 +145,7 @@ func (b *boltFile) end(buckets []item, transaction uint64) error {
 	return errors.Join(b.meta(root, transaction&^1), b.meta(root, transaction|1))
 }
 
-const noFreelist = ^uint64(0) // which pages are free is not stored
+const noFreelist = ^uint64(0) // no freelist is stored
 
 func (b *boltFile) meta(root, transaction uint64) error {
 	page := make([]byte, b.pageSize)

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forget makes the kernel forget what it has in memory of f, so that what is read next is what the disk has, and what
-// is written next is written anew. After a write that failed, ext4 has a page that looks clean and whose blocks it
-// takes for written: a later write to that page succeeds, and after a power cut there are zeros (test/disk shows it).
+// forget drops the page cache of f, so that later reads come from the disk and later writes reach it. After a failed
+// write, ext4 keeps a clean page and believes that its blocks are written: a later write to that page succeeds, and a
+// power cut then leaves zeros (test/disk shows it).
 func forget(f *os.File) error {
-	if err := f.Sync(); err != nil { // dirty pages are not forgotten
+	if err := f.Sync(); err != nil { // the kernel does not drop dirty pages
 		return fmt.Errorf("sync what was written before: %w", err)
 	}
 	for {

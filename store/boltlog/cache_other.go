@@ -4,5 +4,5 @@ package boltlog
 
 import "os"
 
-// forget cannot make the kernel forget what it has in memory of f: only Linux is asked for that.
+// forget only syncs f: dropping the page cache is implemented for Linux alone.
 func forget(f *os.File) error { return f.Sync() }

@@ -6,22 +6,23 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// chainCheck follows the chain for a reader who reads on and on. A record that was rewritten with a right checksum is
-// found before it is given to anybody, when the reader came from an earlier commit group or from the beginning of the
+// chainCheck verifies the hash chain for a reader of consecutive records. It finds a record that was rewritten with a
+// valid checksum before any caller gets it, if the reader began in an earlier commit group or at the beginning of the
 // file.
 type chainCheck struct {
 	file *logFile
-	next events.Sequence // after which record the chain value is known; 0 when it is not
+	next events.Sequence // hash is the chain value before this record; 0 when unknown
 	hash events.Hash
 }
 
-// whole says how many of the chunks are of groups that end among them. The first chunk holds the record next. The chain
-// values of these agree; otherwise there is an error, and the count is of the groups before.
+// whole returns how many of the chunks belong to commit groups that end among them with a correct chain value. The
+// first chunk holds the record next. On a wrong chain value it returns an error, and the count of chunks before that
+// group.
 func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (whole int, err error) {
 	if k.file != f || k.next != next {
 		k.file, k.next = f, 0
 		if next == f.first {
-			if hash, err := f.hashBefore(); err == nil { // else it shows elsewhere
+			if hash, err := f.hashBefore(); err == nil { // an error here is reported by another read
 				k.next, k.hash = next, hash
 			}
 		}
@@ -29,7 +30,7 @@ func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (wh
 	for i, c := range chunks {
 		r, err := c.reader()
 		if err != nil {
-			return len(chunks), nil //nolint:nilerr // who reads the records names the one that is damaged
+			return len(chunks), nil //nolint:nilerr // decoding the records reports the damaged one
 		}
 		if r.hash == nil {
 			continue
@@ -42,14 +43,14 @@ func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (wh
 	return whole, nil
 }
 
-// group follows the chain over one group, which ends with a chain value.
+// group verifies the chain over one group, which ends with the chain value stored.
 func (k *chainCheck) group(f *logFile, group []chunk, stored events.Hash) error {
 	hash, end := k.hash, events.Sequence(0)
 	for _, c := range group {
 		r, err := c.reader()
 		for err == nil && len(r.rest) > 0 {
 			var record []byte
-			if r.next < k.next || k.next == 0 { // the reader came from the middle of a block
+			if r.next < k.next || k.next == 0 { // the reader began inside a block
 				err = r.skip()
 			} else if record, _, err = r.record(); err == nil {
 				hash, err = hash.Next(record)
@@ -57,7 +58,7 @@ func (k *chainCheck) group(f *logFile, group []chunk, stored events.Hash) error 
 		}
 		if err != nil {
 			k.next = 0
-			return nil //nolint:nilerr // as above
+			return nil //nolint:nilerr // see above
 		}
 		end = r.next
 	}

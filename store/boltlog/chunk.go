@@ -10,20 +10,22 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Records are stored in chunks, so that a page holds many of them and a commit rewrites few. A chunk never spans two
-// commit groups; the last one of a group ends with the chain value after its last record.
+// Records are stored in chunks, so that a page holds many records and a commit rewrites few. A chunk never spans two
+// commit groups. The last chunk of a group ends with the chain value after its last record.
 //
 //	key:    8 bytes  sequence of the first record, big endian
-//	value:  1 byte   version; with the high bit set when the chunk ends its group
-//	        records  uvarint length, 0 for the last one, which takes the rest; 4 bytes CRC-32C; the stored form
+//	value:  1 byte   version; the high bit is set when the chunk ends its group
+//	        records  uvarint length, 0 for the last record, which takes the rest; 4 bytes CRC-32C; the stored form
 //	        32 bytes chain value, when the chunk ends its group
 const (
-	chunkVersion    = 3 // 0 is invalid: an unwritten byte must never look like a chunk. 1 and 2 were used before the first release
-	chunkEndsGroup  = 0x80
-	chunkHeader     = 1
-	chunkBytes      = 2016 // without the chain value; more only when a single record is larger. Two fill a page: see below
+	// 0 is invalid: an unwritten byte must never look like a chunk. 1 and 2 are from before the first release
+	chunkVersion   = 3
+	chunkEndsGroup = 0x80
+	chunkHeader    = 1
+	// Size without the chain value; only a chunk of a single record is larger. Two fill a page: see below
+	chunkBytes      = 2016
 	hashBytes       = len(events.Hash{})
-	maxRecordBytes  = 64 << 20 // what a length may claim; more is damage
+	maxRecordBytes  = 64 << 20 // limit of a record's claimed length; more is damage
 	sequenceKeySize = 8
 )
 
@@ -41,16 +43,16 @@ func keySequence(key []byte) (events.Sequence, error) {
 	return events.Sequence(binary.BigEndian.Uint64(key)), nil
 }
 
-// chunk is one chunk as it is stored; value is the holder's own copy.
+// chunk is a chunk in stored form. value is a copy that belongs to the holder.
 type chunk struct {
 	first events.Sequence
 	value []byte
 }
 
-// chunkWriter lays the records of one group out in chunks.
+// chunkWriter encodes the records of one group as chunks.
 type chunkWriter struct {
 	chunks []chunk
-	first  events.Sequence // of the chunk being filled, whose records these are
+	first  events.Sequence // first record of the chunk being filled
 	size   int
 	filled [][]byte
 }
@@ -66,7 +68,7 @@ func (w *chunkWriter) add(s events.Sequence, stored []byte) {
 	w.filled, w.size = append(w.filled, stored), w.size+size
 }
 
-// close finishes a chunk; with the chain value when its group ends there.
+// close finishes a chunk. end is the chain value if the chunk ends its group, else nil.
 func (w *chunkWriter) close(end []byte) {
 	v := append(make([]byte, 0, w.size+len(end)), chunkVersion)
 	if end != nil {
@@ -85,7 +87,7 @@ func (w *chunkWriter) close(end []byte) {
 	w.filled = w.filled[:0]
 }
 
-// end closes the group with the chain value after its last record, and gives its chunks.
+// end finishes the group with the chain value after its last record, and returns its chunks.
 func (w *chunkWriter) end(h events.Hash) []chunk {
 	if len(w.filled) > 0 {
 		w.close(h[:])
@@ -95,12 +97,12 @@ func (w *chunkWriter) end(h events.Hash) []chunk {
 
 var errChunk = errors.New("a chunk is malformed")
 
-// chunkReader takes a chunk apart, record by record. The chunk is plain or unpacked.
+// chunkReader decodes a chunk record by record. The chunk is plain or unpacked.
 type chunkReader struct {
-	next events.Sequence // of the record that comes next
+	next events.Sequence // sequence of the next record
 	rest []byte
-	hash *events.Hash // the chain value at the end of the chunk; nil when its group goes on
-	bare bool         // the records have no checksums of their own: that of their block held
+	hash *events.Hash // chain value at the end of the chunk; nil when its group goes on
+	bare bool         // records have no checksums: that of their block was verified
 }
 
 func (c chunk) reader() (chunkReader, error) {
@@ -129,13 +131,13 @@ func (c chunk) reader() (chunkReader, error) {
 	return r, nil
 }
 
-// skip passes over a record without looking into it.
+// skip skips the next record.
 func (r *chunkReader) skip() error {
 	_, _, err := r.cut()
 	return err
 }
 
-// cut takes the next record off the rest.
+// cut removes the next record from rest and returns it with its checksum, unverified.
 func (r *chunkReader) cut() (stored []byte, sum uint32, err error) {
 	size, n := binary.Uvarint(r.rest)
 	if n <= 0 {

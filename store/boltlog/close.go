@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Close is described by store.Log.
+// Close implements store.Log.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	first := l.queue.Close()
@@ -24,14 +24,14 @@ func (l *Log) Close() error {
 
 	l.mu.Lock()
 	l.closed = true
-	failed, losses := l.queue.Failed(), l.losses // while some are known, what tells of them stays as it is
+	failed, losses := l.queue.Failed(), l.losses // while a loss is known, its proofs must stay as they are
 	l.announce()
 	l.mu.Unlock()
 	var errs []error
 	if failed != nil {
 		errs = append(errs, failed)
 	} else if len(losses) == 0 {
-		if err := l.indexTail(); err != nil { // readers make it again
+		if err := l.indexTail(); err != nil { // a reader can rebuild the index
 			l.options.Logger.Warn("the index of the newest file is not stored", slog.Any("error", err))
 		}
 	}
@@ -44,13 +44,14 @@ func (l *Log) Close() error {
 	}
 	if errors.Join(errs...) == nil && len(losses) == 0 {
 		id, end := l.Durable()
-		if err := writeWitness(filepath.Join(l.dir, closedName), id, end); err != nil { // only a witness
+		if err := writeWitness(filepath.Join(l.dir, closedName), id, end); err != nil { // the file is only a witness
 			l.options.Logger.Warn("the end of the log is not witnessed", slog.Any("error", err))
 		}
 	}
 	return errors.Join(append(errs, unlock(l.lock))...)
 }
 
-// closedName is the file that witnesses the head while the log is closed. bbolt goes back to the commit before the last
-// when the newest meta page is damaged, as it must when a commit did not end; after a Close it must not.
+// closedName is the name of the file that records the head while the log is closed. When the newest meta page is
+// damaged, bbolt falls back to the commit before the last one. That is right after an unfinished commit and must not
+// happen after a Close.
 const closedName = "CLOSED"

@@ -13,26 +13,26 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// retryDelay is the time between attempts to get space that Room had promised.
+// retryDelay is the pause between two attempts to get space that Room had promised.
 const retryDelay = 200 * time.Millisecond
 
-// pending is a batch that is appended and not durable.
+// pending is a batch that is appended and not durable yet.
 type pending = commit.Batch[work]
 
-// work is what is to be written of a batch.
+// work is what the committer needs of a batch.
 type work struct {
 	stored [][]byte
 	first  events.Sequence
-	after  store.Head // without hash
+	after  store.Head // without the hash
 	epoch  uint64
 	term   uint64
 	file   events.Sequence
-	index  *index.Index // of that file
-	given  bool         // by AppendStored
-	hash   events.Hash  // of a given one: the chain value that its records are to give
+	index  *index.Index // index of that file
+	given  bool         // appended by AppendStored
+	hash   events.Hash  // if given: the chain value that the records must give
 }
 
-// commits runs until Close, or until a commit fails.
+// commits runs the committer until Close, or until a commit fails.
 func (l *Log) commits() {
 	defer close(l.committed)
 	l.queue.Run(&l.mu, commit.Backend[work]{Commit: l.commit, Committed: l.landed})
@@ -65,7 +65,7 @@ func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error
 	return nil
 }
 
-// headBehind gives the head that the log has behind a group.
+// headBehind returns the head of the log after the group.
 func (l *Log) headBehind(group []*pending) (after head, err error) {
 	after = l.tail.head
 	for _, b := range group {
@@ -85,7 +85,7 @@ func (l *Log) headBehind(group []*pending) (after head, err error) {
 	return after, nil
 }
 
-// before shows a group to the hook of the options.
+// before passes a group to Options.Before.
 func (l *Log) before(group []*pending, after head, offsets map[string]events.Sequence) error {
 	if l.options.Before == nil || len(group) == 0 || group[0].Work.given {
 		return nil
@@ -104,8 +104,8 @@ func (l *Log) before(group []*pending, after head, offsets map[string]events.Seq
 	return l.options.Before(g)
 }
 
-// hold makes sure of space for a group. Room has done so already, but for more than it promised, or for readers that
-// keep many pages alive; then nothing is lost by waiting, while a commit that runs out of space ends the log.
+// hold waits for space for a group. Room has already reserved it; but the group may need more than Room promised, or
+// readers may keep many pages alive. Waiting loses nothing, while a commit that runs out of space ends the log.
 func (l *Log) hold(bytes int64) error {
 	for said := false; ; {
 		l.space.Lock()
@@ -124,7 +124,7 @@ func (l *Log) hold(bytes int64) error {
 	}
 }
 
-// chunksOf are the chunks of a group's records, behind which the chain value is that.
+// chunksOf encodes a group's records. hash is the chain value after them.
 func chunksOf(group []*pending, hash events.Hash) []chunk {
 	var w chunkWriter
 	for _, b := range group {
@@ -135,7 +135,7 @@ func chunksOf(group []*pending, hash events.Hash) []chunk {
 	return w.end(hash)
 }
 
-// rotate begins the file of p and seals the one before it.
+// rotate creates the file of p and seals the file before it.
 func (l *Log) rotate(p *work) error {
 	l.space.Lock()
 	defer l.space.Unlock()
@@ -192,7 +192,7 @@ func (f *logFile) seal(close func() error) error {
 	return nil
 }
 
-// spareTail gives the file that the next rotation will use, made if need be. The caller holds space.
+// spareTail returns the file for the next rotation, and creates it when needed. The caller holds space.
 func (l *Log) spareTail() (*tail, error) {
 	if l.spare != nil {
 		return l.spare, nil

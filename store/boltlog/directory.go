@@ -17,8 +17,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// syncAbove makes the names of a directory and of those above it durable, as far up as its file system goes and this
-// process may look: whoever made them, a power cut must not take a new log away with its directory.
+// syncAbove makes the names of a directory and of its parents durable, up to the root of the file system or the first
+// one that this process may not open. Otherwise a power cut could remove a new log together with its directory.
 func syncAbove(dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -58,7 +58,7 @@ func device(dir string) (uint64, error) {
 		return 0, err
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(stat.Dev), nil //nolint:unconvert // it is signed on some systems
+		return uint64(stat.Dev), nil //nolint:unconvert // the type is signed on some systems
 	}
 	return 0, nil
 }

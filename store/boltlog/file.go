@@ -24,7 +24,7 @@ const (
 	fileSuffix     = ".db"
 	indexSuffix    = ".idx"
 	snapshotSuffix = ".snap"
-	listSuffix     = ".jobs" // package joblist writes them
+	listSuffix     = ".jobs" // written by package joblist
 	tempSuffix     = ".tmp"
 )
 
@@ -33,34 +33,34 @@ func fileName(first events.Sequence, suffix string) string {
 }
 
 // logFile is one file of the log, for readers: the tail, read through bbolt beside its writer, or a sealed file, read
-// by pages. It is safe for concurrent use.
+// page by page. It is safe for concurrent use.
 type logFile struct {
 	path  string
 	first events.Sequence
 
-	mu     sync.RWMutex // held by readers while they are in the file; taken to turn it over or close it
-	db     *bbolt.DB    // while it is the writer's tail
-	file   *os.File     // otherwise
+	mu     sync.RWMutex // readers hold it for reading; sealing, replacing and closing the file lock it
+	db     *bbolt.DB    // set while the file is the writer's tail
+	file   *os.File     // set otherwise
 	sealed *pages
-	ended  error // why it can be read no more
-	// The file is packed since it was opened. A reader who goes on may then find a chunk that begins before the record it
-	// wants.
+	ended  error // why the file can no longer be read; nil if it can
+	// replaced: the file was packed after it was opened. A reader that goes on may find a chunk that begins before the
+	// wanted record.
 	replaced atomic.Bool
-	// condemned: a Pruned record is about to name the file, which is not packed any more then. Under mu.
+	// condemned: a Pruned record is about to name the file, so it must not be packed any more. Guarded by mu.
 	condemned bool
-	// follows is the first record of the file behind this one; 0 while there is none, or where that is not known.
+	// follows is the first record of the next file; 0 when there is none or it is unknown.
 	follows atomic.Uint64
 
-	// Of files whose log may be damaged, for readers; fixed when they are opened.
-	until     events.Sequence // its last record, when it is known and another file follows; else 0
-	told      *head           // what the next file says of its head, when it cannot be read itself
-	seam      error           // what is wrong between the file before it and this one
-	disturbed func() error    // whether a process writes it while it is read; nil when none can
+	// The fields below are for readers of a log that may be damaged. They are fixed at the open.
+	until     events.Sequence // last record, if known and another file follows; else 0
+	told      *head           // the head according to the next file, when the file's own head cannot be read
+	seam      error           // the defect between the previous file and this one
+	disturbed func() error    // returns an error if a process has written the file since the open; nil when none can
 
 	indexMu    sync.Mutex
-	memory     *index.Index // of the tail, and of a sealed file until its index is stored
-	holed      error        // what memory lacks, when it was made from a file that is damaged
-	stored     *storedIndex // of a sealed file; opened at the first question
+	memory     *index.Index // index of the tail, and of a sealed file until its index is stored
+	holed      error        // what memory lacks, if it was built from a damaged file
+	stored     *storedIndex // index of a sealed file; opened at the first query
 	distrusted bool         // a block of the stored index is damaged
 }
 
@@ -83,7 +83,7 @@ func (f *logFile) openPages() error {
 	return nil
 }
 
-// end closes the file and its index for readers, who get reason from then on.
+// end closes the file and its index. Readers get reason from then on.
 func (f *logFile) end(reason error) error {
 	return errors.Join(f.endRecords(reason), f.closeIndex())
 }
@@ -101,7 +101,7 @@ func (f *logFile) endRecords(reason error) error {
 	return nil
 }
 
-// closeIndex closes the stored index. A question that comes later is refused, as the file has ended.
+// closeIndex closes the stored index. Later queries fail, because the file has ended.
 func (f *logFile) closeIndex() error {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -113,7 +113,7 @@ func (f *logFile) closeIndex() error {
 	return x.close()
 }
 
-// begin and head read what the file says of itself. They are for files that are no longer written.
+// begin returns the beginning that the file stores. The file must be sealed.
 func (f *logFile) begin() (begin, error) {
 	v, err := f.meta(beginKey)
 	if err != nil {
@@ -134,7 +134,7 @@ func (f *logFile) meta(key []byte) ([]byte, error) {
 	return t.get(key)
 }
 
-// offsets reads the consumers' offsets. It is for files that are no longer written.
+// offsets returns the consumers' offsets. The file must be sealed.
 func (f *logFile) offsets() (map[string]events.Sequence, error) {
 	t, err := f.sealed.bucket(offsetsBucket)
 	if err != nil {
@@ -151,14 +151,14 @@ func (f *logFile) offsets() (map[string]events.Sequence, error) {
 	return all, err
 }
 
-// chunkCursor walks the chunks of a file by the keys' order.
+// chunkCursor iterates over the chunks of a file in order of their keys.
 type chunkCursor interface {
 	floor(key []byte) (k, v []byte, err error)
 	next() (k, v []byte, err error)
 }
 
-// walk calls fn with a cursor over the chunks. Values are valid until fn returns, which must be soon: while it runs,
-// the writer's file grows.
+// walk calls fn with a cursor over the chunks. Values are valid until fn returns. fn must be fast: the writer's file
+// grows while it runs.
 func (f *logFile) walk(fn func(chunkCursor) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -197,9 +197,9 @@ func (c *boltCursor) next() (k, v []byte, err error) {
 	return k, v, nil
 }
 
-// chunks copies the chunks that hold the records [from, through], unpacked, as many as fit in size bytes and at least
-// one. after is the record with which the next one begins, or that behind through. On an error it gives those before it
-// too.
+// chunks returns copies of the chunks that hold the records [from, through], unpacked: as many as fit in size bytes,
+// but at least one. after is the first record of the next chunk, or through+1. With an error it also returns the chunks
+// before the bad one.
 func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, after events.Sequence, err error) {
 	after = through + 1
 	err = f.walk(func(c chunkCursor) error {
@@ -225,8 +225,8 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 	return out, after, err
 }
 
-// corrupt is the error for a record of the file that cannot be trusted. Each file stands alone, so the one behind it
-// may be whole.
+// corrupt returns the error for a record that cannot be trusted. Each file stands alone, so the error names the next
+// file, which may be intact.
 func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	err := corruptAt(f.path, at, cause)
 	next := events.Sequence(f.follows.Load())
@@ -236,7 +236,7 @@ func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	return err
 }
 
-// goesOn says where the log can be read again behind a damaged file.
+// goesOn adds to bad where the log can be read again after a damaged file.
 func goesOn(bad *store.CorruptError, next events.Sequence) {
 	bad.Next = next
 	bad.Hint += fmt.Sprintf("; those from %d on can be read: --from %d", next, next)
@@ -254,8 +254,8 @@ func corruptAt(path string, at events.Sequence, cause error) error {
 	return &store.CorruptError{Path: path, At: at, Cause: cause, Hint: hint}
 }
 
-// damaged reports whether err is about content: it is, unless reading itself failed or was ended, or another program
-// reads it.
+// damaged reports whether err is about the content of a file: not about a failed or cancelled read, nor about a log
+// that another program reads.
 func damaged(err error) bool {
 	var path *fs.PathError
 	var errno syscall.Errno

@@ -6,8 +6,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Files are those of the log, oldest first. All but the last are sealed: nothing is added to them. One whose end cannot
-// be read has none.
+// Files implements store.Filed. A file has a zero End when its end cannot be read.
 func (l *logReader) Files() ([]store.File, error) {
 	s, err := l.view()
 	if err != nil {
@@ -16,14 +15,14 @@ func (l *logReader) Files() ([]store.File, error) {
 	out := make([]store.File, len(s.files))
 	for i, f := range s.files {
 		out[i] = store.File{First: f.first, Sealed: i < len(s.files)-1}
-		if info, err := os.Lstat(f.path); err == nil { // else it was pruned a moment ago
+		if info, err := os.Lstat(f.path); err == nil { // an error: it was pruned a moment ago
 			out[i].Bytes = info.Size()
 		}
 		if !out[i].Sealed {
 			out[i].End = s.durable
 			continue
 		}
-		if end, err := f.sealedHead(); err == nil { // else whoever reads its records hears why
+		if end, err := f.sealedHead(); err == nil { // an error: a read of its records reports the cause
 			out[i].End = end.Head
 		}
 	}

@@ -7,12 +7,11 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// filter says of a hash that it was not added, for certain, or that it may have been: a Bloom filter. Of 300 that were
-// not added one may have been.
+// filter is a Bloom filter over hashes. has is always true for an added hash, and true for about one in 300 others.
 type filter []byte
 
 const (
-	filterBits   = 12 // for each hash
+	filterBits   = 12 // bits per hash
 	filterProbes = 8
 )
 
@@ -36,7 +35,7 @@ func (f filter) has(hash uint64) bool {
 
 func (f filter) bits() uint64 { return 8 * uint64(len(f)) }
 
-// streamHash and nameHash are stored, in the order of an index's entries and in its filter: they are for ever.
+// streamHash and nameHash are stored, as the order of an index's entries and in its filter. They must never change.
 func streamHash(s events.Stream) uint64 { return hashOf([]byte{byte(s.Kind)}, s.ID) }
 
 func nameHash(n index.Name) uint64 { return hashOf([]byte(n.Namespace), "\x00"+n.Name) }
@@ -48,8 +47,8 @@ func hashOf(prefix []byte, text string) uint64 {
 	return spread(h.Sum64())
 }
 
-// spread makes each bit of the result depend on every bit of x: the last step of MurmurHash3. FNV leaves the high bits
-// of short texts alike.
+// spread makes each bit of the result depend on all bits of x: the last step of MurmurHash3. FNV gives short texts
+// similar high bits.
 func spread(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd

@@ -1,5 +1,5 @@
 package boltlog
 
-// FreeBytes is what a process without privileges may still write to the file system of a directory. The error is
-// errors.ErrUnsupported where that is not known.
+// FreeBytes returns the free space of the directory's file system for a process without privileges. It returns
+// errors.ErrUnsupported on systems other than Linux.
 func FreeBytes(dir string) (int64, error) { return freeBytes(dir) }

@@ -2,9 +2,9 @@ package boltlog
 
 import "fmt"
 
-// A meta page may name a page with the list of the free ones. Files of ours name none: bbolt finds out what is free
-// when it opens them (noFreelist). But it believes a list that is named, and writes over pages that are in use if the
-// list says so. So one that is named is held against the pages in use before bbolt opens the file.
+// A meta page may name a freelist, a page that lists free pages. Our files have none (noFreelist): bbolt computes the
+// free pages at the open. But bbolt trusts a freelist that is named, and would overwrite pages in use that it lists. So
+// a named freelist is compared with the pages in use before bbolt opens the file.
 //
 //	page    as in pages.go, kind 16; count 65535: the first 8 bytes are the count
 //	        8 bytes id of each free page, ascending
@@ -13,7 +13,8 @@ const (
 	manyFree     = 1<<16 - 1
 )
 
-// checkFreelist says what is wrong with the list of free pages that the meta page names; nil when it names none.
+// checkFreelist returns an error if the freelist that the meta page names is invalid, or lists a page in use. It
+// returns nil when there is none.
 func (p *pages) checkFreelist() error {
 	if p.freelist == noFreelist {
 		return nil
@@ -30,7 +31,7 @@ func (p *pages) checkFreelist() error {
 	})
 }
 
-// freePages are those that a list names, and those that it takes itself.
+// freePages returns the pages that a freelist names, and the pages of the freelist itself.
 func (p *pages) freePages(id uint64) (map[uint64]bool, error) {
 	if id < 2 || id >= p.high {
 		return nil, pageError(id, "it is outside the %d pages of the file", p.high)
@@ -69,7 +70,7 @@ func (p *pages) freePages(id uint64) (map[uint64]bool, error) {
 	return free, nil
 }
 
-// eachPage gives each page of a tree that is in use, and those of the buckets in the tree of all buckets.
+// eachPage calls fn for each page of a tree, and of the buckets below the root tree.
 func (p *pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(id uint64) error) error {
 	if seen[id] {
 		return pageError(id, "it is in use twice")
@@ -90,7 +91,7 @@ func (p *pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(
 		case g.kind == branchPage:
 			below = g.child(i)
 		case buckets && g.isBucket(i) && len(g.value(i)) >= bucketSize:
-			below = order.Uint64(g.value(i)) // 0: its page stands in the value
+			below = order.Uint64(g.value(i)) // 0: the bucket is inline
 		}
 		if below == 0 {
 			continue

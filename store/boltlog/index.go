@@ -13,17 +13,17 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// visit is called for a record of a file, in order, with its label.
+// visit is called for each record of a file, in order, with its label.
 type visit func(l events.Label, stored []byte) error
 
-// scan walks the stored records [first of the file, last] and checks what can be checked one by one: checksums,
-// density, labels, the end mark of the last one. After the last record of a commit group it calls group, if not nil,
-// with the chain value that is stored there. Errors name the first bad record.
+// scan reads the stored records [first of the file, last] and checks each one: checksum, density, label, and the end
+// mark of the last. After the last record of a commit group it calls group, unless nil, with the stored chain value.
+// Errors name the first bad record.
 func (f *logFile) scan(last events.Sequence, fn visit, group func(events.Hash) error) error {
 	return f.scanFrom(f.first, last, fn, group)
 }
 
-// scanFrom begins with a later record.
+// scanFrom is scan from a later record.
 func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(events.Hash) error) error {
 	ended := true
 	for next := from; next <= last; {
@@ -53,14 +53,14 @@ func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(even
 	return nil
 }
 
-// chunkEnd says what ends with a chunk.
+// chunkEnd tells whether a batch or a group ends with a chunk.
 type chunkEnd struct {
 	batch bool
 	group *events.Hash
 }
 
-// scan walks the records of a chunk and moves *next behind each. The first record must be *next; with within it may be
-// before that.
+// scan reads the records of a chunk and moves *next after each. The first record must be *next; with within it may be
+// an earlier one.
 func (c chunk) scan(next *events.Sequence, within bool, fn visit) (chunkEnd, error) {
 	reader, err := c.reader()
 	if err != nil {
@@ -95,14 +95,14 @@ func (c chunk) scan(next *events.Sequence, within bool, fn visit) (chunkEnd, err
 	}
 }
 
-// buildIndex makes the index of the file's records through last; with an error, of those before it. It goes on from the
-// index that is stored, if that is of fewer records.
+// buildIndex returns the index of the file's records through last. With an error, the index covers the records before
+// the bad one. It extends the stored index if that covers fewer records.
 func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 	x, from := f.indexed(last)
 	return x, f.scanFrom(from, last, func(l events.Label, stored []byte) error { return indexRecord(x, l, stored) }, nil)
 }
 
-// indexRecord adds a record. It reads only the fields that an index holds.
+// indexRecord adds a record to x. It decodes only the fields that an index holds.
 func indexRecord(x *index.Index, l events.Label, stored []byte) error {
 	if index.SeesNew(l.Kind) {
 		r, err := decode(stored, l.Sequence)
@@ -123,7 +123,7 @@ func indexRecord(x *index.Index, l events.Label, stored []byte) error {
 	return nil
 }
 
-// run gives the stream's records of this file in [from, through].
+// run returns the stream's records of this file in [from, through].
 func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index.Run, err error) {
 	err = f.ask(
 		func(x *index.Index) { run = x.Run(s, from, through) },
@@ -135,7 +135,7 @@ func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index
 	return run, err
 }
 
-// namedStreams gives the streams that bore a name in this file, oldest first.
+// namedStreams returns the streams that had the name in this file, oldest first.
 func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []index.NamedStream, err error) {
 	err = f.ask(
 		func(x *index.Index) { all = x.Bearers(name, through) },
@@ -146,8 +146,7 @@ func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []
 	return all, err
 }
 
-// ask asks one of the two forms of the index. A stored one that is missing, damaged or another file's is replaced by
-// one made from the records.
+// ask queries the index, in memory or stored. It rebuilds a stored index that is missing, damaged or of another file.
 func (f *logFile) ask(memory func(*index.Index), stored func(*storedIndex) error) error {
 	for {
 		inMemory, onDisk, err := f.lookup()
@@ -192,20 +191,18 @@ func (f *logFile) lookup() (*index.Index, *storedIndex, error) {
 	return f.memory, nil, nil
 }
 
-// hole says from where on the index lacks what the file may hold, because it was made from a file that is damaged; nil
-// when it lacks nothing.
+// hole returns an error that tells what the index may lack, if it was built from a damaged file; else nil.
 func (f *logFile) hole() error {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	return f.holed
 }
 
-// Holes says what is wrong with sealed files that are known to be damaged, because no index can be made of all their
-// records.
+// Holes implements store.Filed. It returns the sealed files whose index could not be built from all their records.
 func (l *logReader) Holes() (all []error) {
 	s, err := l.view()
 	if err != nil {
-		return nil // it is closed
+		return nil // the log is closed
 	}
 	for _, f := range s.files {
 		if hole := f.hole(); hole != nil {
@@ -215,7 +212,7 @@ func (l *logReader) Holes() (all []error) {
 	return all
 }
 
-// sealedHead is the head of a file that is no longer written.
+// sealedHead returns the head of a sealed file.
 func (f *logFile) sealedHead() (head, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -229,7 +226,7 @@ func (f *logFile) sealedHead() (head, error) {
 	return end, nil
 }
 
-// distrust stops using a stored index after one of its blocks could not be read.
+// distrust stops the use of a stored index after a read of one of its blocks failed.
 func (f *logFile) distrust(x *storedIndex) {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -243,8 +240,8 @@ func (f *logFile) indexPath() string {
 	return filepath.Join(filepath.Dir(f.path), fileName(f.first, indexSuffix))
 }
 
-// hasStoredIndex reports whether the index of a sealed file is there, and is of this file. Whether its blocks are good
-// shows when they are read.
+// hasStoredIndex reports whether a stored index exists that belongs to this sealed file. Its blocks are checked only
+// when they are read.
 func (f *logFile) hasStoredIndex() bool {
 	end, err := f.sealedHead()
 	if err != nil {
@@ -260,8 +257,8 @@ func (f *logFile) hasStoredIndex() bool {
 	return f.stored != nil
 }
 
-// storeIndex writes the index of a sealed file beside it, and frees the one in memory. Before is the file before it;
-// nil when there is none.
+// storeIndex writes the index of a sealed file beside it, and frees the index in memory. before is the previous file;
+// nil for none.
 func (f *logFile) storeIndex(before *logFile) error {
 	memory, _, err := f.lookup()
 	if err == nil {
@@ -284,14 +281,14 @@ func (f *logFile) storeIndex(before *logFile) error {
 	return err
 }
 
-// writeIndex writes the index of the file's records through that head.
+// writeIndex writes the index of the file's records through the head end.
 func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFile) error {
 	youngest := memory.Youngest()
 	switch {
 	case before != nil:
 		youngest = max(youngest, before.youngestThrough())
 	case f.first > 1:
-		youngest = anyAge // files before it were pruned
+		youngest = anyAge // earlier files were pruned
 	}
 	if err := writeFile(f.indexPath(), encodeIndex(memory, end, youngest)); err != nil {
 		return fmt.Errorf("store the index of %s: %w", f.path, err)
@@ -299,8 +296,8 @@ func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFil
 	return nil
 }
 
-// indexTail stores the index of the tail at a stop, for readers of a log that no process writes. One of the same file
-// with more records replaces it later.
+// indexTail stores the index of the tail at a stop, for readers of a closed log. An index with more records replaces it
+// later.
 func (l *Log) indexTail() error {
 	var before *logFile
 	n := len(l.files)
@@ -314,11 +311,11 @@ func (l *Log) indexTail() error {
 	return f.writeIndex(f.memory, l.durable, before)
 }
 
-// anyAge stands for what is not known: an object of any age may be in the file.
+// anyAge means unknown: an object of any age may be in the file.
 const anyAge = events.Time(math.MaxInt64)
 
-// youngestThrough is when the youngest object was created that a sealed file or any before it has seen, also those that
-// were pruned; anyAge when that is not known.
+// youngestThrough returns the latest creation time of any object that this sealed file, or any earlier file, has seen,
+// including pruned files. It returns anyAge when that is unknown.
 func (f *logFile) youngestThrough() events.Time {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -328,8 +325,8 @@ func (f *logFile) youngestThrough() events.Time {
 	return f.stored.youngest
 }
 
-// writeFile puts a whole file in place, durably: after a crash there is the old one, the new one or, if there was no
-// old one, none.
+// writeFile atomically and durably replaces the file at path. After a crash the file is the old one, the new one or, if
+// there was no old one, absent.
 func writeFile(path string, content []byte) error {
 	temp := path + tempSuffix
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -349,15 +346,15 @@ func writeFile(path string, content []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// indexSealed stores the index of a sealed file. Without it the index is made again when it is needed.
+// indexSealed stores the index of a sealed file. If that fails, the index is rebuilt when it is needed.
 func (l *Log) indexSealed(f, before *logFile) {
 	if err := f.storeIndex(before); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrPruned) {
 		l.options.Logger.Warn("the index of a sealed file is not stored", slog.String("file", f.path), slog.Any("error", err))
 	}
 }
 
-// indexAll stores the indexes that sealed files lack, in their order: each says how young its objects are and those
-// before it.
+// indexAll stores the missing indexes of sealed files in order, because each index holds the youngest object of all
+// files through its own.
 func (l *Log) indexAll(files []*logFile) {
 	l.indexing.Lock()
 	defer l.indexing.Unlock()

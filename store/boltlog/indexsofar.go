@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// indexEvery is after how many records the index of the tail is stored as it is then: after a crash, readers look at so
-// many headers at most to complete it.
+// indexEvery is the number of records after which the index of the tail is stored again. After a crash a reader scans
+// at most about 262,144 headers to complete the index.
 const indexEvery = 256 << 10
 
 // indexSoFar stores the index of the tail as of the durable head.
@@ -19,15 +19,15 @@ func (l *Log) indexSoFar() {
 	f, end := l.files[len(l.files)-1], l.durable
 	l.mu.Unlock()
 	if end.Sequence < f.first {
-		return // it has just begun
+		return // the file has just begun
 	}
 	if err := writeFile(f.indexPath(), encodeIndex(f.memory, end, f.memory.Youngest())); err != nil {
 		l.options.Logger.Warn("the index of the newest file is not stored", slog.String("file", f.path), slog.Any("error", err))
 	}
 }
 
-// indexed is the index that was stored of the file when it had fewer records, and the first record that it lacks; an
-// empty one when there is none, or it cannot be believed.
+// indexed returns the stored index of the file, which may cover fewer records than the file has, and the first record
+// that it lacks. It returns an empty index when there is none, or none that matches the file.
 func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) {
 	none := index.New(f.first)
 	had := indexEnd(f.indexPath())
@@ -41,7 +41,7 @@ func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) 
 	if err != nil {
 		return none, f.first
 	}
-	defer func() { _ = stored.close() }() // it was only read
+	defer func() { _ = stored.close() }() // the file was only read
 	x := index.New(f.first)
 	if stored.load(x) != nil {
 		return none, f.first

@@ -12,12 +12,12 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// keyName is the file with the log's key: 32 random bytes. A copy of the log without it can be read, verified and
-// replayed; a controller that runs on one makes a new key.
+// keyName is the name of the file with the log's key: 32 random bytes. A copy of the log without it can be read,
+// verified and replayed; a controller that runs on such a copy creates a new key.
 const keyName = "KEY"
 
-// Key is the log's key. One that is missing is made, or is that of the options, and is durable when Key returns: made
-// says so. The error is store.ErrOtherKey of a log that has another key than the options say.
+// Key implements store.Opened. If the log has no key, Key creates a random one, or takes the one of the options; the
+// key is durable when Key returns. It returns store.ErrOtherKey if the log's key differs from that of the options.
 func (l *Log) Key() (key events.Key, made bool, err error) {
 	wanted := l.options.Key
 	switch key, err = ReadKey(l.dir); {
@@ -37,8 +37,8 @@ func (l *Log) Key() (key events.Key, made bool, err error) {
 	return key, true, nil
 }
 
-// ReadKey is the key of the log in that directory; the error is fs.ErrNotExist when it has none. One that anybody may
-// read is refused: a kubelet may open it to the group of the pod's volumes, but to no other user.
+// ReadKey returns the key of the log in the directory; fs.ErrNotExist when it has none. It refuses a key file that
+// other users may read. Group access is allowed, because a kubelet may give the files of a volume to the pod's group.
 func ReadKey(dir string) (key events.Key, err error) {
 	path := filepath.Join(dir, keyName)
 	f, err := regular.Open(path)

@@ -4,8 +4,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// readable says so when a file needs a newer program than this one. What its form is was said when it was opened; this
-// is about what stands in it.
+// readable returns events.ErrNewer when the content of a file needs a newer program than this one. The file format was
+// checked at the open.
 func (l *Log) readable() error {
 	needs, err := l.needs()
 	if err != nil {
@@ -14,12 +14,12 @@ func (l *Log) readable() error {
 	return needs.check(l.options.Reader)
 }
 
-// needs is the least reader of all files together.
+// needs returns the least reader version of all files together.
 func (l *logReader) needs() (least, error) {
 	var all least
 	for _, f := range l.files {
 		if f.ended != nil {
-			continue // it cannot be read, and that is said
+			continue // the file cannot be read; another error reports that
 		}
 		b, err := f.begin()
 		if err != nil {
@@ -32,12 +32,12 @@ func (l *logReader) needs() (least, error) {
 	return all, nil
 }
 
-// Readable says so when a program of that version cannot read the log: the error is ErrNewer. Only the numbers that are
-// given are compared. Whoever folds records asks before it does.
+// Readable returns events.ErrNewer when a program of version own cannot read the log. It compares only the numbers that
+// are set. A program calls it before it folds records.
 func (l *ReadOnly) Readable(own events.ReaderVersion) error {
 	needs, err := l.needs()
 	if err != nil {
-		return nil //nolint:nilerr // it is damaged, and that is said elsewhere
+		return nil //nolint:nilerr // the damage is reported elsewhere
 	}
 	return needs.check(own)
 }

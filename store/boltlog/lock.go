@@ -15,13 +15,13 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// lockName is the file whose flock is the fence. It is separate from the data, whose files turn over, and it is never
-// renamed or deleted, because a flock belongs to the inode. While a writer holds it, it says who that is: pid, a space,
-// command line.
+// lockName is the name of the file with the flock that fences writers. It is never renamed or deleted, because a flock
+// belongs to the inode; so it cannot be a data file. While a writer holds it, its content names the process: pid, a
+// space, command line.
 const lockName = "LOCK"
 
-// lock takes the lock of a directory, to write there. The error is ErrHeld when another process has it. One that only
-// looks whether it is held has it for an instant, so it is tried for a while.
+// lock takes the exclusive lock of a directory for a writer. It returns ErrHeld when another process has it. Readers
+// take the lock for an instant to test it (written), so lock retries for lockPatience.
 func lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -38,7 +38,7 @@ func lock(dir string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	said := fmt.Sprintf("%d %s\n", os.Getpid(), strings.Join(os.Args, " "))
-	// On a full disk it says nothing: a log that is there can be opened all the same.
+	// On a full disk the file stays empty: an existing log can be opened all the same.
 	if err := errors.Join(f.Truncate(0), writeAt(f, said)); err != nil && !noSpace(err) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), f.Close())
 	}
@@ -47,7 +47,7 @@ func lock(dir string) (*os.File, error) {
 
 const lockPatience = 200 * time.Millisecond
 
-// flock takes the lock, exclusive or shared, if no other process holds it against that.
+// flock takes the lock, exclusive or shared. It does not block, and returns ErrHeld when another process prevents it.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
@@ -63,11 +63,11 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// written says who writes the log in that directory now: ErrHeld when a process does, nil when none does.
+// written returns ErrHeld when a process writes the log in the directory, and nil when none does.
 func written(dir string) error {
 	f, err := regular.Open(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
-		return nil // a writer makes it before anything else, and does not start on one that is no file
+		return nil // a writer creates LOCK first, and does not start when LOCK is not a regular file
 	}
 	if err != nil {
 		return fmt.Errorf("open the lock of the log: %w", err)
@@ -80,8 +80,8 @@ func writeAt(f *os.File, s string) error {
 	return err
 }
 
-// holder says who holds the lock, as far as the file tells. A holder that only reads does not write its name, so one
-// that is no longer alive is not believed.
+// holder returns an ErrHeld that names the process in the lock file. A holder that only reads does not write its name,
+// so holder ignores a process that is no longer alive.
 func holder(f *os.File) error {
 	held := &store.HeldError{Path: f.Name()}
 	b := make([]byte, 1024)
@@ -93,13 +93,13 @@ func holder(f *os.File) error {
 	return held
 }
 
-// unlock gives the lock back and takes the name off it.
+// unlock clears the content of the lock file and releases the lock.
 func unlock(f *os.File) error {
 	return errors.Join(f.Truncate(0), release(f))
 }
 
-// release gives a lock back before it closes the file: a child that this process is just starting has the file, too,
-// until it executes its program, and would keep the lock so long.
+// release releases a lock before it closes the file. A child process that is just being started inherits the file until
+// it executes its program, and would otherwise keep the lock.
 func release(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }

@@ -7,13 +7,12 @@ import (
 	"syscall"
 )
 
-// bootFile is where Linux says which boot of the machine this is.
+// bootFile is the file in which Linux gives the ID of the current boot.
 const bootFile = "/proc/sys/kernel/random/boot_id"
 
-// LockID names the LOCK file that this process holds, as BOOT/DEVICE/INODE: which boot of the machine, and which file
-// on it. Two logs with the same one have the same file, so whoever holds it knows that no other process does. A copy of
-// the directory, or the same directory after a reboot or on another machine, has another one. Empty when it cannot be
-// told.
+// LockID implements store.Opened. It names the LOCK file that this process holds as BOOT/DEVICE/INODE: the boot ID of
+// the machine, and the file on it. A copy of the directory has another LockID, and so has the same directory after a
+// reboot or on another machine. It is empty when it cannot be determined, for example on systems other than Linux.
 func (l *Log) LockID() string {
 	boot, err := os.ReadFile(bootFile)
 	if err != nil {

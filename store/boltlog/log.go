@@ -14,62 +14,63 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// Log is an open log, with its writer's side. Make it with Open.
+// Log is an open log with its writer. Use Open to create one.
 type Log struct {
 	*logReader
 	options store.Options
 	effects effects
 	lock    *os.File
 
-	// The writer's own, like the methods that use them.
-	term       uint64          // of this process; no record is of a later one
-	said       uint64          // the newest term of a TermStarted that was appended
+	// The fields below belong to the writer, like the methods that use them.
+	term       uint64          // term of this process; no record has a later one
+	said       uint64          // term of the newest TermStarted that was appended
 	appended   events.Sequence // Invariant: durable <= appended
 	filling                    // the file that the next batch goes into
-	filled     filling         // the file before it; zero when it was full before this process opened the log
+	filled     filling         // the file before it; zero when that was full before this process opened the log
 	states     atomic.Int64    // bytes of states in the file before
-	space      sync.Mutex      // guards the two below and what they hold ahead; taken before logReader.mu
-	tail       *tail           // the committer's, who also needs space to replace it
-	spare      *tail           // the next file, made ahead; nil when there is none
-	background sync.WaitGroup  // what ends by itself, or with the log: indexes of sealed files, packing
-	witness    sync.WaitGroup  // noteHeads
-	noting     sync.Mutex      // held while HEAD is written; taken before logReader.mu
-	indexing   sync.Mutex      // held while an index of a sealed file is made: each goes on from the one before
+	space      sync.Mutex      // guards tail, spare and their reserved space; locked before logReader.mu
+	tail       *tail           // belongs to the committer; replaced only with space held
+	spare      *tail           // the next file, created ahead; nil when there is none
+	background sync.WaitGroup  // goroutines that end by themselves or with the log: index of sealed files, packing
+	witness    sync.WaitGroup  // the goroutine of noteHeads
+	noting     sync.Mutex      // held while HEAD is written; locked before logReader.mu
+	indexing   sync.Mutex      // held while an index of a sealed file is built: each one extends the one before
 
 	pruning sync.Mutex               // held while files are deleted
-	leaving []leavingFile            // pruned, and not removed yet, oldest first. Under pruning
-	notedAt events.Sequence          // the Pruned record that the note of them names; 0 for no note. Under pruning
+	leaving []leavingFile            // pruned files that are not removed yet, oldest first. Guarded by pruning
+	notedAt events.Sequence          // the record that PRUNING names; 0 without that file. Guarded by pruning
 	packing sync.Mutex               // held by Pack
-	packed  map[events.Sequence]bool // files that are packed or never will be. Under packing
+	packed  map[events.Sequence]bool // files that are packed or never will be. Guarded by packing
 
-	// Under logReader.mu.
+	// The fields below are guarded by logReader.mu.
 	queue     *commit.Queue[work]
 	offsets   map[string]events.Sequence
-	losses    []events.Loss   // records that the log had; until GoOn
-	cut       events.Sequence // the furthest that a Pruned record says, and that record
+	losses    []events.Loss   // records that the log once had; nil after GoOn
+	cut       events.Sequence // the highest First of all Pruned records, and the sequence of that record
 	cutAt     events.Sequence
 	tailFirst events.Sequence // the file of the last commit, and its bytes in use after it
 	tailBytes int64
-	indexedTo events.Sequence // the index of the tail was stored as of this record, or about
+	indexedTo events.Sequence // about how far the stored index of the tail reaches
 
-	asked  sync.Once // of the first Damage
-	unsaid error     // that the log begins with a later record than 1, and does not say why
+	asked  sync.Once // for the first call of Damage
+	unsaid error     // the error that records before the first file are missing without a Pruned record
 
 	committed chan struct{} // closed when the committer has ended
 }
 
-// filling is the writer's account of one file.
+// filling tracks what the writer has put into one file.
 type filling struct {
-	nextFile  events.Sequence // its first record
+	nextFile  events.Sequence // first record of the file
 	nextIndex *index.Index
-	nextBytes int64 // appended to it
+	nextBytes int64 // bytes appended to the file
 	filing    store.Filing
-	began     events.Time // the time of its first record; 0 before
+	began     events.Time // time of the first record; 0 before it
 }
 
 var _ store.Log = (*Log)(nil)
 
-// Damage is described by store.Opened. What else could be wrong with the seams of the log keeps it from being opened.
+// Damage implements store.Opened. It reports missing first records only: Open refuses a log with any other defect
+// between its files.
 func (l *Log) Damage() []error {
 	l.asked.Do(func() {
 		if s, err := l.view(); err == nil && s.files[0].first > 1 {
@@ -82,13 +83,13 @@ func (l *Log) Damage() []error {
 	return []error{l.unsaid}
 }
 
-// Term is described by store.Log.
+// Term implements store.Log.
 func (l *Log) Term() uint64 { return l.term }
 
-// NextFile is described by store.Log.
+// NextFile implements store.Log.
 func (l *Log) NextFile() events.Sequence { return l.nextFile }
 
-// Append is described by store.Log. A batch that breaks the contract fails the log.
+// Append implements store.Log. A batch that breaks the contract fails the log.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	p := commit.NewBatch[work]()
 	p.Work = work{first: b.First(), file: l.nextFile, index: l.nextIndex}
@@ -100,7 +101,7 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	return l.push(p, b, identity, soon, err)
 }
 
-// push puts a batch into the queue, unless err says that it breaks the contract.
+// push enqueues a batch. If err is not nil, it fails the log instead.
 func (l *Log) push(p *pending, b events.Batch, identity events.Identity, soon bool, err error) store.Commit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +126,7 @@ func (l *Log) push(p *pending, b events.Batch, identity events.Identity, soon bo
 	return p
 }
 
-// encode brings the records into stored form, and indexes them; readers clip the index to what is durable.
+// encode encodes and indexes the records. Readers clip the index to the durable records.
 func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (events.Identity, error) {
 	arena := make([]byte, 0, 256*len(b.Records)) // about enough
 	bytes := int64(0)
@@ -135,7 +136,7 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 		if arena, err = events.AppendRecord(arena, &b.Records[i]); err != nil {
 			return identity, err
 		}
-		stored := arena[start:len(arena):len(arena)] // an arena that is moved later leaves this part as it is
+		stored := arena[start:len(arena):len(arena)] // growing the arena later does not change this part
 		if identity, err = l.admit(p, &b.Records[i], stored, identity); err != nil {
 			return identity, err
 		}
@@ -145,7 +146,7 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 	return identity, nil
 }
 
-// admit takes a record with its stored form, and says which identity the log has behind it.
+// admit checks a record, adds it to the batch, and returns the identity of the log after it.
 func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events.Identity) (events.Identity, error) {
 	if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
 		return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d",
@@ -158,7 +159,7 @@ func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events
 	if err != nil {
 		return identity, err
 	}
-	if f, ok := r.Facts.(*events.TermStarted); ok { // a later one when it is of another log
+	if f, ok := r.Facts.(*events.TermStarted); ok { // a later term occurs when records of another log are written
 		l.term, l.said = max(l.term, f.Term), max(l.said, f.Term)
 	}
 	l.nextIndex.AddRecord(r)
@@ -167,10 +168,10 @@ func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events
 	return identity, nil
 }
 
-// turnOver decides whether the next batch begins another file. Behind a given batch the next one says it. The caller
-// holds mu.
+// turnOver decides whether the next batch begins another file. After a batch of AppendStored, the next such batch
+// decides. The caller holds mu.
 func (l *Log) turnOver(p *pending) {
-	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // about what it takes in pages
+	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // approximate size in pages
 	if p.Work.given {
 		return
 	}
@@ -183,7 +184,7 @@ func (l *Log) turnOver(p *pending) {
 	}
 }
 
-// goOn sets what the writer goes on with: behind end, which is the last record of the file f or of the one before it.
+// goOn initializes the writer to append after end, the last record of the file f or of the file before it.
 func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.appended, l.nextFile, l.nextIndex, l.filing = end.Sequence, f.first, x, said.filing
 	l.cut, l.cutAt = said.cut, said.cutAt
@@ -192,7 +193,7 @@ func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
 	if end.Sequence >= f.first {
 		first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{})
-		if err == nil { // else it was damaged a moment ago
+		if err == nil { // an error: it was damaged a moment ago
 			l.began = first.Time
 		}
 	}
@@ -201,7 +202,7 @@ func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	}
 }
 
-// full reports whether another file is to follow one of that size, at that time.
+// full reports whether a file of this size should be followed by another one at the time now.
 func (l *Log) full(size int64, now events.Time) bool {
 	o := &l.options
 	old := o.RotateAfter > 0 && l.began != 0 && now.Sub(l.began) >= o.RotateAfter && !l.filing.Open()
@@ -214,7 +215,7 @@ func (l *Log) beginFile(first events.Sequence) {
 	l.filled, l.filling = l.filling, filling{nextFile: first, nextIndex: index.New(first)}
 }
 
-// Wait is described by store.Log.
+// Wait implements store.Log.
 func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	for {
 		l.mu.Lock()
@@ -238,7 +239,7 @@ func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence,
 	}
 }
 
-// Offset is described by store.Log.
+// Offset implements store.Log.
 func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -248,7 +249,7 @@ func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	return l.offsets[consumer], nil
 }
 
-// SetOffset is described by store.Log.
+// SetOffset implements store.Log.
 func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,42 +15,43 @@ import (
 // The buckets of a file, and the keys in metaBucket.
 var (
 	logBucket     = []byte("log")     // sequence → chunk
-	metaBucket    = []byte("meta")    // the two keys below
+	metaBucket    = []byte("meta")    // beginKey and headKey
 	offsetsBucket = []byte("offsets") // consumer → sequence, sealed
 
-	beginKey = []byte("begin") // fixed when the file is made
+	beginKey = []byte("begin") // written when the file is created
 	headKey  = []byte("head")  // rewritten by every commit
 )
 
 const metaVersion = 1 // 0 is invalid
 
-// beginVersion is that of the beginning of a file and of a snapshot. These begin with the least reader, in a form that
-// is for ever: so a program that does not know the rest still says what is needed. Versions 1 and 2 are of programs of
-// before the first release, whose least readers count otherwise.
+// beginVersion is the version of the beginning of a file and of a snapshot. Both begin with the least reader version,
+// in a form that never changes. So a program that does not know the rest can still name the version that is needed.
+// Versions 1 and 2 are from before the first release, with another numbering of reader versions.
 //
 //	1 byte  version, then uvarint length and that many bytes:
-//	        uvarint format, rules, fold; text program, text writer; what follows is of newer programs
-//	…       the rest, whose form is that of the version; CRC-32C of all
+//	        uvarint format, rules, fold; text program, text writer; newer programs may append fields
+//	…       the rest, in the form of the version; CRC-32C of all bytes
 const beginVersion = 3
 
-// least is what a file needs of the program that reads it, and who wrote that.
+// least is the least version of a reader of a file, and the program that wrote it.
 type least struct {
 	events.ReaderVersion
 	writer string
 }
 
-// begin says where a file starts: what a reader must know that has only this file.
+// begin is the beginning of a file: what a reader needs that has only this file.
 type begin struct {
-	identity events.Identity // when the file was made
-	first    events.Sequence // of the file
-	before   store.Head      // the head of the log before it
-	least    least           // raised by each program that writes to the file and needs more
+	identity events.Identity // identity when the file was created
+	first    events.Sequence // first record of the file
+	before   store.Head      // head of the log before the file
+	least    least           // raised by each writer that needs more
 }
 
-// head is the end of a file, and the fence: a commit that finds another value than it wrote is not the only writer.
+// head is the end of a file. It is also the fence: a commit that finds another value than it wrote has met another
+// writer.
 type head struct {
 	store.Head
-	term  uint64 // counts the opens for writing
+	term  uint64 // number of opens for writing
 	epoch uint64
 }
 
@@ -113,12 +114,12 @@ func appendHead(v []byte, h store.Head) []byte {
 	return append(v, h.Hash[:]...)
 }
 
-// seal appends the CRC-32C of v.
+// seal returns v with its CRC-32C appended.
 func seal(v []byte) []byte {
 	return binary.LittleEndian.AppendUint32(v, crc32.Checksum(v, castagnoli))
 }
 
-// fields reads a sealed value field by field; what does not parse is remembered, and end reports it.
+// fields decodes a sealed value field by field. It remembers the first error, and end returns it.
 type fields struct {
 	rest []byte
 	bad  bool
@@ -134,7 +135,7 @@ func newFieldsOf(version byte, sealed []byte) (*fields, error) {
 	return d, err
 }
 
-// unseal checks the checksum and gives the version and what follows it.
+// unseal verifies the checksum, and returns the version and a decoder of the rest.
 func unseal(sealed []byte) (d *fields, version byte, err error) {
 	n := len(sealed) - crc32.Size
 	switch {
@@ -146,8 +147,8 @@ func unseal(sealed []byte) (d *fields, version byte, err error) {
 	return &fields{rest: sealed[1:n]}, sealed[0], nil
 }
 
-// newBeginning reads the least reader of a file or of a snapshot. The error is ErrNewer when this program's format is
-// not enough, whatever the version of the rest, and ErrBefore when the least reader is one of before the first release.
+// newBeginning decodes the least reader version of a file or of a snapshot. It returns ErrNewer when this program's
+// format is too old, whatever the version of the rest, and ErrBefore when the file is from before the first release.
 func newBeginning(sealed []byte) (*fields, least, error) {
 	d, version, err := unseal(sealed)
 	if err != nil {
@@ -166,7 +167,7 @@ func newBeginning(sealed []byte) (*fields, least, error) {
 	return d, needs, nil
 }
 
-// check says so when a program of that version, which has our format, cannot read what needs l.
+// check returns ErrNewer when a program of version own, with our format, cannot read what needs l.
 func (l least) check(own events.ReaderVersion) error {
 	own.Format = cmp.Or(own.Format, events.Format)
 	if own.Reads(l.ReaderVersion) {
@@ -199,7 +200,7 @@ func (d *fields) varint() int64 {
 	return v * int64(d.take(n))
 }
 
-// take consumes n bytes and returns 1, or returns 0 when n bytes are not there.
+// take consumes n bytes and returns 1, or returns 0 when fewer are left.
 func (d *fields) take(n int) int {
 	if d.bad || n <= 0 || n > len(d.rest) {
 		d.bad = true

@@ -18,9 +18,9 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Open opens the log in that directory to write to it, and makes both if they do not exist. The error is ErrHeld when
-// another process has it open, ErrForeign when it is not the log asked for, ErrCorrupt when it is damaged, ErrNoRoom
-// when the disk is so full that it cannot be opened; then it can be asked again later.
+// Open opens the log in the directory for writing. It creates both if they do not exist. Errors: ErrHeld when another
+// process writes the log; ErrForeign when it is not the log that options name; ErrCorrupt when it is damaged; ErrNoRoom
+// when the disk is too full to open it, in which case the caller may try again later.
 func Open(dir string, options store.Options) (*Log, error) {
 	log, err := open(dir, options, system)
 	if noSpace(err) && !errors.Is(err, store.ErrNoRoom) {
@@ -29,7 +29,7 @@ func Open(dir string, options store.Options) (*Log, error) {
 	return log, err
 }
 
-// Exists reports whether there is a log in that directory, which need not exist.
+// Exists reports whether the directory contains a log. The directory need not exist.
 func Exists(dir string) (bool, error) {
 	firsts, err := listFiles(dir, fileSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,7 +38,7 @@ func Exists(dir string) (bool, error) {
 	return len(firsts) > 0, err
 }
 
-// listFiles gives the sequences of the files in dir that have that suffix, ascending.
+// listFiles returns the sequences in the names of dir's files with the suffix, ascending.
 func listFiles(dir, suffix string) ([]events.Sequence, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -79,19 +79,20 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 		l.release(err)
 		return nil, fmt.Errorf("open log %s: %w", dir, errors.Join(err, unlock(held)))
 	}
-	go l.commits() // Close ends it
+	go l.commits() // ends with Close
 	return l, nil
 }
 
-// restoringName is a file that stands in a directory from the beginning of a restore to its end. What stands beside it
-// may look like a whole log that ends early, so nothing opens it.
+// restoringName is the name of a file that exists in a directory during a restore. The files beside it may look like a
+// whole log that ends early, so no function opens them.
 const restoringName = "RESTORING"
 
 // ErrRestoring: a restore into the directory has not ended, or not all files of another replica have come.
 var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from; " +
 	"a replica is filled by the controller, with --replicate")
 
-// restored says so when a directory is being filled.
+
+// restored returns an error when the directory is still being filled: ErrRestoring or ErrUnfilled.
 func restored(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, restoringName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,8 +104,8 @@ func restored(dir string) error {
 	return fmt.Errorf("%s: %w", dir, ErrRestoring)
 }
 
-// oneCommit reports whether two batches can go into one commit: it writes to one file, and the hook is shown all of it
-// or nothing.
+// oneCommit reports whether two batches may share a commit. A commit writes to one file, and Options.Before must see
+// all of it or none.
 func oneCommit(a, b *work) bool { return a.file == b.file && a.given == b.given }
 
 // release closes what was opened so far.
@@ -119,7 +120,8 @@ func (l *Log) release(reason error) {
 	}
 }
 
-// load opens the log in three steps: which log it is, whether it lost something, and its end, where it goes on.
+// load opens the log in three steps: open and identify the files, look for lost records, and prepare the end for
+// appends.
 func (l *Log) load() error {
 	end, err := l.openAll()
 	if err != nil {
@@ -131,7 +133,7 @@ func (l *Log) load() error {
 	return l.goFrom(end)
 }
 
-// openAll opens the files, of which a new log gets its first, and says with which head they end.
+// openAll opens the files and returns the head at their end. It creates the first file of a new log.
 func (l *Log) openAll() (end head, err error) {
 	if err := tidy(l.dir); err != nil {
 		return end, err
@@ -160,8 +162,8 @@ func (l *Log) openAll() (end head, err error) {
 	return end, l.identify(end)
 }
 
-// lookBack finds out whether records are lost, by what lies beside the files, and removes what of that belongs to no
-// record.
+// lookBack looks for lost records, by the files beside the log. If none are lost, it removes snapshots and indexes that
+// belong to no file.
 func (l *Log) lookBack(end head) error {
 	tail := l.files[len(l.files)-1]
 	offsets, err := tail.offsets()
@@ -169,13 +171,14 @@ func (l *Log) lookBack(end head) error {
 		return tail.corrupt(tail.first, err)
 	}
 	l.durableEpoch = end.epoch
-	if err := l.lostRecords(tail.first, end.Head, offsets); err != nil || len(l.losses) > 0 { // then tidying is for GoOn
+	// After a loss, GoOn removes them
+	if err := l.lostRecords(tail.first, end.Head, offsets); err != nil || len(l.losses) > 0 {
 		return err
 	}
 	return errors.Join(tidySnapshots(l.dir, l.identity, end.Head), tidyIndexes(l.dir))
 }
 
-// goFrom makes the log ready for appends behind its end.
+// goFrom prepares the log for appends after end.
 func (l *Log) goFrom(end head) error {
 	if err := l.openTail(end); err != nil {
 		return err
@@ -185,14 +188,14 @@ func (l *Log) goFrom(end head) error {
 			return err
 		}
 	}
-	sealed := l.files[:len(l.files)-1] // of now: a commit may turn the tail over meanwhile
+	sealed := l.files[:len(l.files)-1] // a copy: a commit may rotate the tail meanwhile
 	l.background.Go(func() { l.indexAll(sealed) })
 	l.witness.Go(l.noteHeads) // ends when the log accepts nothing more
 	return nil
 }
 
-// forgetTail makes sure that the tail is read from the disk and not from what the process before left in memory, unless
-// that one closed the log: a write of it may have failed.
+// forgetTail makes later reads of the tail come from the disk, not from the page cache, unless the previous process
+// closed the log. One of that process's writes may have failed and left pages in the cache that the disk does not have.
 func (l *Log) forgetTail(first events.Sequence) error {
 	if _, err := os.Lstat(filepath.Join(l.dir, closedName)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -204,8 +207,8 @@ func (l *Log) forgetTail(first events.Sequence) error {
 	return errors.Join(forget(f), f.Close())
 }
 
-// lostRecords finds out whether the log had records that it does not have. It refuses to go on then, unless that is
-// accepted.
+// lostRecords looks for proofs that the log once had records that it lacks. If there are any, it returns an error
+// unless Options.AcceptLoss is set.
 func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[string]events.Sequence) error {
 	all, err := wentBack(l.dir, l.identity, tail, end, offsets)
 	if err != nil {
@@ -227,7 +230,7 @@ func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[stri
 	return nil
 }
 
-// noted checks that the log went on from the head that was noted beside it in this epoch.
+// noted checks that the log continues the head in the file HEAD, if that is of this epoch.
 func (l *logReader) noted(end store.Head) error {
 	w, err := readWitness(filepath.Join(l.dir, headName), l.identity)
 	if err != nil || w.Epoch != l.identity.Epoch || w.Sequence < l.files[0].first || w.Sequence == 0 {
@@ -267,7 +270,7 @@ func tidyIndexes(dir string) error {
 	return errors.Join(errs...)
 }
 
-// newTail makes an empty file without a place in the log yet.
+// newTail creates an empty file that is not part of the log yet.
 func newTail(dir string, rotateBytes int64, effects effects) (*tail, error) {
 	path := filepath.Join(dir, "next"+fileSuffix+tempSuffix)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -276,7 +279,7 @@ func newTail(dir string, rotateBytes int64, effects effects) (*tail, error) {
 	return openTail(path, rotateBytes, effects)
 }
 
-// create makes the first file of a new log. The identity is durable when it returns, before there is a record.
+// create creates the first file of a new log. The identity is durable when it returns, before the first record.
 func (l *Log) create() error {
 	id := l.options.LogID
 	if id == "" {
@@ -298,7 +301,7 @@ func (l *Log) create() error {
 	return errors.Join(err, t.close(false))
 }
 
-// openFiles opens all files as if they were sealed, and checks that each continues the one before it.
+// openFiles opens all files as sealed ones, and checks that each continues the file before it.
 func openFiles(dir string, firsts []events.Sequence) (files []*logFile, heads []head, err error) {
 	for i, first := range firsts {
 		f, err := openSealed(dir, first)
@@ -339,7 +342,7 @@ func explainOpen(f *logFile, err error) error {
 	return err
 }
 
-// identify takes the identity from the files and checks that record 1 says the same.
+// identify takes the identity from the files, and checks that record 1 agrees.
 func (l *logReader) identify(end head) error {
 	first, err := l.files[0].begin()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// openTail checks the last file from end to end, with what read(2) gives, and only then lets bbolt map it.
+// openTail verifies the last file completely, with read(2), and only then lets bbolt map it.
 func (l *Log) openTail(end head) error {
 	f := l.files[len(l.files)-1]
 	if id := l.options.LogID; id != "" && id != l.identity.LogID {
@@ -30,7 +30,8 @@ func (l *Log) openTail(end head) error {
 		return f.corrupt(f.first, err)
 	}
 	for consumer, through := range l.offsets {
-		if through > end.Sequence { // the records it had got through are lost, and others follow in their place
+		// The records that the consumer had read are lost, and others will take their numbers
+		if through > end.Sequence {
 			l.offsets[consumer] = end.Sequence
 			l.queue.SetOffset(consumer, end.Sequence)
 		}
@@ -44,7 +45,7 @@ func (l *Log) openTail(end head) error {
 	l.tail.first = f.first
 	f.file, f.sealed, f.db, f.memory = nil, nil, l.tail.db, x
 	if err := l.tail.reserve(commitOverhead, l.step()); err != nil && !errors.Is(err, store.ErrNoRoom) {
-		return err // without room, the pages that the last commit freed do for the next step
+		return err // ErrNoRoom is tolerable: the pages that the last commit freed suffice for the next step
 	}
 	if err := l.tail.claim(end, leastOf(&l.options)); err != nil {
 		return fmt.Errorf("claim the tail: %w", err)
@@ -59,8 +60,8 @@ func (l *Log) openTail(end head) error {
 	return syncDir(l.dir)
 }
 
-// check reads every page, chunk and record label of a file that ends with that head, checks their checksums, and makes
-// its index, which goes on from the one that is stored.
+// check verifies every page, chunk and record label of a file that must end with the head end, with their checksums. It
+// returns the index of the file, built on the stored one.
 func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err error) {
 	if err := f.sealed.checkBuckets(); err != nil {
 		return nil, says, f.explain(f.first, err)
@@ -93,14 +94,14 @@ func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err erro
 	return x, says, f.checkEnd(end)
 }
 
-// fileSays is what the records of the tail say that the writer goes on from.
+// fileSays is what the writer learns from the records of the tail.
 type fileSays struct {
-	cut    events.Sequence // the furthest that a Pruned record says, and that record
+	cut    events.Sequence // the highest First of the Pruned records, and the sequence of that record
 	cutAt  events.Sequence
 	filing store.Filing
 }
 
-// checkEnd checks that the last chunk is the one the head speaks of, and that the file is as long as it says.
+// checkEnd checks that the last chunk ends with the head end, and that the file is as long as its meta page says.
 func (f *logFile) checkEnd(end store.Head) error {
 	if f.sealed.truncated() {
 		return f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", errPage, f.sealed.size, f.sealed.bytes()))
@@ -139,14 +140,13 @@ func (f *logFile) checkEnd(end store.Head) error {
 	return nil
 }
 
-// readAhead reads the part of a file that is in use once from end to end, so that what follows, page by page, finds it
-// in memory.
+// readAhead reads the used part of a file sequentially, so that later reads of single pages find it in the page cache.
 func readAhead(f *os.File, used int64) error {
 	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, used)}, make([]byte, 1<<20))
 	return err
 }
 
-// unknownKind is for a record that may change decisions, of a kind that this program does not know.
+// unknownKind is the error for a critical record of a kind that this program does not know.
 func unknownKind(l events.Label) error {
 	return &events.NewerError{Has: events.ReaderVersion{Format: events.Format}, What: fmt.Sprintf("record %d is of %s", l.Sequence, l.Kind)}
 }

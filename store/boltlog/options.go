@@ -15,9 +15,9 @@ const (
 	maxRotateBytes     = 4 << 30
 )
 
-// Of a log that may not grow beyond some size, a file has this share, or up to that one where it has many states. A
-// snapshot has at most snapshotShare, and what a turn may need is held ahead only up to aheadShare: twice, as the next
-// file may be there already.
+// Shares of Options.MaxBytes. A file has 1/32, or up to 1/8 when it has many states. A snapshot has at most 1/32. Room
+// reserves at most 1/64 in a file, possibly in two, because the next file may already exist. Example: with 4 GiB, files
+// have 128 MiB and at most 512 MiB, and Room reserves at most 64 MiB.
 const (
 	fileShare     = 32
 	roofShare     = 8
@@ -25,10 +25,10 @@ const (
 	aheadShare    = 64
 )
 
-// leastOf is what files and snapshots say that this process writes.
+// leastOf returns the least reader version that the files and snapshots of this process store.
 func leastOf(o *store.Options) least { return least{o.Least, o.Reader.Program} }
 
-// complete fills in what is not given.
+// complete sets defaults and validates the options.
 func complete(o *store.Options) error {
 	o.Least.Format = max(o.Least.Format, events.LeastFormat)
 	if o.RotateBytes == 0 {
