@@ -10,16 +10,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A sealed file is written once more, packed: its records in compressed blocks, on pages that are full. Records,
-// sequences and chain values are the same, bit for bit; its begin says what its reader must know. The packed file gets
-// its name when it is on the disk and was read back from there, so at any time there is one whole file under that name.
-// Readers who have the plain one open go on in it.
+// Packing rewrites a sealed file: the records go into compressed blocks, on full pages. Records, sequences and chain
+// values stay the same, bit for bit; the beginning stores the reader version that is now needed. The packed file is
+// synced, read back and verified before a rename puts it in place of the plain one, so at any time the name denotes one
+// whole file. Readers that have the plain file open go on in the packed one.
 
-// Pack packs one sealed file that is plain, the oldest, and returns its first record; 0 when there is none. It works a
-// fifth of the time and rests the others. It ends early, with nothing changed, when ctx ends or the log is closed. The
-// error is ErrCorrupt when the file is damaged: such a file stays as it is, and later calls pass over it. With
-// ErrNoRoom there is no space for the packed file beside the plain one. Any goroutine may call it, and it blocks no
-// other call; one at a time packs.
+// Pack implements store.Tended: it packs the oldest plain sealed file, and returns its first record; 0 when there is
+// none. It works a fifth of the time and sleeps for the rest. If ctx ends or the log is closed, it stops and changes
+// nothing. It returns ErrCorrupt when the file is damaged; such a file stays as it is, and later calls skip it. It
+// returns ErrNoRoom when there is no space for both files. Any goroutine may call it. It blocks no other method;
+// concurrent calls pack one after the other.
 func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 	ctx, done, err := l.beside(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 	return 0, nil
 }
 
-// beside is for work that Close waits for. Its context ends with the log.
+// beside registers work that Close waits for. The context ends with the log; the caller must call done.
 func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,8 +99,8 @@ func (l *Log) pack(ctx context.Context, f *logFile) error {
 	return syncDir(l.dir)
 }
 
-// roomToPack makes sure that the packed file leaves some room to the tail. It is seldom larger than half of the plain
-// one.
+// roomToPack returns an error unless the packed file would leave enough space to the tail. A packed file is rarely
+// larger than half of the plain one.
 func (l *Log) roomToPack(f *logFile) error {
 	free, err := freeBytes(l.dir)
 	if err != nil {
@@ -125,7 +125,7 @@ func (l *Log) roomToPack(f *logFile) error {
 	return nil
 }
 
-// replace puts a packed file in the place of the plain one. Who reads the plain one now ends that before.
+// replace puts a packed file in place of the plain one. It waits for the readers that are in the plain file.
 func (f *logFile) replace(packed *logFile) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,5 +144,5 @@ func (f *logFile) replace(packed *logFile) error {
 	return plain.Close()
 }
 
-// discard removes a packed file that got no name.
+// discard removes a packed file that is not used.
 func (f *logFile) discard() error { return errors.Join(f.end(store.ErrClosed), os.Remove(f.path)) }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	packSlice = 1 << 20 // bytes that are written before they are synced, or read before a rest
-	packRest  = 4       // a rest is so many times as long as the work before it
+	packSlice = 1 << 20 // bytes that are written between two syncs, or read between two rests
+	packRest  = 4       // a rest is 4 times as long as the work before it
 )
 
 // packer writes one packed file. It belongs to one call of writePacked.
@@ -28,15 +28,15 @@ type packer struct {
 	bolt    *boltFile
 	log     boltBucket
 	blocks  *blockWriter
-	small   [2][]item   // what the buckets meta and offsets hold
-	before  events.Hash // the chain value before the file
+	small   [2][]item   // content of the buckets meta and offsets
+	before  events.Hash // chain value before the file
 	synced  int64
-	resumed time.Time // when the last rest ended
-	hurried bool      // it does not rest
+	resumed time.Time // end of the last rest
+	hurried bool      // do not rest
 }
 
-// writePacked writes what a sealed file holds to another file, packed, and reads that back from the disk. The file has
-// a name that the next Open removes.
+// writePacked writes the content of a sealed file to a packed temporary file, and verifies that from the disk. The next
+// Open removes the temporary file if a crash leaves it behind.
 func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
 	p := &packer{ctx: ctx, resumed: time.Now()}
 	return p.pack(f, f.path+tempSuffix)
@@ -64,10 +64,10 @@ func (p *packer) pack(f *logFile, temp string) (packed *logFile, err error) {
 	return packed, nil
 }
 
-// smallBuckets stand beside the records, in this order.
+// smallBuckets are the buckets besides that of the records, in file order.
 var smallBuckets = [2][]byte{metaBucket, offsetsBucket}
 
-// read takes the small buckets over.
+// read copies the small buckets.
 func (p *packer) read(f *logFile) (err error) {
 	for i, name := range smallBuckets {
 		if p.small[i], err = f.items(name); err != nil {
@@ -77,7 +77,7 @@ func (p *packer) read(f *logFile) (err error) {
 	return nil
 }
 
-// write returns the sum of the records.
+// write writes the packed file and returns the hash of its records.
 func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	f.mu.RLock()
 	pageSize, transaction := f.sealed.pageSize, f.sealed.transaction
@@ -111,7 +111,7 @@ func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	return records.end(end.Hash), p.file.Sync()
 }
 
-// block puts the block in its place.
+// block appends the current block to the file.
 func (p *packer) block(hash *events.Hash) error {
 	c := p.blocks.end(hash)
 	if err := p.log.add(sequenceKey(c.first), c.value); err != nil {
@@ -119,14 +119,14 @@ func (p *packer) block(hash *events.Hash) error {
 	}
 	if p.bolt.bytes()-p.synced >= packSlice {
 		p.synced = p.bolt.bytes()
-		if err := p.file.Sync(); err != nil { // else the last sync holds commits up
+		if err := p.file.Sync(); err != nil { // one large sync at the end would delay commits
 			return err
 		}
 	}
 	return p.rest()
 }
 
-// rest waits in proportion to what was worked since the last rest.
+// rest sleeps in proportion to the work since the last rest.
 func (p *packer) rest() error {
 	if p.hurried {
 		return context.Cause(p.ctx)
@@ -142,7 +142,7 @@ func (p *packer) rest() error {
 	}
 }
 
-// end writes the other buckets and all that stands above them.
+// end writes the small buckets, the root and the meta pages.
 func (p *packer) end(transaction uint64) error {
 	log, err := p.log.end()
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *packer) end(transaction uint64) error {
 	return p.bolt.end(buckets, transaction+1)
 }
 
-// items are the keys and values of a small bucket of a sealed file.
+// items returns the keys and values of a small bucket of a sealed file.
 func (f *logFile) items(bucket []byte) (all []item, err error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -188,7 +188,7 @@ func sameItem(a, b item) bool { return bytes.Equal(a.key, b.key) && bytes.Equal(
 
 var errReadBack = errors.New("what was packed is not what is read back")
 
-// readBack opens the packed file and checks that it holds what was to be written.
+// readBack opens the packed file and checks that its content is that of the plain file.
 func (p *packer) readBack(first events.Sequence, end head, temp string, want events.Hash) (packed *logFile, err error) {
 	packed = &logFile{path: temp, first: first}
 	if err := packed.openPages(); err != nil {
@@ -196,7 +196,7 @@ func (p *packer) readBack(first events.Sequence, end head, temp string, want eve
 	}
 	if err := p.compare(packed, end, want); err != nil {
 		if errors.Is(err, store.ErrCorrupt) {
-			err = fmt.Errorf("%w: %v", errReadBack, err) //nolint:errorlint // the plain file is whole
+			err = fmt.Errorf("%w: %v", errReadBack, err) //nolint:errorlint // the plain file is intact
 		}
 		return nil, errors.Join(err, packed.endRecords(store.ErrClosed))
 	}
@@ -237,11 +237,11 @@ func (p *packer) compare(packed *logFile, end head, want events.Hash) error {
 	return err
 }
 
-// recordSum hashes the records of a file as they are stored, with the chain value before the first and behind the last.
-// A plain file and its packed form have the same sum, and so have two disks with other pages. The chain alone would not
-// do: it does not run over every byte of a record.
+// recordSum hashes the stored records of a file, with the chain values before the first and after the last record. A
+// plain file and its packed form have the same sum, whatever their pages are. The chain value alone is not enough: it
+// does not cover every byte of a record.
 //
-//	SHA-256( chain before ‖ 8 bytes length, big endian ‖ record ‖ … ‖ chain behind )
+//	SHA-256( chain before ‖ 8 bytes length, big endian ‖ record ‖ … ‖ chain after )
 type recordSum struct{ hash.Hash }
 
 func newRecordSum(before events.Hash) recordSum {
@@ -262,8 +262,8 @@ func (s recordSum) end(behind events.Hash) (sum events.Hash) {
 	return sum
 }
 
-// recordsHash reads a sealed file through, with its chain, and gives the sum of its records. The error is ErrCorrupt
-// when the file is damaged.
+// recordsHash reads a sealed file completely, verifies its chain, and returns the sum of its records. It returns
+// ErrCorrupt when the file is damaged.
 func (f *logFile) recordsHash(ctx context.Context) (events.Hash, error) {
 	before, err := f.hashBefore()
 	if err != nil {
@@ -284,8 +284,8 @@ func (f *logFile) recordsHash(ctx context.Context) (events.Hash, error) {
 	return sum.end(end.Hash), nil
 }
 
-// chained walks the records of a sealed file with the chain value after each, which must be that of the file where the
-// file has one.
+// chained calls fn for each record of a sealed file with the chain value after it. It compares that value with each one
+// that the file stores.
 func (f *logFile) chained(end store.Head, fn func(l events.Label, stored []byte, after events.Hash) error) error {
 	hash, err := f.hashBefore()
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"sort"
 )
 
-// bbolt trusts its pages: a damaged one makes it panic, also in goroutines of its own, fault beyond the end of a short
-// file, or recurse without end. So whatever is not known to be whole is read by this file, with read(2) and a check of
-// everything before it is followed: sealed files always, and the tail once before bbolt opens it. The format is version
+// bbolt trusts its pages. A damaged page can make it panic, even in its own goroutines, fault beyond the end of a short
+// file, or recurse without end. So this file reads everything that is not known to be intact with read(2), and checks
+// each value before it follows it: sealed files always, and the tail once before bbolt opens it. The format is version
 // 2 of bbolt's, in the machine's byte order:
 //
-//	page    8 bytes id, 2 bytes kind, 2 bytes count, 4 bytes overflow (further pages that belong to it), elements, data
+//	page    8 bytes id, 2 bytes kind, 2 bytes count, 4 bytes overflow (number of further pages), elements, data
 //	meta    4 magic, 4 version, 4 page size, 4 flags, 8 root page, 8 unused, 8 freelist, 8 high-water page, 8 transaction,
-//	        8 FNV-64a of what is before; on pages 0 and 1 in turn, the valid one with the higher transaction holds
+//	        8 FNV-64a of the bytes before; pages 0 and 1; the valid one with the higher transaction counts
 //	branch  elements of 4 bytes position (from the element), 4 bytes key size, 8 bytes child page
 //	leaf    elements of 4 bytes flags (1: a bucket), 4 bytes position, 4 bytes key size, 4 bytes value size
-//	bucket  8 bytes root page, 8 bytes unused; root page 0: the one page of the bucket follows
+//	bucket  8 bytes root page, 8 bytes unused; root page 0: the bucket is inline, and its only page follows
 const (
 	pageHeaderSize = 16
 	elementSize    = 16
@@ -34,32 +34,32 @@ const (
 	leafPage       = 2
 	metaPage       = 4
 	bucketElement  = 1
-	maxDepth       = 24 // a tree of pages with two children each would be larger than any file
+	maxDepth       = 24 // a deeper tree would be larger than any file, even with two children per page
 )
 
 var order = binary.NativeEndian
 
-// pages reads the trees of one bbolt file. Its newest transaction must not change meanwhile. It is safe for
+// pages reads the trees of one bbolt file. The file's newest transaction must not change meanwhile. It is safe for
 // concurrent use.
 type pages struct {
 	file        io.ReaderAt
-	size        int64 // of the file
+	size        int64 // size of the file
 	pageSize    int64
 	root        uint64
-	freelist    uint64 // the page with the list of free pages; noFreelist for none
-	high        uint64 // the first page id that was never used
+	freelist    uint64 // page of the freelist; noFreelist for none
+	high        uint64 // first page that was never used
 	transaction int64
-	torn        bool // one of the two meta pages is not valid: the last commit did not end, or the page is damaged
+	torn        bool // one of the two meta pages is invalid: the last commit did not end, or the page is damaged
 }
 
-// errPage is what every error about a page's content wraps.
+// errPage is wrapped by every error about the content of a page.
 var errPage = errors.New("a page is damaged")
 
 func pageError(id uint64, format string, args ...any) error {
 	return fmt.Errorf("%w: page %d: %s", errPage, id, fmt.Sprintf(format, args...))
 }
 
-// openPages reads the meta pages of f.
+// openPages opens f and reads its meta pages.
 func openPages(f *os.File) (*pages, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -69,7 +69,7 @@ func openPages(f *os.File) (*pages, error) {
 	return p, p.open()
 }
 
-// reopenPages reads the meta pages of the same file as they are now.
+// reopenPages reads the current meta pages of the same file.
 func reopenPages(old *pages) (*pages, error) {
 	p := &pages{file: old.file, size: old.size}
 	return p, p.open()
@@ -102,7 +102,7 @@ type boltMeta struct {
 	root, freelist, high  uint64
 }
 
-// meta reads a meta page at that offset.
+// meta decodes the meta page at the offset; false when it is invalid.
 func (p *pages) meta(offset int64) (boltMeta, bool) {
 	var b [pageHeaderSize + metaSize]byte
 	if _, err := p.file.ReadAt(b[:], offset); err != nil {
@@ -111,7 +111,8 @@ func (p *pages) meta(offset int64) (boltMeta, bool) {
 	m := b[pageHeaderSize:]
 	sum := fnv.New64a()
 	sum.Write(m[:metaSize-8])
-	// The page's header is not looked at, because bbolt does not: it would go on from a page that we take for damaged.
+	// bbolt does not check the page's header here, so this code must not either: bbolt would use a meta page that this
+	// code rejects.
 	if order.Uint32(m[0:]) != boltMagic || order.Uint32(m[4:]) != boltVersion || order.Uint64(m[metaSize-8:]) != sum.Sum64() {
 		return boltMeta{}, false
 	}
@@ -129,20 +130,20 @@ func (p *pages) use(m *boltMeta) error {
 	return nil
 }
 
-// bytes is the size of the file that is in use.
+// bytes returns the size of the part of the file that is in use.
 func (p *pages) bytes() int64 { return int64(p.high) * p.pageSize }
 
 // truncated reports whether the file ends before its last page in use.
 func (p *pages) truncated() bool { return p.bytes() > p.size }
 
-// page is one page that was read and whose elements all lie within it.
+// page is a page with its overflow pages, all elements of which lie within it.
 type page struct {
 	kind  uint16
 	count int
-	data  []byte // header included
+	data  []byte // including the header
 }
 
-// page reads a page, into space when it fits there.
+// page reads a page. It uses space as the buffer if the size fits.
 func (p *pages) page(id uint64, space []byte) (page, error) {
 	if id < 2 || id >= p.high {
 		return page{}, pageError(id, "it is outside the %d pages of the file", p.high)
@@ -199,7 +200,7 @@ func parsePage(id uint64, data []byte) (page, error) {
 	return g, nil
 }
 
-// slices gives key and value of an element; ok is false when they do not lie in the page's data.
+// slices returns key and value of element i; ok is false when they lie outside the page's data.
 func (g page) slices(i int) (key, value []byte, ok bool) {
 	at := uint64(pageHeaderSize + i*elementSize)
 	e := g.data[at:]
@@ -227,7 +228,7 @@ func (g page) isBucket(i int) bool {
 	return order.Uint32(g.data[pageHeaderSize+i*elementSize:])&bucketElement != 0
 }
 
-// atOrBefore is the last element whose key is not after key; -1 when there is none.
+// atOrBefore returns the last element whose key is not greater than key; -1 when there is none.
 func (g page) atOrBefore(key []byte) int {
 	return sort.Search(g.count, func(i int) bool { return bytes.Compare(g.key(i), key) > 0 }) - 1
 }
@@ -273,7 +274,8 @@ func (c *cursor) here() (k, v []byte, err error) {
 	return k, v, nil
 }
 
-// guard turns a panic or a fault in bbolt, which a page that was damaged since it was checked can cause, into an error.
+// guard runs fn and turns a panic or a memory fault in bbolt into an error. A page that was damaged after its check can
+// cause one.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -16,18 +16,18 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Files are deleted oldest first, one at a time, and only after a record of that is durable (Pruned). So a crash at any
-// moment leaves a log that begins with a whole file and that admits what is missing. Deletions that a crash interrupted
-// are finished by the next open. A file that cannot be removed is the log's no longer: no later one goes in its place.
-// It is tried again, before any other, with each prune. The file PRUNING names the Pruned record meanwhile, so that it
-// is not the log's again after a start.
+// Prune deletes files oldest first, one at a time, and only after a Pruned record about them is durable. So a crash at
+// any moment leaves a log that begins with a whole file and that admits the missing records. The next open finishes
+// interrupted deletions. A file that cannot be removed no longer belongs to the log; no later file is removed before
+// it, and each Prune tries it again first. Meanwhile the file PRUNING names the Pruned record, so that the file does
+// not belong to the log again after a restart.
 
-// pruningName is a file beside the log while pruned files cannot be removed: the sequence of the newest Pruned record,
-// sealed.
+// pruningName is the name of the file that exists while pruned files could not be removed. It holds the sequence of the
+// newest Pruned record, sealed.
 const pruningName = "PRUNING"
 
-// Prunable is the first sequence that Prune(before) would keep: the beginning of the file that holds before, or of the
-// tail. It is what the Pruned record says that the caller appends first.
+// Prunable returns the first sequence that Prune(before) would keep: the first record of the file that contains before,
+// or of the tail. It is the First of the Pruned record that the caller must append before.
 func (l *Log) Prunable(before events.Sequence) (events.Sequence, error) {
 	s, err := l.view()
 	if err != nil {
@@ -46,7 +46,7 @@ func (s view) prunable(before events.Sequence) events.Sequence {
 	return keep
 }
 
-// noteCut takes notice of Pruned records that are appended. The caller holds mu.
+// noteCut learns from Pruned records that are appended. The caller holds mu.
 func (l *Log) noteCut(b events.Batch) {
 	for i := range b.Records {
 		if p, ok := b.Records[i].Facts.(*events.Pruned); ok {
@@ -55,7 +55,7 @@ func (l *Log) noteCut(b events.Batch) {
 	}
 }
 
-// Prune is described by store.Opened.
+// Prune implements store.Pruner.
 func (l *Log) Prune(ctx context.Context, before events.Sequence) (events.Sequence, error) {
 	keep, err := l.Prunable(before)
 	if err != nil {
@@ -75,7 +75,7 @@ func (l *Log) Prune(ctx context.Context, before events.Sequence) (events.Sequenc
 	return l.First(), l.deleteSnapshots()
 }
 
-// admits says why the files before that record may not be deleted yet; nil when they may.
+// admits returns an error unless a durable Pruned record allows the deletion of the files before keep.
 func (l *Log) admits(keep events.Sequence) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,21 +99,23 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 		f := l.leaving[0]
 		if err := l.effects.remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err), l.noteLeaving())
-			return errors.Join(errs...) // the others wait, so that there is no hole
+			return errors.Join(errs...) // the later files wait, so that no hole arises
 		}
 		l.leaving = l.leaving[1:]
 		l.leavingBytes.Add(-f.bytes)
 		if err := l.deleteDerived(f.first); err != nil {
 			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err))
 		}
-		if err := syncDir(l.dir); err != nil { // before the next goes: a power cut may undo deletions in any order, and must leave no hole
+		// Before the next deletion: a power cut may undo deletions in any order, and must leave no hole
+		if err := syncDir(l.dir); err != nil {
 			return errors.Join(append(errs, fmt.Errorf("prune %s: %w", f.path, err))...)
 		}
 	}
 	return errors.Join(append(errs, l.forgetLeaving())...)
 }
 
-// noteLeaving notes for the next start that pruned files stay for now. The caller holds pruning.
+// noteLeaving writes PRUNING, so that the next start knows that the remaining files are pruned. The caller holds
+// pruning.
 func (l *Log) noteLeaving() error {
 	l.mu.Lock()
 	at := l.cutAt
@@ -128,7 +130,7 @@ func (l *Log) noteLeaving() error {
 	return nil
 }
 
-// forgetLeaving removes the note when nothing that is pruned is left. The caller holds pruning.
+// forgetLeaving removes PRUNING when no pruned file is left. The caller holds pruning.
 func (l *Log) forgetLeaving() error {
 	if l.notedAt == 0 {
 		return nil
@@ -140,7 +142,7 @@ func (l *Log) forgetLeaving() error {
 	return nil
 }
 
-// notedCut finds the Pruned record that the note names. One that is damaged, or names another record, says nothing.
+// notedCut learns from the Pruned record that PRUNING names. It ignores a file that is damaged or names another record.
 func (l *Log) notedCut(s view) {
 	content, err := regular.Read(filepath.Join(l.dir, pruningName), mostNote)
 	if err != nil {
@@ -157,18 +159,17 @@ func (l *Log) notedCut(s view) {
 	}
 }
 
-// mostNote is more bytes than the note has.
+// mostNote is larger than the file PRUNING.
 const mostNote = 64
 
-// learnCut takes notice of a durable Pruned record, while the log is opened.
+// learnCut learns from a durable Pruned record at the open.
 func (l *Log) learnCut(at events.Sequence, p *events.Pruned) {
 	if p.First > l.cut || at > l.cutAt && p.First == l.cut {
 		l.cut, l.cutAt = p.First, at
 	}
 }
 
-// condemned takes the files before that record off the view, behind those that could not be removed before. Their
-// readers get ErrPruned.
+// condemned moves the files before keep from the view to leaving. Their readers get ErrPruned.
 func (l *Log) condemned(keep events.Sequence) error {
 	l.mu.Lock()
 	n := 0
@@ -188,7 +189,7 @@ func (l *Log) condemned(keep events.Sequence) error {
 	return errors.Join(errs...)
 }
 
-// sizeOf is the size of a file as [logReader.Usage] counts it.
+// sizeOf returns the size of a file as [logReader.Usage] counts it.
 func sizeOf(path string) int64 {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -197,14 +198,14 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// leavingFile is a file that is pruned, and yet to be removed.
+// leavingFile is a pruned file that is not removed yet.
 type leavingFile struct {
 	path  string
 	first events.Sequence
 	bytes int64
 }
 
-// deleteDerived removes what was derived from the file that begins with that record.
+// deleteDerived removes the files that were derived from the log file that begins with first.
 func (l *Log) deleteDerived(first events.Sequence) error {
 	entries, err := os.ReadDir(l.dir)
 	for _, e := range entries {
@@ -217,15 +218,16 @@ func (l *Log) deleteDerived(first events.Sequence) error {
 	return err
 }
 
-// derivedFrom reports whether a file beside the log belongs to the file that begins with that record, and to it alone.
-// The name of a snapshot is the record that it is as of.
+// derivedFrom reports whether a file belongs to the log file that begins with first, and to it alone. A snapshot does
+// not: its name is the record of its head.
 func derivedFrom(name string, first events.Sequence) bool {
 	digits := strings.TrimSuffix(fileName(first, fileSuffix), fileSuffix)
 	suffix, ok := strings.CutPrefix(name, digits)
-	return ok && suffix != snapshotSuffix && !strings.HasSuffix(suffix, tempSuffix) // whoever writes that one removes it
+	// The writer of a temporary file removes it
+	return ok && suffix != snapshotSuffix && !strings.HasSuffix(suffix, tempSuffix)
 }
 
-// deleteSnapshots removes those of records that are no longer kept: nothing can be folded onto them.
+// deleteSnapshots removes snapshots whose next record is no longer kept: a fold cannot continue from them.
 func (l *Log) deleteSnapshots() error {
 	all, err := listFiles(l.dir, snapshotSuffix)
 	errs := []error{err}
@@ -240,14 +242,14 @@ func (l *Log) deleteSnapshots() error {
 	return errors.Join(errs...)
 }
 
-// finishPruning deletes the files that a durable Pruned record says are no longer kept: a crash came between, or they
-// could not be deleted. The record is in one of the two newest files, or the note names it; of an older one nothing is
-// known here, and the files stay until they are pruned again.
+// finishPruning deletes the files that a durable Pruned record names and that still exist: after a crash, or because an
+// earlier deletion failed. It looks for the record in the two newest files and in PRUNING. If the record is older, the
+// files stay until they are pruned again.
 func (l *Log) finishPruning() error {
 	s := l.mustView()
 	for i := len(s.files) - 1; l.cut <= s.files[0].first && i >= 0 && i >= len(s.files)-2; i-- {
 		if err := s.prunedIn(context.Background(), i, l.learnCut); err != nil {
-			return nil //nolint:nilerr // who reads the file hears of it
+			return nil //nolint:nilerr // a reader of the file reports it
 		}
 	}
 	l.notedCut(s)
@@ -261,7 +263,7 @@ func (l *Log) finishPruning() error {
 	return nil
 }
 
-// prunedIn gives the Pruned records of one file. A hole before the file does not matter.
+// prunedIn calls give for each Pruned record of one file. Damage before the file does not matter.
 func (s view) prunedIn(ctx context.Context, i int, give func(events.Sequence, *events.Pruned)) error {
 	one := view{files: s.files[i : i+1], durable: s.durable}
 	if i+1 < len(s.files) {
@@ -275,7 +277,7 @@ func (s view) prunedIn(ctx context.Context, i int, give func(events.Sequence, *e
 	})
 }
 
-// Condemn is described by store.Opened.
+// Condemn implements store.Pruner.
 func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error) {
 	s, err := l.view()
 	if err != nil {
@@ -301,7 +303,8 @@ func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Prun
 	if p.ChainAfter, err = s.files[last].hashBefore(); err != nil {
 		return nil, err
 	}
-	if r, _, err := s.one(p.From, nearChunk{}); err == nil { // else the file is damaged, and goes all the same
+	// An error: the file is damaged, and is deleted all the same
+	if r, _, err := s.one(p.From, nearChunk{}); err == nil {
 		p.FromTime = r.Time
 	}
 	if end, err := newest.sealedHead(); err == nil { // likewise
@@ -310,8 +313,9 @@ func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Prun
 	return p, nil
 }
 
-// condemn is what a Pruned record says of the file. A file that is damaged has no hash there, as its records cannot all
-// be read: it goes all the same. From here on the file is not packed, so its size stays the one that the record names.
+// condemn returns the entry of the file in a Pruned record. A damaged file has no hash there, because its records
+// cannot all be read; it is deleted all the same. From here on the file is not packed, so that its size stays as
+// recorded.
 func (f *logFile) condemn(ctx context.Context) (events.PrunedFile, error) {
 	f.mu.Lock()
 	f.condemned = true

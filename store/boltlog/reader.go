@@ -16,24 +16,24 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// logReader is the readers' side of a log: its files, and how far they are durable. It is safe for concurrent use.
+// logReader is the readers' side of a log: its files, and the durable head. It is safe for concurrent use.
 type logReader struct {
 	dir    string
-	reader events.ReaderVersion // what the program can read that opened it
+	reader events.ReaderVersion // what the program that opened the log can read
 
 	mu       sync.Mutex
-	files    []*logFile // ascending, at least one; replaced, never changed in place
+	files    []*logFile // ascending, at least one; the slice is replaced, never changed in place
 	durable  store.Head
 	identity events.Identity
-	// durableEpoch is that of the durable head, which Append moves on from. Only of a log that is written.
+	// durableEpoch is the epoch at the durable head; identity.Epoch may be ahead of it. Only for a log with a writer.
 	durableEpoch uint64
-	beyond       error        // why there may be records behind the head that cannot be read; fixed, and nil for a log that is written
-	leavingBytes atomic.Int64 // of files that are pruned, and not removed yet
+	beyond       error        // why there may be unreadable records after the head; fixed, and nil for a log with a writer
+	leavingBytes atomic.Int64 // total size of pruned files that are not removed yet
 	closed       bool
 	changed      chan struct{} // closed and replaced when durable moves or the log ends
 }
 
-// view is what a reader works with: the files and the head as of one moment.
+// view is the files and the head at one moment. A reader works with one view.
 type view struct {
 	files   []*logFile
 	durable store.Head
@@ -49,7 +49,7 @@ func (l *logReader) view() (view, error) {
 	return view{files: l.files, durable: l.durable, beyond: l.beyond}, nil
 }
 
-// mustView is for a log that cannot be closed meanwhile.
+// mustView returns a view of a log that cannot be closed meanwhile.
 func (l *logReader) mustView() view {
 	return view{files: l.files, durable: l.durable, beyond: l.beyond}
 }
@@ -59,28 +59,28 @@ func (l *logReader) announce() {
 	l.changed = make(chan struct{})
 }
 
-// Identity is described by store.Log.
+// Identity implements store.Log.
 func (l *logReader) Identity() events.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity
 }
 
-// Head is described by store.Log.
+// Head implements store.Log.
 func (l *logReader) Head() store.Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.durable
 }
 
-// First is the first sequence that is kept.
+// First returns the oldest sequence that is kept.
 func (l *logReader) First() events.Sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.files[0].first
 }
 
-// file is the file that holds a sequence, and the last sequence in it; nil when it is no longer kept.
+// file returns the file that contains a sequence, and the last sequence in it; nil when it is no longer kept.
 func (s view) file(at events.Sequence) (f *logFile, last events.Sequence) {
 	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at }) - 1
 	if i < 0 {
@@ -93,7 +93,7 @@ func (s view) file(at events.Sequence) (f *logFile, last events.Sequence) {
 	return s.files[i], last
 }
 
-// gap says what lies between the file that would hold a record and the next one; nil when nothing does.
+// gap returns the error for a sequence that lies after the end of its file and before the next file; else nil.
 func (s view) gap(at events.Sequence) error {
 	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at })
 	if i == 0 || i == len(s.files) || s.files[i-1].until == 0 || at <= s.files[i-1].until {
@@ -106,7 +106,7 @@ func pruned(at events.Sequence) error {
 	return fmt.Errorf("read record %d: %w", at, store.ErrPruned)
 }
 
-// Read is described by store.Log.
+// Read implements store.Log.
 func (l *logReader) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		s, err := l.view()
@@ -123,7 +123,7 @@ func (l *logReader) Read(ctx context.Context, from events.Sequence) iter.Seq2[ev
 	}
 }
 
-// explain turns what went wrong while reading a record into the error for the caller.
+// explain returns the caller's error for an error that occurred while reading the record at.
 func (f *logFile) explain(at events.Sequence, err error) error {
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
@@ -141,7 +141,7 @@ func (f *logFile) explain(at events.Sequence, err error) error {
 	return fmt.Errorf("read record %d: %w", at, err)
 }
 
-// records decodes the records of a chunk from *next to last, and moves *next behind each one before it yields it.
+// records decodes the records of a chunk from *next to last. It moves *next past each record before it yields it.
 func (f *logFile) records(c chunk, next *events.Sequence, last events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		fail := func(err error) { yield(events.Record{}, f.explain(*next, err)) }
@@ -182,7 +182,7 @@ func (f *logFile) records(c chunk, next *events.Sequence, last events.Sequence) 
 	}
 }
 
-// decode reads a stored record that must have that sequence.
+// decode decodes a stored record that must have the sequence want.
 func decode(stored []byte, want events.Sequence) (events.Record, error) {
 	r, err := events.DecodeRecord(stored)
 	switch {
@@ -194,7 +194,8 @@ func decode(stored []byte, want events.Sequence) (events.Record, error) {
 	return r, nil
 }
 
-// one reads a single record; near is the chunk read before, which may hold it, and the chunk that does is returned.
+// one reads a single record. near is the chunk that was read last, which may contain the record; the result includes
+// the chunk that does.
 func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk, error) {
 	f, last := s.file(at)
 	if f == nil {
@@ -233,14 +234,14 @@ type nearChunk struct {
 	last  events.Sequence
 }
 
-// Find is described by store.Log.
+// Find implements store.Log.
 func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 	s, err := l.view()
 	if err != nil {
 		return nil, err
 	}
 	var out []index.NamedStream
-	unread := s.beyond          // what is damaged, where the name may be too
+	unread := s.beyond          // the damage that may hide a mention of the name
 	for _, f := range s.files { // oldest first, so that the first mention counts
 		if f.seam != nil {
 			unread = f.seam
@@ -251,7 +252,7 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 			continue
 		}
 		if errors.Is(err, store.ErrPruned) {
-			continue // meanwhile
+			continue // pruned meanwhile
 		}
 		if err != nil {
 			return nil, fmt.Errorf("find %s/%s: %w", namespace, name, err)
@@ -279,7 +280,7 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 	return streams, unread
 }
 
-// landed notes how the commit of a group ended. The caller holds mu.
+// landed is called after the commit of a group. The caller holds mu.
 func (l *Log) landed(group []*pending, err error) {
 	if len(group) > 0 && err == nil {
 		l.durable, l.durableEpoch = l.tail.head.Head, l.tail.head.epoch
@@ -294,8 +295,8 @@ func (l *Log) landed(group []*pending, err error) {
 	}
 }
 
-// record gives the next record in stored form, as a slice of the chunk; ok is false at the end. Its checksum held, or
-// that of its block.
+// record returns the next record in stored form, as a slice of the chunk; ok is false at the end. It verifies the
+// record's checksum, unless that of the block was verified.
 func (r *chunkReader) record() (stored []byte, ok bool, err error) {
 	if len(r.rest) == 0 {
 		return nil, false, nil

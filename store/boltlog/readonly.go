@@ -11,18 +11,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ReadOnly is a log that no process writes, opened for tools that work offline. It is safe for concurrent use.
+// ReadOnly is a log that no process writes, opened by an offline tool. It is safe for concurrent use.
 type ReadOnly struct {
 	*logReader
 	damage []error
 }
 
-// OpenReadOnly opens the log in that directory to read it; it changes nothing there and holds no lock, so a controller
-// may start beside it. The error is ErrHeld when one writes the log already, and says to ask it with --server. A
-// controller that starts later writes over pages of the tail: who reads on there may get an error that says so.
+// OpenReadOnly opens the log in the directory for reading. It changes nothing there and holds no lock, so a controller
+// may start meanwhile. It returns ErrHeld, with the hint to use --server, when a controller already writes the log. A
+// controller that starts later overwrites pages of the tail; a reader there may then get an error that says so.
 //
-// Damage hides no more than it must. Damage says what is known of it from the start; the rest shows when it is met. A
-// read ends where it comes to something that is damaged or missing, and one that begins behind it gives what is there.
+// Damage hides as little as possible. The method Damage returns the damage that is known from the start; reads find the
+// rest. A read ends where it meets a damaged or missing part, and a read that begins after that part returns what is
+// there.
 func OpenReadOnly(dir string) (*ReadOnly, error) {
 	l, err := openReadOnly(dir)
 	if err != nil {
@@ -58,7 +59,8 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 		if first := l.checkFirst(context.Background()); first != nil {
 			l.damage = append([]error{first}, l.damage...)
 		}
-		if other := l.noted(l.durable); errors.Is(other, store.ErrLost) && l.beyond == nil { // else it is said already
+		// Otherwise it is already reported
+		if other := l.noted(l.durable); errors.Is(other, store.ErrLost) && l.beyond == nil {
 			l.damage = append(l.damage, other)
 		}
 	}
@@ -71,10 +73,11 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 	return l, nil
 }
 
-// Damage says what is wrong with the log, as far as it shows without reading it through; nothing when it looks whole.
+// Damage implements store.Archive: it returns the damage that is known without a full read; nil for none.
 func (l *ReadOnly) Damage() []error { return l.damage }
 
-// disturbed gives a function that says whether a process wrote the file since it was opened, or the log is written now.
+// disturbed returns a function that returns an error if a process has written the file since it was opened, or writes
+// the log now.
 func (p *pages) disturbed(dir string) func() error {
 	return func() error {
 		if err := written(dir); err != nil {
@@ -87,8 +90,8 @@ func (p *pages) disturbed(dir string) func() error {
 	}
 }
 
-// Wait returns at once when the head is greater than after, and otherwise when ctx ends or the log is closed: nothing
-// is added to it.
+// Wait returns at once when the head is greater than after. Otherwise it blocks until ctx ends or the log is closed,
+// because nothing is appended.
 func (l *ReadOnly) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	l.mu.Lock()
 	head, changed, closed := l.durable.Sequence, l.changed, l.closed
@@ -107,7 +110,7 @@ func (l *ReadOnly) Wait(ctx context.Context, after events.Sequence) (events.Sequ
 	}
 }
 
-// LoadSnapshot is described by store.Log.
+// LoadSnapshot implements store.Reader.
 func (l *ReadOnly) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return l.loadSnapshot(slog.New(slog.DiscardHandler))
 }

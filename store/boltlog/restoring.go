@@ -7,11 +7,11 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// mostRestoring is more bytes than the file has.
+// mostRestoring is larger than the file.
 const mostRestoring = 4 << 10
 
-// BeginRestore marks a directory as one that is being filled. Nothing opens the log in it until EndRestore. The note
-// says from what.
+// BeginRestore creates the directory and marks it as the target of a restore. No function opens the log in it until
+// EndRestore. note names the source.
 func BeginRestore(dir, note string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -22,13 +22,13 @@ func BeginRestore(dir, note string) error {
 	return writeFile(filepath.Join(dir, restoringName), []byte(note))
 }
 
-// Restoring is the note of a restore that has not ended; the error is fs.ErrNotExist when there is none.
+// Restoring returns the note of a restore that has not ended; fs.ErrNotExist when there is none.
 func Restoring(dir string) (note string, err error) {
 	content, err := regular.Read(filepath.Join(dir, restoringName), mostRestoring)
 	return string(content), err
 }
 
-// EndRestore makes what is in the directory durable, and a log.
+// EndRestore makes the names in the directory durable and removes the mark, so that the log can be opened.
 func EndRestore(dir string) error {
 	if err := syncDir(dir); err != nil {
 		return err

@@ -8,21 +8,22 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Space is allocated ahead of the writes: fallocate, so that the blocks are the file's own, by steps, so that it is
-// rarely called. bbolt grows its file itself when a commit needs more than there is; we see to it that there always is
-// enough, because a commit that fails for space is the end of the log, and a turn that is not begun is not.
+// Space is allocated ahead of the writes: with fallocate, so that the file owns the blocks, and in steps of 4 MiB, so
+// that calls are rare. bbolt would grow the file itself when a commit needs more. It never has to: a commit that fails
+// for lack of space is the end of the log, while a turn that does not begin costs nothing.
 const (
 	allocateStep = 4 << 20
-	// commitOverhead bounds what a commit writes beside its chunks: the pages on the way to the root, and what readers
-	// in the file keep it from reusing, for some commits until space is made sure of again.
+	// commitOverhead bounds what a commit writes in addition to its chunks: the pages on the path to the root, and
+	// pages that open readers keep bbolt from reusing, for a few commits until the next reservation.
 	commitOverhead = 256 << 10
 )
 
-// cost bounds the growth of the tail by an append of that many bytes in stored form. Pages are at least half full,
-// chunks have little overhead, and the newest leaf is rewritten.
+// cost bounds the growth of the tail by an append of bytes bytes in stored form. Pages are at least half full, chunks
+// have little overhead, and each commit rewrites the newest leaf.
 func (t *tail) cost(bytes int64) int64 { return 5*bytes/2 + 3*t.recent.Load() + commitOverhead }
 
-// reserve makes sure that the file can grow by that many bytes. Its error is ErrNoRoom when there is no space.
+// reserve ensures that the file can grow by growth bytes, and allocates step bytes more if possible. It returns
+// ErrNoRoom when there is no space.
 func (t *tail) reserve(growth, step int64) error {
 	need := t.high.Load() + growth
 	if t.allocated >= need {
@@ -55,7 +56,7 @@ func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// Room is described by store.Log.
+// Room implements store.Log.
 func (l *Log) Room(bytes int) error {
 	l.mu.Lock()
 	err := l.queue.Ended()
@@ -64,7 +65,7 @@ func (l *Log) Room(bytes int) error {
 	if err != nil {
 		return err
 	}
-	if o := &l.options; o.MaxBytes > 0 { // more is made sure of before it is committed (hold)
+	if o := &l.options; o.MaxBytes > 0 { // hold reserves the rest before the commit
 		bytes = min(bytes, int(o.MaxBytes/aheadShare))
 	}
 	l.space.Lock()
@@ -72,8 +73,8 @@ func (l *Log) Room(bytes int) error {
 	if l.tail.first == l.nextFile {
 		return l.tail.reserve(l.tail.cost(waiting+int64(bytes)), l.step())
 	}
-	// The next batch begins a file that the committer has not come to yet. Make it now, so that nothing is missing when
-	// it does.
+	// The next batch begins a file that the committer has not created yet. Create it now, so that space for it is
+	// reserved.
 	if err := l.tail.reserve(l.tail.cost(waiting), l.step()); err != nil {
 		return err
 	}

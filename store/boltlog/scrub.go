@@ -10,10 +10,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Scrub verifies one sealed file of a log that is open, as it is on the disk: the first that begins behind a record,
-// or, when there is none, the oldest. It returns the file's first record, with which the next call goes on; 0 when no
-// file is sealed yet. The error is ErrCorrupt when the file is damaged; notes are about its index. Any goroutine may
-// call it at any time, and it blocks no other call.
+// Scrub implements store.Tended: it verifies one sealed file as it is on the disk. This is the first file that begins
+// after the record after, or the oldest one if there is none. It returns the file's first record, the argument of the
+// next call; 0 when no file is sealed yet. It returns ErrCorrupt when the file is damaged; notes report defects of its
+// index. Any goroutine may call it, and it blocks no other method.
 func (l *Log) Scrub(ctx context.Context, after events.Sequence) (first events.Sequence, notes []string, err error) {
 	s, err := l.view()
 	if err != nil {
@@ -29,7 +29,7 @@ func (l *Log) Scrub(ctx context.Context, after events.Sequence) (first events.Se
 	}
 	notes, err = scrub(ctx, l.dir, first)
 	if errors.Is(err, fs.ErrNotExist) && l.First() > first {
-		return first, nil, nil // it was pruned meanwhile
+		return first, nil, nil // the file was pruned meanwhile
 	}
 	return first, notes, err
 }

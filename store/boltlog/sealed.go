@@ -14,37 +14,38 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Sealed is one file of a log by itself, for who copies it: a file that no process writes. It goes on giving what it
-// was opened with when the file is packed or pruned meanwhile. It belongs to one goroutine. Make it with OpenSealed.
+// Sealed is one file of a log that no process writes, opened by itself, for example to copy it. It keeps its content
+// even if the file is packed or pruned meanwhile. It belongs to one goroutine. Use OpenSealed to create one.
 type Sealed struct {
-	// Begin is what the file says of its beginning, as it is stored.
+	// Begin is the beginning of the file in stored form.
 	Begin []byte
 	// Before is the head of the log before the file.
 	Before store.Head
-	// End is its last record.
+	// End is the head of the log after the file's last record.
 	End store.Head
-	// Began is the identity of the log before the file, and Identity that at End.
+	// Began is the identity of the log before the file, and Identity the one at End.
 	Began    events.Identity
 	Identity events.Identity
-	// Term is the newest that began in the log, as of End.
+	// Term is the newest term that began in the log, as of End.
 	Term uint64
 
 	file *logFile
 }
 
-// Firsts are the records with which the files of a log begin, oldest first. All but the last are sealed.
+// Firsts returns the first record of each file of the log in the directory, oldest first. All files but the last are
+// sealed.
 func Firsts(dir string) ([]events.Sequence, error) { return listFiles(dir, fileSuffix) }
 
-// FileName is the name of the file that begins with a record.
+// FileName returns the name of the file that begins with the record first.
 func FileName(first events.Sequence) string { return fileName(first, fileSuffix) }
 
-// Derived are the names of what is derived from that file, and may stand beside it.
+// Derived returns the names of the files that may exist beside that file and are derived from it.
 func Derived(first events.Sequence) []string {
 	return []string{fileName(first, indexSuffix), fileName(first, listSuffix)}
 }
 
-// IsDerived reports whether what stands at that path is derived from the whole of a file that ends so: an index of it,
-// or a list of Jobs by its name.
+// IsDerived reports whether the file at path, an index or a list of Jobs by its name, was derived from the whole of a
+// file that ends with end.
 func IsDerived(path, logID string, end store.Head) bool {
 	if strings.HasSuffix(path, listSuffix) {
 		id, head := listEnd(path)
@@ -53,9 +54,9 @@ func IsDerived(path, logID string, end store.Head) bool {
 	return indexEnd(path) == end
 }
 
-// OpenSealed opens the file at that path that begins with that record; its name does not matter. The error is
-// ErrCorrupt when the file does not say what it is. Of a file that a process writes it gives what it says at that
-// moment, or an error.
+// OpenSealed opens the file at path, which must begin with the record first; its name does not matter. It returns
+// ErrCorrupt when the file is damaged. For a file that a process writes, it returns the state at that moment, or an
+// error.
 func OpenSealed(path string, first events.Sequence) (*Sealed, error) {
 	f := &logFile{path: path, first: first}
 	if err := f.openPages(); err != nil {
@@ -89,10 +90,10 @@ func (s *Sealed) says() error {
 	return nil
 }
 
-// First is the record with which it begins.
+// First returns the first record of the file.
 func (s *Sealed) First() events.Sequence { return s.file.first }
 
-// Offsets are those of consumers, as the file says.
+// Offsets returns the consumers' offsets that the file stores.
 func (s *Sealed) Offsets() (map[string]events.Sequence, error) {
 	all, err := s.file.offsets()
 	if err != nil {
@@ -101,14 +102,14 @@ func (s *Sealed) Offsets() (map[string]events.Sequence, error) {
 	return all, nil
 }
 
-// Content is the file as it was opened.
+// Content returns the bytes of the file as it was opened, and their number.
 func (s *Sealed) Content() (io.ReaderAt, int64) { return s.file.file, s.file.sealed.size }
 
-// IsPacked reports whether its records are in compressed blocks.
+// IsPacked reports whether the records are in compressed blocks.
 func (s *Sealed) IsPacked() (bool, error) { return s.file.isPacked() }
 
-// Packed writes what the file holds to another path, packed, and opens that. Whoever asked for it closes it and removes
-// what is there.
+// Packed writes the content of the file to path, packed, and opens the result. The caller closes it and removes the
+// file at path.
 func (s *Sealed) Packed(ctx context.Context, path string) (*Sealed, error) {
 	p := &packer{ctx: ctx, resumed: time.Now(), hurried: true}
 	packed, err := p.pack(s.file, path)
@@ -121,8 +122,8 @@ func (s *Sealed) Packed(ctx context.Context, path string) (*Sealed, error) {
 	return OpenSealed(path, s.file.first)
 }
 
-// Walk gives each record as it is stored, with the chain value after it. It checks what can be checked of the file
-// alone: pages, checksums, dense sequences, the end mark of the last batch, the chain from beginning to end.
+// Walk calls fn for each record in stored form, with the chain value after it. It verifies what the file alone allows:
+// pages, checksums, dense sequences, the end mark of the last batch, and the chain from beginning to end.
 func (s *Sealed) Walk(ctx context.Context, fn func(l events.Label, stored []byte, after events.Hash) error) error {
 	if err := s.file.sealed.checkBuckets(); err != nil {
 		return s.file.explain(s.file.first, err)
@@ -139,8 +140,8 @@ func (s *Sealed) Walk(ctx context.Context, fn func(l events.Label, stored []byte
 	return err
 }
 
-// Records is the hash of its records (docs/format.md). It checks what Walk checks, and calls also for each record; nil
-// for no call.
+// Records returns the hash of the file's records (docs/format.md). It verifies what Walk verifies. It calls also for
+// each record, unless also is nil.
 func (s *Sealed) Records(ctx context.Context, also func(l events.Label, after events.Hash) error) (events.Hash, error) {
 	sum := newRecordSum(s.Before.Hash)
 	err := s.Walk(ctx, func(l events.Label, stored []byte, after events.Hash) error {
@@ -156,8 +157,8 @@ func (s *Sealed) Records(ctx context.Context, also func(l events.Label, after ev
 // Close releases the file.
 func (s *Sealed) Close() error { return s.file.end(store.ErrClosed) }
 
-// RecordsHash is the hash of records as that of a file: of those that are given, with the chain value before them and
-// behind them.
+// RecordsHash returns the hash of Sealed.Records for the given stored records, with the chain values before and after
+// them.
 func RecordsHash(before events.Hash, stored [][]byte, behind events.Hash) events.Hash {
 	sum := newRecordSum(before)
 	for _, one := range stored {
@@ -166,13 +167,13 @@ func RecordsHash(before events.Hash, stored [][]byte, behind events.Hash) events
 	return sum.end(behind)
 }
 
-// writtenTries is how often the beginning of a file is read that a process writes: a page may be written again
-// meanwhile.
+// writtenTries bounds the attempts to read the beginning of a file that a process writes: it may rewrite a page during
+// an attempt.
 const writtenTries = 100
 
-// OpenWritten is OpenSealed of the tail of a log that a process writes. What of the file does not change in the life of
-// that process can be relied on: where it begins, and the term. Its offsets are those of a moment. Its records are not
-// to be read there.
+// OpenWritten is OpenSealed for the tail of a log that a process writes. Only what does not change during the life of
+// that process is reliable: the beginning of the file, and the term. The offsets are those of one moment. The caller
+// must not read the records.
 func OpenWritten(dir string, first events.Sequence) (s *Sealed, offsets map[string]events.Sequence, err error) {
 	for range writtenTries {
 		if s, err = OpenSealed(filepath.Join(dir, FileName(first)), first); err == nil {

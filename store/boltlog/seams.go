@@ -11,17 +11,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A log that is opened to write must be whole at its seams. Readers take what there is: a file that cannot be read, one
-// that is missing and one that does not belong there are damage between two files that are readable, and they end there
-// with an error.
+// The writer requires files that continue each other without a defect. Readers accept what is there: an unreadable,
+// missing or foreign file is damage between two readable files, and a read ends there with an error.
 
-// found is what one file in the directory says of itself, as far as it can be read.
+// found is what one file in the directory says about itself, as far as it is readable.
 type found struct {
 	file    *logFile
 	begin   begin
 	head    head
-	failed  error // why its beginning cannot be believed
-	noHead  error // why its end cannot be
+	failed  error // why the beginning is not usable; nil if it is
+	noHead  error // why the end is not usable; nil if it is
 	foreign bool
 }
 
@@ -42,17 +41,17 @@ func look(dir string, first events.Sequence) found {
 	return f
 }
 
-// readable is a log as its readers see it, whatever is damaged.
+// readable is a log as readers see it, with whatever damage.
 type readable struct {
 	files  []*logFile
 	id     events.Identity
 	end    store.Head
-	beyond error   // why there may be more records than those through end
-	damage []error // all that is wrong, in the order of the log
+	beyond error   // why there may be records after end; nil if there are none
+	damage []error // all damage, in the order of the log
 }
 
-// openReadable opens the files of a log for readers. There is at least one. It fails when no file of the log can be
-// read.
+// openReadable opens the files of a log for readers; firsts is not empty. It returns an error when no file of the log
+// is readable.
 func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	var all []found
 	for _, first := range firsts {
@@ -87,7 +86,7 @@ func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	return r, nil
 }
 
-// commonID is the ID that most files say.
+// commonID returns the log ID that most files have.
 func commonID(all []found) (id string) {
 	count := map[string]int{}
 	for _, f := range all {
@@ -102,8 +101,8 @@ func commonID(all []found) (id string) {
 	return id
 }
 
-// stray reports whether a file that cannot be believed is beside the log: the records that its name claims are in the
-// file before it, or before all.
+// stray reports whether an unusable file does not belong to the log: the records that its name claims are in the file
+// before it, or precede the log.
 func stray(before, f *found, after []found) bool {
 	if before != nil && before.failed == nil && before.noHead == nil {
 		return before.head.Sequence >= f.file.first
@@ -120,7 +119,7 @@ func allFailed(files []*logFile) bool {
 	return true
 }
 
-// add takes a file in behind the one before it, which is nil for the first.
+// add appends a file after the file before, which is nil for the first.
 func (r *readable) add(before, f *found) {
 	switch {
 	case f.failed != nil:
@@ -132,7 +131,7 @@ func (r *readable) add(before, f *found) {
 		r.damage = append(r.damage, err)
 	case before == nil || before.failed != nil:
 	case before.noHead != nil:
-		before.file.told = &head{Head: f.begin.before, epoch: f.begin.identity.Epoch} // the chain vouches for it
+		before.file.told = &head{Head: f.begin.before, epoch: f.begin.identity.Epoch} // the chain proves it
 	case before.head.Head != f.begin.before:
 		f.file.seam = seamError(before, f)
 		r.damage = append(r.damage, f.file.seam)
@@ -160,7 +159,7 @@ func seamError(before, f *found) error {
 	}
 }
 
-// missing is for records between two files that are in none.
+// missing is the error for records between two files that are in no file.
 func missing(f *logFile, from, through events.Sequence) error {
 	return &store.CorruptError{
 		Path: filepath.Dir(f.path), At: from, Next: f.first,
@@ -173,7 +172,7 @@ func readableFrom(first events.Sequence) string {
 	return fmt.Sprintf("records before it, and those from %d on, can be read: --from %d", first, first)
 }
 
-// behind tells the errors of files that cannot be read which file follows.
+// behind adds to the errors of unreadable files which file follows.
 func (r *readable) behind() {
 	for i, f := range r.files[1:] {
 		r.files[i].follows.Store(uint64(f.first))
@@ -186,11 +185,11 @@ func (r *readable) behind() {
 	}
 }
 
-// finish says where the log ends.
+// finish determines the end of the log.
 func (r *readable) finish(dir string, last *found) {
 	if last.failed != nil || last.noHead != nil {
 		r.beyond = r.damage[len(r.damage)-1]
-		for i := len(r.files) - 1; i > 0 && r.end.Sequence == 0; i-- { // the end of the newest file that is whole
+		for i := len(r.files) - 1; i > 0 && r.end.Sequence == 0; i-- { // the end of the newest intact file
 			if f := r.files[i-1]; f.ended == nil {
 				if h, err := f.head(); err == nil {
 					r.end, r.id.Epoch = h.Head, h.epoch
@@ -211,7 +210,7 @@ func (r *readable) finish(dir string, last *found) {
 	}
 }
 
-// offsetsIfWhole are the offsets of a file that can be read.
+// offsetsIfWhole returns the offsets of a file, if it is readable.
 func (f *logFile) offsetsIfWhole() (map[string]events.Sequence, error) {
 	if f.ended != nil {
 		return nil, f.ended
@@ -219,11 +218,11 @@ func (f *logFile) offsetsIfWhole() (map[string]events.Sequence, error) {
 	return f.offsets()
 }
 
-// checkFirst says what is wrong with the first record that there is. When it is not record 1, the log must admit what
-// is missing.
+// checkFirst returns the defect of the first record, or nil. If it is not record 1, a Pruned record must admit the
+// missing ones.
 func (l *ReadOnly) checkFirst(ctx context.Context) error {
 	first := l.files[0]
-	readable := first.ended == nil // else it is said already
+	readable := first.ended == nil // otherwise it is already reported
 	if readable && first.first > 1 {
 		return l.admitted(ctx, first)
 	}
@@ -244,7 +243,7 @@ func (l *ReadOnly) checkFirst(ctx context.Context) error {
 	return nil
 }
 
-// admitted looks for the Pruned record that says that the records before that file were deleted.
+// admitted returns an error unless a Pruned record says that the records before the file first were deleted.
 func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	s, err := l.view()
 	if err != nil {
@@ -252,7 +251,8 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	}
 	for i := range slices.Backward(s.files) {
 		admits := false
-		_ = s.prunedIn(ctx, i, func(_ events.Sequence, p *events.Pruned) { admits = admits || p.First >= first.first }) // what cannot be read is told where it is read
+		// A read reports what cannot be read
+		_ = s.prunedIn(ctx, i, func(_ events.Sequence, p *events.Pruned) { admits = admits || p.First >= first.first })
 		if admits {
 			return nil
 		}
@@ -260,7 +260,7 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	return missingFirst(l.dir, first.first)
 }
 
-// missingFirst is for a log that begins with a later record than 1 and does not say why.
+// missingFirst is the error for a log that begins after record 1 without a Pruned record.
 func missingFirst(dir string, first events.Sequence) error {
 	return &store.CorruptError{
 		Path: dir, At: 1, Next: first, Cause: fmt.Errorf("records before %d are missing, and no Pruned record that can be read says so", first),

@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// EncodeSegment lays records out as one block of a packed file: whole batches, as they are stored, and the chain value
-// after the last.
+// EncodeSegment encodes records as one block of a packed file. stored are whole batches in stored form, and after is
+// the chain value after the last record.
 func EncodeSegment(first events.Sequence, stored [][]byte, after events.Hash) ([]byte, error) {
 	w, err := newBlockWriter()
 	if err != nil {
@@ -19,9 +19,9 @@ func EncodeSegment(first events.Sequence, stored [][]byte, after events.Hash) ([
 	return w.end(&after).value, w.encoder.Close()
 }
 
-// DecodeSegment takes a block of whole batches apart. It checks its checksum, that each record is the one behind that
-// before it, that the last ends a batch, and the chain from the value before the first record to the one that the block
-// ends with.
+// DecodeSegment decodes a block of whole batches and returns its records and the chain value after them. before is the
+// chain value before the first record. It verifies the checksum, the sequences, the end mark of the last record, and
+// the chain from before to the stored value.
 func DecodeSegment(first events.Sequence, before events.Hash, value []byte) (stored [][]byte, after events.Hash, err error) {
 	if len(value) == 0 || value[0] != blockVersion|chunkEndsGroup {
 		return nil, after, errBlock

@@ -16,11 +16,11 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// A snapshot is a file of its own: 1 byte version and the least reader (as in the beginning of a file), identity, head,
-// count of streams, then each stream, as-of sequence, state and names; CRC-32C. Texts are uvarint length and bytes,
-// numbers are uvarints.
+// A snapshot is a file of its own: 1 byte version and the least reader version (as in the beginning of a file),
+// identity, head, count of streams; then for each stream its name, as-of sequence, state and names; then a CRC-32C.
+// Texts are uvarint length and bytes, numbers are uvarints.
 
-const snapshotsKept = 2 // the newest, and the one before it should the newest be damaged
+const snapshotsKept = 2 // the newest, and the previous one in case the newest is damaged
 
 func encodeSnapshot(s store.Snapshot, needs least) []byte {
 	v := appendText(appendLeast([]byte{beginVersion}, needs), s.Identity.LogID)
@@ -64,7 +64,7 @@ func (d *fields) blob() []byte {
 	return nil
 }
 
-// SaveSnapshot is described by store.Log.
+// SaveSnapshot implements store.Log.
 func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	l.mu.Lock()
 	err := l.queue.Ended()
@@ -78,7 +78,7 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	path := filepath.Join(l.dir, fileName(s.Head.Sequence, snapshotSuffix))
 	encoded := encodeSnapshot(s, leastOf(&l.options))
 	if most := l.options.MaxBytes / snapshotShare; most > 0 && int64(len(encoded)) > most {
-		return l.keepSnapshots(0) // a start folds from the newest file that stands alone
+		return l.keepSnapshots(0) // too large for the log: a start folds from the newest file that stands alone
 	}
 	if err := writeFile(path, encoded); err != nil {
 		if noSpace(err) {
@@ -89,7 +89,7 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	return l.keepSnapshots(snapshotsKept)
 }
 
-// keepSnapshots removes all but the newest ones.
+// keepSnapshots removes all but the n newest ones.
 func (l *Log) keepSnapshots(n int) error {
 	all, err := listFiles(l.dir, snapshotSuffix)
 	if err != nil {
@@ -103,7 +103,7 @@ func (l *Log) keepSnapshots(n int) error {
 	return nil
 }
 
-// LoadSnapshot is described by store.Log.
+// LoadSnapshot implements store.Reader.
 func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return l.loadSnapshot(l.options.Logger)
 }
@@ -147,8 +147,8 @@ func readSnapshot(path string, own events.ReaderVersion) (store.Snapshot, error)
 	return decodeSnapshot(content, own)
 }
 
-// mostSnapshot is more bytes than a snapshot of the log in that directory has. The newest file that stands alone has
-// all states too, packed at most: a log of 10 MB has no snapshot of more than 384 MB.
+// mostSnapshot returns a bound on the size of a snapshot in the directory. The newest file that stands alone also holds
+// all states, packed at best. So a log of 10 MB has no snapshot larger than 384 MB: 64 MB plus 32 times 10 MB.
 func mostSnapshot(dir string) (int64, error) {
 	const packed, least = 32, 64 << 20
 	firsts, err := listFiles(dir, fileSuffix)
@@ -161,7 +161,7 @@ func mostSnapshot(dir string) (int64, error) {
 	return most, err
 }
 
-// holds says why s is not bound to a point of this log's durable prefix; nil when it is.
+// holds returns an error unless s belongs to a point of this log's durable prefix.
 func (l *logReader) holds(s store.Snapshot) error {
 	if id := l.Identity(); s.Identity != id {
 		return fmt.Errorf("it belongs to log %s, this is %s", s.Identity, id)
@@ -180,7 +180,7 @@ func (l *logReader) holds(s store.Snapshot) error {
 	return err
 }
 
-// Chain is described by store.Log.
+// Chain implements store.Reader.
 func (l *logReader) Chain(at events.Sequence) (events.Hash, error) {
 	if at == 0 {
 		return events.Hash{}, nil
@@ -192,8 +192,8 @@ func (l *logReader) Chain(at events.Sequence) (events.Hash, error) {
 	return s.hash(at)
 }
 
-// hash is the chain value after a record: stored when a group ends there, else computed from the group's beginning. Of
-// the last record that was pruned the oldest file says it.
+// hash returns the chain value after a record. It is stored at the end of a group, and computed from the group's
+// beginning elsewhere. For the last pruned record it is stored in the oldest file.
 func (s view) hash(at events.Sequence) (events.Hash, error) {
 	if at == 0 || at > s.durable.Sequence {
 		return events.Hash{}, fmt.Errorf("record %d is not in the durable log", at)
@@ -212,7 +212,7 @@ func (s view) hash(at events.Sequence) (events.Hash, error) {
 	return hash, nil
 }
 
-// hashAt is the chain value after a record of the file.
+// hashAt returns the chain value after a record of the file.
 func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
 	group, hash, err := f.groupAt(at)
 	for _, c := range group {
@@ -223,7 +223,7 @@ func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
 	return hash, err
 }
 
-// groupAt gives the chunks of the group that holds a record, up to that record, and the chain value before them.
+// groupAt returns the chunks of the record's group, up to the record, and the chain value before them.
 func (f *logFile) groupAt(at events.Sequence) (group []chunk, before events.Hash, err error) {
 	for {
 		was := f.replaced.Load()
@@ -261,7 +261,7 @@ func (f *logFile) groupThrough(at events.Sequence) (group []chunk, before events
 	return group, before, err
 }
 
-// hashBefore is the chain value with which the file begins.
+// hashBefore returns the chain value before the file's first record.
 func (f *logFile) hashBefore() (h events.Hash, err error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -281,7 +281,7 @@ func (f *logFile) hashBefore() (h events.Hash, err error) {
 	return b.before.Hash, err
 }
 
-// chain carries the chain value over the records of c through the given one.
+// chain returns the chain value after the record through, given the value h before the chunk.
 func (c chunk) chain(h events.Hash, through events.Sequence) (events.Hash, error) {
 	r, err := c.reader()
 	for err == nil && r.next <= through {

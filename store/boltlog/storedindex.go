@@ -18,23 +18,23 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// storedIndex is the index of a sealed file as it is stored. A question reads one block of it, or none: the filter,
-// which is held in memory, knows nearly all streams that are not there. It is safe for concurrent use.
+// storedIndex is the stored index of a file. A query reads one block of it, or none: the filter, which is held in
+// memory, excludes nearly all streams that are not in the file. It is safe for concurrent use.
 //
 //	blocks    of streams, then of names: entries, CRC-32C
-//	footer    1 byte version, uvarint first, head of the file    which file this is the index of
-//	          youngest                                           when the youngest object in it was created: varint
-//	          streams, filter                                    how many, and the bytes of the filter
+//	footer    1 byte version, uvarint first, head of the file    identify the file of the index
+//	          youngest                                           creation time of the youngest object in it: varint
+//	          streams, filter                                    number of streams, and the bytes of the filter
 //	          for streams, then for names: count, lengths        of the blocks
 //	          CRC-32C
-//	8 bytes   place of the footer, little endian
+//	8 bytes   offset of the footer, little endian
 //
 //	entry     length, then
-//	stream    1 byte kind, id, count, the sequences less first: the first one, then differences
-//	name      namespace, name, count, then of each bearer: 1 byte kind, id, first mention less first
+//	stream    1 byte kind, id, count, sequences minus first: the first one, then differences
+//	name      namespace, name, count, then for each stream: 1 byte kind, id, first mention minus first
 //
-// A block holds the entries whose hashes are in its part of all hashes. Texts are uvarint length and bytes, numbers are
-// uvarints.
+// Block i of n holds the entries whose hashes are in the i-th of n equal parts of all hashes. Texts are uvarint length
+// and bytes, numbers are uvarints.
 type storedIndex struct {
 	file     *os.File
 	first    events.Sequence
@@ -43,10 +43,10 @@ type storedIndex struct {
 	tables   [tables]table
 }
 
-// table is where the blocks are.
+// table locates the blocks of streams or of names.
 type table struct {
-	at   uint64   // the place of the first
-	ends []uint32 // where each ends, from there on
+	at   uint64   // offset of the first block
+	ends []uint32 // end of each block, relative to at
 }
 
 const (
@@ -56,13 +56,13 @@ const (
 )
 
 const (
-	indexVersion = 3       // 2 was used before the first release
-	blockBytes   = 3 << 10 // of entries, about: blocks that hold more are not split
+	indexVersion = 3       // 2 is from before the first release
+	blockBytes   = 3 << 10 // approximate size of a block's entries; larger blocks are not split
 	footerPlace  = 8
 	maxFooter    = 64 << 20
 )
 
-// entry is one of a table in the making.
+// entry is an entry of a table that is being built.
 type entry struct {
 	hash    uint64
 	content []byte
@@ -70,7 +70,8 @@ type entry struct {
 
 func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
 	names := x.Names()
-	streams := slices.DeleteFunc(x.Streams(), func(s events.Stream) bool { return x.Run(s, 0, end.Sequence).Len() == 0 }) // it goes on
+	// Streams without a record through end
+	streams := slices.DeleteFunc(x.Streams(), func(s events.Stream) bool { return x.Run(s, 0, end.Sequence).Len() == 0 })
 	f := newFilter(len(streams))
 	all := make([]entry, 0, len(streams))
 	for _, s := range streams {
@@ -115,7 +116,7 @@ func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
 	return binary.LittleEndian.AppendUint64(append(out, seal(footer)...), place)
 }
 
-// appendBlocks appends entries in blocks, and gives the lengths of these.
+// appendBlocks appends the entries in blocks, and returns the lengths of the blocks.
 func appendBlocks(out []byte, all []entry) ([]byte, []int) {
 	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
 	size := 0
@@ -136,7 +137,7 @@ func appendBlocks(out []byte, all []entry) ([]byte, []int) {
 	return out, lengths
 }
 
-// part is which of n equal parts of all hashes a hash is in.
+// part returns which of n equal parts of all hashes contains hash.
 func part(hash uint64, n int) int {
 	i, _ := bits.Mul64(hash, uint64(n))
 	return int(i)
@@ -148,8 +149,8 @@ func appendStream(v []byte, s events.Stream) []byte {
 
 var errOtherFile = errors.New("it is the index of another file")
 
-// openStoredIndex opens the index of the file that begins with first and ends with that head. Blocks are checked when
-// they are read.
+// openStoredIndex opens the index of the file that begins with first and ends with end. Blocks are verified when they
+// are read.
 func openStoredIndex(path string, first events.Sequence, end store.Head) (*storedIndex, error) {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -162,7 +163,7 @@ func openStoredIndex(path string, first events.Sequence, end store.Head) (*store
 	return x, nil
 }
 
-// footerOf reads the footer of an index or of a list of Jobs, and where it stands.
+// footerOf reads the footer of an index or of a list of Jobs, and returns its offset.
 func footerOf(file *os.File) (d *fields, version byte, at uint64, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -200,7 +201,7 @@ func (x *storedIndex) open(end store.Head) error {
 		return errOtherFile
 	}
 	x.youngest = events.Time(d.varint())
-	d.uvarint() // streams
+	d.uvarint() // number of streams
 	x.filter = slices.Clone(filter(d.bytes(int(d.uvarint()))))
 	next := uint64(0)
 	for i := range x.tables {
@@ -227,7 +228,7 @@ func (x *storedIndex) open(end store.Head) error {
 	return d.end("decode the footer")
 }
 
-// load takes all that a stored index says into one in memory.
+// load copies the whole stored index into an index in memory.
 func (x *storedIndex) load(into *index.Index) error {
 	for i := range x.tables {
 		for j := range x.tables[i].ends {
@@ -249,7 +250,7 @@ func (x *storedIndex) load(into *index.Index) error {
 	return nil
 }
 
-// take takes one entry of a table.
+// take copies one entry of a table.
 func (x *storedIndex) take(table int, e *fields, into *index.Index) error {
 	if table == streamTable {
 		s := e.stream()
@@ -265,7 +266,7 @@ func (x *storedIndex) take(table int, e *fields, into *index.Index) error {
 
 func (x *storedIndex) close() error { return x.file.Close() }
 
-// bytes is how much memory it takes.
+// bytes returns the memory that the index occupies.
 func (x *storedIndex) bytes() int {
 	n := len(x.filter)
 	for _, t := range x.tables {
@@ -274,7 +275,7 @@ func (x *storedIndex) bytes() int {
 	return n
 }
 
-// block reads the block of a table in which a hash is.
+// block reads the block of the table that may contain the hash.
 func (x *storedIndex) block(t *table, hash uint64) ([]byte, error) {
 	if len(t.ends) == 0 {
 		return nil, nil
@@ -304,7 +305,7 @@ func (x *storedIndex) blockAt(t *table, i int) ([]byte, error) {
 	return block[:n], nil
 }
 
-// find gives what follows the key of an entry; nil when there is no such entry.
+// find returns the fields after the key of an entry; nil when there is no such entry.
 func (x *storedIndex) find(table int, hash uint64, is func(*fields) bool) (*fields, error) {
 	block, err := x.block(&x.tables[table], hash)
 	if err != nil {
@@ -322,7 +323,7 @@ func (x *storedIndex) find(table int, hash uint64, is func(*fields) bool) (*fiel
 	return nil, nil
 }
 
-// run is the stream's records.
+// run returns the stream's records in the file.
 func (x *storedIndex) run(s events.Stream) (index.Run, error) {
 	hash := streamHash(s)
 	if !x.filter.has(hash) {

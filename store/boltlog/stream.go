@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ReadStream is described by store.Log.
+// ReadStream implements store.Reader.
 func (l *logReader) ReadStream(ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		s, err := l.view()
@@ -32,7 +32,7 @@ func (l *logReader) ReadStream(ctx context.Context, stream events.Stream, from e
 	}
 }
 
-// forward takes each file's index in turn. The previous pointers must say the same.
+// forward reads the index of one file after the other, and checks the previous pointers against it.
 func (s view) forward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	var near nearChunk
 	var before events.Sequence
@@ -45,7 +45,7 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 		}
 		run, err := f.run(stream, from, s.durable.Sequence)
 		if errors.Is(err, store.ErrPruned) && before == 0 {
-			continue // meanwhile
+			continue // pruned meanwhile
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", stream, err)
@@ -77,7 +77,7 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 	return s.beyond
 }
 
-// backward finds the newest record by index and follows the previous pointers from there.
+// backward finds the newest record in the index, and follows the previous pointers from there.
 func (s view) backward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	if from == 0 || from > s.durable.Sequence {
 		if s.beyond != nil {
@@ -110,7 +110,7 @@ func (s view) backward(ctx context.Context, stream events.Stream, from events.Se
 	return nil
 }
 
-// Newest is described by store.Reader.
+// Newest implements store.Reader.
 func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Sequence, error) {
 	s, err := l.view()
 	if err != nil {
@@ -123,7 +123,7 @@ func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Seque
 		if !errors.As(err, &hole) {
 			return at, err
 		}
-		// Who writes goes on without what a damaged sealed file may hold: Holes names it.
+		// The writer goes on without the records that a damaged sealed file may hold: Holes reports the file.
 		if run, err := hole.file.run(stream, 0, s.durable.Sequence); err == nil && run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
 		}
@@ -134,7 +134,7 @@ func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Seque
 	}
 }
 
-// holeError is for a file that is damaged, where a record may be that is looked for.
+// holeError means that the wanted record may be in a damaged file.
 type holeError struct {
 	file *logFile
 	error
@@ -142,11 +142,11 @@ type holeError struct {
 
 func (e *holeError) Unwrap() error { return e.error }
 
-// apart is how far the clocks of two API servers of one cluster may be apart.
+// apart is how far the clocks of two API servers of one cluster may differ.
 const apart = time.Hour
 
-// since is the view without the files that have seen no object that young. What a file has seen counts for those before
-// it too.
+// since returns the view without the leading files that, with all files before them, have seen only objects created
+// more than apart before born.
 func (s view) since(born events.Time) view {
 	if born == 0 {
 		return s
@@ -159,7 +159,7 @@ func (s view) since(born events.Time) view {
 	return s
 }
 
-// newest is the stream's last record at or before from; 0 when there is none.
+// newest returns the stream's last record at or before from; 0 when there is none.
 func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequence, error) {
 	for _, f := range slices.Backward(s.files) {
 		if f.first > from {
@@ -167,19 +167,19 @@ func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequenc
 		}
 		run, err := f.run(stream, 0, from)
 		if errors.Is(err, store.ErrPruned) {
-			return 0, nil // meanwhile, and with it all before
+			return 0, nil // pruned meanwhile, together with all earlier files
 		}
 		if err != nil {
 			return 0, fmt.Errorf("read %s: %w", stream, err)
 		}
 		if hole := f.hole(); hole != nil {
-			return 0, &holeError{f, fmt.Errorf("read %s: %w", stream, hole)} // there may be a newer one in it
+			return 0, &holeError{f, fmt.Errorf("read %s: %w", stream, hole)} // the file may contain a newer record
 		}
 		if run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
 		}
 		if f.seam != nil {
-			return 0, fmt.Errorf("read %s: %w", stream, f.seam) // there may be a newer one before this file
+			return 0, fmt.Errorf("read %s: %w", stream, f.seam) // a newer record may be in the gap before this file
 		}
 	}
 	return 0, nil

@@ -15,43 +15,42 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// effects are what the log does to the machine beyond reading and writing small files; tests of what happens when these
-// fail pass others to the constructor that production uses.
+// effects holds the file operations that tests replace to make them fail. Production code uses system.
 type effects struct {
 	openDB   func(path string, mode os.FileMode, options *bbolt.Options) (*bbolt.DB, error)
-	allocate func(f *os.File, from, to int64) error // makes sure that blocks are allocated for these bytes of f
-	remove   func(path string) error                // a pruned file
+	allocate func(f *os.File, from, to int64) error // ensures that blocks are allocated for these bytes of f
+	remove   func(path string) error                // removes a pruned file
 }
 
 var system = effects{openDB: bbolt.Open, allocate: allocate, remove: os.Remove}
 
-// tail is the file that is being written. It belongs to whoever commits; space belongs to whoever holds Log.space.
+// tail is the file that is being written. It belongs to the committer; allocated belongs to the holder of Log.space.
 type tail struct {
 	effects effects
 	path    string
-	first   events.Sequence // 0 until it has its place
+	first   events.Sequence // first record; 0 until the file is part of the log
 	db      *bbolt.DB
-	file    *os.File // the same file, to allocate in it
+	file    *os.File // the same file, for allocation
 
 	head   head
 	fence  []byte       // the stored head that this process wrote last
 	high   atomic.Int64 // bytes of the file in use after the last commit
-	recent atomic.Int64 // bytes of the newest chunks, which the next commit may have to move
+	recent atomic.Int64 // bytes of the newest chunks, which the next commit may rewrite
 
-	allocated int64 // bytes of the file that have blocks. Under Log.space
+	allocated int64 // bytes of the file that have blocks. Guarded by Log.space
 }
 
-// errFenced is met when the tail does not end as this process left it: another process wrote to it.
+// errFenced: the head of the tail is not the one that this process wrote, because another process has written it.
 var errFenced = fmt.Errorf("%w: the head of the tail is not the one that this process wrote", store.ErrFenced)
 
-// openTail opens a bbolt file to write to. Its pages must have been checked; a file that does not exist is made.
+// openTail opens a bbolt file for writing, or creates it. The pages of an existing file must have been checked.
 func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	options := &bbolt.Options{
 		Timeout:         time.Second,
-		NoFreelistSync:  true,                  // a reader that stays costs little, and so does retention
+		NoFreelistSync:  true,                  // makes long readers and retention cheap
 		FreelistType:    bbolt.FreelistMapType, // finds a run of free pages without a search
-		InitialMmapSize: int(2 * rotateBytes),  // a remap would wait for all readers and hold up new ones
-		NoStatistics:    true,                  // they are not read
+		InitialMmapSize: int(2 * rotateBytes),  // a remap would wait for all readers and block new ones
+		NoStatistics:    true,                  // nothing reads them
 	}
 	var db *bbolt.DB
 	err := guard(func() (err error) { db, err = effects.openDB(path, 0o600, options); return err })
@@ -62,13 +61,14 @@ func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	if t.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if err := errors.Join(t.measure(), t.reallocate()); err != nil { // in this order: a hole behind what is in use is left alone
+	// In this order: a hole after the used part may stay
+	if err := errors.Join(t.measure(), t.reallocate()); err != nil {
 		return nil, errors.Join(err, t.close(false))
 	}
 	return t, nil
 }
 
-// reallocate makes sure that the blocks of the file as it stands are there: a copy of it may have holes.
+// reallocate ensures that the blocks of the existing file are allocated: a copied file may have holes.
 func (t *tail) reallocate() error {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -87,7 +87,7 @@ func (t *tail) measure() error {
 	return t.db.View(func(tx *bbolt.Tx) error { t.high.Store(tx.Size()); return nil })
 }
 
-// begin makes the buckets of a new file, and puts it in its place in the directory.
+// begin creates the buckets of a new file, and makes the file part of the log.
 func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events.Sequence) error {
 	t.head = head{Head: b.before, term: term, epoch: b.identity.Epoch}
 	t.fence = t.head.encode()
@@ -114,8 +114,8 @@ func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events
 	return syncDir(dir)
 }
 
-// claim takes the file over for a new term. It also makes durable whatever the last process left in the page cache, so
-// that all that is read from here on is.
+// claim takes over the file for a new term. Its commit also syncs what the previous process left in the page cache, so
+// that all records read from here on are durable.
 func (t *tail) claim(was head, needs least) error {
 	t.head, t.fence = was, was.encode()
 	if err := t.raise(needs); err != nil {
@@ -124,8 +124,8 @@ func (t *tail) claim(was head, needs least) error {
 	return t.commit(nil, head{Head: was.Head, term: was.term + 1, epoch: was.epoch}, nil)
 }
 
-// raise makes the file say, before anything more is written to it, that its reader needs that at least, unless it needs
-// more already.
+// raise stores the least reader version needs in the file, unless the file already needs more. It must come before any
+// other write.
 func (t *tail) raise(needs least) error {
 	return t.update(func(tx *bbolt.Tx) error {
 		meta := tx.Bucket(metaBucket)
@@ -142,8 +142,8 @@ func (t *tail) raise(needs least) error {
 	})
 }
 
-// commit stores the chunks of one group, the head after it and the offsets that ride with it: one transaction, two
-// fdatasyncs. After an error nothing may be committed any more, because what came of this is not known.
+// commit stores the chunks of one group, the head after it and the offsets: one transaction with two fdatasyncs. After
+// an error no further commit is allowed, because the outcome of this one is unknown.
 func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequence) error {
 	fence := after.encode()
 	err := t.update(func(tx *bbolt.Tx) error {
@@ -151,7 +151,7 @@ func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequ
 		if meta == nil || log == nil || consumers == nil || !bytes.Equal(meta.Get(headKey), t.fence) {
 			return errFenced
 		}
-		log.FillPercent = 1 // not stored: set in every transaction. Keys only ascend, so pages are left full
+		log.FillPercent = 1 // not stored, so set in each transaction. Keys only ascend, so pages can be left full
 		for _, c := range chunks {
 			if err := log.Put(sequenceKey(c.first), c.value); err != nil {
 				return err
@@ -171,15 +171,15 @@ func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequ
 	return t.measure()
 }
 
-// update runs fn in a transaction and commits it. It is not db.Update, which on a panic reads all pages again in a
-// goroutine of its own: a fault there would end the process before anybody heard why.
+// update runs fn in a transaction and commits it. It does not use db.Update: on a panic that reads all pages again in
+// another goroutine, where a fault would end the process before the error is reported.
 func (t *tail) update(fn func(*bbolt.Tx) error) error {
 	return guard(func() error {
 		tx, err := t.db.Begin(true)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback() }() // an error when it is committed, and nothing to do then
+		defer func() { _ = tx.Rollback() }() // after a commit this returns an error that means nothing
 		if err := fn(tx); err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (t *tail) update(fn func(*bbolt.Tx) error) error {
 	})
 }
 
-// close closes the file; with trim, the space that was held ahead is given back.
+// close closes the file. With trim it also gives back the space that was allocated ahead.
 func (t *tail) close(trim bool) error {
 	err := t.db.Close()
 	if trim && err == nil {
@@ -196,7 +196,7 @@ func (t *tail) close(trim bool) error {
 	return errors.Join(err, t.file.Close())
 }
 
-// viewMeta copies a value of the meta bucket of a file that may be written meanwhile.
+// viewMeta returns a copy of a value of the meta bucket. Another goroutine may write the file meanwhile.
 func viewMeta(db *bbolt.DB, key []byte) (value []byte, err error) {
 	err = db.View(func(tx *bbolt.Tx) error {
 		value = bytes.Clone(tx.Bucket(metaBucket).Get(key))

@@ -9,11 +9,11 @@ import (
 type tree struct {
 	pages  *pages
 	root   uint64
-	inline *page // the only page, when it is stored in its parent
-	isRoot bool  // holds buckets and nothing else; any other tree holds none
+	inline *page // the only page of an inline bucket
+	isRoot bool  // the root tree, which holds only buckets; any other tree holds none
 }
 
-// bucket finds a top-level bucket; it is an error when there is none of that name.
+// bucket returns a top-level bucket, or an error when there is none of that name.
 func (p *pages) bucket(name []byte) (tree, error) {
 	c := cursor{tree: tree{pages: p, root: p.root, isRoot: true}}
 	key, value, err := c.floor(name)
@@ -36,8 +36,8 @@ func (p *pages) bucket(name []byte) (tree, error) {
 	return tree{pages: p, inline: &inline}, nil
 }
 
-// checkBuckets checks that the file has our buckets and no others, because bbolt follows any that it finds, and
-// believes a list of free pages.
+// checkBuckets returns an error unless the file has exactly our buckets and a valid freelist: bbolt would follow any
+// other bucket, and trusts the freelist.
 func (p *pages) checkBuckets() error {
 	c := cursor{tree: tree{pages: p, root: p.root, isRoot: true}}
 	n := 0
@@ -57,7 +57,7 @@ func (p *pages) checkBuckets() error {
 	return err
 }
 
-// get is the value of one key; nil when there is none.
+// get returns the value of a key; nil when there is none.
 func (t tree) get(key []byte) ([]byte, error) {
 	c := cursor{tree: t}
 	found, value, err := c.floor(key)
@@ -67,23 +67,23 @@ func (t tree) get(key []byte) ([]byte, error) {
 	return value, nil
 }
 
-// cursor walks a tree in the order of its keys. It checks on its way that every page has its place there: keys ascend
-// over the whole walk and lie within what the branches above say, so a page cannot be met twice. What it gives is valid
-// until it moves.
+// cursor iterates over a tree in order of keys. It checks that keys ascend over the whole iteration and lie in the
+// range that the branches above give, so it cannot meet a page twice. Returned slices are valid until it moves.
 type cursor struct {
 	tree
 	path  []step
-	last  []byte // a copy of the key where it stands; empty at the beginning
-	space []byte // of a page that it has left
+	last  []byte // copy of the current key; empty at the beginning
+	space []byte // buffer of a page that the cursor has left
 }
 
-// step is a page on the way down, and the element that was taken there.
+// step is a page on the path from the root, and the element that the cursor took there.
 type step struct {
 	page page
 	at   int
 }
 
-// floor moves to the last key that is not after key, or, when all are, to the first one; k is nil in an empty tree.
+// floor moves to the last key that is not greater than key, or to the first key if all are greater. k is nil in an
+// empty tree.
 func (c *cursor) floor(key []byte) (k, v []byte, err error) {
 	c.path, c.last = c.path[:0], c.last[:0]
 	if err := c.push(c.root); err != nil {
@@ -101,7 +101,7 @@ func (c *cursor) floor(key []byte) (k, v []byte, err error) {
 	}
 }
 
-// next moves to the next key; nil at the end.
+// next moves to the next key; k is nil at the end.
 func (c *cursor) next() (k, v []byte, err error) {
 	for len(c.path) > 0 {
 		top := &c.path[len(c.path)-1]
@@ -120,7 +120,7 @@ func (c *cursor) next() (k, v []byte, err error) {
 	return nil, nil, nil
 }
 
-// push reads a child of the page on top.
+// push reads a child of the page on top of the path.
 func (c *cursor) push(id uint64) error {
 	if c.inline != nil && len(c.path) == 0 {
 		c.path = append(c.path, step{page: *c.inline})

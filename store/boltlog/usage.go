@@ -7,11 +7,12 @@ import (
 	"os"
 )
 
-// Ahead is described by store.Opened.
-func (l *Log) Ahead() int64 { return 3 * l.states.Load() } // more is held ahead than is written: see tail.cost
+// Ahead implements store.Pruner. It returns three times the states of the last file, because reserved space exceeds
+// what is written: see tail.cost.
+func (l *Log) Ahead() int64 { return 3 * l.states.Load() }
 
-// Usage is the bytes of the log's files, with what is held ahead of the writes in them, and the bytes that are free on
-// their file system. A pruned file that could not be removed is the log's no longer.
+// Usage returns the size of the log's files, including space allocated ahead, and the free space on their file system.
+// It does not count pruned files that could not be removed.
 func (l *logReader) Usage() (bytes, free int64, err error) {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -19,11 +20,11 @@ func (l *logReader) Usage() (bytes, free int64, err error) {
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || e.Name() == pruningName {
-			continue // the store of a NATS server; the note of a file that is not counted
+			continue // the store of a NATS server, or PRUNING
 		}
 		info, err := e.Info()
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // pruned, or replaced, since
+		case errors.Is(err, fs.ErrNotExist): // pruned or replaced meanwhile
 		case err != nil:
 			return 0, 0, fmt.Errorf("measure the log: %w", err)
 		default:

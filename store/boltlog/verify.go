@@ -18,18 +18,19 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Verify reads a whole log and checks all that must hold: dense sequences, checksums, the chain from record to record
-// and at the end of each commit group, batch marks and one time per batch, previous pointers, record 1, epochs, terms,
-// the continuation from file to file, that a Pruned record admits what is missing, and that nothing beside the log
-// tells of records that it does not have. It goes on behind damage, with the next file.
+// Verify reads a whole log and checks everything that must hold: dense sequences, checksums, the chain from record to
+// record and at the end of each commit group, end marks and times of batches, previous pointers, record 1, epochs,
+// terms, the continuation from file to file, and a Pruned record for missing first records. It also checks that no file
+// beside the log proves a record that the log lacks. After damage it goes on with the next file.
 //
-// It does not keep a controller from writing. Of a log that is being written it verifies the files that are sealed.
-// Memory is that for the index of one file, and 4 bytes for each stream of the files before it.
+// A controller may write meanwhile; Verify then checks the sealed files only. It needs memory for the index of one
+// file, and 4 bytes for each stream of each earlier file.
 //
-// The heads in has were noted elsewhere: a log that went another way, or ends before them, is damaged.
+// has lists heads of the log that were recorded elsewhere. The log is damaged if it has another chain value at one of
+// them, or ends before it.
 //
-// Its error is ErrCorrupt with the first bad sequence, or one of reading. Progress is called now and then, if not nil,
-// with the bytes that are done and those there are.
+// Verify returns ErrCorrupt with the first bad sequence, or a read error. It calls progress now and then, unless it is
+// nil, with the number of bytes read and the total.
 func Verify(ctx context.Context, dir string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
 	if err := restored(dir); err != nil {
 		return store.Report{}, fmt.Errorf("verify log: %w", err)
@@ -53,39 +54,39 @@ func Verify(ctx context.Context, dir string, progress func(done, total int64), h
 		}
 		if firsts, _ = listFiles(dir, fileSuffix); len(firsts) == 0 || firsts[0] == before {
 			return v.report, err
-		} // else a controller pruned files that were to be read
+		} // an error: a controller pruned files before they were read
 	}
 }
 
-// verifier walks a log from its first record to its last. It belongs to one call of Verify.
+// verifier reads a log from its first record to its last. It belongs to one call of Verify.
 type verifier struct {
 	ctx      context.Context
 	dir      string
 	progress func(done, total int64)
-	own      events.Loss  // the head that was noted beside the log
-	has      []store.Head // that the log must have; those it was found to have are taken off
+	own      events.Loss  // the head in the file HEAD
+	has      []store.Head // heads that the log must have; found ones are removed
 
 	report   store.Report
-	last     map[events.Stream]events.Sequence // of each stream in the file that is being read
-	verified []verifiedFile                    // the files before it
-	sound    store.Report                      // as of the end of the last commit group, whose chain value agreed
-	batch    *events.Header                    // the last record, when its batch goes on
-	found    events.Hash                       // the chain value before that batch
-	term     uint64                            // the newest that started; 0 for none, and after a loss
-	cut      events.Sequence                   // what the Pruned records admit
-	begins   events.Hash                       // the chain value with which the oldest file begins
-	pruned   *events.Pruned                    // the record that says what went before that file; nil when none does
-	intact   *store.Report                     // what is intact before the first damage; nil while there is none
+	last     map[events.Stream]events.Sequence // last record of each stream in the current file
+	verified []verifiedFile                    // earlier files
+	sound    store.Report                      // report at the end of the last intact commit group
+	batch    *events.Header                    // the last record, if its batch goes on
+	found    events.Hash                       // chain value before that batch
+	term     uint64                            // newest term that started; 0 for none, and after a loss
+	cut      events.Sequence                   // highest First of the Pruned records
+	begins   events.Hash                       // chain value before the oldest file
+	pruned   *events.Pruned                    // the Pruned record about the files before the oldest; nil for none
+	intact   *store.Report                     // the report before the first damage; nil while there is none
 	damage   []error
-	beside   beside // what told how far the log had come, before its files were read
-	tail     bool   // the file that is read is the newest, which a process may begin to write
-	broken   bool   // the file before could not be verified to its end
+	beside   beside // the state of the files beside the log before its files were read
+	tail     bool   // the current file is the newest, which a process may begin to write
+	broken   bool   // the previous file could not be verified to its end
 	notes    []string
 
 	done, total int64
 }
 
-// verifiedFile is a file that is whole, and by hash which streams have records in it.
+// verifiedFile is an intact file, with the hashes of the streams that have records in it.
 type verifiedFile struct {
 	file    *logFile
 	streams []uint32 // ascending
@@ -96,7 +97,8 @@ func (v *verifier) log() error {
 	if err != nil || len(early) == 0 {
 		return err
 	}
-	// What tells how far the log had come is read before any file: a process may begin to write at any time.
+	// Files that prove how far the log had got are read before the log's files, because a process may begin to write at
+	// any time.
 	if v.beside, err = seenBeside(v.dir, early[len(early)-1]); err != nil {
 		return v.oldest(early[0], err)
 	}
@@ -104,7 +106,7 @@ func (v *verifier) log() error {
 	if held != nil && !errors.Is(held, store.ErrHeld) {
 		return held
 	}
-	firsts, err := listFiles(v.dir, fileSuffix) // again: a file that was sealed meanwhile counts
+	firsts, err := listFiles(v.dir, fileSuffix) // again, to include a file that was sealed meanwhile
 	if err != nil {
 		return err
 	}
@@ -138,8 +140,8 @@ func (v *verifier) log() error {
 	return v.conclude()
 }
 
-// oldest is the error of a log beside which stands what this program does not read: that of the log's own first file,
-// if it is of before the first release, too.
+// oldest returns the error for a log when a file beside it is from another program version. If the log's own first file
+// is also from before the first release, it returns that error.
 func (v *verifier) oldest(first events.Sequence, beside error) error {
 	if !errors.Is(beside, events.ErrBefore) {
 		return beside
@@ -154,12 +156,11 @@ func (v *verifier) oldest(first events.Sequence, beside error) error {
 	return errors.Join(beside, f.end(store.ErrClosed))
 }
 
-// mostTries is how often a tail is read that processes write meanwhile, each for a moment.
+// mostTries bounds the attempts to read a tail while processes write it for a moment each.
 const mostTries = 3
 
-// unwritten verifies the tail of a log that no process writes. When a process begins to write it meanwhile, what was
-// read of the tail is no damage, and the report goes back to what stood before it: the tail counts as written while the
-// process is there, and is read again when it has gone.
+// unwritten verifies the tail of a log that no process writes. If a process begins to write it meanwhile, the result is
+// discarded and no damage: the tail counts as written while the process runs, and is read again when it has gone.
 func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 	before := *v
 	for range mostTries {
@@ -174,13 +175,13 @@ func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 	}
 	*v = before
 	v.report.Written = first
-	return nil //nolint:nilerr // that a process writes the tail is no damage
+	return nil //nolint:nilerr // a tail with a writer is no damage
 }
 
 // errDisturbed: a process wrote a file while it was read.
 var errDisturbed = errors.New("a process wrote the file meanwhile")
 
-// one verifies the file that begins with a record, and keeps it for the files that follow.
+// one verifies the file that begins with first, and keeps it for the checks of later files.
 func (v *verifier) one(first events.Sequence, begins bool) error {
 	f, err := openSealed(v.dir, first)
 	if err != nil {
@@ -205,7 +206,7 @@ func (v *verifier) one(first events.Sequence, begins bool) error {
 	return nil
 }
 
-// harm notes damage. The report of what is intact ends with the first.
+// harm adds damage. The first damage ends the report of the intact records.
 func (v *verifier) harm(err error) {
 	if v.intact == nil {
 		intact := v.report
@@ -214,8 +215,7 @@ func (v *verifier) harm(err error) {
 	v.damage = append(v.damage, err)
 }
 
-// writtenTail checks the seam to a tail that a process writes. It checks as far as the tail can be read; that part is
-// right.
+// writtenTail checks that a tail with a writer continues the file before it. It ignores a tail that it cannot read.
 func (v *verifier) writtenTail() {
 	f, err := openSealed(v.dir, v.report.Written)
 	if err != nil {
@@ -233,7 +233,7 @@ func (v *verifier) writtenTail() {
 	_ = f.end(store.ErrClosed) // it was only read
 }
 
-// conclude looks at what can be said only when all files are read, and makes the report.
+// conclude makes the checks that need all files, and completes the report.
 func (v *verifier) conclude() error {
 	if first := v.report.First; first > 1 && v.cut < first && v.report.Written == 0 {
 		if v.intact == nil {
@@ -276,7 +276,7 @@ func (v *verifier) conclude() error {
 	return nil
 }
 
-// snapshots looks at the snapshots: one that is damaged costs time, never correctness.
+// snapshots checks the snapshots. A damaged one is a note only: it costs time, never correctness.
 func (v *verifier) snapshots() {
 	all, err := listFiles(v.dir, snapshotSuffix)
 	if err != nil {
@@ -290,7 +290,7 @@ func (v *verifier) snapshots() {
 			err = fmt.Errorf("it says that it is of record %d", s.Head.Sequence)
 		}
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // replaced since
+		case errors.Is(err, fs.ErrNotExist): // replaced meanwhile
 		case events.OtherReader(err):
 			v.note("%s: the snapshot is not checked: %v", path, err)
 		case err != nil:
@@ -302,8 +302,8 @@ func (v *verifier) snapshots() {
 	v.report.Snapshot = compared
 }
 
-// odd looks at what has the name of a file beside the log, and is none: nothing is read there, and a controller does
-// not always start.
+// odd notes entries beside the log that have the name of one of its files and are not regular files: they are not read,
+// and may prevent a controller from starting.
 func (v *verifier) odd() {
 	for _, name := range []string{lockName, keyName} {
 		if err := regular.Check(filepath.Join(v.dir, name)); errors.Is(err, regular.ErrOdd) {
@@ -328,7 +328,7 @@ func hashStream(s events.Stream) uint32 {
 	return h.Sum32()
 }
 
-// before is the stream's last record in the files before; 0 when there is none.
+// before returns the stream's last record in earlier files; 0 when there is none.
 func (v *verifier) before(s events.Stream) (events.Sequence, error) {
 	h := hashStream(s)
 	for _, done := range slices.Backward(v.verified) {
@@ -352,8 +352,8 @@ func (v *verifier) tell(within int64) {
 	}
 }
 
-// isIndexOf reports whether a stored index is what is made of the records. The youngest object may be one of an earlier
-// file.
+// isIndexOf reports whether the stored index equals the index x of the records. Its youngest object may be from an
+// earlier file.
 func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
 	stored, err := openStoredIndex(f.indexPath(), f.first, end)
 	if err != nil || stored.close() != nil || stored.youngest < x.Youngest() {
@@ -364,13 +364,14 @@ func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
 	return err == nil && bytes.Equal(content, want)
 }
 
-// derived looks at what can be made again or may be as it is. An index that is not that of the records is not used.
+// derived checks what can be rebuilt or is tolerable, and adds notes. An index that does not match the records is not
+// used.
 func (v *verifier) derived(f *logFile, x *index.Index, end store.Head) {
 	if f.sealed.torn {
 		v.note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
 	}
 	if v.tail && !f.hasStoredIndex() {
-		return // it is stored at a stop in good order
+		return // stored only at an orderly stop
 	}
 	err := regular.Check(f.indexPath())
 	switch {

@@ -19,25 +19,25 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// A log that lost its end looks like one that never had it. What stands beside it tells: the head that is noted there
-// every few seconds, the head at the last Close, a snapshot or an index of records that are not there, a consumer that
-// had got further. Each of these was durable only after the records were. So a log that has less went back, and is not
-// gone on with: its next records would have the numbers of those that are lost.
+// A log that lost its end looks like a log that never had it. Files beside it, the witnesses, reveal the loss: the head
+// in HEAD, written every 5 seconds; the head in CLOSED, written at the last Close; a snapshot or an index of later
+// records; a consumer's offset. Each became durable only after the records that it names. So a log with fewer records
+// has lost some, and no writer continues it: its next records would reuse the lost sequences.
 
 const (
-	headName  = "HEAD" // the newest head, as it was a few seconds ago at the latest
+	headName  = "HEAD" // the durable head, at most a few seconds old
 	headEvery = 5 * time.Second
 )
 
-// witnessVersion is that of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. 1 and 2 were used before the first
-// release.
+// witnessVersion is the version of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. 1 and 2 are from before the
+// first release.
 const witnessVersion = 3
 
-// mostWitness is more bytes than any witness has, whatever the log's ID.
+// mostWitness is larger than any witness, whatever the log's ID.
 const mostWitness = 4 << 10
 
-// noteHeads notes the durable head beside the log, now and then, until the log accepts nothing more. While it is known
-// that records are lost, what tells of them stays as it is.
+// noteHeads writes the durable head to HEAD every 5 seconds, until the log accepts nothing more. While a loss is known
+// it leaves HEAD as it is.
 func (l *Log) noteHeads() {
 	tick := time.NewTicker(headEvery)
 	defer tick.Stop()
@@ -45,7 +45,7 @@ func (l *Log) noteHeads() {
 	told := false
 	for {
 		now, err := l.noteHead(noted)
-		if err != nil && !told { // only a witness, and the disk may be full for long
+		if err != nil && !told { // the file is only a witness, and the disk may be full for long
 			l.options.Logger.Warn("the newest head is not noted beside the log", slog.Any("error", err))
 		}
 		noted, told = now, err != nil
@@ -57,7 +57,7 @@ func (l *Log) noteHeads() {
 	}
 }
 
-// noteHead notes the durable head, unless that is the one that was noted, and returns it.
+// noteHead writes the durable head to HEAD if it differs from noted, and returns it.
 func (l *Log) noteHead(noted store.Head) (store.Head, error) {
 	l.noting.Lock()
 	defer l.noting.Unlock()
@@ -68,8 +68,8 @@ func (l *Log) noteHead(noted store.Head) (store.Head, error) {
 	return now, writeWitness(filepath.Join(l.dir, headName), id, now)
 }
 
-// Durable is the durable head with the identity that the log had there. Whoever tells others of the head says this one:
-// that of an EpochChanged which is not durable yet could be proof, after a crash, of a loss that never was.
+// Durable implements store.Opened: it returns the durable head and the identity there. Publish this pair, not that of
+// Identity: an epoch whose EpochChanged is not durable yet would, after a crash, prove a loss that never happened.
 func (l *Log) Durable() (events.Identity, store.Head) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,22 +81,22 @@ func writeWitness(path string, id events.Identity, head store.Head) error {
 	return writeFile(path, seal(appendHead(v, head)))
 }
 
-// readWitness is what a witness says of a log; the zero Loss when there is none, it cannot be read or is another log's:
-// it says nothing then. One of before the first release is an error: whoever put it there believes that it belongs to
-// the log.
+// readWitness returns the content of a witness file. It returns the zero Loss for a file that is missing, unreadable or
+// of another log. A file from before the first release is an error: it shows that somebody believes it belongs to this
+// log.
 func readWitness(path string, id events.Identity) (events.Loss, error) {
 	w, err := openWitness(path)
 	return w.of(id), err
 }
 
-// witness is what a file says of how far a log had come.
+// witness is the content of a file that tells how far a log had got.
 type witness struct {
-	logID string // empty when it says nothing
+	logID string // empty when there is no usable content
 	epoch uint64
 	head  store.Head
 }
 
-// openWitness reads a witness. One that is missing or damaged says nothing.
+// openWitness reads a witness file. A missing or damaged file gives the zero witness.
 func openWitness(path string) (w witness, err error) {
 	content, err := regular.Read(path, mostWitness)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
@@ -119,7 +119,7 @@ func openWitness(path string) (w witness, err error) {
 	return said, nil
 }
 
-// of is what a witness says of a log; the zero Loss when it is another's.
+// of returns the witness as a Loss; zero if it belongs to another log.
 func (w witness) of(id events.Identity) events.Loss {
 	if w.logID == "" || w.logID != id.LogID {
 		return events.Loss{}
@@ -131,9 +131,8 @@ func witnessed(epoch uint64, head store.Head) events.Loss {
 	return events.Loss{Witness: events.WitnessFiles, Epoch: epoch, Sequence: head.Sequence, Hash: head.Hash}
 }
 
-// wentBack says how it shows that the log, whose last file begins with that record, had records after its end; none
-// when it does not. What tells of an epoch before the log's own proves nothing: the log went on without those records,
-// and says so.
+// wentBack returns the proofs that the log had records after its end. tail is the first record of its last file. A
+// witness of an earlier epoch proves nothing: the log went on without those records, and an EpochChanged says so.
 func wentBack(dir string, id events.Identity, tail events.Sequence, end store.Head, offsets map[string]events.Sequence) ([]error, error) {
 	b, err := seenBeside(dir, tail)
 	if err != nil {
@@ -142,15 +141,15 @@ func wentBack(dir string, id events.Identity, tail events.Sequence, end store.He
 	return b.ahead(dir, id, end, offsets), nil
 }
 
-// beside is what stood beside a log at one moment and tells how far it had come.
+// beside is the content of all witnesses beside a log at one moment.
 type beside struct {
 	closed, noted witness
 	snapshots     []events.Sequence
-	indexed       []store.Head // ends of the files that indexes are of, from the last file on
-	lists         []witness    // what lists of Jobs say; they name no epoch
+	indexed       []store.Head // heads in indexes, from the last file on
+	lists         []witness    // heads in lists of Jobs, which hold no epoch
 }
 
-// seenBeside reads it. The last file begins with that record.
+// seenBeside reads the witnesses. tail is the first record of the log's last file.
 func seenBeside(dir string, tail events.Sequence) (b beside, err error) {
 	if b.closed, err = openWitness(filepath.Join(dir, closedName)); err != nil {
 		return b, err
@@ -178,7 +177,7 @@ func seenBeside(dir string, tail events.Sequence) (b beside, err error) {
 	return b, err
 }
 
-// ahead says what of it tells of records behind the end of the log.
+// ahead returns the witnesses of records after the end of the log, as errors.
 func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets map[string]events.Sequence) (all []error) {
 	ahead := func(l events.Loss, says string) {
 		if l.Epoch > id.Epoch || l.Epoch == id.Epoch && l.Sequence > end.Sequence {
@@ -213,14 +212,15 @@ func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets m
 			ahead(witnessed(id.Epoch, l.head), "there is a list of Jobs as of record %d")
 		}
 	}
-	for _, consumer := range slices.Sorted(maps.Keys(offsets)) { // an offset is stored after the records through it are
+	// An offset becomes durable after the records through it
+	for _, consumer := range slices.Sorted(maps.Keys(offsets)) {
 		through := store.Head{Sequence: offsets[consumer]}
 		ahead(witnessed(id.Epoch, through), strings.ReplaceAll(fmt.Sprintf("the consumer %q had got through record", consumer), "%", "%%")+" %d")
 	}
 	return all
 }
 
-// lost is for a log that ends before a record that it had, or is in an epoch before that of the record.
+// lost is the error for a log that ends before a record that it once had, or has not reached the epoch of that record.
 func lost(path string, end events.Sequence, l events.Loss, says string) error {
 	if l.Sequence > end {
 		says += fmt.Sprintf(", and it ends with record %d now", end)
@@ -233,7 +233,7 @@ func lost(path string, end events.Sequence, l events.Loss, says string) error {
 	}
 }
 
-// newestLoss is the error whose record is the newest.
+// newestLoss returns the error about the newest record.
 func newestLoss(all []error) error {
 	return slices.MaxFunc(all, func(a, b error) int {
 		x, y := lossOf(a), lossOf(b)
@@ -249,16 +249,15 @@ func lossOf(err error) (l events.Loss) {
 	return l
 }
 
-// Losses are the records that the log is known to have had and does not have, as far as what stands beside it tells.
-// There are none unless Options.AcceptLoss let it be opened, and none after GoOn.
+// Losses implements store.Opened.
 func (l *Log) Losses() []events.Loss {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.losses
 }
 
-// GoOn is called once the EpochChanged is durable with which the log goes on after a loss. What tells of the records
-// that are lost is replaced or removed: they are of an epoch that has ended.
+// GoOn implements store.Opened. It replaces or removes the witnesses of the lost records, which belong to an ended
+// epoch.
 func (l *Log) GoOn() error {
 	l.noting.Lock()
 	defer l.noting.Unlock()
@@ -282,7 +281,7 @@ func (l *Log) GoOn() error {
 		tidyLists(l.dir, id, end))
 }
 
-// tidyLists removes the lists of Jobs as of records that are lost.
+// tidyLists removes the lists of Jobs that were made from lost records.
 func tidyLists(dir string, id events.Identity, end store.Head) error {
 	all, err := listFiles(dir, listSuffix)
 	errs := []error{err}
@@ -295,7 +294,7 @@ func tidyLists(dir string, id events.Identity, end store.Head) error {
 	return errors.Join(errs...)
 }
 
-// tidySnapshots removes those of records that are lost: they are of an epoch that has ended.
+// tidySnapshots removes the snapshots of lost records, which belong to an ended epoch.
 func tidySnapshots(dir string, id events.Identity, end store.Head) error {
 	all, err := listFiles(dir, snapshotSuffix)
 	errs := []error{err}
@@ -309,7 +308,7 @@ func tidySnapshots(dir string, id events.Identity, end store.Head) error {
 	return errors.Join(errs...)
 }
 
-// indexEnd is the head of the file that a stored index is of; zero when it cannot be read.
+// indexEnd returns the head that a stored index ends with; zero when it cannot be read.
 func indexEnd(path string) store.Head {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -320,15 +319,15 @@ func indexEnd(path string) store.Head {
 	if err != nil || version != indexVersion {
 		return store.Head{}
 	}
-	d.uvarint() // the first record
+	d.uvarint() // first record
 	if head := d.head(); !d.bad {
 		return head
 	}
 	return store.Head{}
 }
 
-// listEnd is the log that a list of Jobs is of, and the head as of which it was made; none when it cannot be read. The
-// footers of all versions begin with these.
+// listEnd returns the log that a list of Jobs belongs to, and its head; zero when it cannot be read. The footers of all
+// versions begin with these fields.
 func listEnd(path string) (logID string, end store.Head) {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -340,7 +339,7 @@ func listEnd(path string) (logID string, end store.Head) {
 		return "", store.Head{}
 	}
 	logID = d.text()
-	d.uvarint() // the first record of the file
+	d.uvarint() // first record of the file
 	if end = d.head(); d.bad {
 		return "", store.Head{}
 	}

@@ -12,23 +12,23 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// FileSpec says how a file of a log is to begin that is written from records.
+// FileSpec describes the beginning of a log file that WriteFile writes.
 type FileSpec struct {
 	First   events.Sequence
-	Begin   []byte // as Sealed.Begin
-	Term    uint64 // the newest that began in the log before these records; one that begins in them counts
+	Begin   []byte // as in Sealed.Begin
+	Term    uint64 // newest term that began before these records; a later one may begin in them
 	Offsets map[string]events.Sequence
 }
 
-// groupBytes and groupRecords are when a group of batches is committed that is written from records.
+// A group of batches is committed when it has this many bytes or records.
 const (
 	groupBytes   = 512 << 10
 	groupRecords = 4096
 )
 
-// WriteFile makes a file of a log in that directory from whole batches, as they are stored, and returns where it ends.
-// The directory is one that a restore fills ([BeginRestore]): until the file is whole it stands there under its name.
-// The file is durable when WriteFile returns. An offset behind the last record becomes that record.
+// WriteFile writes a log file in the directory from whole batches in stored form. It returns the head and the identity
+// at its end. The directory must be the target of a restore ([BeginRestore]), because the incomplete file already has
+// its final name. The file is durable when WriteFile returns. An offset after the last record is set to that record.
 func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[[]byte, error]) (end store.Head, id events.Identity, err error) {
 	b, err := decodeBegin(spec.Begin)
 	if err != nil {
@@ -46,7 +46,7 @@ func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[
 			err = errors.Join(err, os.RemoveAll(t.path))
 		}
 	}()
-	t.db.NoSync = true // once, in the end
+	t.db.NoSync = true // one sync at the end
 	if err := t.begin(dir, b, spec.Term, nil); err != nil {
 		return end, id, err
 	}
@@ -68,7 +68,7 @@ func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[
 // fileWriter writes groups of whole batches. It belongs to one call of WriteFile.
 type fileWriter struct {
 	tail   *tail
-	end    head // of what was added
+	end    head // head after the added records
 	id     events.Identity
 	chunks chunkWriter
 	bytes  int
@@ -107,7 +107,7 @@ func (w *fileWriter) add(stored []byte) error {
 	return nil
 }
 
-// learn takes notice of a record that changes the log's epoch or term.
+// learn handles a record that changes the log's epoch or term.
 func (w *fileWriter) learn(l events.Label, stored []byte) error {
 	r, err := decode(stored, l.Sequence)
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *fileWriter) finish(offsets map[string]events.Sequence) error {
 	return w.commit(clipped)
 }
 
-// NoteLost notes beside a log that it had a later record: a controller does not go on with it, but under another epoch.
+// NoteLost writes beside a log that it had a later record. A controller then continues the log only in a new epoch.
 func NoteLost(dir string, id events.Identity, had store.Head) error {
 	return writeWitness(filepath.Join(dir, headName), id, had)
 }

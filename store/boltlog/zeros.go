@@ -2,7 +2,7 @@ package boltlog
 
 import "os"
 
-// writeZeros extends f to that size with written zeros: what there is without fallocate. Holes within f stay.
+// writeZeros extends f to the size with zeros, where fallocate is not available. Holes within f stay.
 func writeZeros(f *os.File, to int64) error {
 	info, err := f.Stat()
 	if err != nil {
