@@ -16,13 +16,13 @@ import (
 // Bounds of the names of fields that admission changed.
 const (
 	mostAdmitted = 16
-	maxAdmitted  = 128 // of one name, in bytes
-	maxImage     = 128 // of an image behind it
+	maxAdmitted  = 128 // bytes of one name
+	maxImage     = 128 // bytes of an image in a name
 )
 
-// admittedLocked is in which fields a new pod differs from the pod template of its Job, if that is not what was told of
-// the Job's pod before: nil for nothing to tell, one empty name for no field. A pod that has a node already is not
-// compared.
+// admittedLocked returns the fields in which a new pod differs from the pod template of its Job, in the form of
+// events.Evidence.Admitted. It returns nil if the result is the same as for the Job's previous pod, or if there is
+// nothing to compare. It does not compare a pod that already has a node.
 func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil || pod.Spec.NodeName != "" {
@@ -34,7 +34,7 @@ func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	}
 	print := pod.Spec.Print()
 	if print == job.print && !job.unsaid {
-		return nil // as the one before
+		return nil // equal to the previous pod
 	}
 	job.print = print
 	names, ok := job.spec.compare(&pod.Spec, print)
@@ -52,14 +52,14 @@ func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	return names
 }
 
-// comparison is of a template with a pod.
+// comparison is the result of comparing a template with a pod.
 type comparison struct {
-	print uint64 // of the pod's spec; 0 for none
+	print uint64 // fingerprint of the pod's spec; 0 for none
 	names []string
 }
 
-// compare names the fields in which a pod of that print differs from the template; ok is false when nothing can be said
-// of it.
+// compare returns the fields in which a pod with this fingerprint differs from the template. ok is false when one of
+// the two cannot be decoded.
 func (s *specSeen) compare(pod *kubewire.PodSpec, print uint64) (names []string, ok bool) {
 	if s.admitted.print == print && print != 0 {
 		return s.admitted.names, true
@@ -72,9 +72,9 @@ func (s *specSeen) compare(pod *kubewire.PodSpec, print uint64) (names []string,
 	return s.admitted.names, true
 }
 
-// admitted names the fields in which a pod's spec differs from the template, but for what every API server and every
-// Job controller fills in. It gives no value but those of images: which one ran is often the cause, and templates keep
-// theirs, too.
+// admitted returns the names of the fields in which a pod's spec differs from the template. It ignores the fields that
+// every API server and every Job controller fills in. It shows no values except images: they often explain a failure,
+// and stored templates contain them too.
 func admitted(template, pod *corev1.PodSpec) []string {
 	d := differences{}
 	d.structs("", reflect.ValueOf(usual(template, template)), reflect.ValueOf(usual(pod, template)))
@@ -86,7 +86,7 @@ func admitted(template, pod *corev1.PodSpec) []string {
 	return names
 }
 
-// What the API server's own admission puts into a pod.
+// Names that the API server's own admission plugins add to a pod.
 const (
 	tokenVolume     = kubewire.TokenVolume
 	tokenMount      = kubewire.TokenMount
@@ -94,11 +94,11 @@ const (
 	usualServiceAcc = "default"
 )
 
-// usual is a copy of a pod's spec without what is filled in for each pod of such a template, whoever asks for it.
+// usual returns a copy of a pod's spec without the fields that are filled in for every pod of such a template.
 func usual(spec, template *corev1.PodSpec) corev1.PodSpec {
 	s := *spec
 	s.NodeName, s.Hostname, s.DeprecatedServiceAccount, s.SchedulingGroup, s.EphemeralContainers = "", "", "", nil, nil
-	s.Priority, s.PreemptionPolicy, s.Overhead = nil, nil, nil // follow from the classes that are named
+	s.Priority, s.PreemptionPolicy, s.Overhead = nil, nil, nil // they follow from the classes that the spec names
 	if template.EnableServiceLinks == nil {
 		s.EnableServiceLinks = nil
 	}
@@ -106,7 +106,7 @@ func usual(spec, template *corev1.PodSpec) corev1.PodSpec {
 		s.ServiceAccountName = ""
 	}
 	if len(template.ImagePullSecrets) == 0 {
-		s.ImagePullSecrets = nil // those of the service account
+		s.ImagePullSecrets = nil // the secrets of the service account
 	}
 	s.Tolerations = without(s.Tolerations, func(t *corev1.Toleration) bool {
 		return (t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable) && t.Effect == corev1.TaintEffectNoExecute
@@ -126,7 +126,7 @@ func usualContainers(list []corev1.Container) []corev1.Container {
 		if len(c.Resources.Limits) == 0 {
 			continue
 		}
-		requests := corev1.ResourceList{} // what is limited and not requested is requested as it is limited
+		requests := corev1.ResourceList{} // a limit without a request becomes the request
 		for name, n := range c.Resources.Limits {
 			requests[name] = n
 		}
@@ -138,12 +138,12 @@ func usualContainers(list []corev1.Container) []corev1.Container {
 	return list
 }
 
-// without is a list without some elements; the list stays as it is.
+// without returns a copy of list without the elements that drop selects.
 func without[E any](list []E, drop func(*E) bool) []E {
 	return slices.DeleteFunc(slices.Clone(list), func(e E) bool { return drop(&e) })
 }
 
-// differences collects the names of fields in which two values differ.
+// differences collects the names of the fields in which two values differ.
 type differences struct{ names []string }
 
 func (d *differences) add(sign, path string) {
@@ -154,7 +154,7 @@ func (d *differences) add(sign, path string) {
 func (d *differences) structs(path string, a, b reflect.Value) {
 	for i := range a.NumField() {
 		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("json"), ",")
-		if name == "" { // a struct that is part of this one
+		if name == "" { // an embedded struct
 			d.structs(path, a.Field(i), b.Field(i))
 			continue
 		}
@@ -162,7 +162,7 @@ func (d *differences) structs(path string, a, b reflect.Value) {
 	}
 }
 
-// values compares two values of a field. It goes into structs and into lists of what has a name.
+// values compares two values of a field. It recurses into structs and into lists whose elements have names.
 func (d *differences) values(path string, a, b reflect.Value) {
 	if equality.Semantic.DeepEqual(a.Interface(), b.Interface()) {
 		return
@@ -190,7 +190,7 @@ func (d *differences) values(path string, a, b reflect.Value) {
 	}
 }
 
-// named reports whether a type is of structs that have a name.
+// named reports whether t is a struct type with a field Name.
 func named(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false

@@ -14,18 +14,18 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// cronJobs says what is seen of CronJobs: all are told. Those that this controller runs are kept, too, to make Jobs of
-// them.
+// cronJobs observes CronJobs. It reports all of them, and gives those that this controller runs to the Keeper, which
+// makes Jobs from them.
 type cronJobs struct {
 	resource[*kubewire.CronJob, *knownCronJob]
-	zones map[string]zones.Rules // that were asked for; of those that the database lacks, without a name
+	zones map[string]zones.Rules // cache of zone rules; a zone that the database lacks has no name
 }
 
-// knownCronJob is what is kept of a CronJob that exists.
+// knownCronJob is the state of one existing CronJob.
 type knownCronJob struct {
 	entry
 	ref  events.JobRef
-	kept bool // the keeper has it
+	kept bool // the Keeper has it
 }
 
 func newCronJobs(feed *Feed, known *Known) *cronJobs {
@@ -37,7 +37,8 @@ func newCronJobs(feed *Feed, known *Known) *cronJobs {
 	return r
 }
 
-// ListCronJobs takes a whole list of CronJobs that is of the newest state, as of a version.
+// ListCronJobs takes a complete and current list of CronJobs with its resourceVersion. The feed takes ownership of the
+// objects.
 func (feed *Feed) ListCronJobs(cronJobs []*batchv1.CronJob, version string) error {
 	read := make([]*kubewire.CronJob, len(cronJobs))
 	for i, cronJob := range cronJobs {
@@ -49,7 +50,7 @@ func (feed *Feed) ListCronJobs(cronJobs []*batchv1.CronJob, version string) erro
 	return feed.cronJobs.takeList(read, version)
 }
 
-// CronJobChanged takes a CronJob from the watch. What is not newer than what was seen is passed over.
+// CronJobChanged takes a CronJob from the watch. It ignores a version that is not newer than the last one seen.
 func (feed *Feed) CronJobChanged(cronJob *batchv1.CronJob) error {
 	read, err := kubewire.CronJobs.Of(cronJob)
 	if err != nil {
@@ -58,7 +59,7 @@ func (feed *Feed) CronJobChanged(cronJob *batchv1.CronJob) error {
 	return feed.cronJobs.changed(read)
 }
 
-// CronJobDeleted takes a CronJob that the watch says was deleted.
+// CronJobDeleted takes a deleted CronJob from the watch.
 func (feed *Feed) CronJobDeleted(cronJob *batchv1.CronJob) error {
 	read, err := kubewire.CronJobs.Of(cronJob)
 	if err != nil {
@@ -73,8 +74,8 @@ func (*cronJobs) access(client kubernetes.Interface, namespace string) access {
 	return reading(kubewire.CronJobs, client.BatchV1().RESTClient(), namespace, "cronjobs", whole)
 }
 
-// strip leaves of the managed fields who changed the spec, and, without its fields, who wrote the annotation of a
-// trigger. All else of an object is sent back with a status write.
+// strip reduces the managed fields of a CronJob to the entries that changed the spec, and, without their fields, the
+// entries that wrote the trigger annotation. It keeps the rest of the object, because a status write sends it back.
 func (r *cronJobs) strip(cronJob *kubewire.CronJob) {
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range cronJob.ManagedFields {
@@ -85,7 +86,7 @@ func (r *cronJobs) strip(cronJob *kubewire.CronJob) {
 	cronJob.ManagedFields = append(kept, r.feed.editors.strip(cronJob.ManagedFields)...)
 }
 
-// triggerKey is how managed fields name the annotation of a trigger.
+// triggerKey is the key of the trigger annotation in managed fields.
 var triggerKey = []byte(`"f:` + trigger.Annotation + `"`)
 
 func (r *cronJobs) takeLocked(cronJob *kubewire.CronJob, version uint64) error {
@@ -121,7 +122,7 @@ func (*cronJobs) gone(_ types.UID, known *knownCronJob, cronJob *kubewire.CronJo
 	}
 }
 
-// outlived: the history of a CronJob never begins with its end.
+// outlived returns false: otherwise the history of a CronJob could begin with its deletion.
 func (*cronJobs) outlived(events.Facts) bool { return false }
 
 func (*cronJobs) resetLocked() {}

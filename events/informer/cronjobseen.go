@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Bounds of what a CronJob says, in bytes. An API server lets none pass that is near them.
+// Bounds of texts of a CronJob, in bytes. An API server accepts none that come near them.
 const (
 	maxSchedule = 1 << 10
 	maxZoneName = 256
 	maxTrigger  = 512
 )
 
-// observeLocked is the observation of a CronJob object at that version, with its status and the rules of its zones.
+// observeLocked returns the observation of a CronJob at this version, with its status and the rules of its time zones.
 func (r *cronJobs) observeLocked(cronJob *kubewire.CronJob, version uint64) (events.Observation, error) {
 	hash, err := cronTemplateHash(cronJob, r.feed.key)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *cronJobs) observeLocked(cronJob *kubewire.CronJob, version uint64) (eve
 	return o, nil
 }
 
-// addZones adds the rules of the zones that the schedule names, as far as there are any of that name.
+// addZones adds the known rules of the time zones that the schedule names.
 func (r *cronJobs) addZones(o *events.Observation, seen *events.CronJobSeen) {
 	for _, name := range schedule.Named(seen.Schedule, seen.TimeZone) {
 		rules, asked := r.zones[name]
@@ -79,7 +79,7 @@ func (r *cronJobs) addZones(o *events.Observation, seen *events.CronJobSeen) {
 	}
 }
 
-// number is a resourceVersion in a list that anybody may write; 0 when it is none.
+// number parses a resourceVersion that any user may have written; 0 when it is not a number.
 func number(version string) uint64 {
 	n, err := parseVersion(version)
 	if err != nil {
@@ -88,7 +88,7 @@ func number(version string) uint64 {
 	return n
 }
 
-// triggerOf is what the annotation asks for. A value that something else wrote was asked for at no time, so it is not
+// triggerOf returns the request in the trigger annotation. A value that trigger.Parse rejects has Asked 0, so it is not
 // carried out.
 func triggerOf(cronJob *kubewire.CronJob) *events.RunTrigger {
 	value, ok := cronJob.Annotations[trigger.Annotation]
@@ -101,7 +101,7 @@ func triggerOf(cronJob *kubewire.CronJob) *events.RunTrigger {
 	}
 	for _, e := range cronJob.ManagedFields {
 		if e.FieldsV1 != nil {
-			continue // of who changed the spec
+			continue // an entry about the spec
 		}
 		if t.By == "" {
 			t.By = "someone"
@@ -112,13 +112,13 @@ func triggerOf(cronJob *kubewire.CronJob) *events.RunTrigger {
 	return t
 }
 
-// CronTemplateHash names the content of a CronJob's jobTemplate by a hash with that key, as TemplateHash does of a
-// Job's: Jobs are only made from the one that was decided on.
+// CronTemplateHash returns a function that hashes a CronJob's jobTemplate with the key, as TemplateHash does for a Job.
+// The executor compares the hash, so that Jobs are made only from the template that was decided on.
 func CronTemplateHash(key events.Key) func(*kubewire.CronJob) (string, error) {
 	return func(cronJob *kubewire.CronJob) (string, error) { return cronTemplateHash(cronJob, key) }
 }
 
-// cronTemplateHash is of what Jobs take over of the metadata, and of the spec as the server sent it; see templateHash.
+// cronTemplateHash hashes the metadata that Jobs take over, and the spec as the server sent it; see templateHash.
 func cronTemplateHash(cronJob *kubewire.CronJob, key events.Key) (string, error) {
 	t, err := cronJob.JobTemplate()
 	if err != nil {
@@ -131,12 +131,12 @@ func cronTemplateHash(cronJob *kubewire.CronJob, key events.Key) (string, error)
 	return key.Hash("jobTemplate", cronJob.Namespace, append(append(content, 0), t.Spec...)), nil
 }
 
-// taken is what of a jobTemplate Jobs take over (C-153, C-156). It shares its parts with it.
+// taken returns the parts of a jobTemplate that Jobs take over (C-153, C-156). It shares memory with t.
 func taken(t *batchv1.JobTemplateSpec) *batchv1.JobTemplateSpec {
 	return &batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
 }
 
-// redactedJob is a copy of a jobTemplate that may be kept; see redacted.
+// redactedJob returns a copy of a jobTemplate without secrets; see redacted.
 func redactedJob(t *batchv1.JobTemplateSpec) *batchv1.JobTemplateSpec {
 	t = taken(t).DeepCopy()
 	hideValues(t.Annotations)

@@ -17,16 +17,17 @@ const (
 	specKey    = "f:spec"
 )
 
-// editors reads who changed which fields of the spec of a Job or a CronJob. Managed fields of one text are read once.
+// editors reads from managed fields who last changed which fields of a Job's or a CronJob's spec. It caches the result
+// for each text.
 type editors struct{ read memo[specFields] }
 
-// specFields are the fields of the spec that managed fields name.
+// specFields is a set of fields of the spec, as managed fields name them.
 type specFields struct {
-	names []string // sorted, without "f:"
-	text  string   // managed fields that name these, with nothing below them: {"f:spec":{"f:suspend":{}}}
+	names []string // sorted, without the prefix "f:"
+	text  string   // managed fields with just these names: {"f:spec":{"f:suspend":{}}}
 }
 
-// strip leaves of managed fields who changed which fields of the spec, and no more. Stripping twice is stripping once.
+// strip reduces managed fields to the entries that changed fields of the spec, and to these fields. It is idempotent.
 func (e *editors) strip(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var kept []metav1.ManagedFieldsEntry
 	for _, entry := range entries {
@@ -42,7 +43,7 @@ func (e *editors) strip(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFie
 	return kept
 }
 
-// of are who last changed which fields of the spec, by the stripped managed fields of an object.
+// of returns the last editor of each field of the spec, from stripped managed fields.
 func (e *editors) of(managed []metav1.ManagedFieldsEntry) []events.Editor {
 	var all []events.Editor
 	for _, entry := range managed {
@@ -56,7 +57,7 @@ func (e *editors) of(managed []metav1.ManagedFieldsEntry) []events.Editor {
 	return all
 }
 
-// fields are those that managed fields name; none for what is not JSON.
+// fields returns the fields of the spec that f names; none if f is not valid JSON.
 func (e *editors) fields(f *metav1.FieldsV1) specFields {
 	raw := f.GetRawBytes()
 	if !bytes.Contains(raw, []byte(specKey)) {

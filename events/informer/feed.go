@@ -9,24 +9,25 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// What lists and watches may say that is not believed.
+// Errors about the answers of lists and watches.
 var (
-	// ErrOlder: a list is older than what was seen, or was asked for before a rewind. Ask for the newest state instead,
-	// which is believed whatever it says: if it is older, too, the cluster was restored from a backup.
+	// ErrOlder: a list is older than what was seen before, or was requested before a rewind. The caller should request
+	// the newest state instead. The feed always accepts that: if it is older too, the cluster was restored from a
+	// backup.
 	ErrOlder = errors.New("the list is of the past")
-	// ErrUnusable: the API server breaks a promise that everything rests on. It ends Run.
+	// ErrUnusable: the API server breaks a promise that the informer depends on. It ends Run.
 	ErrUnusable = errors.New("the API server cannot be relied on")
 )
 
-// Feed is the informer as a step machine, without a client and without goroutines: it is told what lists and watches
-// say, and gives observations. The simulation drives it step by step; [Informer] feeds it from an API server. It strips
-// the objects that it is given and may keep Jobs, so they are its own from then on.
+// Feed is the informer as a state machine, without client and goroutines. Callers feed it the results of lists and
+// watches, and take observations. The simulation drives it step by step; [Informer] connects it to an API server. It
+// strips the objects that it gets and may keep Jobs, so the caller must not use them afterwards.
 //
-// It remembers of a Job how to route its pods, of a pod its version, and its facts while a Job may yet come that makes
-// it ours. Its methods may be called from any goroutine; each returns at once.
+// Of a Job it keeps what routing of pods needs. Of a pod it keeps the version, and the facts as long as a Job may still
+// appear that makes the pod ours. Any goroutine may call its methods; none blocks for long.
 type Feed struct {
 	mode     events.Mode
-	settings events.Settings // mode, and whether the Jobs of other controllers are told: whose Jobs are told
+	settings events.Settings // Mode and ObserveOthers decide which Jobs are reported
 	draining bool
 	gangs    bool
 	identity events.Identity
@@ -34,24 +35,24 @@ type Feed struct {
 	keeper   Keeper
 	foreign  func(managedBy string)
 	finished func(*kubewire.Job)
-	labels   []string // of Jobs, that are kept
+	labels   []string // labels of Jobs that are recorded
 	messages *Messages
 	editors  editors
-	specs    memo[*specContent] // by namespace and shape
+	specs    memo[*specContent] // cache by namespace and shape of the spec
 	queue    *queue
 	log      *slog.Logger
 
-	mu        sync.Mutex // methods whose names end in Locked expect it to be held
+	mu        sync.Mutex // methods with names that end in Locked require it
 	jobs      *jobs
 	pods      *pods
-	cronJobs  *cronJobs // nil where they are not watched
-	resources []watched // the list of each is taken after that of the one before it
+	cronJobs  *cronJobs // nil when CronJobs are not watched
+	resources []watched // in the order in which their first lists are taken
 
-	now    func() events.Time    // the wall clock; says 0 where there is none
-	relist func(events.Resource) // called under the lock when a resource has to be listed again; may be nil
+	now    func() events.Time    // wall clock; returns 0 without one
+	relist func(events.Resource) // called with mu held when a resource must be listed again; may be nil
 }
 
-// NewFeed returns a feed that has seen nothing. It uses all of the configuration but Client, Namespace and Sink.
+// NewFeed returns an empty feed. It uses all fields of c except Client, Namespace and Sink.
 func NewFeed(c Config) *Feed {
 	c.defaults()
 	feed := &Feed{
@@ -69,10 +70,10 @@ func NewFeed(c Config) *Feed {
 	return feed
 }
 
-// Take takes the next observation; ok is false when none waits.
+// Take removes and returns the next observation; ok is false when none waits.
 func (feed *Feed) Take() (o events.Observation, ok bool) { return feed.queue.take() }
 
-// Relist says that all resources are about to be listed again, and why.
+// Relist announces a new listing of all resources, with its reason.
 func (feed *Feed) Relist(reason events.ListingReason) {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
@@ -83,7 +84,7 @@ func (feed *Feed) startLocked(reason events.ListingReason, lists ...*listing) {
 	facts := &events.ListingStarted{Reason: reason}
 	for _, l := range lists {
 		if reason == events.ListingRelisted && (facts.LastSeen == 0 || l.heard < facts.LastSeen) {
-			facts.LastSeen = l.heard // of the one that was silent for longest
+			facts.LastSeen = l.heard // the earliest over all resources
 		}
 		facts.Resources = append(facts.Resources, l.resource)
 		facts.LastVersions = append(facts.LastVersions, l.newest)
@@ -92,7 +93,7 @@ func (feed *Feed) startLocked(reason events.ListingReason, lists ...*listing) {
 	feed.queue.mark(events.Observation{Facts: facts})
 }
 
-// lists are the listings of all resources.
+// lists returns the listings of all resources.
 func (feed *Feed) lists() []*listing {
 	var lists []*listing
 	for _, r := range feed.resources {

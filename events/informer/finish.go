@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// finishTime is when a pod that has ended or is being deleted finished, by the first of J-110 that applies: when the
-// last of its containers did, when it stopped being ready, when its deletion was asked for, when it was created.
+// finishTime returns when an ended or deleted pod finished. It is the first of these that is known (J-110): the end of
+// its last container, the time at which it stopped being ready, the request of its deletion, its creation.
 func finishTime(pod *kubewire.Pod, sidecars []string) events.Time {
 	if t := containersFinished(pod, sidecars); t != 0 {
 		return t
@@ -27,8 +27,8 @@ func finishTime(pod *kubewire.Pod, sidecars []string) events.Time {
 	return events.At(pod.CreationTimestamp.Time)
 }
 
-// deletionAsked is when the deletion of a pod that is being deleted was asked for. The API server keeps the difference
-// when a later request shortens the grace period.
+// deletionAsked returns when the deletion of the pod was requested: deletionTimestamp minus the grace period. The API
+// server preserves this difference when a later request shortens the grace period.
 func deletionAsked(pod *kubewire.Pod) events.Time {
 	asked := pod.DeletionTimestamp.Time
 	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
@@ -37,8 +37,8 @@ func deletionAsked(pod *kubewire.Pod) events.Time {
 	return events.At(asked)
 }
 
-// endedFirst reports whether all containers of a pod that is being deleted had ended before that was asked for. The
-// times are those of the node and of the API server, in whole seconds: of the same second nothing can be said.
+// endedFirst reports whether all containers of a pod that is being deleted had ended before the deletion was requested.
+// The clocks of node and API server are compared in whole seconds; for the same second it returns false.
 func endedFirst(pod *kubewire.Pod, sidecars []string) bool {
 	if pod.DeletionTimestamp == nil {
 		return false
@@ -47,7 +47,7 @@ func endedFirst(pod *kubewire.Pod, sidecars []string) bool {
 	return ended != 0 && ended.Second() < deletionAsked(pod).Second()
 }
 
-// containersFinished is the latest end of the regular containers and sidecars, or 0 unless all have one.
+// containersFinished returns the latest end of the regular containers and sidecars; 0 unless all have ended.
 func containersFinished(pod *kubewire.Pod, sidecars []string) events.Time {
 	var latest events.Time
 	later := func(c *kubewire.ContainerStatus) bool {

@@ -12,15 +12,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Waits between the end of a watch that cannot be resumed and the next list. Each is drawn from between itself and its
-// double, so that controllers that lost one server do not come back in step.
+// Backoff between the end of a watch that cannot be resumed and the next list. Each wait is a random duration from the
+// value to its double, so that controllers that lost one server do not all return at once.
 const (
 	firstPause = time.Second
 	maxPause   = 30 * time.Second
-	calm       = 2 * time.Minute // a watch that lasted so long begins with the first wait again
+	calm       = 2 * time.Minute // a watch that lasted this long resets the backoff
 )
 
-// follower keeps a reflector going for one resource, and starts another when told to.
+// follower keeps a reflector running for one resource, and restarts it on request.
 type follower struct {
 	listing  *listing
 	source   *source
@@ -29,10 +29,10 @@ type follower struct {
 	log      *slog.Logger
 
 	mu     sync.Mutex
-	cancel context.CancelFunc // of the reflector that runs; nil when none does
+	cancel context.CancelFunc // stops the current reflector; nil when none runs
 }
 
-// run reflects until ctx ends.
+// run runs reflectors until ctx ends.
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		f.mu.Lock()
@@ -44,7 +44,7 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// restart makes run begin with a new list.
+// restart ends the current reflector, so that run begins with a new list.
 func (f *follower) restart() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,8 +53,8 @@ func (f *follower) restart() {
 	}
 }
 
-// reflect lists and watches with one reflector until ctx ends. The reflector itself resumes a watch that merely ended;
-// it comes back here when it has to list again, or could not.
+// reflect lists and watches with one reflector until ctx ends. The reflector resumes a watch that merely ended. Its
+// call returns when it must list again or failed to; reflect then waits and calls it again.
 func (f *follower) reflect(ctx context.Context) {
 	logger := logr.FromSlogHandler(f.log.Handler())
 	r := cache.NewReflectorWithOptions(f.source, f.expected, f.store, cache.ReflectorOptions{
@@ -83,7 +83,7 @@ func (f *follower) reflect(ctx context.Context) {
 	}
 }
 
-// wait returns true after d, or false when ctx ended before.
+// wait returns true after d, or false when ctx ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -2,7 +2,7 @@ package informer
 
 import "k8s.io/apimachinery/pkg/types"
 
-// put adds an object to an index: a map of keys to objects by UID.
+// put adds an object to an index, a map from keys to objects by UID.
 func put[K comparable, V any](m map[K]map[types.UID]V, key K, uid types.UID, value V) {
 	if m[key] == nil {
 		m[key] = map[types.UID]V{}
@@ -10,7 +10,7 @@ func put[K comparable, V any](m map[K]map[types.UID]V, key K, uid types.UID, val
 	m[key][uid] = value
 }
 
-// remove takes an object from an index.
+// remove removes an object from an index.
 func remove[K comparable, V any](m map[K]map[types.UID]V, key K, uid types.UID) {
 	delete(m[key], uid)
 	if len(m[key]) == 0 {

@@ -18,36 +18,36 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Sink takes observations, one at a time and in their order.
+// Sink takes observations, one at a time and in order.
 type Sink interface {
-	// Observe may block for as long as the sink has no room; the watch goes on meanwhile. It must return soon after
-	// the context given to Run has ended.
+	// Observe may block as long as the sink has no room; the watch goes on meanwhile. It must return soon after the
+	// context of Run has ended.
 	Observe(o events.Observation)
 }
 
-// Config says what to watch and whom to tell. Client, Mode and Sink are required.
+// Config configures an informer. Client, Mode, Key and Sink are required.
 type Config struct {
 	Client    kubernetes.Interface
 	Namespace string          // watched namespace; empty for all
-	Mode      events.Mode     // which Jobs are ours
-	Draining  bool            // of those, none that has not begun
-	Others    bool            // the Jobs of other controllers are told, too (events.Settings.ObserveOthers)
-	CronJobs  bool            // CronJobs are watched, too
-	Gangs     bool            // it is told whether a controller owns a Job (events.GangRule.AsksBeta)
-	Identity  events.Identity // the life of the log, by which pods of ours are recognised
-	Key       events.Key      // of the log, with which specs and templates are hashed; New refuses the zero key
+	Mode      events.Mode     // selects the Jobs that this controller runs
+	Draining  bool            // do not take new Jobs
+	Others    bool            // also report the Jobs of other controllers (events.Settings.ObserveOthers)
+	CronJobs  bool            // also watch CronJobs
+	Gangs     bool            // report whether a controller owns a Job (events.GangRule.AsksBeta)
+	Identity  events.Identity // identity of the log, to recognise pods that this log created
+	Key       events.Key      // key of the log, which hashes specs and templates; New refuses the zero key
 	Sink      Sink
-	Keeper    Keeper // told what the executor needs of unfinished Jobs; may be nil
-	Known     Known  // what the log believes to exist; the zero value when it knows nothing
-	// KeepLabels are names of labels of Jobs that are recorded; nil for UsualLabels, empty for none.
+	Keeper    Keeper // gets what the executor needs of unfinished Jobs; may be nil
+	Known     Known  // objects that exist according to the log; zero when it knows none
+	// KeepLabels lists the labels of Jobs to record; nil for UsualLabels, empty for none.
 	KeepLabels []string
-	Messages   *Messages    // how much is kept of what containers write; nil for all
+	Messages   *Messages    // decides how much is recorded of what containers write; nil for all
 	Logger     *slog.Logger // nil for the default
-	// Foreign is told the managedBy of each Job that appears and that is not ours (J-204). It must return at once; may be
+	// Foreign is called with spec.managedBy of each new Job that is not ours (J-204). It must return at once; may be
 	// nil.
 	Foreign func(managedBy string)
-	// Finished is told each version of a Job of ours that has finished and is not being deleted. It must return at once,
-	// and not keep the Job; may be nil.
+	// Finished is called with each version of a Job of ours that has finished and is not being deleted. It must return
+	// at once, and must not keep the Job; may be nil.
 	Finished func(*kubewire.Job)
 }
 
@@ -84,18 +84,18 @@ func (c *Config) defaults() {
 	}
 }
 
-// Informer watches Jobs and Pods. Its methods may be called from any goroutine; Run once.
+// Informer watches Jobs, pods and CronJobs. Any goroutine may call its methods; Run may be called once.
 type Informer struct {
 	sink      Sink
 	logger    *slog.Logger
 	feed      *Feed
-	followers []*follower   // of the feed's resources
-	proofs    patience      // of rewinds by live reads
-	failed    chan error    // has the first error that ends Run
+	followers []*follower   // one per resource of the feed
+	proofs    patience      // limits rewinds that live reads report
+	failed    chan error    // receives the first error that ends Run
 	stopped   chan struct{} // closed when Run ends
 }
 
-// New returns an informer that does nothing until Run.
+// New returns an informer that does nothing until Run. It returns an error when a required field of config is missing.
 func New(config Config) (*Informer, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -113,9 +113,9 @@ func newInformer(config Config, feed *Feed) *Informer {
 	return i
 }
 
-// Run lists, watches and delivers until ctx ends, and then returns nil. It returns ErrUnusable when the API server says
-// something that cannot be relied on, such as a resourceVersion that is not a number; trouble in reaching the server is
-// logged and tried again.
+// Run lists, watches and delivers observations until ctx ends, and then returns nil. It returns ErrUnusable when the
+// API server breaks a promise, for example with a resourceVersion that is not a number. It logs and retries failed
+// requests.
 func (i *Informer) Run(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, logr.FromSlogHandler(i.logger.Handler()))
 	group, ctx := errgroup.WithContext(ctx)
@@ -147,11 +147,11 @@ func (i *Informer) Run(ctx context.Context) error {
 func (i *Informer) fail(err error) {
 	select {
 	case i.failed <- err:
-	default: // another came first
+	default: // an earlier error is there
 	}
 }
 
-// deliver hands the queue to the sink until ctx ends.
+// deliver passes the queue to the sink until ctx ends.
 func (i *Informer) deliver(ctx context.Context) {
 	for {
 		o, ok := i.feed.queue.next(ctx)
@@ -171,8 +171,8 @@ func (i *Informer) restart(r events.Resource) {
 	}
 }
 
-// Relist lists all resources again. The sink is told ListingStarted with that reason, the objects, and a Synced for
-// each resource, after everything that was queued before.
+// Relist lists all resources again. After everything that is already queued, the sink gets a ListingStarted with this
+// reason, the objects, and a Synced for each resource.
 func (i *Informer) Relist(reason events.ListingReason) {
 	i.feed.Relist(reason)
 	for _, f := range i.followers {
@@ -180,8 +180,9 @@ func (i *Informer) Relist(reason events.ListingReason) {
 	}
 }
 
-// Sure reports whether what was seen is certain to be of the cluster's past or present. It is not while a resource is
-// not watched: the cluster may be restored from a backup meanwhile, and then what was decided is not to be carried out.
+// Sure reports whether everything seen is certainly from the cluster's past or present. It is false while the watch of
+// a resource is interrupted: the cluster may be restored from a backup meanwhile, and decisions must not be carried out
+// then.
 func (i *Informer) Sure() bool {
 	for _, f := range i.followers {
 		if !f.source.sure.Load() {
@@ -191,28 +192,28 @@ func (i *Informer) Sure() bool {
 	return true
 }
 
-// Wrote takes note of a version that an answer to one of our own requests brought; see [Feed.Wrote].
+// Wrote records the version in the answer to one of our own requests; see [Feed.Wrote].
 func (i *Informer) Wrote(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool) {
 	i.feed.Wrote(life, r, uid, version, dropped)
 }
 
-// Behind takes the proof of a rewind that a live read gave, which was asked for in that life of the log. Everything is
-// listed again then. Of a server whose reads and lists contradict each other, which never agree, it takes one only so
-// often.
+// Behind takes a proof of a rewind from a live read that was sent in the epoch of life. It then lists everything again.
+// It limits the rate with a backoff, because a server whose reads and lists contradict each other would give proofs for
+// ever.
 func (i *Informer) Behind(life events.Identity, proof events.Rewind) {
 	if i.proofs.take(time.Now()) {
 		i.feed.Behind(life, proof)
 	}
 }
 
-// patience spaces things out: each waits longer than the one before, until there was none for a while.
+// patience limits a rate: each wait is longer than the one before, until no call came for a while.
 type patience struct {
 	mu   sync.Mutex
 	next time.Time
 	wait time.Duration
 }
 
-// take reports whether it is time for another.
+// take reports whether the current wait is over, and if so begins the next one.
 func (p *patience) take(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -228,19 +229,19 @@ func (p *patience) take(now time.Time) bool {
 	return true
 }
 
-// Waiting is the number of observations that the sink has not taken yet.
+// Waiting returns the number of observations that the sink has not taken yet.
 func (i *Informer) Waiting() int { return i.feed.queue.len() }
 
-// ObserveJob is the observation of a Job that was read live; see [Feed.ObserveJob].
+// ObserveJob returns the observation of a Job from a live read; see [Feed.ObserveJob].
 func (i *Informer) ObserveJob(job *kubewire.Job) events.Observation { return i.feed.ObserveJob(job) }
 
-// ObserveRun is the observation of a Job of a CronJob that was read live; see [Feed.ObserveRun].
+// ObserveRun returns the observation of a CronJob's Job from a live read; see [Feed.ObserveRun].
 func (i *Informer) ObserveRun(job *kubewire.Job) events.Observation { return i.feed.ObserveRun(job) }
 
-// ObserveCronJob is the observation of a CronJob that was read live; see [Feed.ObserveCronJob].
+// ObserveCronJob returns the observation of a CronJob from a live read; see [Feed.ObserveCronJob].
 func (i *Informer) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	return i.feed.ObserveCronJob(cronJob)
 }
 
-// ObservePod is the observation of a Pod that was read live; see [Feed.ObservePod].
+// ObservePod returns the observation of a pod from a live read; see [Feed.ObservePod].
 func (i *Informer) ObservePod(pod *kubewire.Pod) events.Observation { return i.feed.ObservePod(pod) }

@@ -13,30 +13,32 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// jobs says what is seen of Jobs: those that this controller runs are told, and all of them decide where pods belong.
+// jobs observes Jobs. It reports those that this controller runs or observes, and uses all of them to route pods.
 type jobs struct {
 	resource[*kubewire.Job, *knownJob]
-	selecting map[string]map[types.UID]*knownJob // by namespace: the managed Jobs with a selector of the user's that adopt pods
+	// By namespace: managed Jobs with a user's selector that may adopt pods
+	selecting map[string]map[types.UID]*knownJob
 }
 
-// knownJob is what routing needs of a Job that exists.
+// knownJob is the state of one existing Job that routing needs.
 type knownJob struct {
 	entry
-	ref      events.JobRef
-	cronJob  types.UID // the CronJob whose Job it was seen last to be; empty for none, and where CronJobs are not watched
-	managed  bool      // it is told
-	observed bool      // it is only looked at
-	ours     bool      // its pods carry our own tracking finalizer
-	fromLog  bool      // known from the log only: not seen yet
-	ran      bool      // of those: the controller ran it
-	kept     bool      // the keeper has it
-	over     bool      // it is finished or being deleted: it adopts no pods any more
+	ref events.JobRef
+	// The CronJob that controlled it when last seen; empty for none, and when CronJobs are not watched
+	cronJob  types.UID
+	managed  bool // it is reported
+	observed bool // it is only observed
+	ours     bool // its pods have our own tracking finalizer
+	fromLog  bool // known from the log only; not seen yet
+	ran      bool // for fromLog: the controller ran it
+	kept     bool // the Keeper has it
+	over     bool // it is finished or being deleted, so it adopts no pods
 	podRouting
 
-	spec     *specSeen // its spec, while it may change what its pods are; nil once it is over
-	print    uint64    // of the spec of the pod that was compared with its template last; 0 for none
-	admitted string    // the fields in which that pod differed from it, as they were told
-	unsaid   bool      // it is not known what was told last: the log was begun by a run before
+	spec     *specSeen // its spec, while that may affect its pods; nil once over is set
+	print    uint64    // fingerprint of the spec of the pod compared last; 0 for none
+	admitted string    // the fields in which that pod differed, as reported
+	unsaid   bool      // the last report is unknown: an earlier run made it
 }
 
 func newJobs(feed *Feed, known *Known) *jobs {
@@ -53,7 +55,7 @@ func newJobs(feed *Feed, known *Known) *jobs {
 	return r
 }
 
-// ListJobs takes a whole list of Jobs that is of the newest state, as of a version.
+// ListJobs takes a complete and current list of Jobs with its resourceVersion. The feed takes ownership of the objects.
 func (feed *Feed) ListJobs(jobs []*batchv1.Job, version string) error {
 	read := make([]*kubewire.Job, len(jobs))
 	for i, job := range jobs {
@@ -65,7 +67,7 @@ func (feed *Feed) ListJobs(jobs []*batchv1.Job, version string) error {
 	return feed.jobs.takeList(read, version)
 }
 
-// JobChanged takes a Job from the watch. What is not newer than what was seen is passed over.
+// JobChanged takes a Job from the watch. It ignores a version that is not newer than the last one seen.
 func (feed *Feed) JobChanged(job *batchv1.Job) error {
 	read, err := kubewire.Jobs.Of(job)
 	if err != nil {
@@ -74,7 +76,7 @@ func (feed *Feed) JobChanged(job *batchv1.Job) error {
 	return feed.jobs.changed(read)
 }
 
-// JobDeleted takes a Job that the watch says was deleted.
+// JobDeleted takes a deleted Job from the watch.
 func (feed *Feed) JobDeleted(job *batchv1.Job) error {
 	read, err := kubewire.Jobs.Of(job)
 	if err != nil {
@@ -90,7 +92,7 @@ func (*jobs) access(client kubernetes.Interface, namespace string) access {
 
 func (r *jobs) strip(job *kubewire.Job) { r.feed.stripJob(job) }
 
-// takeLocked remembers a Job, queues its observation when it is managed, and settles the pods that waited for it.
+// takeLocked stores a Job, queues its observation if it is managed, and reports the pods that waited for it.
 func (r *jobs) takeLocked(job *kubewire.Job, version uint64) error {
 	known := r.known[job.UID]
 	first := known == nil || known.fromLog
@@ -142,8 +144,8 @@ func (r *jobs) takeLocked(job *kubewire.Job, version uint64) error {
 	return nil
 }
 
-// routingOfLocked takes from a Job what decides about its pods. All of it is immutable, but for whether a Job has
-// begun, which is asked once.
+// routingOfLocked returns the state of a new Job. All of it is immutable, except whether the Job has begun, which
+// counts only here.
 func (r *jobs) routingOfLocked(job *kubewire.Job) (*knownJob, error) {
 	known := &knownJob{
 		ref:     refOf(job),
@@ -167,11 +169,11 @@ func (r *jobs) routingOfLocked(job *kubewire.Job) (*knownJob, error) {
 	return known, err
 }
 
-// podRouting is what a Job's spec says of pods that are routed.
+// podRouting is the part of a Job's spec that matters for routing pods.
 type podRouting struct {
 	selector   labels.Selector // nil for the generated one
-	conditions []string        // the pod conditions that the podFailurePolicy names
-	containers []string        // the containers that it names
+	conditions []string        // pod conditions in the podFailurePolicy
+	containers []string        // containers in the podFailurePolicy
 }
 
 func podRoutingOf(job *batchv1.Job) (p podRouting, err error) {
@@ -223,7 +225,7 @@ func (*jobs) gone(uid types.UID, known *knownJob, job *kubewire.Job, version uin
 	}
 }
 
-// outlived: the history of a Job never begins with its end.
+// outlived returns false: otherwise the history of a Job could begin with its deletion.
 func (*jobs) outlived(events.Facts) bool { return false }
 
 func (r *jobs) resetLocked() { clear(r.selecting) }

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// finished reports whether the Job has a terminal condition that holds.
+// finished reports whether the Job has a terminal condition with status True.
 func finished(job *kubewire.Job) bool {
 	for _, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -23,8 +23,8 @@ func refOf(job *kubewire.Job) events.JobRef {
 	return events.JobRef{Namespace: job.Namespace, Name: job.Name, UID: job.UID}
 }
 
-// observeJob is the observation of a Job object at that version, with its spec and status. Managed says whether this
-// controller is to run it.
+// observeJob returns the observation of a Job at this version, with its spec and status. managed becomes
+// JobSeen.Managed.
 func (feed *Feed) observeJob(job *kubewire.Job, spec *specSeen, version uint64, managed bool) events.Observation {
 	seen := &events.JobSeen{
 		Version:    version,
@@ -36,7 +36,7 @@ func (feed *Feed) observeJob(job *kubewire.Job, spec *specSeen, version uint64, 
 		Spec:       spec.recorded.Hash,
 		Status:     statusOf(&job.Status),
 	}
-	if feed.mode == events.ModeAll { // the only one in which the built-in has no business with the Job
+	if feed.mode == events.ModeAll { // in the other modes the built-in controller may write the status
 		seen.BuiltinWrote = builtinWrote(job)
 	}
 	if feed.gangs {
@@ -62,7 +62,7 @@ func (feed *Feed) observeJob(job *kubewire.Job, spec *specSeen, version uint64, 
 	}
 }
 
-// parentOf says whether a controller owns the Job, and has a PodGroup made for it.
+// parentOf reports whether a controller owns the Job, and whether it delegates the making of a PodGroup.
 func parentOf(job *kubewire.Job) events.Parent {
 	_, delegated := job.Annotations[kubewire.GroupTemplateAnnotation]
 	switch {
@@ -74,7 +74,7 @@ func parentOf(job *kubewire.Job) events.Parent {
 	return events.ParentOther
 }
 
-// stored is a redacted template as far as it is stored.
+// stored returns a redacted template, or nil when it is too large to store.
 func stored(template []byte) []byte {
 	if len(template) > maxTemplate {
 		return nil

@@ -7,21 +7,21 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Keeper keeps what making pods needs of a Job and the log does not hold: its metadata and its pod template; likewise
-// of a CronJob, to make Jobs. Its methods are called while the informer holds its lock: they return at once and do not
-// call back.
+// Keeper keeps the metadata and the pod template of Jobs, which the log does not hold and pods are made from; likewise
+// of CronJobs, to make Jobs. The informer calls its methods with its lock held: they must return at once and must not
+// call the informer.
 type Keeper interface {
-	// KeepJob is told every managed, unfinished Job before its observation is delivered. The object is the keeper's
-	// to read for as long as it likes, and nobody's to change.
+	// KeepJob gets each version of a managed, unfinished Job before its observation is delivered. The keeper may keep
+	// the object for ever; nobody may change it.
 	KeepJob(job *kubewire.Job)
-	// DropJob is told that the Job is finished or gone: it gets no more pods.
+	// DropJob reports that the Job is finished or deleted: it gets no more pods.
 	DropJob(uid types.UID)
-	// KeepCronJob is told every CronJob that this controller runs, at each version, on the same terms.
+	// KeepCronJob gets each version of a CronJob that this controller runs, with the same rules as KeepJob.
 	KeepCronJob(cronJob *kubewire.CronJob)
-	// DropCronJob is told that the CronJob is gone.
+	// DropCronJob reports that the CronJob is deleted.
 	DropCronJob(uid types.UID)
-	// Reset is told that the cluster went back, and in which life of the log it is read anew: all that the keeper has is
-	// of a past that the cluster does not have.
+	// Reset reports a rewind of the cluster, and the new life of the log. The keeper must forget everything, since it
+	// is from a past that the cluster no longer has.
 	Reset(life events.Identity)
 }
 
@@ -33,44 +33,45 @@ func (nobody) KeepCronJob(*kubewire.CronJob) {}
 func (nobody) DropCronJob(types.UID)         {}
 func (nobody) Reset(events.Identity)         {}
 
-// Known is what the log believes to exist when the informer starts. What is missing from the first list is told as
-// gone; without it the informer cannot tell, for it saw nothing of the objects that vanished while nobody watched.
+// Known holds the objects that exist according to the log when the informer starts. The informer reports a known object
+// as deleted if the first list lacks it. It could not detect such deletions otherwise.
 type Known struct {
 	Jobs []KnownJob
 	Pods []KnownPod
-	// JobsVersion and PodsVersion are the newest resourceVersions that the log has seen of each resource. A list that
-	// is older is asked for again, without a version; such a list is believed, because it can only mean a rewind.
+	// JobsVersion, PodsVersion and CronJobsVersion are the newest resourceVersions that the log has of each resource.
+	// If a list is older, the informer requests the newest state; it accepts an older answer to that, because only a
+	// rewind explains it.
 	JobsVersion, PodsVersion, CronJobsVersion uint64
 
 	CronJobs []KnownCronJob
 	Runs     []KnownRun
 }
 
-// KnownJob is a Job that the log believes to exist.
+// KnownJob is a Job that exists according to the log.
 type KnownJob struct {
 	Job     events.JobRef
 	Version uint64
 	Managed bool      // the controller ran it
-	CronJob types.UID // whose Job it is; empty for none
+	CronJob types.UID // the CronJob that controls it; empty for none
 }
 
-// KnownCronJob is a CronJob that the log believes to exist.
+// KnownCronJob is a CronJob that exists according to the log.
 type KnownCronJob struct {
 	CronJob events.JobRef
 	Version uint64
 }
 
-// KnownRun is a Job that a CronJob believes to exist, and of which the log has nothing else.
+// KnownRun is a Job that exists according to the stream of its CronJob, and has no stream of its own.
 type KnownRun struct {
 	Job     events.JobRef
 	Version uint64
 	CronJob types.UID
 }
 
-// KnownPod is a pod that the log believes to exist.
+// KnownPod is a pod that exists according to the log.
 type KnownPod struct {
 	UID       types.UID
 	Namespace string
-	Owner     events.JobRef // the Job it was last seen to belong to; zero for none
+	Owner     events.JobRef // its Job when last seen; zero for none
 	Version   uint64
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// listing is where one resource's list and watch are.
+// listing is the state of one resource's list and watch.
 type listing struct {
 	resource  events.Resource
-	after     *listing    // whose list is taken before; nil for none
-	version   uint64      // of the newest list
-	newest    uint64      // newest resourceVersion seen, of objects, lists and bookmarks
-	wrote     uint64      // newest resourceVersion that the answer to a write of our own brought
-	heard     events.Time // when the server was heard last; 0 when that is not known
-	floor     uint64      // the newer of the two when the list was asked for: a quorum read that is older proves a rewind
-	asks      uint64      // lists asked for
-	anew      bool        // the cluster was rewound: a list of the newest state is to come, and nothing that is watched counts before
-	since     uint64      // the lists asked for by then: that list must be a later one
-	announced bool        // the sink knows that a listing is under way
+	after     *listing    // the resource whose first list is taken before; nil for none
+	version   uint64      // resourceVersion of the newest list
+	newest    uint64      // newest resourceVersion seen in objects, lists and bookmarks
+	wrote     uint64      // newest resourceVersion in an answer to a write of ours
+	heard     events.Time // when the server last sent something; 0 when unknown
+	floor     uint64      // max(newest, wrote) when the list was requested: an older quorum read proves a rewind
+	asks      uint64      // number of lists requested
+	anew      bool        // after a rewind: a list of the newest state must come, and watched objects are ignored until then
+	since     uint64      // value of asks at the rewind: the new list must be a later one
+	announced bool        // the sink has the ListingStarted
 	first     chan struct{}
 	listed    bool // first is closed
 }
 
-// wait returns true once the first list of the resource before was taken, or false when the informer ends before that.
+// wait returns true once the first list of the resource l.after was taken, or false when the informer ends before that.
 func (l *listing) wait(stopped <-chan struct{}) bool {
 	if l.after == nil {
 		return true
@@ -40,14 +40,15 @@ func (l *listing) wait(stopped <-chan struct{}) bool {
 	}
 }
 
-// The first lists of all resources are asked for one after another, each as soon as the server has begun to answer the
-// one before: by then it has settled of which version that is. They are taken in this order, each when the one before
-// was taken whole. So a pod finds its Job known. And no pod is of an older state than its Job: a status that has
-// counted a pod, beside that pod with its finalizer, would count it again where no log knows better. A change that
-// comes with the list before can still make it newer; then a list is refused.
+// The first lists are requested one after another, each as soon as the server has begun to answer the one before: its
+// version is then fixed. They are taken in the same order, each when the one before was taken completely. So a pod
+// finds its Job known, and no pod is in an older state than its Job. This order matters without an old log: a status
+// that has counted a pod, together with an older state of that pod that still has its finalizer, would count the pod
+// twice. A change during the earlier list can still make that list newer than the later one, in which case the later
+// list is refused.
 
-// beginLocked checks a list and puts down that it begins. A list that is not of the newest state is refused with
-// ErrOlder when it is behind what was seen; one that is proves by that that the cluster was rewound.
+// beginLocked checks a list and begins the listing. It returns ErrOlder for a list that is behind what was seen, unless
+// the list is of the newest state. In that case the list proves a rewind.
 func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, objects iter.Seq[sighting]) error {
 	switch {
 	case l.anew && (l.asks <= l.since || !newest):
@@ -87,7 +88,7 @@ func (feed *Feed) endLocked(l *listing, version uint64) {
 	}
 }
 
-// versionOf is the resourceVersion of an object.
+// versionOf returns the resourceVersion of an object.
 func versionOf(o metav1.Object) (uint64, error) {
 	n, err := parseVersion(o.GetResourceVersion())
 	if err != nil {
@@ -96,8 +97,8 @@ func versionOf(o metav1.Object) (uint64, error) {
 	return n, nil
 }
 
-// parseVersion reads a resourceVersion. API servers promise since 1.35 that they are numbers that grow; with one that
-// does not keep the promise nothing here would hold.
+// parseVersion parses a resourceVersion. API servers have promised since 1.35 that these are increasing numbers; the
+// informer depends on that, so it returns ErrUnusable for any other text.
 func parseVersion(version string) (uint64, error) {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {

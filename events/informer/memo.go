@@ -2,19 +2,20 @@ package informer
 
 import "sync"
 
-// memoBytes bounds the texts that a memo holds, and by that what was made of them.
+// memoBytes bounds the size of the keys in a memo, and so the number of values.
 const memoBytes = 1 << 20
 
-// memo holds what was made of a text. Most objects of a cluster have few different ones, as they were made by the same
-// programs. A memo that is full forgets everything, and a text that is larger than all of it is not held: what a tenant
-// writes takes no more memory than that. Its zero value is empty, and it is safe for concurrent use.
+// memo caches values that are computed from texts. Most objects of a cluster share a few texts, because the same
+// programs wrote them. A full memo drops all entries, and it does not store a text larger than memoBytes, so users
+// cannot make it grow. The zero value is empty and ready to use. It is safe for concurrent use.
 type memo[V any] struct {
 	mu    sync.Mutex
 	bytes int
 	known map[string]V
 }
 
-// of is what from makes of the text. It makes it outside the lock, so two may do so at once. An error is not held.
+// of returns the cached value of text, or calls from and caches the result. It calls from without the lock, so two
+// goroutines may compute the same value. It does not cache errors.
 func (m *memo[V]) of(text []byte, from func() (V, error)) (V, error) {
 	m.mu.Lock()
 	v, ok := m.known[string(text)]

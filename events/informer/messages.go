@@ -9,19 +9,19 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Messages says how much is kept in which namespace. What an annotation says counts for what is recorded after it was
-// seen. A nil Messages keeps all. Its methods may be called from any goroutine.
+// Messages holds how much text is recorded in each namespace. An annotation applies to what is recorded after it was
+// seen. A nil Messages keeps all. Any goroutine may call its methods.
 type Messages struct {
 	usual  events.Keep
 	logger *slog.Logger
-	known  chan struct{} // closed when the namespaces were listed, or it is known that they cannot be
+	known  chan struct{} // closed when the namespaces were listed, or cannot be
 	once   sync.Once
 
 	mu  sync.RWMutex
-	own map[string]events.Keep // of namespaces with the annotation
+	own map[string]events.Keep // namespaces with the annotation
 }
 
-// NewMessages keeps so much where no annotation says otherwise. A nil logger is the default.
+// NewMessages returns Messages that use usual for namespaces without the annotation. A nil logger means the default.
 func NewMessages(usual events.Keep, logger *slog.Logger) *Messages {
 	if logger == nil {
 		logger = slog.Default()
@@ -29,11 +29,11 @@ func NewMessages(usual events.Keep, logger *slog.Logger) *Messages {
 	return &Messages{usual: usual, logger: logger, known: make(chan struct{}), own: map[string]events.Keep{}}
 }
 
-// mostWait is how long a start waits for the annotations: behind it the usual counts for namespaces that were not
-// seen yet.
+// mostWait bounds the wait for the annotations at a start. After it, usual applies to namespaces that were not seen
+// yet.
 const mostWait = 5 * time.Second
 
-// Wait waits until the annotations of the namespaces are known, or it is known that they cannot be read.
+// Wait blocks until the annotations of the namespaces are known or cannot be read, at most mostWait.
 func (m *Messages) Wait(ctx context.Context) {
 	if m == nil {
 		return
@@ -53,15 +53,14 @@ func (m *Messages) Wait(ctx context.Context) {
 	}
 }
 
-// settled says that Wait has nothing to wait for any more.
+// settled ends all calls of Wait.
 func (m *Messages) settled() {
 	if m != nil {
 		m.once.Do(func() { close(m.known) })
 	}
 }
 
-// set takes the annotations of a namespace. A value that says nothing is taken for none: whoever wrote it wants less
-// to be kept.
+// set takes the annotations of a namespace. An invalid value counts as none: its author wants less text to be kept.
 func (m *Messages) set(namespace string, annotations map[string]string) {
 	if m == nil {
 		return
@@ -93,7 +92,7 @@ func (m *Messages) of(namespace string) events.Keep {
 	return m.usual
 }
 
-// trim takes out of what is told of a pod what is not kept in its namespace.
+// trim removes from the evidence of a pod the texts that its namespace does not keep.
 func (m *Messages) trim(e *events.Evidence) {
 	k := m.of(e.Namespace)
 	if k == events.KeepAll {

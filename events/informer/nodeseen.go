@@ -9,10 +9,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// mostNames is how many pressures, and how many taints, of a node are told.
+// mostNames bounds the pressures, and the taints, that are reported of a node.
 const mostNames = 8
 
-// nodeSeen is what is told of a node.
+// nodeSeen returns the facts about a node.
 func nodeSeen(o *corev1.Node) *events.NodeSeen {
 	f := &events.NodeSeen{Name: o.Name, UID: o.UID, Ready: events.NodeUnheard, Cordoned: o.Spec.Unschedulable}
 	for _, c := range o.Status.Conditions {
@@ -40,18 +40,18 @@ func nodeSeen(o *corev1.Node) *events.NodeSeen {
 	return f
 }
 
-// pressures are the conditions by which a kubelet says why it evicts pods.
+// pressures are the node conditions for which a kubelet evicts pods.
 var pressures = map[corev1.NodeConditionType]bool{
 	corev1.NodeMemoryPressure: true, corev1.NodeDiskPressure: true, corev1.NodePIDPressure: true, corev1.NodeNetworkUnavailable: true,
 }
 
-// few are the first ones, sorted.
+// few returns the first mostNames names, sorted.
 func few(names []string) []string {
 	slices.Sort(names)
 	return slices.Clip(names[:min(len(names), mostNames)])
 }
 
-// stripSurrounding leaves of an object what is told of it.
+// stripSurrounding reduces a node or a namespace to the fields that are reported.
 func stripSurrounding(o any) (any, error) {
 	switch o := o.(type) {
 	case *corev1.Node:

@@ -9,19 +9,18 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// UsualLabels are the labels of Jobs that are kept unless the operator says otherwise: by which people look for who
-// owns what.
+// UsualLabels is the default of Config.KeepLabels: labels by which people search for the owner of a Job.
 var UsualLabels = []string{
 	"app", "app.kubernetes.io/name", "app.kubernetes.io/part-of", "kueue.x-k8s.io/queue-name", "team",
 }
 
 const (
-	maxTraceparent = 64  // 55 in the version that there is
+	maxTraceparent = 64  // version 00 has 55
 	maxName        = 253 // of an object
-	maxLabel       = 63  // the value of one, by the API
+	maxLabel       = 63  // of a label's value, by the API
 )
 
-// originOf is where a Job comes from, with those of its labels that are to be kept; nil when there is nothing to tell.
+// originOf returns the origin of a Job with the labels named in labels; nil when there is nothing to report.
 func originOf(job *kubewire.Job, labels []string) *events.Origin {
 	o := events.Origin{
 		GenerateName: bounded(job.GenerateName, maxName), Traceparent: bounded(job.Annotations[kubewire.TraceAnnotation], maxTraceparent),
@@ -38,11 +37,11 @@ func originOf(job *kubewire.Job, labels []string) *events.Origin {
 	if !told {
 		return nil
 	}
-	origin := o // so that nothing to tell needs no memory
+	origin := o // a copy, so that returning nil does not allocate
 	return &origin
 }
 
-// sorted is a list of labels in the order in which they are told, each once.
+// sorted returns the labels sorted, without duplicates.
 func sorted(labels []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(labels)))
 }

@@ -11,21 +11,22 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// pods says what is seen of Pods. Route.go says which of them concern us.
+// pods observes pods. route.go decides which of them concern us.
 type pods struct {
 	resource[*kubewire.Pod, *knownPod]
-	orphans   map[types.UID]map[types.UID]*knownPod // by owner: pods whose owner is not known
-	ownerless map[string]map[types.UID]*knownPod    // by namespace: pods without a controller that have labels
-	labelled  map[types.UID]map[types.UID]*knownPod // of those: by the Job that their label names, as a generated selector does
+	orphans   map[types.UID]map[types.UID]*knownPod // by owner: pods whose owner is unknown
+	ownerless map[string]map[types.UID]*knownPod    // by namespace: pods with labels and without a controller
+	// The ownerless pods by the Job that their controller-uid label names, as a generated selector matches it
+	labelled map[types.UID]map[types.UID]*knownPod
 }
 
-// knownPod is what the informer keeps of a pod that exists.
+// knownPod is the state of one existing pod.
 type knownPod struct {
 	entry
-	tracked bool          // it was told to carry the finalizer
-	owner   events.JobRef // zero UID for none; the strings are shared by the pods of a Job
+	tracked bool          // it was reported with the finalizer
+	owner   events.JobRef // zero UID for none; the pods of a Job share the strings
 	space   string        // namespace
-	held    *podFacts     // nil once nothing but its own object can change what is told of it
+	held    *podFacts     // its facts, as long as a change of another object can affect what is reported; else nil
 }
 
 func newPods(feed *Feed, known *Known) *pods {
@@ -41,7 +42,7 @@ func newPods(feed *Feed, known *Known) *pods {
 	return r
 }
 
-// ListPods takes a whole list of Pods that is of the newest state, as of a version.
+// ListPods takes a complete and current list of pods with its resourceVersion. The feed takes ownership of the objects.
 func (feed *Feed) ListPods(pods []*corev1.Pod, version string) error {
 	read := make([]*kubewire.Pod, len(pods))
 	for i, pod := range pods {
@@ -53,7 +54,7 @@ func (feed *Feed) ListPods(pods []*corev1.Pod, version string) error {
 	return feed.pods.takeList(read, version)
 }
 
-// PodChanged takes a Pod from the watch. What is not newer than what was seen is passed over.
+// PodChanged takes a pod from the watch. It ignores a version that is not newer than the last one seen.
 func (feed *Feed) PodChanged(pod *corev1.Pod) error {
 	read, err := kubewire.Pods.Of(pod)
 	if err != nil {
@@ -62,7 +63,7 @@ func (feed *Feed) PodChanged(pod *corev1.Pod) error {
 	return feed.pods.changed(read)
 }
 
-// PodDeleted takes a Pod that the watch says was deleted.
+// PodDeleted takes a deleted pod from the watch.
 func (feed *Feed) PodDeleted(pod *corev1.Pod) error {
 	read, err := kubewire.Pods.Of(pod)
 	if err != nil {
@@ -78,7 +79,7 @@ func (*pods) access(client kubernetes.Interface, namespace string) access {
 
 func (*pods) strip(*kubewire.Pod) {}
 
-// takeLocked remembers a pod and tells of it when it concerns us.
+// takeLocked stores a pod, and reports it if it concerns us.
 func (r *pods) takeLocked(pod *kubewire.Pod, version uint64) error {
 	f := r.feed.readPod(pod, version)
 	known := r.known[f.seen.UID]
@@ -88,7 +89,8 @@ func (r *pods) takeLocked(pod *kubewire.Pod, version uint64) error {
 		r.known[f.seen.UID] = known
 	}
 	r.unholdLocked(f.seen.UID, known)
-	if f.claim.Epoch > r.feed.identity.Epoch { // told also of a pod that does not concern us: the log was in that epoch
+	// Reported even for a pod that does not concern us: it proves that the log was in that epoch
+	if f.claim.Epoch > r.feed.identity.Epoch {
 		r.feed.queue.mark(events.Observation{Facts: &events.LossFound{Loss: events.Loss{
 			Witness: events.WitnessPod, Epoch: f.claim.Epoch, Job: f.claim.Job, Ordinal: f.claim.Ordinal, Pod: f.seen.UID,
 		}}})
@@ -102,7 +104,7 @@ func (r *pods) takeLocked(pod *kubewire.Pod, version uint64) error {
 	return nil
 }
 
-// sharedRef is ref with the strings of the Job that it names, so that pods keep none of their own.
+// sharedRef returns ref with the strings of the known Job, so that a pod keeps no strings of its own.
 func (r *pods) sharedRef(ref events.JobRef) events.JobRef {
 	if job := r.feed.jobs.known[ref.UID]; job != nil && job.ref == ref {
 		return job.ref
@@ -110,8 +112,8 @@ func (r *pods) sharedRef(ref events.JobRef) events.JobRef {
 	return ref
 }
 
-// tellPodLocked queues a pod's observation when the pod concerns us, holds its facts when a Job may yet come that
-// changes what is to be told, and forgets it when neither is so.
+// tellPodLocked queues the observation of a pod that concerns us. It holds the facts of a pod as long as a later Job
+// may affect the pod.
 func (r *pods) tellPodLocked(known *knownPod, f *podFacts) {
 	to := r.feed.route(f)
 	if seen, ok := to.observation.Facts.(*events.PodSeen); ok {
@@ -161,7 +163,8 @@ func (*pods) gone(uid types.UID, known *knownPod, pod *kubewire.Pod, version uin
 	}
 }
 
-// outlived: only the observation that a pod ended is told beside its deletion, because nothing else says how it ended.
+// outlived reports whether the deletion makes the observation seen unnecessary. The observation of an ended pod is
+// kept, because only it tells how the pod ended.
 func (*pods) outlived(seen events.Facts) bool {
 	pod, ok := seen.(*events.PodSeen)
 	return ok && !pod.Phase.Terminal()
@@ -173,15 +176,15 @@ func (r *pods) resetLocked() {
 	clear(r.labelled)
 }
 
-// removedLocked reports whether the answer to the removal of a finalizer says that the pod was removed with it: the
-// answer carries the very version in which the pod still had the finalizer.
+// removedLocked reports whether the answer to the removal of a finalizer means that the pod was deleted with it. The
+// answer then has the version in which the pod still had the finalizer.
 func (r *pods) removedLocked(uid types.UID, version uint64) bool {
 	known := r.known[uid]
 	return known != nil && known.tracked && known.version == version
 }
 
-// settleLocked tells the pods that waited for a Job which is now known, in the order of their creation: its own, and,
-// when it is managed, the ownerless ones that it selects.
+// settleLocked reports the pods that waited for a Job which is now known, in order of creation: its own pods and, if it
+// is managed, the ownerless pods that it selects.
 func (r *pods) settleLocked(job *knownJob) {
 	var waiting []*knownPod
 	for _, known := range r.orphans[job.ref.UID] {

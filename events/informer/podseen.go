@@ -13,20 +13,20 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// podFacts is what a Pod object says by itself. What depends on which Jobs are known is added by route.go each time
-// the pod is told: whose finalizer it carries, whether the selector matches, who might adopt it.
+// podFacts holds the content of a Pod object. route.go adds what depends on the known Jobs each time the pod is
+// reported: Tracked, Selected and Candidates.
 type podFacts struct {
-	seen     events.PodSeen // without Tracked, Selected and Candidates; with every condition
+	seen     events.PodSeen // without Tracked, Selected and Candidates; with all conditions
 	evidence events.Evidence
-	owner    events.JobRef // its controller, when that is a batch/v1 Job
+	owner    events.JobRef // its controller, if that is a batch/v1 Job
 	labels   map[string]string
-	ours     bool // carries events.TrackingFinalizer
-	builtin  bool // carries events.BuiltinTrackingFinalizer
-	marked   bool // carries the annotation of a create or an adoption, of whatever log
+	ours     bool // has events.TrackingFinalizer
+	builtin  bool // has events.BuiltinTrackingFinalizer
+	marked   bool // has the annotation of a create or an adoption, of any log
 	claim    events.Claim
 }
 
-// readPod is readPod without what the pod's annotation claims, if its seal is not right.
+// readPod is the function readPod, but it drops a claim whose seal is not valid, and trims texts.
 func (feed *Feed) readPod(pod *kubewire.Pod, version uint64) *podFacts {
 	f := readPod(pod, version, feed.identity)
 	if f.claim != (events.Claim{}) && pod.Annotations[events.SealAnnotation] != feed.key.Seal(pod.Namespace, pod.Annotations[events.CommandAnnotation]) {
@@ -36,8 +36,8 @@ func (feed *Feed) readPod(pod *kubewire.Pod, version uint64) *podFacts {
 	return f
 }
 
-// readPod takes from a pod at that version what an observation may need. identity is the log's: pods made by it bear
-// the ordinal of their create.
+// readPod reads from a pod at this version what an observation may need. identity is that of the log: pods that it
+// created get the ordinal of their create.
 func readPod(pod *kubewire.Pod, version uint64, identity events.Identity) *podFacts {
 	f := &podFacts{
 		seen: events.PodSeen{
@@ -100,10 +100,10 @@ func phaseOf(p corev1.PodPhase) events.PodPhase {
 	return events.PodPhaseNone
 }
 
-// indexOf is the completion index in the pod's annotation, or NoIndex when it is no integer from 0.
+// indexOf returns the completion index in the pod's annotation; NoIndex when it is not an integer from 0 to MaxInt32.
 func indexOf(pod *kubewire.Pod) int32 {
 	annotation := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
-	if annotation == "" { // of most pods: an error would be made for each
+	if annotation == "" { // the usual case; parsing would allocate an error
 		return events.NoIndex
 	}
 	n, err := strconv.Atoi(annotation)
@@ -113,7 +113,7 @@ func indexOf(pod *kubewire.Pod) int32 {
 	return int32(n)
 }
 
-// count reads a failure count; what is missing, no number, negative or more than an int32 holds counts 0 (J-116).
+// count parses a failure count. A missing, invalid or negative number, or one above MaxInt32, is 0 (J-116).
 func count(annotation string) uint32 {
 	if annotation == "" {
 		return 0

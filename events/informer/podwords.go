@@ -11,10 +11,10 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// maxWords is how many conditions, waiting containers and finalizers of one object are told.
+// maxWords bounds the conditions, waiting containers and finalizers that are reported of one object.
 const maxWords = 8
 
-// Reasons that say no more than that something has not come so far, of conditions and of containers.
+// Reasons of conditions and containers that only say that something has not happened yet.
 var generic = []string{"ContainersNotReady", "ContainersNotInitialized", "PodCompleted", "PodFailed"}
 
 const (
@@ -22,9 +22,9 @@ const (
 	initializing = "PodInitializing"
 )
 
-// waitingFor is why a pod that has not ended does not run, in a word: the scheduler's, else that of the first container
-// that says more than that it is being created or that those before it have not ended, else that of the last container.
-// It is empty when nothing says so.
+// waitingFor returns in one word why a pod that has not ended does not run. It is the scheduler's reason; else the
+// reason of the first container that waits for more than its creation or the containers before it; else the reason of
+// the last container. It is empty without a reason.
 func waitingFor(pod *kubewire.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason != "" {
@@ -46,15 +46,15 @@ func waitingFor(pod *kubewire.Pod) string {
 	return word
 }
 
-// sandboxNotReady is the reason of the condition PodReadyToStartContainers of a pod without a sandbox that is ready:
-// before it starts, and when it has ended.
+// sandboxNotReady is the reason of the condition PodReadyToStartContainers without a ready sandbox: before the pod
+// starts, and after it ended.
 const sandboxNotReady = "PodSandboxNotReady"
 
 func ofSandbox(c *corev1.PodCondition) bool {
 	return c.Type == corev1.PodReadyToStartContainers && c.Reason == sandboxNotReady
 }
 
-// sandboxOf is how far the kubelet is with the sandbox of a pod that waits for its containers to be made.
+// sandboxOf returns the state of the sandbox of a pod that waits for its containers to be created.
 func sandboxOf(pod *kubewire.Pod, waiting string) events.Sandbox {
 	if waiting != creating && waiting != initializing {
 		return events.SandboxUnsaid
@@ -70,7 +70,7 @@ func sandboxOf(pod *kubewire.Pod, waiting string) events.Sandbox {
 	return events.SandboxUnsaid
 }
 
-// podEvidence is what people want to know of a pod, bounded. Of a container that runs again it is how it ended last.
+// podEvidence returns the evidence about a pod, with bounded texts. For a restarted container it has the last end.
 func podEvidence(pod *kubewire.Pod) events.Evidence {
 	e := events.Evidence{
 		Namespace:  pod.Namespace,
@@ -99,13 +99,13 @@ func podEvidence(pod *kubewire.Pod) events.Evidence {
 }
 
 const (
-	maxContainers = 64       // of one pod whose ends are told
-	maxMessages   = 16 << 10 // bytes of all their messages; the kubelet takes 12 KiB
-	others        = "…"      // stands for the containers that are left out
+	maxContainers = 64       // containers of a pod whose ends are reported
+	maxMessages   = 16 << 10 // total bytes of messages; the kubelet keeps 12 KiB
+	others        = "…"      // name of the entry for the omitted containers
 )
 
-// fewContainers are the ends of a pod's containers that are told: of very many those that failed come first. The last
-// entry says how many are left out. Longer messages than a kubelet takes are cut.
+// fewContainers returns the first maxContainers of a pod's containers, failed ones first. A last entry counts the
+// omitted ones. It cuts messages that exceed what a kubelet keeps.
 func fewContainers(all []events.ContainerEnd) []events.ContainerEnd {
 	if len(all) > maxContainers {
 		few := make([]events.ContainerEnd, 0, maxContainers+1)
@@ -129,8 +129,7 @@ func fewContainers(all []events.ContainerEnd) []events.ContainerEnd {
 	return all
 }
 
-// addContainer tells how a container ended last, and why it waits, if it does and says more than that it is being
-// created.
+// addContainer adds the last end of a container, and the reason why it waits, if that is more than being created.
 func addContainer(e *events.Evidence, c *kubewire.ContainerStatus, kind events.ContainerKind) {
 	t, again := c.State.Terminated, false
 	if t == nil {
@@ -158,7 +157,7 @@ func addContainer(e *events.Evidence, c *kubewire.ContainerStatus, kind events.C
 	})
 }
 
-// runningSince is when the last of a pod's regular containers was started, while all of them run; 0 when they do not.
+// runningSince returns the start of the last of a pod's regular containers if all run; else 0.
 func runningSince(pod *kubewire.Pod) events.Time {
 	var latest events.Time
 	for i := range pod.Status.ContainerStatuses {
@@ -171,7 +170,7 @@ func runningSince(pod *kubewire.Pod) events.Time {
 	return latest
 }
 
-// gates are the names of a pod's scheduling gates.
+// gates returns the names of a pod's scheduling gates.
 func gates(pod *kubewire.Pod) []string {
 	var names []string
 	for _, g := range pod.Spec.Gates[:min(len(pod.Spec.Gates), maxWords)] {
@@ -180,7 +179,7 @@ func gates(pod *kubewire.Pod) []string {
 	return names
 }
 
-// stillRun are the containers that run although a regular one has ended for good.
+// stillRun returns the containers that run although a regular container has ended for good.
 func stillRun(pod *kubewire.Pod) []string {
 	ended := func(c kubewire.ContainerStatus) bool { return c.State.Terminated != nil }
 	if !slices.ContainsFunc(pod.Status.ContainerStatuses, ended) {
@@ -197,7 +196,8 @@ func stillRun(pod *kubewire.Pod) []string {
 	return names
 }
 
-// conditionTexts is what a pod's conditions say: those of its way to running only where they say why it got no further.
+// conditionTexts returns the texts of a pod's conditions. It omits conditions of the normal way to running, unless they
+// say why the pod got no further.
 func conditionTexts(pod *kubewire.Pod) []events.ConditionText {
 	var texts []events.ConditionText
 	for _, c := range pod.Status.Conditions {
@@ -216,8 +216,8 @@ func conditionTexts(pod *kubewire.Pod) []events.ConditionText {
 	return texts
 }
 
-// othersFinalizers are those that keep an object which is being deleted, other than the ones that Jobs' controllers
-// set.
+// othersFinalizers returns the finalizers of an object that is being deleted, without the tracking finalizers of Job
+// controllers.
 func othersFinalizers(o metav1.Object) []string {
 	if o.GetDeletionTimestamp() == nil {
 		return nil

@@ -10,21 +10,21 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// queue holds observations that the sink has not taken yet, in order. It has no bound of its own: an object has at
-// most one undelivered sighting beside its deletion, so it holds no more than there are objects, deletions and
-// listings. Safe for concurrent use; one goroutine calls next.
+// queue holds the observations that the sink has not taken yet, in order. An object has at most one waiting observation
+// and a deletion. So the queue is bounded by the number of objects, deletions and listings. It is safe for concurrent
+// use; only one goroutine may call next.
 type queue struct {
 	mu      sync.Mutex
-	items   []*item // items[head:] wait; one without facts was overtaken
+	items   []*item // items[head:] wait; an item without facts was replaced
 	head    int
 	waiting int
-	latest  map[types.UID]*item     // the undelivered sighting of an object
-	listing map[events.Resource]int // counts the listings begun
-	ready   chan struct{}           // has a token when something may wait
+	latest  map[types.UID]*item     // the waiting observation of each object
+	listing map[events.Resource]int // number of listings begun
+	ready   chan struct{}           // holds a token when the queue may not be empty
 }
 
 type item struct {
-	uid     types.UID // empty for what is not about an object
+	uid     types.UID // empty when o is not about an object
 	listing int
 	o       events.Observation
 }
@@ -33,13 +33,13 @@ func newQueue() *queue {
 	return &queue{latest: map[types.UID]*item{}, listing: map[events.Resource]int{}, ready: make(chan struct{}, 1)}
 }
 
-// seen queues a sighting. One of the same object that still waits gives way to it: the new one takes its place, or,
-// when a listing has begun since, the end of the queue, so that each listing is told whole.
+// seen queues an observation. It replaces a waiting one of the same object in its place. If a listing has begun since,
+// the new one goes to the end of the queue instead, so that each listing is complete.
 func (q *queue) seen(r events.Resource, uid types.UID, o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if old := q.latest[uid]; old != nil {
-		if o.Evidence.Admitted == nil { // only the first sighting of a pod has them
+		if o.Evidence.Admitted == nil { // only the first observation of a pod has them
 			o.Evidence.Admitted = old.o.Evidence.Admitted
 		}
 		if old.listing == q.listing[r] {
@@ -51,7 +51,7 @@ func (q *queue) seen(r events.Resource, uid types.UID, o events.Observation) {
 	q.latest[uid] = q.push(r, uid, o)
 }
 
-// gone queues a deletion. The object's waiting sighting is dropped if the kind says that the deletion makes up for it.
+// gone queues a deletion. It drops the object's waiting observation if kind.outlived says so.
 func (q *queue) gone(r events.Resource, uid types.UID, o events.Observation, kind interface{ outlived(events.Facts) bool }) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -64,7 +64,7 @@ func (q *queue) gone(r events.Resource, uid types.UID, o events.Observation, kin
 	q.push(r, uid, o)
 }
 
-// mark queues what is about no object: the beginning and the end of a listing.
+// mark queues an observation without object, such as the beginning or the end of a listing.
 func (q *queue) mark(o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -77,8 +77,8 @@ func (q *queue) mark(o events.Observation) {
 	q.push(0, "", o)
 }
 
-// void drops the ends of listings that still wait when the resource is listed again. Sightings of the listing before
-// may give way to those of this one, so its end would be told without them, and they would be taken for missing.
+// void drops the waiting Synced records of resources that are listed again. Observations of the new listing may replace
+// those of the old one, so an object could seem to be missing at the end of the old listing.
 func (q *queue) void(resources []events.Resource) {
 	for _, it := range q.items[q.head:] {
 		if end, ok := it.o.Facts.(*events.Synced); ok && slices.Contains(resources, end.Resources[0]) {
@@ -87,7 +87,7 @@ func (q *queue) void(resources []events.Resource) {
 	}
 }
 
-// push appends an observation of an object of that resource, or of none.
+// push appends an observation about an object of resource r, or about none.
 func (q *queue) push(r events.Resource, uid types.UID, o events.Observation) *item {
 	it := &item{uid: uid, listing: q.listing[r], o: o}
 	q.items = append(q.items, it)
@@ -99,13 +99,13 @@ func (q *queue) push(r events.Resource, uid types.UID, o events.Observation) *it
 	return it
 }
 
-// drop takes an item out of the order without moving the others.
+// drop removes an item without moving the others.
 func (q *queue) drop(it *item) {
 	it.o = events.Observation{}
 	q.waiting--
 }
 
-// next waits for an observation and takes it. It returns false when ctx has ended.
+// next blocks until it can take an observation. It returns false when ctx has ended.
 func (q *queue) next(ctx context.Context) (events.Observation, bool) {
 	for ctx.Err() == nil {
 		if o, ok := q.take(); ok {
@@ -140,7 +140,7 @@ func (q *queue) take() (events.Observation, bool) {
 	return events.Observation{}, false
 }
 
-// compact gives back the room of what was taken, at a cost that is constant for each item.
+// compact frees the memory of taken items, at amortized constant cost.
 func (q *queue) compact() {
 	switch {
 	case q.head == len(q.items):

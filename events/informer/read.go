@@ -5,10 +5,10 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// ObserveJob is what a Job that was read live tells, also one that is not managed, which only a read can find out. It
-// is not queued, and routing remembers nothing of it: whoever reads passes it on, whoever folds looks at the versions,
-// and the watch will show it, too. The keeper is told, but not of a Job whose end the watch has seen meanwhile. Returns
-// the zero Observation if the object cannot be encoded; the watch reports the error.
+// ObserveJob returns the observation of a Job from a live read, even of a Job that is not managed. It does not queue
+// the observation, and routing ignores it: the caller passes it on, the fold compares versions, and the watch delivers
+// the same state. It gives the Job to the Keeper, unless the watch has already seen its end. It returns the zero
+// Observation if the object cannot be encoded; the watch reports that error.
 func (feed *Feed) ObserveJob(job *kubewire.Job) events.Observation {
 	version, err := versionOf(job)
 	if err != nil {
@@ -30,8 +30,8 @@ func (feed *Feed) ObserveJob(job *kubewire.Job) events.Observation {
 	return o
 }
 
-// ObserveRun is what a Job of a CronJob that was read live tells: as ObserveJob, or only what concerns its CronJob if
-// another controller runs the Job. Returns the zero Observation for a Job that no CronJob controls.
+// ObserveRun returns the observation of a CronJob's Job from a live read: as ObserveJob, or only a RunSeen if another
+// controller runs the Job. It returns the zero Observation for a Job that no CronJob controls.
 func (feed *Feed) ObserveRun(job *kubewire.Job) events.Observation {
 	cronJob := feed.cronJobOf(job)
 	version, err := versionOf(job)
@@ -48,8 +48,8 @@ func (feed *Feed) ObserveRun(job *kubewire.Job) events.Observation {
 	return feed.observeRun(job, version, cronJob)
 }
 
-// ObserveCronJob is what a CronJob that was read live tells; it is not queued, as with ObserveJob. The keeper is told,
-// unless the watch has seen meanwhile that the CronJob is gone.
+// ObserveCronJob returns the observation of a CronJob from a live read, without queueing it, as ObserveJob. It gives
+// the CronJob to the Keeper, unless the watch has already seen its deletion.
 func (feed *Feed) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	version, err := versionOf(cronJob)
 	if err != nil || feed.cronJobs == nil {
@@ -68,7 +68,7 @@ func (feed *Feed) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	return o
 }
 
-// ObservePod is what a Pod that was read live tells, routed by the Jobs that are known now; else as ObserveJob.
+// ObservePod returns the observation of a pod from a live read, routed by the Jobs known now. It does not queue it.
 func (feed *Feed) ObservePod(pod *kubewire.Pod) events.Observation {
 	version, err := versionOf(pod)
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Redacted stands in the log for a value that may be a secret.
+// Redacted replaces a value in the log that may be a secret.
 const Redacted = "(redacted)"
 
-// redacted is a copy of a template that may be kept: what a container runs with (values of its environment, commands,
-// arguments, headers), annotation values and free-form volume options are replaced by a marker, so that one can see
-// that there was something. Names, images, resources, ports and references to other objects stay.
+// redacted returns a copy of a template without values that may be secret: environment values, commands, arguments,
+// headers, annotation values and free-form volume options. A marker takes the place of each. Names, images, resources,
+// ports and references to other objects stay.
 func redacted(t *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	t = t.DeepCopy()
 	hideValues(t.Annotations)
@@ -65,7 +65,7 @@ func hideHTTP(a *corev1.HTTPGetAction) {
 	if a == nil {
 		return
 	}
-	hide(&a.Path) // a query may carry a token
+	hide(&a.Path) // a query may contain a token
 	for i := range a.HTTPHeaders {
 		hide(&a.HTTPHeaders[i].Value)
 	}
@@ -86,10 +86,10 @@ func hideVolume(v *corev1.VolumeSource) {
 		hideValues(v.FlexVolume.Options)
 	}
 	if v.AzureDisk != nil {
-		hide(&v.AzureDisk.DataDiskURI) // a shared access signature is part of such a URI
+		hide(&v.AzureDisk.DataDiskURI) // such a URI contains a shared access signature
 	}
 	if v.GitRepo != nil {
-		hide(&v.GitRepo.Repository) // the URL may carry a password
+		hide(&v.GitRepo.Repository) // the URL may contain a password
 	}
 	if v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil {
 		m := &v.Ephemeral.VolumeClaimTemplate.ObjectMeta

@@ -17,52 +17,52 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire/request"
 )
 
-// resource lists and watches the objects of one resource, each a pointer O, and keeps a K of each. It knows which
-// version of an object was seen, which objects were told, and which are missing from a list. Its kind says what is seen
-// of an object.
+// resource lists and watches the objects of one resource, and keeps a K for each. O is a pointer to the object type. It
+// tracks versions, which objects were reported, and which are missing from a list. kind supplies what is specific to
+// the resource.
 //
-// A further resource is a kind in a file of its own, and a line in NewFeed.
+// To add a resource, write a kind in a file of its own and add a line to NewFeed.
 type resource[O object, K kept] struct {
 	listing
 	feed  *Feed
 	kind  kind[O, K]
-	known map[types.UID]K // the objects that exist and that concern us, or may yet
+	known map[types.UID]K // existing objects that concern us, or may later
 }
 
-// object is what an API server lists and watches.
+// object is an API object that can be listed and watched.
 type object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// kind says what is seen of the objects of a resource. Methods whose names end in Locked expect the feed's lock to be
-// held.
+// kind is the part of a resource that depends on its objects. Methods with names that end in Locked require the feed's
+// lock.
 type kind[O object, K kept] interface {
-	// access is how an API server is asked for the objects of a namespace, or of all.
+	// access returns the API calls for the objects of a namespace; empty for all namespaces.
 	access(client kubernetes.Interface, namespace string) access
-	// strip removes from an object what is not read of it.
+	// strip removes the fields of an object that are not used.
 	strip(o O)
-	// takeLocked puts an object at a version that is news into known, and tells of it if it concerns us.
+	// takeLocked stores an object with a new version in known, and reports it if it concerns us.
 	takeLocked(o O, version uint64) error
-	// forgetLocked forgets what is kept of an object elsewhere than in known.
+	// forgetLocked removes an object from all state other than known.
 	forgetLocked(uid types.UID, k K)
-	// gone is the observation that an object was deleted. The object is nil when the deletion was missed.
+	// gone returns the observation of a deletion. o is nil when the deletion itself was missed.
 	gone(uid types.UID, k K, o O, version uint64) events.Observation
-	// outlived reports whether an undelivered observation of an object need not be told once the object is deleted.
+	// outlived reports whether the waiting observation of an object can be dropped once the object is deleted.
 	outlived(seen events.Facts) bool
-	// resetLocked forgets what is kept elsewhere than in known.
+	// resetLocked clears all state other than known.
 	resetLocked()
 }
 
-// access is how an API server is asked for the objects of a resource.
+// access holds the API calls for the objects of a resource.
 type access struct {
 	example runtime.Object // an empty object of the resource's type
 	list    func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch   func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	read    func(runtime.Object) (runtime.Object, error) // takes what is wanted from what the watch brings; nil when it brings that
+	read    func(runtime.Object) (runtime.Object, error) // converts an object from the watch; nil for no conversion
 }
 
-// accessTo is the access by the methods of a typed client.
+// accessTo returns the access through the methods of a typed client.
 func accessTo[L runtime.Object](
 	example runtime.Object,
 	list func(context.Context, metav1.ListOptions) (L, error),
@@ -73,8 +73,8 @@ func accessTo[L runtime.Object](
 	}}
 }
 
-// reading is the access to a resource of which no whole objects are made. A client that makes no requests gives whole
-// ones; they are read when they have come.
+// reading returns the access to a resource whose objects are decoded only partly, directly from the response. A client
+// that sends no requests, such as a fake, returns whole objects, which are converted afterwards.
 func reading[O kubewire.Object](r *kubewire.Resource[O], client rest.Interface, namespace, resource string, whole access) access {
 	if a, ok := request.To(r, client, namespace, resource); ok {
 		return accessTo(r.Empty(), a.List, a.Watch)
@@ -91,19 +91,19 @@ func reading[O kubewire.Object](r *kubewire.Resource[O], client rest.Interface, 
 	return whole
 }
 
-// kept is what is kept of an object that exists: at least an entry.
+// kept is the state that is kept of an existing object; it contains an entry.
 type kept interface{ common() *entry }
 
-// entry is what is kept of every object.
+// entry is the state that is kept of every object.
 type entry struct {
 	version uint64 // newest resourceVersion seen
-	wrote   answer // to our own newest write
-	told    bool   // the sink was told of it, so it is told to the end
+	wrote   answer // the answer to our own newest write
+	told    bool   // the sink has an observation of it, and so gets all later ones
 }
 
 func (e *entry) common() *entry { return e }
 
-// watched is a resource whatever its objects are.
+// watched is a resource of any object type.
 type watched interface {
 	list() *listing
 	follow(config *Config, fail func(error), stopped <-chan struct{}) *follower
@@ -111,12 +111,12 @@ type watched interface {
 	clearLocked()
 }
 
-// newResource is a resource of which nothing was seen yet. Version is the newest one of it that the log has.
+// newResource returns a resource without objects. version is its newest resourceVersion in the log.
 func newResource[O object, K kept](feed *Feed, kind kind[O, K], name events.Resource, version uint64) resource[O, K] {
 	return resource[O, K]{
 		listing: listing{
 			resource: name, newest: version, floor: version, first: make(chan struct{}),
-			announced: true, // the loop has written the ListingStarted of a start before it starts us
+			announced: true, // the loop writes the ListingStarted of a start itself
 		},
 		feed: feed, kind: kind, known: map[types.UID]K{},
 	}
@@ -124,7 +124,7 @@ func newResource[O object, K kept](feed *Feed, kind kind[O, K], name events.Reso
 
 func (r *resource[O, K]) list() *listing { return &r.listing }
 
-// follow is what keeps the resource listed and watched.
+// follow returns the follower that keeps the resource listed and watched.
 func (r *resource[O, K]) follow(config *Config, fail func(error), stopped <-chan struct{}) *follower {
 	a := r.kind.access(config.Client, config.Namespace)
 	s := newSource(config.Client, a, r.kind.strip)
@@ -135,7 +135,7 @@ func (r *resource[O, K]) follow(config *Config, fail func(error), stopped <-chan
 	}
 }
 
-// takeList takes a whole list that is of the newest state, as of a version.
+// takeList takes a complete and current list with its resourceVersion.
 func (r *resource[O, K]) takeList(objects []O, version string) error {
 	r.feed.asking(&r.listing)
 	for _, o := range objects {
@@ -144,8 +144,8 @@ func (r *resource[O, K]) takeList(objects []O, version string) error {
 	return r.replace(objects, version, true)
 }
 
-// replace takes a list of stripped objects; unless it is of the newest state, an ErrOlder refuses it, and nothing has
-// changed.
+// replace takes a list of stripped objects. If newest is false, it may refuse the list with ErrOlder and change
+// nothing.
 func (r *resource[O, K]) replace(objects []O, listVersion string, newest bool) error {
 	r.feed.mu.Lock()
 	defer r.feed.mu.Unlock()
@@ -188,7 +188,7 @@ func (r *resource[O, K]) replace(objects []O, listVersion string, newest bool) e
 	return nil
 }
 
-// changed takes an object from the watch. What is not newer than what was seen is passed over.
+// changed takes an object from the watch. It ignores a version that is not newer than the last one seen.
 func (r *resource[O, K]) changed(o O) error {
 	r.kind.strip(o)
 	r.feed.mu.Lock()
@@ -203,7 +203,7 @@ func (r *resource[O, K]) changed(o O) error {
 	return r.kind.takeLocked(o, version)
 }
 
-// deleted takes an object that the watch says was deleted.
+// deleted takes a deleted object from the watch.
 func (r *resource[O, K]) deleted(o O) error {
 	r.feed.mu.Lock()
 	defer r.feed.mu.Unlock()
@@ -217,7 +217,7 @@ func (r *resource[O, K]) deleted(o O) error {
 	return nil
 }
 
-// bookmark takes note of a version that brought no object.
+// bookmark takes a resourceVersion from the watch that came without an object.
 func (r *resource[O, K]) bookmark(version string) error {
 	r.feed.mu.Lock()
 	defer r.feed.mu.Unlock()
@@ -229,8 +229,8 @@ func (r *resource[O, K]) bookmark(version string) error {
 	return nil
 }
 
-// sawLocked takes note of a version that the watch brought. It reports whether what came with it counts: not while the
-// resource has to be listed anew.
+// sawLocked records a resourceVersion from the watch. It reports whether the object that came with it counts, which it
+// does not while the resource must be listed again.
 func (r *resource[O, K]) sawLocked(version uint64) bool {
 	l := &r.listing
 	l.heard = r.feed.now()
@@ -241,13 +241,13 @@ func (r *resource[O, K]) sawLocked(version uint64) bool {
 	return true
 }
 
-// tellLocked queues the observation of an object that exists.
+// tellLocked queues the observation of an existing object.
 func (r *resource[O, K]) tellLocked(uid types.UID, k K, o events.Observation) {
 	k.common().told = true
 	r.feed.queue.seen(r.listing.resource, uid, o)
 }
 
-// dropLocked forgets an object and, when it was told, queues that it is gone.
+// dropLocked removes an object. If the object was reported, it queues the deletion.
 func (r *resource[O, K]) dropLocked(uid types.UID, k K, o O, version uint64) {
 	r.kind.forgetLocked(uid, k)
 	delete(r.known, uid)
@@ -256,7 +256,7 @@ func (r *resource[O, K]) dropLocked(uid types.UID, k K, o O, version uint64) {
 	}
 }
 
-// wroteLocked takes note of what answered a write of our own.
+// wroteLocked records the answer to a write of ours.
 func (r *resource[O, K]) wroteLocked(uid types.UID, a answer) {
 	r.wrote = max(r.wrote, a.version)
 	if k, ok := r.known[uid]; ok {
@@ -264,19 +264,19 @@ func (r *resource[O, K]) wroteLocked(uid types.UID, a answer) {
 	}
 }
 
-// clearLocked forgets every object.
+// clearLocked removes all objects.
 func (r *resource[O, K]) clearLocked() {
 	clear(r.known)
 	r.kind.resetLocked()
 }
 
-// byAge puts objects into the order of their creation, the same for every list.
+// byAge orders objects by creation, then by UID.
 func byAge(a, b metav1.Object) int {
 	at, bt := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(at.Compare(bt.Time), cmp.Compare(a.GetUID(), b.GetUID()))
 }
 
-// missing is the sorted UIDs that are known but not listed.
+// missing returns the UIDs that are known and not listed, sorted.
 func missing[K any](known map[types.UID]K, listed map[types.UID]uint64) []types.UID {
 	var uids []types.UID
 	for uid := range known {

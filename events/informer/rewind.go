@@ -8,25 +8,25 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A cluster that was restored from a backup goes back: versions that were seen come again, with other contents, and
-// objects that were gone are there again. A quorum read proves that (design §5): one that was asked for when a version
-// was known, and is older. (The loop has another proof: a Job or CronJob that had gone.) A list that a lagging API
-// server answers from its cache is merely of the past.
+// A cluster that is restored from a backup goes back: old versions come again with other contents, and deleted objects
+// exist again. A quorum read proves this (design §5) if it is older than a version that was already known when the read
+// was sent. (The loop has another proof: a deleted Job or CronJob that exists again.) In contrast, a list that a
+// lagging API server answers from its cache proves nothing.
 
-// sighting is an object on a list that is known.
+// sighting is a known object in a list.
 type sighting struct {
 	uid           types.UID
-	listed, known uint64 // versions
+	listed, known uint64 // resourceVersions
 	wrote         answer
 }
 
-// answer is a version that the answer to a write of our own brought, perhaps before the watch did.
+// answer is the resourceVersion in the answer to a write of ours. The watch may deliver it later.
 type answer struct {
 	version uint64
-	asks    uint64 // how many lists had been asked for by then: one of those may be older, and proves nothing
+	asks    uint64 // lists requested before the write: these may be older than it and prove nothing
 }
 
-// asking takes note that a list is about to be asked for: what is known by now it must not be behind.
+// asking records that a list is about to be requested. The list must not be older than what is known now.
 func (feed *Feed) asking(l *listing) {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
@@ -34,7 +34,7 @@ func (feed *Feed) asking(l *listing) {
 	l.floor = max(l.newest, l.wrote)
 }
 
-// rewound finds out whether a list of the newest state proves a rewind.
+// rewound reports whether a list of the newest state proves a rewind, and returns the proof.
 func (l *listing) rewound(version uint64, objects iter.Seq[sighting]) (events.Rewind, bool) {
 	if version < l.floor {
 		return events.Rewind{Resource: l.resource, Known: l.floor, Found: version}, true
@@ -51,8 +51,8 @@ func (l *listing) rewound(version uint64, objects iter.Seq[sighting]) (events.Re
 	return events.Rewind{}, false
 }
 
-// rewindLocked forgets everything: what was seen is of a past that the cluster does not have. Another life of the log
-// begins, and all resources are listed anew, but the one whose list is at hand.
+// rewindLocked forgets everything, because it is from a past that the cluster no longer has. A new epoch begins, and
+// all resources must be listed again, except listed, whose new list is at hand.
 func (feed *Feed) rewindLocked(proof events.Rewind, listed *listing) {
 	feed.log.Warn("the cluster went back: it was restored from a backup. Everything is listed again",
 		"resource", proof.Resource.String(), "known", proof.Known, "found", proof.Found, "object", string(proof.Object))
@@ -73,7 +73,7 @@ func (feed *Feed) rewindLocked(proof events.Rewind, listed *listing) {
 	feed.startLocked(events.ListingRelisted, feed.lists()...)
 }
 
-// MustList reports whether the resource has to be listed anew: what is watched of it is not taken before.
+// MustList reports whether the resource must be listed again; until then its watched objects are ignored.
 func (feed *Feed) MustList(r events.Resource) bool {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
@@ -81,7 +81,7 @@ func (feed *Feed) MustList(r events.Resource) bool {
 	return w != nil && w.list().anew
 }
 
-// watchedAs is the resource of that name, or nil when it is not watched.
+// watchedAs returns the resource r; nil when it is not watched.
 func (feed *Feed) watchedAs(r events.Resource) watched {
 	for _, w := range feed.resources {
 		if w.list().resource == r {
@@ -91,14 +91,14 @@ func (feed *Feed) watchedAs(r events.Resource) watched {
 	return nil
 }
 
-// Wrote takes note of the version that the answer to a request of ours brought, which was decided in that life of the
-// log. When a finalizer was dropped, and the answer carries the very version in which the pod still had it, the pod was
-// removed with it.
+// Wrote records the version in the answer to a request of ours that was decided in the epoch of life. dropped means
+// that the request removed a finalizer. If such an answer has the version in which the pod still had the finalizer, the
+// pod was deleted with it.
 func (feed *Feed) Wrote(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool) {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()
 	if life.Epoch < feed.identity.Epoch {
-		return // of before the rewind
+		return // decided before the rewind
 	}
 	if dropped && feed.pods.removedLocked(uid, version) {
 		version++
@@ -108,8 +108,8 @@ func (feed *Feed) Wrote(life events.Identity, r events.Resource, uid types.UID, 
 	}
 }
 
-// Behind takes the proof of a rewind that a live read gave, which was asked for in that life of the log. It reports
-// whether it is news: all resources have to be listed anew then.
+// Behind takes a proof of a rewind from a live read that was sent in the epoch of life. It returns true if the rewind
+// was not known yet; all resources must be listed again then.
 func (feed *Feed) Behind(life events.Identity, proof events.Rewind) bool {
 	feed.mu.Lock()
 	defer feed.mu.Unlock()

@@ -11,26 +11,27 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Routing (design §7): to whom a pod belongs decides whether it is told, and what is told of it.
+// Routing (design §7): the controller of a pod decides whether the pod is reported, and with which facts.
 //
-//	controller               told                                      settled
+//	controller               reported                                  settled
 //	-----------------------  ----------------------------------------  ---------------------------------
-//	a Job that is managed    always                                    yes
-//	a Job that is not        when it carries a finalizer of ours       yes
-//	a Job not seen yet       when it carries a finalizer of ours       no: that Job may come
-//	something else           when it carries a finalizer of ours       yes
-//	none                     so, or when managed Jobs select it        no, if it has labels: Jobs may come
+//	a managed Job            always                                    yes
+//	a Job not managed        if it has a finalizer of ours             yes
+//	a Job not seen yet       if it has a finalizer of ours             no: that Job may come
+//	something else           if it has a finalizer of ours             yes
+//	none                     as above, or if managed Jobs select it    no, if it has labels: Jobs may come
 //
-// Whatever was told once is told until it is gone. What is not settled is held, and routed again when the Job comes.
+// A pod that was reported once is reported until it is deleted. The facts of a pod that is not settled are held, and
+// routed again when the Job comes.
 type routed struct {
 	observation events.Observation
 	concerns    bool
 	settled     bool
 }
 
-// route says what is to be told of a pod, given the Jobs that are known now.
+// route returns the observation of a pod, given the Jobs known now.
 func (feed *Feed) route(f *podFacts) routed {
-	seen := f.seen // the observation's own; its slices are shared and never changed
+	seen := f.seen // a copy for the observation; its slices are shared and never changed
 	tracked := f.ours || f.builtin && feed.mode != events.ModeDelegated
 	r := routed{concerns: tracked, settled: true}
 	owner := feed.jobs.known[seen.Owner]
@@ -48,7 +49,8 @@ func (feed *Feed) route(f *podFacts) routed {
 			policy, containers = owner.conditions, owner.containers
 		}
 	case seen.Owner != "":
-		seen.Selected = f.labels[controllerUIDLabel] == string(seen.Owner) // what nearly every Job's selector says
+		// The condition in nearly every Job's selector
+		seen.Selected = f.labels[controllerUIDLabel] == string(seen.Owner)
 		r.settled = false
 	case !seen.Foreign && len(f.labels) > 0:
 		seen.Candidates = feed.candidates(f)
@@ -62,7 +64,7 @@ func (feed *Feed) route(f *podFacts) routed {
 	return r
 }
 
-// selects reports whether the Job's selector matches those labels.
+// selects reports whether the Job's selector matches the labels.
 func (j *knownJob) selects(set map[string]string) bool {
 	if j.selector == nil {
 		return set[controllerUIDLabel] == string(j.ref.UID)
@@ -70,7 +72,7 @@ func (j *knownJob) selects(set map[string]string) bool {
 	return j.selector.Matches(labels.Set(set))
 }
 
-// tracks reports whether the pod carries the finalizer that this Job's pods are kept by.
+// tracks reports whether the pod has the tracking finalizer of this Job's pods.
 func (j *knownJob) tracks(f *podFacts) bool {
 	if j.ours {
 		return f.ours
@@ -78,9 +80,9 @@ func (j *knownJob) tracks(f *podFacts) bool {
 	return f.builtin
 }
 
-// candidates is the sorted UIDs of the managed Jobs in the pod's namespace whose selectors match it, and that still
-// adopt pods. Nearly every Job has the generated selector: it is looked up by the label's value. The others are few,
-// and asked.
+// candidates returns the UIDs, sorted, of the managed Jobs in the pod's namespace that select the pod and may adopt it.
+// A Job with the generated selector, the usual case, is looked up by the label's value. The few others are tested one
+// by one.
 func (feed *Feed) candidates(f *podFacts) []types.UID {
 	var uids []types.UID
 	namespace := f.evidence.Namespace
@@ -97,23 +99,24 @@ func (feed *Feed) candidates(f *podFacts) []types.UID {
 	return uids
 }
 
-// compare puts held pods into the order of their creation.
+// compare orders pods by creation, then by UID.
 func (f *podFacts) compare(g *podFacts) int {
 	return cmp.Or(cmp.Compare(f.seen.Created, g.seen.Created), cmp.Compare(f.seen.UID, g.seen.UID))
 }
 
-// progress are the conditions of every pod's way to running. They tell nothing that phase, node and readiness do not,
-// and change so often that they would be most of the log.
+// progress lists the conditions of every pod's way to running. They add nothing to phase, node and readiness, and
+// change so often that they would fill most of the log.
 var progress = []string{
 	string(corev1.PodReady), string(corev1.PodInitialized), string(corev1.ContainersReady),
 	string(corev1.PodScheduled), string(corev1.PodReadyToStartContainers),
 }
 
-// maxConditionType is the length of the longest type that a policy may name, by the API's validation: a qualified name.
+// maxConditionType is the longest condition type that a policy may name, by the API's validation: a qualified name.
 const maxConditionType = 317
 
-// telling is the conditions that a decision may read: all but those of progress that no rule of the owner names. Of
-// others there is a bound: whoever may write a pod's status can make as many as fit into an object.
+// telling returns the conditions that a decision may read: all except progress, plus those that a rule of the owner
+// names. It bounds the number of the others, because anyone who may write a pod's status can add as many as fit into an
+// object.
 func telling(all []events.PodCondition, policy []string) []events.PodCondition {
 	var some []events.PodCondition
 	for _, c := range all {
@@ -125,12 +128,12 @@ func telling(all []events.PodCondition, policy []string) []events.PodCondition {
 	return some
 }
 
-// maxExits is how many containers of a pod that failed are told, without those that a policy names.
+// maxExits bounds the containers of a failed pod whose exits are reported, in addition to those that a policy names.
 const maxExits = 64
 
-// deciding is the exits of containers that a decision may read. A rule reads those of a container that it names, or
-// whether any container ended with a code. So of very many the first with each code are told, and those that a rule of
-// the owner names.
+// deciding returns the container exits that a decision may read. A rule reads the exit of a named container, or whether
+// any container exited with a code. So for more than maxExits containers it returns the first one with each code, and
+// those that a rule of the owner names.
 func deciding(all []events.ContainerExit, named []string) []events.ContainerExit {
 	if len(all) <= maxExits {
 		return all

@@ -12,14 +12,14 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// A run is a Job of a CronJob. What concerns the CronJob of it goes with the observation of the Job; of a Job that is
-// not told itself, because another controller runs it, it goes alone.
+// A run is a Job of a CronJob. Its RunSeen is part of the observation of the Job. If the Job itself is not reported,
+// because another controller runs it, the RunSeen is an observation of its own.
 
-// manualValue is what kubectl writes on a Job that it creates from a CronJob (C-223).
+// manualValue is the annotation value that kubectl writes on a Job that it creates from a CronJob (C-223).
 const manualValue = "manual"
 
-// cronJobOf is the UID of the CronJob that controls the Job, by its owner reference (C-096); empty for none, and where
-// CronJobs are not watched.
+// cronJobOf returns the UID of the CronJob that controls the Job, by its owner reference (C-096). It is empty for none,
+// and when CronJobs are not watched.
 func (feed *Feed) cronJobOf(job *kubewire.Job) types.UID {
 	owner := metav1.GetControllerOfNoCopy(job)
 	if feed.cronJobs == nil || owner == nil || owner.Kind != "CronJob" {
@@ -28,7 +28,7 @@ func (feed *Feed) cronJobOf(job *kubewire.Job) types.UID {
 	return boundedUID(owner.UID)
 }
 
-// runSeen is what a CronJob is told of a Job of it.
+// runSeen returns the facts about a Job for the stream of its CronJob.
 func runSeen(job *kubewire.Job, version uint64) *events.RunSeen {
 	run := &events.RunSeen{
 		Job: job.UID, Name: job.Name, Version: version,
@@ -54,7 +54,7 @@ func runSeen(job *kubewire.Job, version uint64) *events.RunSeen {
 	return run
 }
 
-// observeRun is the observation of a Job that is not told itself.
+// observeRun returns the observation of a Job that is not reported itself.
 func (feed *Feed) observeRun(job *kubewire.Job, version uint64, cronJob types.UID) events.Observation {
 	return events.Observation{
 		Job: refOf(job), CronJob: cronJob, Facts: runSeen(job, version),
@@ -62,8 +62,8 @@ func (feed *Feed) observeRun(job *kubewire.Job, version uint64, cronJob types.UI
 	}
 }
 
-// tellRunLocked tells of a Job that is not told itself what its CronJob is to know. When it has another owner by now,
-// or none, it is the CronJob's no longer.
+// tellRunLocked reports a Job, which is not reported itself, to the stream of its CronJob. If the Job has lost that
+// owner, it reports that the Job has left.
 func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64) {
 	now := r.feed.cronJobOf(job)
 	if before := known.cronJob; before != "" && before != now {
@@ -78,7 +78,7 @@ func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64)
 	}
 }
 
-// runGone is the observation that a Job is gone that was not told itself.
+// runGone returns the observation of the deletion of a Job that is not reported itself.
 func runGone(uid types.UID, known *knownJob, missed bool, version uint64) events.Observation {
 	return events.Observation{
 		Job: known.ref, CronJob: known.cronJob, Facts: &events.RunGone{Job: uid, Version: version, Missed: missed},

@@ -18,28 +18,29 @@ import (
 	"k8s.io/client-go/util/watchlist"
 )
 
-// source lists and watches one resource for a reflector. It never lets the server answer a list from a state of any
-// age: a first list would be asked for with resourceVersion 0, which a lagging server answers with the past. A
-// reflector that has a version asks for a state not older than it; see insist.
+// source lists and watches one resource for a reflector. It never accepts a list of arbitrary age: client-go requests a
+// first list with resourceVersion 0, which a lagging server answers from the past, so source removes that version. A
+// reflector that has a version requests a state not older than it; see insist.
 //
-// A cluster that was restored from a backup has not reached that version yet, or reaches it with other contents. A
-// watch from it would be silent, or begin in the middle. So before each watch the server is asked how far it is, and
-// after an outage, in which a cluster may be restored, everything is listed.
+// A cluster restored from a backup has not reached that version yet, or reaches it with other contents. A watch from it
+// would stay silent, or begin in the middle. So before each watch, source asks the server for its current version.
+// After an outage, during which a cluster may be restored, it lists everything.
 type source struct {
 	list      func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch     func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	streaming bool // the client can send a list as a watch
+	streaming bool // the client can receive a list as a watch
 
 	began      chan struct{} // closed once the server has begun to answer a first list
 	beginning  sync.Once
-	asking     func()      // told before each list is asked for
-	insist     atomic.Bool // ask for the newest state, whatever version the reflector has
-	consistent atomic.Bool // the list that was asked for last is of the newest state
-	sure       atomic.Bool // what was seen is of the server's past or present: it was asked since a watch ended
+	asking     func()      // called before each request of a list
+	insist     atomic.Bool // request the newest state, whatever version the reflector has
+	consistent atomic.Bool // the last requested list is of the newest state
+	// The server was asked for its version since the last watch ended, so what was seen is from its past or present
+	sure atomic.Bool
 }
 
-// newSource is the source that asks by that access, and strips each object of a list, page by page, so that a big list
-// is never whole in memory.
+// newSource returns a source with this access. It strips each page of a list when it arrives, so that a large list is
+// never in memory as whole objects.
 func newSource[O object](client kubernetes.Interface, a access, strip func(O)) *source {
 	s := &source{asking: func() {}, began: make(chan struct{}), streaming: !watchlist.DoesClientNotSupportWatchListSemantics(client), watch: a.watch}
 	s.list = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -61,7 +62,7 @@ func newSource[O object](client kubernetes.Interface, a access, strip func(O)) *
 
 // ListWithContext implements cache.ListerWithContext.
 func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	if o.Continue == "" { // the pages after the first are of the same state
+	if o.Continue == "" { // later pages are of the same state
 		s.ask(&o)
 	}
 	list, err := s.list(ctx, o)
@@ -70,7 +71,7 @@ func (s *source) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 	return list, err
 }
 
-// begins takes what became of the first request of a list.
+// begins handles the result of the first request of a list.
 func (s *source) begins(err error) {
 	if err == nil {
 		s.beginning.Do(func() { close(s.began) })
@@ -94,11 +95,10 @@ func (s *source) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	return endingWatch{w, func() { s.sure.Store(false) }}, nil
 }
 
-// errListAgain: the server may have gone back, so everything is listed before it is watched again.
+// errListAgain: the server may have gone back, so everything must be listed before the next watch.
 var errListAgain = errors.New("the API server was away or is behind what was seen: list again")
 
-// reaches asks the server whether it has reached a version from which it is to be watched. It takes one object of a
-// quorum read.
+// reaches returns an error unless the server has reached the version. It reads one object with a quorum read.
 func (s *source) reaches(ctx context.Context, version string) error {
 	if version == "" || version == "0" {
 		return nil
@@ -129,7 +129,8 @@ func (s *source) reaches(ctx context.Context, version string) error {
 	return nil
 }
 
-// answered takes what became of a request. When the server was away, the next list is asked for without a version.
+// answered handles the result of a request. After an outage of the server, the next list is requested without a
+// version.
 func (s *source) answered(err error) {
 	var status apierrors.APIStatus
 	if err != nil && (!errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError) {
@@ -137,7 +138,7 @@ func (s *source) answered(err error) {
 	}
 }
 
-// endingWatch tells when its reader has seen its end.
+// endingWatch is a watch that calls ended when its reader stops it.
 type endingWatch struct {
 	watch.Interface
 	ended func()
@@ -157,7 +158,7 @@ func (s *source) ask(o *metav1.ListOptions) {
 	s.asking()
 }
 
-// judge takes what became of a list: one that was of the past makes the next be asked for without a version.
+// judge handles the result of a list. After an ErrOlder, the next list is requested without a version.
 func (s *source) judge(err error) error {
 	switch {
 	case errors.Is(err, ErrOlder):
@@ -179,7 +180,7 @@ func (s *source) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchWithContext(context.Background(), o)
 }
 
-// IsWatchListSemanticsUnSupported tells the reflector whether to list by LIST. The name is client-go's.
+// IsWatchListSemanticsUnSupported tells the reflector whether to use LIST instead of a watch. client-go chose the name.
 func (s *source) IsWatchListSemanticsUnSupported() bool { return !s.streaming }
 
 var (

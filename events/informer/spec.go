@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Labels that the API server puts into the pod template of a Job without manualSelector (J-181). They differ between
-// Jobs that are otherwise equal, so hashes and stored templates leave them out.
+// Labels that the API server adds to the pod template of a Job without manualSelector (J-181). They differ between Jobs
+// that are otherwise equal, so hashes and stored templates omit them.
 const (
 	controllerUIDLabel       = batchv1.ControllerUidLabel
 	jobNameLabel             = batchv1.JobNameLabel
@@ -31,12 +31,12 @@ var generated = kubewire.Generated{
 	Labels:   []string{controllerUIDLabel, jobNameLabel, legacyControllerUIDLabel, legacyJobNameLabel},
 }
 
-// maxTemplate bounds the redacted templates that are stored; of a larger one the hash and the size are.
+// maxTemplate bounds the stored redacted templates. Of a larger template only the hash and the size are stored.
 const maxTemplate = 64 << 10
 
-// specOf is the content of a Job's spec that decisions read, named by its hash, and the redacted pod template as JSON.
-// Jobs of one namespace that differ only in what the API server generated for them have the same content. Jobs of two
-// namespaces never have: they share nothing in the log, so that none tells what another namespace runs.
+// specOf returns the content of a Job's spec that decisions read, named by its hash, and the redacted pod template as
+// JSON. Jobs of one namespace that differ only in generated values have the same content. Jobs of two namespaces never
+// have, so that the log of one namespace reveals nothing about another.
 func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSpec, []byte, error) {
 	s := &job.Spec
 	spec := &events.JobSpec{
@@ -78,8 +78,8 @@ func specOf(job *batchv1.Job, read *kubewire.Job, key events.Key) (*events.JobSp
 	return spec, template, nil
 }
 
-// takePolicies takes the selector and the two policies over, as JSON, and the hash of them; none where there are none.
-// A selector that the API server generated is left out: it names the Job's UID.
+// takePolicies sets the selector and the two policies, as JSON, and their hash. It omits a generated selector, which
+// contains the Job's UID.
 func takePolicies(spec *events.JobSpec, job *batchv1.Job) (err error) {
 	s := &job.Spec
 	if !generatedSelector(s.Selector, job.UID) {
@@ -103,7 +103,7 @@ func takePolicies(spec *events.JobSpec, job *batchv1.Job) (err error) {
 	return nil
 }
 
-// takeScheduling gives a spec what the Job's spec.scheduling says.
+// takeScheduling sets the fields that come from the Job's spec.scheduling.
 func takeScheduling(spec *events.JobSpec, read *kubewire.Job, key events.Key) error {
 	s, err := read.Scheduling()
 	if s == nil || err != nil {
@@ -124,33 +124,32 @@ func schedulingPolicy(s *kubewire.Scheduling) string {
 	return ""
 }
 
-// specSeen is what is known of a Job's spec.
+// specSeen is the known spec of a Job.
 type specSeen struct {
 	sent []byte // as the server sent it
 	*specContent
 }
 
-// specContent is what is made of a spec. Jobs of one namespace whose specs differ only in what the API server generated
-// share it.
+// specContent is computed from a spec. Jobs of one namespace whose specs differ only in generated values share it.
 type specContent struct {
 	recorded *events.JobSpec
-	template []byte // redacted, as far as it is stored
-	size     int    // of the whole redacted template
+	template []byte // redacted; nil when too large to store
+	size     int    // bytes of the whole redacted template
 	podRouting
 
-	admitted comparison // of the pod that was compared with the template last
+	admitted comparison // result for the last pod that was compared with the template
 }
 
-// specLocked is what is told of the spec of a Job. It is read anew only when it has changed.
+// specLocked returns the spec of a Job. It decodes the spec only when it has changed.
 func (r *jobs) specLocked(known *knownJob, job *kubewire.Job) (*specSeen, error) {
 	if known.spec != nil && bytes.Equal(known.spec.sent, job.Spec) {
 		return known.spec, nil
 	}
-	known.print = 0 // another template, perhaps
+	known.print = 0 // the template may be another one
 	return r.feed.specOf(job)
 }
 
-// specOf is what is known of the spec of a Job.
+// specOf returns the content of a Job's spec, from the cache if possible.
 func (feed *Feed) specOf(job *kubewire.Job) (*specSeen, error) {
 	read := func() (*specContent, error) { return contentOf(job, feed.key) }
 	var content *specContent
@@ -176,7 +175,7 @@ func contentOf(job *kubewire.Job, key events.Key) (*specContent, error) {
 	return &specContent{recorded: recorded, template: stored(template), size: len(template), podRouting: routing}, err
 }
 
-// wholeJob is the Job with its whole spec, as far as it is known here.
+// wholeJob returns the Job with its whole spec, without fields that this program does not know.
 func wholeJob(job *kubewire.Job) (*batchv1.Job, error) {
 	spec, err := job.WholeSpec()
 	if err != nil {
@@ -185,8 +184,8 @@ func wholeJob(job *kubewire.Job) (*batchv1.Job, error) {
 	return &batchv1.Job{ObjectMeta: job.ObjectMeta, Spec: *spec}, nil
 }
 
-// textHash names texts of a namespace that stand in the log as they are, so it needs no key, and stays the same with
-// another one. None of the texts holds a zero byte, nor does a namespace.
+// textHash names texts of a namespace that the log stores unredacted. So it needs no key, and a change of the key does
+// not change it. Neither texts nor namespace contain a zero byte.
 func textHash(namespace string, texts ...string) string {
 	size := len(namespace) + 1
 	for _, text := range texts {
@@ -200,9 +199,9 @@ func textHash(namespace string, texts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// TemplateHash names the content of a Job's pod template by a hash with that key, generated labels left out: 32
-// hexadecimal digits. It is of the template as it is, not of the redacted one, so that pods are only made from the
-// template that was decided on.
+// TemplateHash returns a function that hashes a Job's pod template with the key, without generated labels: 32
+// hexadecimal digits. It hashes the whole template, not the redacted one. The executor compares the hash, so that pods
+// are made only from the template that was decided on.
 func TemplateHash(key events.Key) func(*kubewire.Job) (string, error) {
 	return func(job *kubewire.Job) (string, error) {
 		whole, err := wholeJob(job)
@@ -213,9 +212,8 @@ func TemplateHash(key events.Key) func(*kubewire.Job) (string, error) {
 	}
 }
 
-// templateHash is of what pods take over of the template's metadata, and of its spec as the server sent it, which pods
-// are made of. So it is of fields, too, that this program does not know, and stays the same when a later one knows
-// them.
+// templateHash hashes the template's metadata that pods take over, and its spec as the server sent it, from which pods
+// are made. So it includes fields that this program does not know, and does not change when a later program knows them.
 func templateHash(job *batchv1.Job, read *kubewire.Job, key events.Key) (string, error) {
 	t := normalised(job)
 	content, err := json.Marshal(metadataTaken{t.Labels, t.Annotations, t.Finalizers})
@@ -229,15 +227,15 @@ func templateHash(job *batchv1.Job, read *kubewire.Job, key events.Key) (string,
 	return key.Hash("template", job.Namespace, append(append(content, 0), sent.Spec...)), nil
 }
 
-// metadataTaken is what is taken over of a template's metadata. In JSON the keys of its maps are sorted.
+// metadataTaken is the part of a template's metadata that pods or Jobs take over. Its JSON has sorted map keys.
 type metadataTaken struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Finalizers  []string          `json:"finalizers,omitempty"`
 }
 
-// normalised is the template without generated labels and without the metadata that pods do not take over (J-061). It
-// shares its parts with the Job's.
+// normalised returns the template without generated labels and without the metadata that pods do not take over (J-061).
+// It shares memory with the Job's.
 func normalised(job *batchv1.Job) *corev1.PodTemplateSpec {
 	t := &job.Spec.Template
 	labels := t.Labels
@@ -257,8 +255,8 @@ func manual(job *batchv1.Job) bool {
 	return job.Spec.ManualSelector != nil && *job.Spec.ManualSelector
 }
 
-// generatedSelector reports whether the selector is the one the API server makes: the Job's UID under one label.
-// Servers before 1.27 made it with the label's old name; that one is stored like a user's.
+// generatedSelector reports whether the selector is the one that the API server generates: the Job's UID under one
+// label. Servers before 1.27 used the label's old name; such a selector is stored like a user's.
 func generatedSelector(s *metav1.LabelSelector, uid types.UID) bool {
 	return s != nil && len(s.MatchExpressions) == 0 && len(s.MatchLabels) == 1 &&
 		s.MatchLabels[controllerUIDLabel] == string(uid)

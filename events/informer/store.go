@@ -10,14 +10,14 @@ import (
 
 var errStopped = errors.New("the informer ends")
 
-// store is what the reflector of a resource writes to. It keeps nothing: each call goes on to the resource. The
-// reflector would swallow an error of the watch's, so those that end everything go to fail as well.
+// store is the store of a resource's reflector. It keeps nothing and passes each call on to the resource. The reflector
+// only logs errors from a store, so an error that must end Run also goes to fail.
 type store[O object, K kept] struct {
 	resource *resource[O, K]
 	source   *source
 	read     func(runtime.Object) (runtime.Object, error) // see access
 	fail     func(error)
-	stopped  <-chan struct{} // the informer ends
+	stopped  <-chan struct{} // closed when the informer ends
 }
 
 func (s store[O, K]) Add(obj any) error    { return s.Update(obj) }
@@ -25,7 +25,7 @@ func (s store[O, K]) Resync() error        { return nil }
 func (s store[O, K]) Update(obj any) error { return s.with(obj, s.resource.changed) }
 func (s store[O, K]) Delete(obj any) error { return s.with(obj, s.resource.deleted) }
 
-// Replace takes a list, whether it came by LIST or by a watch that began with it.
+// Replace takes a list, from a LIST or from the beginning of a watch.
 func (s store[O, K]) Replace(objs []any, version string) error {
 	objects, err := s.all(objs)
 	if err == nil && !s.resource.listing.wait(s.stopped) {
@@ -40,8 +40,8 @@ func (s store[O, K]) Replace(objs []any, version string) error {
 // Bookmark implements cache.ReflectorBookmarkStore.
 func (s store[O, K]) Bookmark(version string) error { return s.checked(s.resource.bookmark(version)) }
 
-// Transformer implements cache.TransformingStore. The transform is that of the reflector's temporary store, which holds
-// a list that is streamed.
+// Transformer implements cache.TransformingStore: it strips objects of a streamed list in the reflector's temporary
+// store.
 func (s store[O, K]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		if o, ok := obj.(O); ok {
@@ -59,7 +59,7 @@ func (s store[O, K]) with(obj any, do func(O) error) error {
 	return s.checked(do(o))
 }
 
-// one is an object that a list or the watch brought.
+// one converts an object from a list or the watch.
 func (s store[O, K]) one(obj any) (o O, err error) {
 	if whole, ok := obj.(runtime.Object); ok && s.read != nil {
 		if obj, err = s.read(whole); err != nil {
@@ -88,7 +88,7 @@ func (s store[O, K]) all(objs []any) ([]O, error) {
 			return nil, err
 		}
 		if s.read != nil {
-			s.resource.kind.strip(o) // see Transformer, which saw a whole one
+			s.resource.kind.strip(o) // Transformer saw a whole object here, and did not strip it
 		}
 		list = append(list, o)
 	}

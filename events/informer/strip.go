@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// stripJob takes off what neither observations nor the keeper need. Annotations stay, all of them: a status write sends
-// the metadata back, and what it leaves out is gone (J-207). Of the managed fields only the time stays at which the
-// built-in controllers last wrote the status, and who changed the spec.
+// stripJob removes what neither observations nor the Keeper need. It keeps all annotations: a status write sends the
+// metadata back, and the server would delete omitted ones (J-207). Of the managed fields it keeps the time of the
+// built-in controllers' last status write, and the entries that changed the spec.
 func (feed *Feed) stripJob(job *kubewire.Job) {
 	var kept []metav1.ManagedFieldsEntry
 	for _, e := range job.ManagedFields {
@@ -22,7 +22,8 @@ func (feed *Feed) stripJob(job *kubewire.Job) {
 
 const statusSubresource = "status"
 
-// builtinWrote is when the built-in controllers last wrote the Job's status, by the API server's clock; 0 for never.
+// builtinWrote returns when the built-in controllers last wrote the Job's status, by the API server's clock; 0 for
+// never.
 func builtinWrote(job *kubewire.Job) (newest events.Time) {
 	for _, e := range job.ManagedFields {
 		if e.Manager == events.BuiltinManager && e.Subresource == statusSubresource {

@@ -21,53 +21,54 @@ import (
 )
 
 const (
-	nodeMost   = 6                // changes of one node that are told within nodeSpan
-	nodeSpan   = 10 * time.Minute // a node that flaps more often is told of later, with the number of changes between
-	nodeLook   = time.Minute      // between looks for nodes whose turn has come
-	rightsWait = time.Minute      // after there was no right to list or watch
+	nodeMost   = 6                // changes of one node that are reported within nodeSpan
+	nodeSpan   = 10 * time.Minute // later changes of a node that flaps are counted, and reported when its turn comes
+	nodeLook   = time.Minute      // interval of the checks for nodes whose turn has come
+	rightsWait = time.Minute      // wait after a refused list or watch
 )
 
-// SurroundingsConfig says what to watch around the Jobs, and whom to tell. Client and Sink are required.
+// SurroundingsConfig configures Surroundings. Client and Sink are required.
 type SurroundingsConfig struct {
 	Client    kubernetes.Interface
-	Namespace string // the only one that is watched; empty for all
-	Off       bool   // nothing is watched; the sink is told that
+	Namespace string // the only namespace to watch; empty for all
+	Off       bool   // watch nothing, and tell the sink so
 	Sink      Sink
-	Messages  *Messages // told what the annotations of namespaces say; may be nil
-	// Nodes and Namespaces are what the log has last: nodes out of order, namespaces being deleted. What of them went
-	// while nobody watched is told once the first list has shown it.
+	Messages  *Messages // gets the annotations of namespaces; may be nil
+	// Nodes and Namespaces are the last known states in the log: unhealthy nodes, and namespaces being deleted. If the
+	// first list lacks one, it is reported as gone.
 	Nodes      []*events.NodeSeen
 	Namespaces []*events.NamespaceSeen
 	Logger     *slog.Logger // nil for the default
 }
 
-// Surroundings watches nodes and namespaces, for people: nothing is decided by what it tells, and nothing waits for it.
-// Of a node it tells what is out of order, and when that ends; a heartbeat changes nothing of that. Of a namespace it
-// tells that it goes. Where there is no right to watch it says so once, and asks again each minute. Run once; its
-// methods may be called from any goroutine.
+// Surroundings watches nodes and namespaces. Its observations are for people: no decision reads them or waits for them.
+// It reports when a node becomes unhealthy or recovers, not its heartbeats, and when a namespace is deleted. Without
+// the right to watch it reports that once, and asks again each minute. Run may be called once; any goroutine may call
+// the other methods.
 type Surroundings struct {
 	config SurroundingsConfig
 	now    func() time.Time
 
 	mu         sync.Mutex
 	nodes      map[types.UID]*nodeTold
-	names      map[string]types.UID                // of nodes
+	names      map[string]types.UID                // by name of a node
 	namespaces map[types.UID]*events.NamespaceSeen // being deleted
-	missing    map[types.UID]events.Facts          // what the log has and no list has shown yet: that it is gone
-	watched    events.ClusterWatched
-	queue      []events.Observation
-	more       chan struct{} // holds a token when the queue has something
+	// Objects in the log that no list has shown yet, with the facts of their end
+	missing map[types.UID]events.Facts
+	watched events.ClusterWatched
+	queue   []events.Observation
+	more    chan struct{} // holds a token when the queue is not empty
 }
 
-// nodeTold is what was told of a node.
+// nodeTold is what was reported of a node.
 type nodeTold struct {
-	last   *events.NodeSeen // told; of one that is in order, perhaps not
-	now    *events.NodeSeen // what is to be told when its turn comes; nil for nothing
-	at     []time.Time      // when it was told of last
-	passed uint64           // changes that were not told
+	last   *events.NodeSeen // last reported state; for a healthy node it may be unreported
+	now    *events.NodeSeen // state to report when the node's turn comes; nil for none
+	at     []time.Time      // times of the last reports
+	passed uint64           // number of changes that were not reported
 }
 
-// NewSurroundings returns one that does nothing until Run.
+// NewSurroundings returns Surroundings that do nothing until Run.
 func NewSurroundings(c SurroundingsConfig) *Surroundings {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -99,7 +100,7 @@ func (s *Surroundings) Run(ctx context.Context) {
 	group.Wait()
 }
 
-// Relist tells all again: what was told while the log had no room is not in it.
+// Relist reports everything again, because observations made while the log had no room are not in it.
 func (s *Surroundings) Relist() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +122,7 @@ func (s *Surroundings) Relist() {
 	}
 }
 
-// deliver hands what there is to the sink.
+// deliver passes the queue to the sink until ctx ends.
 func (s *Surroundings) deliver(ctx context.Context) {
 	tick := time.NewTicker(nodeLook)
 	defer tick.Stop()
@@ -151,7 +152,7 @@ func (s *Surroundings) putLocked(f events.Facts, passed uint64) {
 	}
 }
 
-// keep watches one of the two resources, as long as there is a right to.
+// keep watches one of the two resources as long as it has the right to.
 func (s *Surroundings) keep(ctx context.Context, which int) {
 	for ctx.Err() == nil {
 		if denied := s.watch(ctx, which); denied != nil && ctx.Err() == nil {
@@ -165,13 +166,13 @@ func (s *Surroundings) keep(ctx context.Context, which int) {
 	}
 }
 
-// denied asks for one object, to see whether there is a right now.
+// denied reports whether a list of one object still fails.
 func (s *Surroundings) denied(ctx context.Context, which int) bool {
 	_, err := s.access(which).list(ctx, metav1.ListOptions{Limit: 1})
 	return err != nil
 }
 
-// state tells whether a resource is watched.
+// state reports whether a resource is watched, if that has changed.
 func (s *Surroundings) state(which int, is events.Watching) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +197,8 @@ func (s *Surroundings) access(which int) access {
 	return accessTo(&corev1.Namespace{}, namespaces.List, namespaces.Watch)
 }
 
-// watch lists and watches a resource until ctx ends, or until there is no right to: then it returns what the server
-// says.
+// watch lists and watches a resource until ctx ends or the server denies it. In that case it returns the server's
+// error.
 func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -220,7 +221,7 @@ func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 	i := cache.NewSharedIndexInformer(source, a.example, 0, cache.Indexers{})
 	s.begin(which)
 	var mu sync.Mutex
-	_ = i.SetTransform(stripSurrounding) // it has not started
+	_ = i.SetTransform(stripSurrounding) // the informer has not started, so there is no error
 	_ = i.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		s.failed(which, err)
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
@@ -249,7 +250,7 @@ func (s *Surroundings) watch(ctx context.Context, which int) (denied error) {
 	return denied
 }
 
-// failed hears of a list or a watch that failed, and will be tried again.
+// failed handles a failed list or watch, which will be retried.
 func (s *Surroundings) failed(which int, err error) {
 	s.config.Logger.Debug("cannot list or watch; will try again", "error", err)
 	if which == 1 && apierrors.IsNotFound(err) {
@@ -257,7 +258,7 @@ func (s *Surroundings) failed(which int, err error) {
 	}
 }
 
-// begin notes what was there, of which a list is to show whether it is still.
+// begin marks the known objects as missing, until a list shows them.
 func (s *Surroundings) begin(which int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,7 +273,7 @@ func (s *Surroundings) begin(which int) {
 	}
 }
 
-// listed tells what went while nobody watched, and that there is a watch.
+// listed reports the missing objects as gone, and that the resource is watched.
 func (s *Surroundings) listed(which int) {
 	s.mu.Lock()
 	uids := make([]types.UID, 0, len(s.missing))
@@ -292,7 +293,7 @@ func (s *Surroundings) listed(which int) {
 	s.state(which, events.WatchingOn)
 }
 
-// seen takes an object that a list or the watch shows.
+// seen takes an object from a list or the watch.
 func (s *Surroundings) seen(o any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -313,7 +314,8 @@ func (s *Surroundings) seen(o any) {
 
 func (s *Surroundings) nodeSeenLocked(f *events.NodeSeen) {
 	delete(s.missing, f.UID)
-	if before := s.names[f.Name]; before != f.UID && s.nodes[before] != nil { // the watch missed the end of the one before
+	// The watch missed the deletion of the previous node
+	if before := s.names[f.Name]; before != f.UID && s.nodes[before] != nil {
 		s.putLocked(&events.NodeGone{Name: f.Name, UID: before, Replaced: true}, 0)
 		delete(s.nodes, before)
 		delete(s.missing, before)
@@ -344,7 +346,7 @@ func (s *Surroundings) nodeSeenLocked(f *events.NodeSeen) {
 	}
 }
 
-// tellLocked tells how a node is, unless that was told too often.
+// tellLocked reports the state of a node, unless it was reported too often.
 func (s *Surroundings) tellLocked(n *nodeTold) {
 	now := s.now()
 	if len(n.at) >= nodeMost {
@@ -358,7 +360,7 @@ func (s *Surroundings) tellLocked(n *nodeTold) {
 	n.last, n.now, n.passed = n.now, nil, 0
 }
 
-// look tells of nodes whose turn has come.
+// look reports the nodes whose turn has come.
 func (s *Surroundings) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -369,7 +371,7 @@ func (s *Surroundings) look() {
 	}
 }
 
-// gone takes an object that was deleted.
+// gone takes a deleted object.
 func (s *Surroundings) gone(o any) {
 	missed := false
 	if last, ok := o.(cache.DeletedFinalStateUnknown); ok {

@@ -2,9 +2,9 @@ package informer
 
 import "github.com/jobledger/jobledger/internal/wire/kubewire"
 
-// takesLocked reports whether this controller is to run the Job (design §9), or to observe it. One that drains takes no
-// new Job. It goes on with those that the log says it ran. It also takes those that have begun, because a log can be
-// lost: their pods are to be counted. What it finds when it first sees a Job holds as long as the process.
+// takesLocked reports whether this controller runs (design §9) or observes the Job. A draining controller takes no new
+// Job. It keeps the Jobs that it ran according to the log, and takes Jobs that have begun: the log may be lost, and
+// their pods must be counted. The answer at the first sight of a Job holds for the life of the process.
 func (feed *Feed) takesLocked(job *kubewire.Job) bool {
 	known := feed.jobs.known[job.UID]
 	switch {
@@ -22,15 +22,14 @@ func (feed *Feed) takesLocked(job *kubewire.Job) bool {
 	return known.managed
 }
 
-// begun reports whether a controller has worked on the Job: its status is empty until then, and only a controller
-// writes there.
+// begun reports whether a controller has worked on the Job. Only controllers write its status, which is empty before.
 func begun(job *kubewire.Job) bool {
 	s := &job.Status
 	return s.StartTime != nil || len(s.Conditions) > 0 || s.Active > 0 || s.Succeeded > 0 || s.Failed > 0 ||
 		s.UncountedTerminatedPods != nil
 }
 
-// notTaken tells of a Job that appears and is not ours.
+// notTaken reports a new Job that is not ours.
 func (feed *Feed) notTaken(job *kubewire.Job) {
 	if by := text(job.ManagedBy); !feed.mode.Manages(by) {
 		feed.foreign(by)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Bounds of texts that others wrote, in bytes.
+// Bounds of texts that others write, in bytes.
 const (
 	maxReason      = 256
 	maxMessage     = 1 << 10
@@ -16,11 +16,11 @@ const (
 	maxUID         = 128
 )
 
-// boundedUID is the UID in a reference that users write. The API server makes UIDs of 36 bytes and takes any: a longer
-// one names nothing.
+// boundedUID bounds a UID in a reference that users write. UIDs from the API server have 36 bytes, but it accepts any
+// text there; a longer one names nothing.
 func boundedUID(uid types.UID) types.UID { return types.UID(bounded(string(uid), maxUID)) }
 
-// bounded is s as valid UTF-8 of at most limit bytes; what was cut off is marked.
+// bounded returns s as valid UTF-8 of at most limit bytes. It ends a cut text with "…".
 func bounded(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= limit {
