@@ -17,13 +17,13 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire/request"
 )
 
-// api is what writing Events needs of the API server.
+// api is the part of the API server that the writer uses.
 type api interface {
 	create(ctx context.Context, e *corev1.Event) error
 	patch(ctx context.Context, namespace, name string, patch []byte) error
 }
 
-// apiOf is the API of a client. One that makes no requests gets whole objects.
+// apiOf returns the API of a client. A client that sends no requests, such as a fake, gets typed objects.
 func apiOf(client kubernetes.Interface) api {
 	if s, ok := request.NewSender(client.CoreV1().RESTClient()); ok {
 		return sending{s}
@@ -31,10 +31,10 @@ func apiOf(client kubernetes.Interface) api {
 	return typed{client}
 }
 
-// patience is how often a request is made again when the server asks for that, as client-go's own do.
+// patience bounds the retries that the server asks for with a Retry-After, as in client-go.
 const patience = 10
 
-// sending makes requests. Nothing is read of their answers.
+// sending sends requests directly. It does not decode responses.
 type sending struct{ *request.Sender }
 
 func (s sending) create(ctx context.Context, e *corev1.Event) error {
@@ -68,7 +68,7 @@ func (s sending) send(ctx context.Context, r *request.Request) error {
 	}
 }
 
-// wished is when the server wants to be asked again; 0 for never.
+// wished returns the server's Retry-After; 0 for none.
 func wished(err error) time.Duration {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -80,7 +80,7 @@ func wished(err error) time.Duration {
 	return 0
 }
 
-// typed has a typed client make them.
+// typed uses a typed client.
 type typed struct{ kubernetes.Interface }
 
 func (t typed) create(ctx context.Context, e *corev1.Event) error {

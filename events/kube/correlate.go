@@ -8,23 +8,22 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// Events are combined, counted and slowed down as client-go's EventCorrelator does it for every Kubernetes controller,
-// with its numbers. That one makes an object and a patch of each Event before it finds that most of them are not to be
-// sent; this one makes neither.
+// The correlator combines, counts and rate-limits Events like client-go's EventCorrelator, with the same numbers. That
+// one makes an object and a patch of each Event before it finds that most need not be sent; this one makes neither.
 const (
-	mostLines      = 4096             // of each memory, as client-go keeps
-	mostTexts      = 10               // Events of a Job and reason with different messages that are not combined
-	combinedWithin = 10 * time.Minute // after the one before
-	burst          = 25               // Events of a Job and reason at once
-	oneEach        = 5 * time.Minute  // beyond that
+	mostLines      = 4096             // entries of each cache, as in client-go
+	mostTexts      = 10               // different messages of one Job and reason that are not combined
+	combinedWithin = 10 * time.Minute // since the previous Event of the line
+	burst          = 25               // Events of one Job and reason at once
+	oneEach        = 5 * time.Minute  // rate after the burst: one Event per 5 minutes
 	combinedPrefix = "(combined from similar events): "
 )
 
-// line is the Events of one object and reason.
+// line is the state of all Events of one object and reason.
 type line struct {
-	texts    []string // different messages, of the newest
+	texts    []string // the most recent different messages
 	told     time.Time
-	combined said // what they were combined into
+	combined said // the Event that others were combined into
 	left     float64
 	filled   time.Time
 }
@@ -34,7 +33,7 @@ type lineOf struct {
 	kind, reason string
 }
 
-// said is an Event that was made, be it sent or not.
+// said is an Event that was made, whether sent or not.
 type said struct {
 	name  string
 	count int32
@@ -46,16 +45,16 @@ type saidOf struct {
 	text string
 }
 
-// toSend is what is to be sent of an Event.
+// toSend is an Event to be sent.
 type toSend struct {
 	said
-	at       time.Time // when it happened last
+	at       time.Time // time of the last occurrence
 	text     string
-	combined bool // with others, so that it tells of no record
+	combined bool // combined with others, so it refers to no record
 }
 
-// correlator combines similar Events and slows floods down. What is counted is the object and the reason, so that a Job
-// with many pods does not use up its Events before it completes. It belongs to one goroutine.
+// correlator combines similar Events and limits their rate. It counts per object and reason, so that a Job with many
+// pods does not use up its Events before its completion. It belongs to one goroutine.
 type correlator struct {
 	lines *lru.Cache // lineOf → *line
 	all   *lru.Cache // saidOf → *said
@@ -66,7 +65,8 @@ func newCorrelator(now func() time.Time) *correlator {
 	return &correlator{lines: lru.New(mostLines), all: lru.New(mostLines), now: now}
 }
 
-// take takes an Event, and says what is to be sent; ok is false for nothing. One that stands alone has that name.
+// take takes an Event and returns what to send; ok is false for nothing. name gives the name of an Event that is not
+// combined.
 func (c *correlator) take(e *Event, name func() string) (t toSend, ok bool) {
 	now := c.now()
 	key := lineOf{e.Job.UID, e.Type, e.Reason}
@@ -99,7 +99,8 @@ func remembered[K comparable, V any](in *lru.Cache, key K, made func() *V) *V {
 	return v
 }
 
-// combines reports whether an Event with that message is one too many of its line to stand alone.
+// combines reports whether an Event with this message must be combined: the line already has mostTexts different
+// messages.
 func (l *line) combines(text string, now time.Time) bool {
 	if now.Sub(l.told) > combinedWithin {
 		l.texts = nil
@@ -117,7 +118,7 @@ func (l *line) combines(text string, now time.Time) bool {
 	return true
 }
 
-// mayTell reports whether one more Event of the line may be sent.
+// mayTell reports whether the rate limit allows one more Event of the line.
 func (l *line) mayTell(now time.Time) bool {
 	l.left = min(burst, l.left+float64(now.Sub(l.filled))/float64(oneEach))
 	l.filled = now

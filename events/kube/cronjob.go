@@ -6,18 +6,19 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// FailedGet is the reason of the Event that a Job could not be read that was to be replaced (C-200).
+// FailedGet is the reason of the Event for a Job that was to be replaced and could not be read (C-200).
 const FailedGet = "FailedGet"
 
-// cronTellings is how Events tell of the ends of commands for a CronJob. The name of the Job follows what is done, the
-// API server's words what is not.
+// cronTellings holds the texts of Events about commands for a CronJob. After a success the name of the Job follows,
+// after a failure the API server's message.
 var cronTellings = [events.MaxCommandKind + 1]telling{
 	events.CommandCreateJob: {done: SuccessfulCreate, doneText: "Created job ", failed: FailedCreate, failedText: "Error creating job: "},
-	events.CommandDeleteRun: {done: SuccessfulDelete, doneText: "Deleted job ", failed: FailedDelete, failedText: "Deleted job: "}, // it really begins so
+	// This is the built-in controller's text
+	events.CommandDeleteRun: {done: SuccessfulDelete, doneText: "Deleted job ", failed: FailedDelete, failedText: "Deleted job: "},
 	events.CommandReadRun:   {failed: FailedGet, failedText: "Get job: "},
 }
 
-// tells reports whether an Event may tell of a record of a CronJob's stream.
+// tells reports whether a record of a CronJob's stream may lead to an Event.
 func tells(rec *events.Record) bool {
 	switch f := rec.Facts.(type) {
 	case *events.CommandEnded:
@@ -28,7 +29,7 @@ func tells(rec *events.Record) bool {
 	return false
 }
 
-// cronEnd tells how a command for a CronJob ended.
+// cronEnd adds the Event for the end of a command for a CronJob.
 func (m *maker) cronEnd(ended *events.CommandEnded) {
 	if !tells(m.rec) || ended.Type == events.CommandReadRun && !ended.Replacing {
 		return
@@ -46,16 +47,16 @@ func (m *maker) cronEnd(ended *events.CommandEnded) {
 	}
 }
 
-// silent are refusals of which users do not hear: that the namespace is being deleted (C-162), that another object has
-// the name, which is looked at (C-160), and that we changed our mind because the jobTemplate did.
+// silent lists the refusals without an Event: the namespace is being deleted (C-162); another object has the name, and
+// a read follows (C-160); the jobTemplate has changed, so the command was dropped.
 var silent = map[events.RefusalClass]bool{
 	events.RefusedNamespaceTerminating: true, events.RefusedNameTaken: true, events.RefusedTemplate: true,
 }
 
-// normal are the reasons of notices that are no warnings (C-200).
+// normal lists the reasons of notices with type Normal; all others are warnings (C-200).
 var normal = map[string]bool{"SawCompletedJob": true, "MissingJob": true, "JobAlreadyActive": true}
 
-// notices are the Events that a decision for a CronJob asks for, in their order (C-201).
+// notices adds the Events that a decision for a CronJob asks for, in order (C-201).
 func (m *maker) notices(d *events.Decision) {
 	if !tells(m.rec) || m.rec.Stream.Kind != events.StreamCronJob {
 		return

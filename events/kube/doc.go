@@ -1,23 +1,27 @@
-// Package kube publishes the Kubernetes Events that users expect from a Job controller (contract J-194), out of the
+// Package kube publishes the Kubernetes Events that users expect from a Job controller (contract J-194), from the
 // durable log.
 //
-// [Of] says which Events a record gives rise to, and is pure. [Publisher] is the consumer "kube-events" of a log: it
-// reads durable records, makes their Events, and notes how far it has got. Invariants:
+// [Of] computes the Events of a record, and is pure. [Publisher] is the consumer "kube-events" of a log: it reads
+// durable records, publishes their Events, and stores its offset. For example, a CommandEnded of a CreatePod with the
+// outcome done gives "Normal SuccessfulCreate Created pod: demo-abc12".
 //
-//   - An Event is published for what happened and is durable, never for what was only decided. A refusal that goes on is
-//     told as often as the log notes it (docs/design/0002-refusals.md): at least once while an Event of it lives. One
-//     Event has no record: that of [Alarm], which says that there is no room for records.
-//   - Each is stored at most once: its name follows from the log's identity and its record, so that an Event that is
-//     published again after a crash meets itself.
-//   - Losing one changes nothing (J-195): what is older than [Config.MaxAge] is passed over, and so is what the API server
-//     refuses. Many similar Events of one Job are combined into one with a count, as by every Kubernetes controller. The
-//     count is told up to three seconds late, for all that came meanwhile; after a crash it may count the same twice.
-//   - What a record does not say itself (what a status write stored, what the Job is called) is asked of package follow.
+// Invariants:
+//
+//   - An Event reports what happened and is durable, never what was only decided. A refusal that continues is reported
+//     as often as the log records it (docs/design/0002-refusals.md): at least once within the lifetime of an Event. One
+//     Event has no record: that of [Alarm], which reports that there is no room for records.
+//   - Each Event is stored at most once. Its name follows from the log's identity and the record, so a second
+//     publication after a crash finds the first one.
+//   - Losing an Event changes nothing (J-195). The publisher skips records older than [Config.MaxAge], and gives up an
+//     Event that the API server refuses. It combines many similar Events of one Job into one with a count, like every
+//     Kubernetes controller. It sends the count with a delay of up to three seconds; after a crash it may count an
+//     occurrence twice.
+//   - Package follow supplies what a record does not say itself: which command ended, and the name of the Job.
 //
 // # Concurrency
 //
-// A Publisher is one goroutine, apart from the loop: a slow API server makes it lag behind the log, and the loop does
-// not wait for it.
+// A Publisher is one goroutine besides the loop. If the API server is slow, the publisher lags behind the log; the loop
+// does not wait.
 //
 // Read event.go first, then publisher.go and gather.go, then room.go.
 package kube

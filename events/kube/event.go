@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The reasons of Events, as the built-in Job controller spells them (J-194). A Job that failed has the
-// reason of its condition.
+// The reasons of Events, as the built-in Job controller spells them (J-194). The Event of a failed Job has the reason
+// of its condition.
 const (
 	SuccessfulCreate     = "SuccessfulCreate"
 	FailedCreate         = "FailedCreate"
@@ -21,13 +21,12 @@ const (
 	PodGroupCreated      = "PodGroupCreated"
 	FailedWorkloadCreate = "FailedWorkloadCreate"
 
-	// FailedWorkloadCompilation: what spec.scheduling says cannot be put into a Workload.
+	// FailedWorkloadCompilation: spec.scheduling cannot be expressed as a Workload.
 	FailedWorkloadCompilation = "FailedWorkloadCompilation"
-	// NoPodGroupTemplate: the owner of a Job has a PodGroup made for it, and no Workload with the template that the Job
-	// names.
+	// NoPodGroupTemplate: the owner delegates the PodGroup, and no Workload has the template that the Job names.
 	NoPodGroupTemplate = "NoPodGroupTemplate"
-	// GangSchedulingOff: a Job has a spec.scheduling, and no Workloads are made. The built-in controller says nothing
-	// then.
+	// GangSchedulingOff: the Job has a spec.scheduling, and the controller makes no Workloads. The built-in controller
+	// sends no Event in this case.
 	GangSchedulingOff = "GangSchedulingOff"
 
 	UnknownCompletionMode = "UnknownCompletionMode"
@@ -36,32 +35,33 @@ const (
 // Event is a Kubernetes Event about a Job or a CronJob, before it is written.
 type Event struct {
 	Job     events.JobRef // or the CronJob
-	CronJob bool          // it is about a CronJob
+	CronJob bool          // the Event is about a CronJob
 	Type    string        // Normal or Warning
 	Reason  string
 	Message string
-	Record  events.Sequence // the record that it tells of
-	At      events.Time     // of that record
-	Verdict string          // of an Event that says how the Job ended: how and why in one line; empty when it is not known
+	Record  events.Sequence // record that the Event reports
+	At      events.Time     // time of that record
+	Verdict string          // for the end of a Job: result and reason in one line; empty when unknown
 }
 
-// Context is what Of needs to know beside a record.
+// Context is the input of Of in addition to the record.
 type Context struct {
-	Job     events.JobRef
-	Command events.Command // the one whose end the record tells; nil when no Event tells of it, or it is not known any more
-	// Completions of the Job's spec; nil when unset or not known. Only the end of a Job asks for it.
+	Job events.JobRef
+	// The command that the record ends; nil when that leads to no Event, or the command is no longer known
+	Command events.Command
+	// Completions is spec.completions; nil when unset or unknown. Only needed for the end of a Job.
 	Completions *int32
-	// Succeeded is how many pods the stored status counts when the write that ends the Job does not change their number.
+	// Succeeded is the count in the stored status, if the write that ends the Job does not change it.
 	Succeeded int32
-	// Verdict is what the decision that ends the Job says of it in one line.
+	// Verdict is the sentence of the decision that ends the Job.
 	Verdict string
-	// UnknownMode: the Job's completionMode is one that this program does not know.
+	// UnknownMode: this program does not know the Job's completionMode.
 	UnknownMode bool
-	// GangsOff: the Job has a spec.scheduling, and was seen first with it, and the controller makes no Workloads.
+	// GangsOff: the record is the first of a Job with a spec.scheduling, and the controller makes no Workloads.
 	GangsOff bool
 }
 
-// Of is the Events that a record gives rise to, in their order.
+// Of returns the Events of a record, in order.
 func Of(rec *events.Record, c Context) []Event {
 	m := maker{rec: rec, job: c.Job}
 	var ended events.CommandEnded
@@ -106,13 +106,13 @@ func Of(rec *events.Record, c Context) []Event {
 	return m.made
 }
 
-// telling is how Events tell of the ends of commands of one kind. The zero telling tells of none.
+// telling holds the texts of Events about the ends of commands of one kind. The zero telling means no Events.
 type telling struct {
-	done, doneText, ofJob string // reason and text; the object's name follows, and after ofJob the Job's
-	failed, failedText    string // reason and text; the API server's words follow. Empty when failures are not told
+	done, doneText, ofJob string // reason and text; the object's name follows, and after ofJob the name of the Job
+	failed, failedText    string // reason and text; the API server's message follows. Empty for no Event
 }
 
-// tellings are by kind. Of status writes their conditions are told.
+// tellings is indexed by kind. A status write leads to Events about its conditions instead.
 var tellings = [events.MaxCommandKind + 1]telling{
 	events.CommandCreatePod: {done: SuccessfulCreate, doneText: "Created pod: ", failed: FailedCreate, failedText: "Error creating: "},
 	events.CommandDeletePod: {done: SuccessfulDelete, doneText: "Deleted pod: ", failed: FailedDelete, failedText: "Error deleting: "},
@@ -143,12 +143,12 @@ func (m *maker) add(kind, reason, message string) {
 
 func (m *maker) last() *Event { return &m.made[len(m.made)-1] }
 
-// end tells how a command ended. A time-out is a failure to users, whatever comes of it. A call that we gave up
-// ourselves has no words of anybody else, and is none.
+// end adds the Event for the end of a command. A time-out is reported as a failure, whatever its real outcome. A call
+// that we gave up ourselves has no message of the server, and leads to no Event.
 func (m *maker) end(ended *events.CommandEnded, t *telling) {
 	words := m.rec.Evidence.Message
 	if words == "" && ended.Ending == events.Refused {
-		words = m.rec.Evidence.Sentence // it never reached the server
+		words = m.rec.Evidence.Sentence // the request never reached the server
 	}
 	switch {
 	case ended.Ending == events.Done && t.done != "":
@@ -162,7 +162,7 @@ func (m *maker) end(ended *events.CommandEnded, t *telling) {
 	}
 }
 
-// failure tells of a failure. Those about the group name the Job, as the built-in's do.
+// failure adds the Event of a failure. Like the built-in controller's, the text about a group names the Job.
 func (m *maker) failure(ended *events.CommandEnded, t *telling, words string) {
 	reason, text := t.failed, t.failedText
 	if reason == FailedWorkloadCreate {
@@ -174,9 +174,9 @@ func (m *maker) failure(ended *events.CommandEnded, t *telling, words string) {
 	m.add(corev1.EventTypeWarning, reason, text+words)
 }
 
-// told reports whether a failure is one that users hear of: not that the namespace is being deleted (J-059), not that
-// what is to be deleted is gone (a conflict says that another pod has its name), and not that we changed our mind
-// because the template did.
+// told reports whether a failure leads to an Event. It does not in these cases: the namespace is being deleted (J-059);
+// an object to delete is gone (a conflict means that another pod has its name); the template has changed, so the
+// command was dropped.
 func told(ended *events.CommandEnded, deletion bool) bool {
 	switch ended.Class {
 	case events.RefusedNamespaceTerminating, events.RefusedNotFound, events.RefusedTemplate:
@@ -188,7 +188,7 @@ func told(ended *events.CommandEnded, deletion bool) bool {
 	}
 }
 
-// status tells of the conditions that a stored status brought.
+// status adds the Events for the conditions of a stored status.
 func (m *maker) status(change *events.StatusChange, known *Context) {
 	succeeded := known.Succeeded
 	if change.Succeeded != nil {

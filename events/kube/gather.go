@@ -7,25 +7,24 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// gatherFor is how long the count of an Event that happened again may be told late. A Job that makes a hundred pods
-// raises the count of one Event some ninety times; the API server is asked once for all that come within that time, and
-// what it keeps in the end is the same.
+// gatherFor is the longest delay of a new count of a repeated Event. Example: a Job that creates a hundred pods raises
+// the count of one Event some ninety times. All changes within 3 seconds cost one request, and the final count is the
+// same.
 const gatherFor = 3 * time.Second
 
-// recounts are the Events whose counts are yet to be told, each as it is by now, in the order in which they began to
-// wait.
+// recounts holds the waiting count changes, each with its newest count, in the order in which they began to wait.
 type recounts []*recounted
 
-// recounted is an Event that happened again.
+// recounted is a repeated Event.
 type recounted struct {
-	event Event // the newest
+	event Event // the newest occurrence
 	id    string
 	send  toSend
-	first events.Sequence // the oldest record that it tells of and that was not told
+	first events.Sequence // oldest record with an unreported occurrence
 	since time.Time
 }
 
-// put lets an Event wait. It takes the place of the one of its name that waits, if there is one.
+// put queues a count change. It replaces a waiting one of the same Event.
 func (r *recounts) put(e *Event, id string, t *toSend, now time.Time) {
 	for _, waits := range *r {
 		if waits.send.name == t.name && waits.event.Job.Namespace == e.Job.Namespace {
@@ -36,7 +35,7 @@ func (r *recounts) put(e *Event, id string, t *toSend, now time.Time) {
 	*r = append(*r, &recounted{event: *e, id: id, send: *t, first: e.Record, since: now})
 }
 
-// take takes out those that are asked for, in their order.
+// take removes and returns the count changes that asked selects, in order.
 func (r *recounts) take(asked func(*recounted) bool) (taken []*recounted) {
 	left := (*r)[:0]
 	for _, waits := range *r {
@@ -51,7 +50,7 @@ func (r *recounts) take(asked func(*recounted) bool) (taken []*recounted) {
 	return taken
 }
 
-// oldest is the first record of which something waits; ok is false when nothing does.
+// oldest returns the oldest record of all waiting count changes; ok is false when none waits.
 func (r recounts) oldest() (at events.Sequence, ok bool) {
 	for _, waits := range r {
 		if !ok || waits.first < at {
@@ -61,7 +60,7 @@ func (r recounts) oldest() (at events.Sequence, ok bool) {
 	return at, ok
 }
 
-// due is when the first of them has waited long enough; ok is false when none waits.
+// due returns when the first count change has waited long enough; ok is false when none waits.
 func (r recounts) due() (at time.Time, ok bool) {
 	if len(r) == 0 {
 		return at, false
@@ -69,8 +68,8 @@ func (r recounts) due() (at time.Time, ok bool) {
 	return r[0].since.Add(gatherFor), true
 }
 
-// tell writes one Event, the nth of its record, as write does; but one that only raises a count waits for others that
-// raise it further. It is told before anything else is told of its object.
+// tell is write, except that a change of a count waits for further changes. e is the n-th Event of its record. Any
+// other Event first flushes the waiting count changes of its object.
 func (w *writer) tell(ctx context.Context, e Event, n int) error {
 	id := w.idOf(&e)
 	t, ok := w.correlator.take(&e, func() string { return nameOf(&e, id, n) })
@@ -87,7 +86,7 @@ func (w *writer) tell(ctx context.Context, e Event, n int) error {
 	return w.deliver(ctx, &e, id, &t)
 }
 
-// settleDue tells those that have waited long enough.
+// settleDue sends the count changes that have waited long enough.
 func (w *writer) settleDue(ctx context.Context) error {
 	if at, ok := w.waiting.due(); !ok || time.Now().Before(at) {
 		return nil
@@ -100,7 +99,7 @@ func (w *writer) settleAll(ctx context.Context) error {
 	return w.settle(ctx, func(*recounted) bool { return true })
 }
 
-// settle tells those that are asked for. The error is ctx's; those that were not told wait on.
+// settle sends the count changes that asked selects. It returns ctx's error; unsent ones stay in the queue.
 func (w *writer) settle(ctx context.Context, asked func(*recounted) bool) error {
 	taken := w.waiting.take(asked)
 	for i, r := range taken {

@@ -9,29 +9,29 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// maxJobs bounds of how many Jobs and specs something is remembered. Beyond it all is forgotten, and read from the log
-// again when it is needed.
+// maxJobs bounds the caches by Job and by spec. When a cache is full it is cleared, and entries are read from the log
+// again when needed.
 const maxJobs = 20_000
 
-// memory is what records that were read say of specs.
+// memory caches facts about specs from earlier records.
 type memory struct {
 	log    store.Log
-	specs  map[events.Stream]events.Sequence // of a Job: the record with the content of its spec
+	specs  map[events.Stream]events.Sequence // by Job: the record with the content of its spec
 	bySpec map[events.Sequence]specFacts     // by the record of a spec
 }
 
-// specFacts is what Events need of a spec. The zero value is of one that the log does not hold any more.
+// specFacts is the part of a spec that Events need. It is zero for a spec that the log no longer has.
 type specFacts struct {
-	strange     bool // its completionMode is one that this program does not know (J-010)
+	strange     bool // this program does not know the completionMode (J-010)
 	completions *int32
-	scheduling  bool // it has a spec.scheduling
+	scheduling  bool // the Job has a spec.scheduling
 }
 
 func newMemory(log store.Log) *memory {
 	return &memory{log: log, specs: map[events.Stream]events.Sequence{}, bySpec: map[events.Sequence]specFacts{}}
 }
 
-// note remembers what later records may need. It is told every record, in order, after its Events were made.
+// note caches what later records may need. The caller calls it for every record, in order, after the record's Events.
 func (m *memory) note(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSeen:
@@ -57,7 +57,7 @@ func (m *memory) noteSpec(at events.Sequence, s *events.JobSpec) specFacts {
 	return m.bySpec[at]
 }
 
-// spec is what a record that stores a spec says; at is 0 where it is not known which one.
+// spec returns the facts of the spec in the record at. It returns zero facts for 0, which stands for an unknown record.
 func (m *memory) spec(ctx context.Context, at events.Sequence) (specFacts, error) {
 	if said, known := m.bySpec[at]; known || at == 0 {
 		return said, nil
@@ -72,14 +72,14 @@ func (m *memory) spec(ctx context.Context, at events.Sequence) (specFacts, error
 	return specFacts{}, nil
 }
 
-// unknownMode reports whether the Job that was seen has a completionMode that this program does not know (J-010).
+// unknownMode reports whether this program does not know the completionMode of the observed Job (J-010).
 func (m *memory) unknownMode(ctx context.Context, f *events.JobSeen) (bool, error) {
 	s, err := m.spec(ctx, f.SpecAt)
 	return s.strange, err
 }
 
-// succeeded is how many pods the Job's stored status counted when the record was made. It is asked for when a Job
-// completes by a write that does not change their number, which is rare: the stream is read backward.
+// succeeded returns the count in the Job's stored status before the record. It reads the stream backward, which is slow
+// and rare: only for a Job that completes by a write without a change of that count.
 func (m *memory) succeeded(ctx context.Context, rec *events.Record) (int32, error) {
 	stored := map[events.CommandID]bool{}
 	for r, err := range m.log.ReadStream(ctx, rec.Stream, rec.Sequence, store.Backward) {
@@ -109,15 +109,14 @@ func (m *memory) succeeded(ctx context.Context, rec *events.Record) (int32, erro
 	return 0, nil
 }
 
-// stores names the command that a record says to have been carried out.
+// stores returns the command that, according to the record, was carried out.
 func stores(r *events.Record) (name events.CommandID, ok bool) {
 	name, ok = follow.End(r)
 	f, outcome := r.Facts.(*events.CommandEnded)
 	return name, ok && (!outcome || f.Ending == events.Done)
 }
 
-// verdict is what the decision says of the Job, in one line, whose command the record ends; empty when the log does not
-// hold it.
+// verdict returns the sentence of the decision whose command the record ends; empty when the log no longer has it.
 func (m *memory) verdict(ctx context.Context, rec *events.Record) (string, error) {
 	name, ok := follow.End(rec)
 	if !ok {
@@ -130,7 +129,7 @@ func (m *memory) verdict(ctx context.Context, rec *events.Record) (string, error
 	return decided.Evidence.Sentence, nil
 }
 
-// completions is that of the spec of the Job that the record is about; nil when it is unset or not known.
+// completions returns spec.completions of the record's Job; nil when it is unset or unknown.
 func (m *memory) completions(ctx context.Context, rec *events.Record) (*int32, error) {
 	at, err := m.specAt(ctx, rec)
 	if err != nil {
@@ -140,8 +139,7 @@ func (m *memory) completions(ctx context.Context, rec *events.Record) (*int32, e
 	return s.completions, err
 }
 
-// specAt is the record with the content of the spec that the Job had when it was last seen, or is seen by the record to
-// have; 0 when that is not known.
+// specAt returns the record with the content of the Job's spec as of the given record; 0 when unknown.
 func (m *memory) specAt(ctx context.Context, rec *events.Record) (events.Sequence, error) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
 		return f.SpecAt, nil
@@ -163,7 +161,7 @@ func (m *memory) specAt(ctx context.Context, rec *events.Record) (events.Sequenc
 	return 0, nil
 }
 
-// at is one record; nil when the log does not hold it any more.
+// at returns one record; nil when the log no longer has it.
 func (m *memory) at(ctx context.Context, at events.Sequence) (*events.Record, error) {
 	for r, err := range m.log.Read(ctx, at) {
 		if errors.Is(err, store.ErrPruned) {

@@ -14,21 +14,21 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Consumer is the name under which the log keeps how far the Events have been published.
+// Consumer is the name of the offset of published Events in the log.
 const Consumer = "kube-events"
 
 const (
-	defaultMaxAge = time.Hour // the API server's own default of how long Events live
-	offsetEvery   = 256       // records
+	defaultMaxAge = time.Hour // the API server's default lifetime of Events
+	offsetEvery   = 256       // number of records
 )
 
-// Config says what to read and where to publish. Log, Client and Mode are required.
+// Config configures a Publisher. Log, Client and Mode are required.
 type Config struct {
 	Log    store.Log
 	Client kubernetes.Interface
-	Mode   events.Mode   // in observe mode nothing is published
-	Gangs  bool          // Workloads are made (events.Settings.GangScheduling)
-	MaxAge time.Duration // older records give rise to no Events; 1 hour when it is 0
+	Mode   events.Mode   // nothing is published in ModeObserve
+	Gangs  bool          // the controller makes Workloads (events.Settings.GangScheduling)
+	MaxAge time.Duration // skip older records; 0 means 1 hour
 	Logger *slog.Logger  // nil for the default
 }
 
@@ -40,15 +40,15 @@ type Publisher struct {
 	writer *writer
 	memory *memory
 
-	cursor   follow.Cursor // at the record behind what was published or passed over
+	cursor   follow.Cursor // after the last record that was published or skipped
 	offset   follow.Offset
-	noted    events.Sequence // as offset. Invariant: noted < cursor.Next
+	noted    events.Sequence // value of offset. Invariant: noted < cursor.Next
 	jobs     follow.Jobs
 	commands follow.Commands
 	started  bool
 }
 
-// New returns a publisher that does nothing until Run or CatchUp.
+// New returns a Publisher that does nothing until Run or CatchUp. It returns an error when a required field is missing.
 func New(c Config) (*Publisher, error) {
 	switch {
 	case c.Log == nil:
@@ -73,13 +73,13 @@ func New(c Config) (*Publisher, error) {
 	}
 	p.cursor = follow.Cursor{
 		Log: c.Log, Take: p.take, Idle: func(context.Context) error { return p.note() },
-		Pruned: func(events.Sequence, events.Sequence) {}, // what is no longer kept is too old to be published
+		Pruned: func(events.Sequence, events.Sequence) {}, // pruned records are too old to be published
 	}
 	return p, nil
 }
 
-// Run publishes what becomes durable until ctx ends or the log closes, and then returns nil. Any other error is the
-// log's.
+// Run publishes the Events of records that become durable, until ctx ends or the log closes, and then returns nil.
+// Other errors come from the log.
 func (p *Publisher) Run(ctx context.Context) error {
 	if p.mode == events.ModeObserve {
 		<-ctx.Done()
@@ -88,8 +88,8 @@ func (p *Publisher) Run(ctx context.Context) error {
 	return follow.Orderly(ctx, p.follow(ctx, p.goOn))
 }
 
-// CatchUp publishes what is durable now and was not published, and notes how far it got. It ends early with ctx's
-// error.
+// CatchUp publishes the Events of all durable records that were not published yet, and stores the offset. It returns
+// ctx's error if that ends first.
 func (p *Publisher) CatchUp(ctx context.Context) error {
 	if p.mode == events.ModeObserve {
 		return nil
@@ -105,7 +105,7 @@ func (p *Publisher) CatchUp(ctx context.Context) error {
 	})
 }
 
-// goOn publishes what becomes durable, and counts that have waited long enough. Each of its ends is an error.
+// goOn publishes records and due count changes. It returns only with an error.
 func (p *Publisher) goOn(ctx context.Context) error {
 	for {
 		if err := p.cursor.CatchUp(ctx); err != nil {
@@ -120,7 +120,7 @@ func (p *Publisher) goOn(ctx context.Context) error {
 	}
 }
 
-// await returns when there are further records, or a count has waited long enough.
+// await returns when there are new records, or a count change is due.
 func (p *Publisher) await(ctx context.Context) error {
 	bound := ctx
 	if due, ok := p.writer.waiting.due(); ok {
@@ -135,7 +135,7 @@ func (p *Publisher) await(ctx context.Context) error {
 	return err
 }
 
-// follow publishes as that method of the cursor goes on, and notes how far it got.
+// follow loads the offset, runs on, and stores the offset.
 func (p *Publisher) follow(ctx context.Context, on func(context.Context) error) error {
 	if !p.started {
 		through, err := p.offset.Load()
@@ -150,7 +150,7 @@ func (p *Publisher) follow(ctx context.Context, on func(context.Context) error) 
 	return nil
 }
 
-// note keeps how far the Events are published: through the record before the first of which a count waits.
+// note stores the offset: the last record before all waiting count changes.
 func (p *Publisher) note() error {
 	through := p.cursor.Next - 1
 	if first, ok := p.writer.waiting.oldest(); ok {
@@ -179,7 +179,7 @@ func (p *Publisher) take(ctx context.Context, rec *events.Record) error {
 	return p.publish(ctx, rec)
 }
 
-// publish writes the Events of one record. Its error is the log's or ctx's.
+// publish writes the Events of one record. Errors come from the log or from ctx.
 func (p *Publisher) publish(ctx context.Context, rec *events.Record) error {
 	if time.Since(rec.Time.Go()) <= p.maxAge {
 		if err := p.tell(ctx, rec); err != nil {
@@ -217,7 +217,7 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 		}
 	}
 	if rec.Stream.Kind == events.StreamCronJob && c.Job.Name == "" {
-		return nil // nothing is told of it, or it was erased
+		return nil // there is no Event, or the record was erased
 	}
 	for n, e := range Of(rec, c) {
 		if err := p.writer.tell(ctx, e, n); err != nil {
@@ -227,7 +227,7 @@ func (p *Publisher) tell(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// name finds the Job of a record that says nothing of it, where there is something to tell.
+// name looks up the Job of a record that leads to an Event and does not name the Job.
 func (p *Publisher) name(ctx context.Context, rec *events.Record, c *Context, told bool) (err error) {
 	if told && c.Job.Name == "" {
 		c.Job, err = p.jobs.Of(ctx, rec)
@@ -235,7 +235,7 @@ func (p *Publisher) name(ctx context.Context, rec *events.Record, c *Context, to
 	return err
 }
 
-// gangsOff reports whether a Job that is new asks by its spec.scheduling for what is not made.
+// gangsOff reports whether a new Job has a spec.scheduling that the controller ignores.
 func (p *Publisher) gangsOff(ctx context.Context, rec *events.Record, f *events.JobSeen) (bool, error) {
 	if p.gangs || rec.Kind != events.KindJobAdded {
 		return false, nil
@@ -244,7 +244,7 @@ func (p *Publisher) gangsOff(ctx context.Context, rec *events.Record, f *events.
 	return s.scheduling, err
 }
 
-// context finds what the record does not say itself.
+// context collects what the record does not say itself.
 func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, error) {
 	if rec.Stream.Kind == events.StreamCronJob {
 		if !tells(rec) {
@@ -279,11 +279,11 @@ func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, e
 	return c, err
 }
 
-// command is the command whose end the record tells; nil when no Event tells of it, or did already. Only of a status
-// write an Event tells more than its type.
+// command returns the command that the record ends; nil when that leads to no Event, or was already reported. It reads
+// the full command only for a status write; of others the kind is enough.
 func (p *Publisher) command(ctx context.Context, rec *events.Record) (events.Command, error) {
 	switch asked := follow.TypeOf(rec); {
-	case asked == 0 || asked == events.CommandWriteStatus: // 0: the record tells no end
+	case asked == 0 || asked == events.CommandWriteStatus: // 0: the record does not name the kind of command
 		if f, ok := rec.Facts.(*events.CommandEnded); ok && f.Ending == events.Withdrawn {
 			return nil, nil
 		}

@@ -14,30 +14,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// LogDiskFull is the reason of the Event on a Job for which nothing is done because the log has no room.
+// LogDiskFull is the reason of the Event on a Job that waits because the log has no room.
 const LogDiskFull = "LogDiskFull"
 
 const (
-	roomEvents  = 100 // Events of a full disk within roomAgain, in all; and one for each Job
+	roomEvents  = 100 // Events about a full disk within roomAgain, in total; one per Job
 	roomAgain   = time.Hour
 	roomMessage = "The Job controller's log has no room on its disk: nothing is done for this Job until there is"
-	roomNth     = 1 << 16 // its place among the Events of a record, behind those that Of makes
+	roomNth     = 1 << 16 // number of the Event among those of the record, after those of Of
 )
 
-// Alarm tells users that their Jobs wait for room on the log's disk. No record can say so, because there is no room for
-// one, so this is the only Event that is made from none: it bears the log's newest record, and is told once for a Job
-// within an hour, for some hundred Jobs at most. Its methods may be called from any goroutine.
+// Alarm tells users that their Jobs wait for room on the log's disk. A record about that would need room itself, so
+// this is the only Event without a record of its own: it names the newest record of the log. Each Job gets at most one
+// such Event in an hour, and at most 100 Jobs get one. Any goroutine may call the methods.
 type Alarm struct {
 	log     store.Reader
 	writer  *writer
 	pending chan Event
 
 	mu    sync.Mutex
-	since time.Time // when told began
+	since time.Time // begin of the hour for told
 	told  map[types.UID]bool
 }
 
-// NewAlarm returns an alarm that tells nothing until Run.
+// NewAlarm returns an Alarm that sends nothing until Run.
 func NewAlarm(log store.Reader, client kubernetes.Interface, logger *slog.Logger) *Alarm {
 	return &Alarm{
 		log: log, writer: newWriter(client, log.Identity(), logger), pending: make(chan Event, roomEvents),
@@ -45,7 +45,7 @@ func NewAlarm(log store.Reader, client kubernetes.Interface, logger *slog.Logger
 	}
 }
 
-// Wants is how many more Jobs may be told now.
+// Wants returns the number of Jobs that may get an Event now.
 func (a *Alarm) Wants() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -56,7 +56,7 @@ func (a *Alarm) Wants() int {
 	return roomEvents - len(a.told)
 }
 
-// Tell tells those of the Jobs that were not told, as far as Wants goes. It does not wait for the API server.
+// Tell queues an Event for each Job that has none yet, for at most Wants Jobs. It does not block.
 func (a *Alarm) Tell(jobs []events.JobRef) {
 	left, head := a.Wants(), a.log.Head().Sequence
 	a.mu.Lock()
@@ -74,12 +74,12 @@ func (a *Alarm) Tell(jobs []events.JobRef) {
 		case a.pending <- Event{
 			Job: job, Type: corev1.EventTypeWarning, Reason: LogDiskFull, Message: roomMessage, Record: head, At: events.At(time.Now()),
 		}:
-		default: // the API server has not taken those of an hour ago
+		default: // the API server has not accepted the Events of an hour ago
 		}
 	}
 }
 
-// Run writes the Events until ctx ends.
+// Run sends the Events until ctx ends.
 func (a *Alarm) Run(ctx context.Context) {
 	for {
 		select {

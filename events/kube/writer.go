@@ -20,23 +20,23 @@ import (
 )
 
 const (
-	// Component is the source and the reporting controller of Events: users and dashboards look for that of the
-	// built-in controller.
+	// Component is the source and the reporting controller of Events about Jobs. It is that of the built-in controller,
+	// because users and dashboards search for it.
 	Component = "job-controller"
-	// CronComponent is that of Events about CronJobs.
+	// CronComponent is the same for Events about CronJobs.
 	CronComponent = "cronjob-controller"
-	// Instance is what tells our Events from the built-in's, whose instance is empty.
+	// Instance is the reporting instance. It tells our Events from the built-in controller's, whose instance is empty.
 	Instance = "jobledger"
-	// RecordAnnotation on an Event names the record that it tells of: "<log ID>.<epoch>/<sequence>".
+	// RecordAnnotation on an Event names its record: "<log ID>.<epoch>/<sequence>".
 	RecordAnnotation = "jobledger.dev/record"
-	// VerdictAnnotation on the Event of a Job's end says in one line how and why it ended.
+	// VerdictAnnotation on the Event about the end of a Job holds result and reason in one line.
 	VerdictAnnotation = "jobledger.dev/verdict"
 )
 
 const (
-	maxMessage = 1024 // bytes; the API's bound
+	maxMessage = 1024 // bytes; the API's limit
 	attempts   = 6
-	firstPause = time.Second // before the second attempt; doubles
+	firstPause = time.Second // before the second attempt; doubles each time
 )
 
 // writer writes Events to the API server, one at a time.
@@ -52,8 +52,8 @@ func newWriter(client kubernetes.Interface, identity events.Identity, logger *sl
 	return &writer{api: apiOf(client), identity: identity, logger: logger, correlator: newCorrelator(time.Now)}
 }
 
-// write writes one Event, the nth of its record. What the API server refuses is logged and given up; what it did not
-// answer is tried six times within half a minute. The error is ctx's.
+// write writes e, the n-th Event of its record. It logs and gives up an Event that the API server refuses. Without an
+// answer it makes six attempts within half a minute. It returns ctx's error.
 func (w *writer) write(ctx context.Context, e Event, n int) error {
 	id := w.idOf(&e)
 	t, ok := w.correlator.take(&e, func() string { return nameOf(&e, id, n) })
@@ -63,7 +63,7 @@ func (w *writer) write(ctx context.Context, e Event, n int) error {
 	return w.deliver(ctx, &e, id, &t)
 }
 
-// idOf is the ID of the record that an Event tells of.
+// idOf returns the value of RecordAnnotation.
 func (w *writer) idOf(e *Event) string {
 	return w.identity.String() + "/" + strconv.FormatUint(uint64(e.Record), 10)
 }
@@ -77,7 +77,7 @@ func (w *writer) deliver(ctx context.Context, e *Event, id string, t *toSend) er
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case apierrors.IsAlreadyExists(err): // it was published before a crash
+		case apierrors.IsAlreadyExists(err): // published before a crash
 			return nil
 		case refused(err) || attempt == attempts:
 			w.logger.Warn("Kubernetes Event is lost", "job", e.Job.Namespace+"/"+e.Job.Name, "reason", e.Reason,
@@ -91,7 +91,7 @@ func (w *writer) deliver(ctx context.Context, e *Event, id string, t *toSend) er
 	}
 }
 
-// send creates the Event, or raises the count of one that says the same.
+// send creates the Event, or raises the count of an existing one.
 func (w *writer) send(ctx context.Context, e *Event, id string, t *toSend) error {
 	if t.count > 1 {
 		patch, err := json.Marshal(recount{t.count, metav1.NewTime(t.at), t.text})
@@ -100,19 +100,19 @@ func (w *writer) send(ctx context.Context, e *Event, id string, t *toSend) error
 		}
 		if err = w.api.patch(ctx, e.Job.Namespace, t.name, patch); !apierrors.IsNotFound(err) {
 			return err
-		} // it has expired: make it again
+		} // it has expired: create it again
 	}
 	return w.api.create(ctx, object(e, id, t))
 }
 
-// recount is a patch of an Event that happened again.
+// recount is the patch for a repeated Event.
 type recount struct {
 	Count         int32       `json:"count"`
 	LastTimestamp metav1.Time `json:"lastTimestamp"`
 	Message       string      `json:"message,omitempty"`
 }
 
-// refused reports whether the server will say the same again.
+// refused reports whether the server would refuse a retry too.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -122,14 +122,14 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && code != 408 && code != 429
 }
 
-// nameOf is the name of an Event, the nth of the record of that ID. It meets itself when it is published again after a
-// crash.
+// nameOf returns the name of the n-th Event of the record id. The name is the same when the Event is published again
+// after a crash.
 func nameOf(e *Event, id string, n int) string {
 	sum := sha256.Sum256([]byte(id + "/" + strconv.Itoa(n)))
 	return e.Job.Name + "." + hex.EncodeToString(sum[:8])
 }
 
-// object is the Event as the API has it.
+// object returns the Event as an API object.
 func object(e *Event, id string, t *toSend) *corev1.Event {
 	var annotations map[string]string
 	if !t.combined {
@@ -166,7 +166,7 @@ func componentOf(e *Event) string {
 	return Component
 }
 
-// bounded cuts a message to what the API takes, at a character.
+// bounded cuts a message to the API's limit, at a character boundary.
 func bounded(message string) string {
 	if len(message) <= maxMessage {
 		return message
