@@ -8,27 +8,27 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// MaxCommands bounds the commands that are remembered. Beyond it all are forgotten.
+// MaxCommands bounds the cached commands. Beyond it all are dropped.
 const MaxCommands = 20_000
 
-// Commands says which command a record ends. It remembers the commands whose decisions it was shown, while they are in
-// flight.
+// Commands finds the command that a record ends. It caches the commands in flight from the decisions in records that it
+// was shown.
 type Commands struct {
-	// Log is where others are looked up; nil when nothing can be.
+	// Log is where commands are looked up that are not cached; nil for no lookup.
 	Log store.Reader
 
 	streams map[events.Stream]map[events.Sequence]*decision
-	open    int // commands that are remembered
+	open    int // number of cached commands
 }
 
-// decision is what one record decided. The place of a command that is remembered no longer is nil.
+// decision holds the commands of one decision. A dropped command is nil.
 type decision struct {
 	commands []events.Command
 	open     int
 }
 
-// End names the command whose end a record tells: by its outcome, or by a Job that shows what a status write stored. ok
-// is false for all other records.
+// End returns the name of the command that a record ends: by its outcome, or by a Job that shows the result of a status
+// write. ok is false for all other records.
 func End(r *events.Record) (name events.CommandID, ok bool) {
 	switch f := r.Facts.(type) {
 	case *events.CommandEnded:
@@ -39,13 +39,13 @@ func End(r *events.Record) (name events.CommandID, ok bool) {
 	return events.CommandID{}, false
 }
 
-// concludes reports whether nothing more can be told of a command after that end: one that was refused may go on.
+// concludes reports whether the end in r is final. A refused command may be retried.
 func concludes(r *events.Record) bool {
 	f, outcome := r.Facts.(*events.CommandEnded)
 	return !outcome || f.Ending == events.Done || f.Ending == events.Withdrawn
 }
 
-// TypeOf is the type of the command whose end a record tells, as far as the record itself says it; 0 when it does not.
+// TypeOf returns the kind of the command that a record ends, if the record itself says it; else 0.
 func TypeOf(r *events.Record) events.CommandKind {
 	switch f := r.Facts.(type) {
 	case *events.CommandEnded:
@@ -58,9 +58,9 @@ func TypeOf(r *events.Record) events.CommandKind {
 	return 0
 }
 
-// Ended is the command whose end a record tells. It is nil when a record before told that already, when the record
-// tells no end, and when the log no longer holds the command. Its error is the log's. It is asked before the record is
-// shown.
+// Ended returns the command that a record ends. It returns nil when an earlier record reported that end, when the
+// record ends no command, and when the log no longer has the command. Errors come from the log. Call it before Shown
+// for the same record.
 func (c *Commands) Ended(ctx context.Context, r *events.Record) (events.Command, error) {
 	name, ok := End(r)
 	if !ok {
@@ -69,15 +69,15 @@ func (c *Commands) Ended(ctx context.Context, r *events.Record) (events.Command,
 	if command := c.Of(r.Stream, name); command != nil {
 		return command, nil
 	}
-	return c.recall(ctx, r, name) // it may have been told, and have been forgotten
+	return c.recall(ctx, r, name) // the end may have been reported, and the command dropped
 }
 
-// Of is a command that is remembered; nil when it is not.
+// Of returns a cached command; nil when it is not cached.
 func (c *Commands) Of(s events.Stream, name events.CommandID) events.Command {
 	return c.streams[s][name.Decided].at(name)
 }
 
-// Open is how many commands of a stream are remembered.
+// Open returns the number of cached commands of a stream.
 func (c *Commands) Open(s events.Stream) (n int) {
 	for _, d := range c.streams[s] {
 		n += d.open
@@ -85,11 +85,11 @@ func (c *Commands) Open(s events.Stream) (n int) {
 	return n
 }
 
-// Shown remembers what later records may need. It is called with every record, in order.
+// Shown caches what later records may need. Call it for every record, in order.
 func (c *Commands) Shown(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
-		if r.Kind == events.KindDecided { // what would have been decided is not carried out
+		if r.Kind == events.KindDecided { // a decision that was only observed is not carried out
 			c.decided(r, f)
 		}
 	case *events.JobRetired:
@@ -104,7 +104,8 @@ func (c *Commands) Shown(r *events.Record) {
 func (c *Commands) decided(r *events.Record, f *events.Decision) {
 	d := &decision{commands: f.Commands()}
 	for place, command := range d.commands {
-		if command.Traits().Target == events.TargetCommand { // it has no end of its own, and does not hide that of the other
+		// It has no end of its own, and does not hide the end of the other command
+		if command.Traits().Target == events.TargetCommand {
 			d.commands[place] = nil
 		} else {
 			d.open++
@@ -123,7 +124,7 @@ func (c *Commands) decided(r *events.Record, f *events.Decision) {
 	c.open += d.open
 }
 
-// mayGoOn reports whether a command whose try failed may be tried again as it is.
+// mayGoOn reports whether a command whose try failed may be retried unchanged.
 func (c *Commands) mayGoOn(r *events.Record, name events.CommandID) bool {
 	command := c.Of(r.Stream, name)
 	if command == nil || !command.Traits().Retried {
@@ -159,7 +160,7 @@ func (d *decision) at(name events.CommandID) events.Command {
 	return d.commands[name.Place]
 }
 
-// recall reads from the log what was decided, and whether the end was told before the record.
+// recall reads the command from the log. It returns nil if a record before rec reported the final end.
 func (c *Commands) recall(ctx context.Context, rec *events.Record, name events.CommandID) (command events.Command, err error) {
 	if c.Log == nil {
 		return nil, nil

@@ -8,30 +8,29 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Cursor is where one consumer is in a log. Log and Take are required.
+// Cursor reads a log for one consumer. Log and Take are required.
 type Cursor struct {
 	Log store.Reader
-	// Next is the record that is taken next; 0 for the first that is kept. It moves on when Take has returned without an
-	// error.
+	// Next is the next record; 0 for the oldest that is kept. It advances when Take has returned nil.
 	Next events.Sequence
-	// Take takes a record, which is another one as soon as Take has returned; its facts stay.
+	// Take handles a record. The record is reused after Take has returned; its facts are not.
 	Take func(context.Context, *events.Record) error
-	// Idle, if there is one, is called whenever all that is durable has been taken.
+	// Idle, if not nil, is called whenever all durable records have been taken.
 	Idle func(context.Context) error
-	// Pruned, if there is one, is told that the log no longer keeps the records from Next on to the one before first,
-	// which is taken next. Without it that is an error.
+	// Pruned, if not nil, is called when the log no longer keeps the records from next to first-1; first is taken next.
+	// With nil, pruned records are an error.
 	Pruned func(next, first events.Sequence)
 
 	record events.Record
 }
 
-// Run takes what is durable and what becomes so until ctx ends or the log closes, and then returns nil. Any other error
-// is the log's, Take's or Idle's.
+// Run takes all records that are or become durable, until ctx ends or the log closes, and then returns nil. Other
+// errors come from the log, Take or Idle.
 func (c *Cursor) Run(ctx context.Context) error {
 	return Orderly(ctx, c.Follow(ctx))
 }
 
-// Orderly is the error with which a consumer ended, but nil when it was stopped in good order.
+// Orderly returns nil if ctx has ended or err is store.ErrClosed, and else err.
 func Orderly(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
 		err = nil
@@ -39,7 +38,7 @@ func Orderly(ctx context.Context, err error) error {
 	return err
 }
 
-// Follow is Run, but that each of its ends is an error.
+// Follow is Run, except that it always returns an error.
 func (c *Cursor) Follow(ctx context.Context) error {
 	for {
 		if err := c.CatchUp(ctx); err != nil {
@@ -51,7 +50,7 @@ func (c *Cursor) Follow(ctx context.Context) error {
 	}
 }
 
-// CatchUp takes what is durable now and was not taken.
+// CatchUp takes all records that are durable now.
 func (c *Cursor) CatchUp(ctx context.Context) error {
 	err := c.read(ctx, c.Next)
 	if errors.Is(err, store.ErrPruned) && c.Pruned != nil && c.Next != 0 {

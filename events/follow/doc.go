@@ -1,18 +1,28 @@
-// Package follow is how the consumers of a log read it: those that publish, count or show what is durable.
+// Package follow reads a log on behalf of a consumer: a program part that publishes, counts or shows durable records.
 //
-// [Cursor] gives each durable record once, in order, and waits for more. [Offset] keeps how far a consumer has got, in
-// the log. What a record does not say itself is asked of [Jobs] (which Job a stream is) and [Commands] (which command
-// ended); consumers remember neither. Invariants:
+// [Cursor] passes each durable record once, in order, and waits for more. [Offset] stores how far a consumer has read,
+// in the log itself. [Jobs] finds the Job of a record, and [Commands] the command that a record ends, because few
+// records say these themselves:
 //
-//   - A record is given again only when its consumer failed on it.
-//   - What Jobs and Commands remember is bounded. It is a help and no more: what is not remembered is read from the log, with the same
-//     answer, so a consumer may begin anywhere.
-//   - A log of programs whose CommandEnded does not say what the command was is followed alike; only more of it is read.
+//	c := follow.Cursor{Log: log, Next: through + 1, Take: func(ctx context.Context, r *events.Record) error {
+//		job, err := jobs.Of(ctx, r)
+//		jobs.Shown(r)
+//		…
+//	}}
+//	err := c.Run(ctx)
+//
+// Invariants:
+//
+//   - A record is passed again only if its consumer returned an error for it.
+//   - The caches of Jobs and Commands are bounded. An entry that is missing is read from the log with the same result,
+//     so a consumer may begin anywhere.
+//   - A log of an older program, whose CommandEnded does not name the kind of command, gives the same results with more
+//     reads.
 //
 // # Concurrency
 //
-// One goroutine at a time may use a Cursor, Jobs or Commands. Each consumer has its own. An Offset may be used from any
-// goroutine.
+// One goroutine at a time may use a Cursor, Jobs or Commands; each consumer has its own. Any goroutine may use an
+// Offset.
 //
 // Read cursor.go first, then commands.go.
 package follow

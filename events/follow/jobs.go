@@ -14,25 +14,26 @@ import (
 )
 
 const (
-	// maxJobs bounds how many Jobs are remembered that go on. Beyond it all of them are forgotten.
+	// maxJobs bounds the cache of unfinished Jobs. Beyond it all are dropped.
 	maxJobs = 50_000
-	// maxEnded does so for Jobs that are retired or gone. Few records of them come, but those of many pods of one may.
+	// maxEnded bounds the cache of Jobs that are retired or gone. They get few records, except when one of them has
+	// many pods.
 	maxEnded = 1_000
 )
 
-// Jobs says which Job a record is about. Few records say it themselves.
+// Jobs finds the Job or CronJob of a record. Few records name it themselves.
 type Jobs struct {
 	Log store.Reader
 
-	known names // of Jobs that go on
-	ended names // of Jobs that are retired or gone
+	known names // unfinished Jobs
+	ended names // Jobs that are retired or gone
 }
 
-// names are Jobs by their streams; without a name when the log does not say it.
+// names holds the Job of each stream; without a name when the log does not have it.
 type names map[events.Stream]events.JobRef
 
-// Of is the Job that the record is about; without a name when neither it, nor what came before it in its stream, nor
-// its batch says one. That of a stream that is no Job's or CronJob's is zero. Its error is the log's.
+// Of returns the Job or CronJob that the record is about. It is zero for other streams. Its name is empty when neither
+// the record, nor an earlier record of the stream, nor the batch has it. Errors come from the log.
 func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) {
 	if r.Stream.Kind != events.StreamJob && r.Stream.Kind != events.StreamCronJob {
 		return events.JobRef{}, nil
@@ -56,8 +57,8 @@ func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) 
 	return ref, nil
 }
 
-// Shown remembers what later records may need, and nearly forgets whom a record ends. It is called with every record,
-// in order, after Of.
+// Shown caches what later records may need, and moves a Job that the record ends to the smaller cache. Call it for
+// every record, in order, after Of.
 func (j *Jobs) Shown(r *events.Record) {
 	switch r.Facts.(type) {
 	case *events.JobSeen, *events.CronJobSeen:
@@ -74,7 +75,7 @@ func (j *Jobs) Shown(r *events.Record) {
 	}
 }
 
-// ends reports whether few records of the stream come after this one.
+// ends reports whether few records of the stream follow this one.
 func ends(r *events.Record) bool {
 	switch r.Facts.(type) {
 	case *events.JobRetired, *events.JobGone, *events.CronJobGone:
@@ -90,8 +91,8 @@ func (j *Jobs) remembered(s events.Stream) (ref events.JobRef, ok bool) {
 	return ref, ok
 }
 
-// keep remembers a Job. One that has ended is not taken for one that goes on because a later record names it, such as
-// its stored state.
+// keep caches a Job. A Job that has ended stays in the smaller cache even if a later record names it, such as its
+// stored state.
 func (j *Jobs) keep(s events.Stream, ref events.JobRef, ended bool) {
 	if _, before := j.ended[s]; ended || before {
 		delete(j.known, s)
@@ -108,7 +109,7 @@ func (n *names) put(s events.Stream, ref events.JobRef, most int) {
 	(*n)[s] = ref
 }
 
-// Named is what the record itself says its Job is called.
+// Named returns the name of the Job if the record itself contains it.
 func Named(r *events.Record) (ref events.JobRef, ok bool) {
 	ref.UID = types.UID(r.Stream.ID)
 	switch f := r.Facts.(type) {
@@ -127,9 +128,9 @@ func Named(r *events.Record) (ref events.JobRef, ok bool) {
 	return ref, ref.Name != "" && ref.Namespace != ""
 }
 
-// lookUp reads the stream backward from the record, as far as it is kept, and then forward to the end of its batch:
-// what a Job's stream begins with, its spec, stands before the record that names the Job. ended reports that the Job
-// was retired or gone before.
+// lookUp reads the stream backward from the record, as far as it is kept, and then forward to the end of the record's
+// batch: the first records of a stream, such as the spec, precede the record that names the Job. ended reports that the
+// Job was retired or gone before.
 func (j *Jobs) lookUp(ctx context.Context, r *events.Record) (ref events.JobRef, ended bool, err error) {
 	for _, dir := range []store.Direction{store.Backward, store.Forward} {
 		for other, err := range j.Log.ReadStream(ctx, r.Stream, r.Sequence, dir) {

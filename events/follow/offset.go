@@ -7,13 +7,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Offset is how far a named consumer has got, as the log keeps it. It is durable with the log's next commit.
+// Offset is the stored offset of a named consumer. A change is durable with the log's next commit.
 type Offset struct {
 	Log      store.Log
 	Consumer string
 }
 
-// Load reads through which record the consumer got; 0 when it is new.
+// Load returns the sequence through which the consumer has read; 0 for a new consumer.
 func (o Offset) Load() (events.Sequence, error) {
 	through, err := o.Log.Offset(o.Consumer)
 	if err != nil {
@@ -22,7 +22,7 @@ func (o Offset) Load() (events.Sequence, error) {
 	return through, nil
 }
 
-// Note keeps how far the consumer has got.
+// Note stores the sequence through which the consumer has read.
 func (o Offset) Note(through events.Sequence) error {
 	if err := o.Log.SetOffset(o.Consumer, through); err != nil {
 		return fmt.Errorf("note offset of %s: %w", o.Consumer, err)

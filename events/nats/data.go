@@ -14,20 +14,20 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Event is a record as a subscriber gets it.
+// Event is a record as a subscriber receives it.
 type Event struct {
 	Head
-	Job    events.JobRef // what the record's stream is about; as far as there is something, and the log said it
-	Record events.Record // as the log has it; its facts are *events.Unknown when the kind is not known here
-	// EvidenceOmitted, FactsOmitted: the message would have been too large. With FactsOmitted Record.Facts is nil.
+	Job    events.JobRef // the Job or CronJob of the record's stream, if the stream has one and its name was known
+	Record events.Record // the record; its facts are *events.Unknown for an unknown kind
+	// EvidenceOmitted and FactsOmitted: the message would have been too large. With FactsOmitted, Record.Facts is nil.
 	EvidenceOmitted, FactsOmitted bool
 
-	link *events.Link // nil when the message does not hold all that the chain takes in
+	link *events.Link // nil when the message lacks an input of the chain
 }
 
-// ChainAfter is the chain value after the event's record, given the one after the record before it. It is not known
-// when the message is of a publisher that did not send what it takes, or, as JSON, of one that sent more than is known
-// here.
+// ChainAfter returns the chain value after the event's record, given the value before it. known is false when the
+// message lacks an input of the chain: the publisher did not send it, or sent as JSON a field that this program does
+// not know.
 func (e *Event) ChainAfter(before events.Hash) (after events.Hash, known bool) {
 	if e.link == nil {
 		return events.Hash{}, false
@@ -35,8 +35,8 @@ func (e *Event) ChainAfter(before events.Hash) (after events.Hash, known bool) {
 	return before.After(*e.link), true
 }
 
-// The fields of PublishedRecord, by their numbers in stream.proto. That of the facts is the record's kind plus a
-// hundred, so a kind of tomorrow is read, as bytes, by a program of today.
+// The fields of PublishedRecord, with their numbers in stream.proto. The number of the facts is the record's kind plus
+// 100, so this program reads the facts of an unknown kind as bytes.
 const (
 	fieldHeader          protowire.Number = 1
 	fieldEvidence        protowire.Number = 2
@@ -54,10 +54,10 @@ const (
 	fieldFacts           protowire.Number = 100
 )
 
-// omit says what is left out of the data.
+// omit selects the parts that are left out of the data.
 type omit struct{ evidence, facts bool }
 
-// appendData appends the data in its protobuf form. The encoded parts are taken as they are in the log.
+// appendData appends the protobuf form of the data. It copies the encoded parts unchanged from the log.
 func appendData(b []byte, p *events.Parts, link *events.Link, kind events.Kind, job events.JobRef, left omit) []byte {
 	b = appendBytes(b, fieldHeader, p.Header)
 	if len(p.Evidence) > 0 && !left.evidence {
@@ -85,8 +85,8 @@ func appendData(b []byte, p *events.Parts, link *events.Link, kind events.Kind, 
 	return appendProof(b, fieldEvidenceSalt, p.EvidenceSalt, fieldEvidenceDigest, link.Evidence, left.evidence || len(p.EvidenceDigest) > 0)
 }
 
-// appendProof appends the salt of a part that is there, or the digest of one that is not. A salt would help to guess
-// that.
+// appendProof appends the salt of a present part, or the digest of an absent one. It omits the salt of an absent part,
+// which would help to guess the content.
 func appendProof(b []byte, salted protowire.Number, salt []byte, digested protowire.Number, digest events.Hash, absent bool) []byte {
 	switch {
 	case absent:
@@ -112,7 +112,7 @@ func appendTrue(b []byte, n protowire.Number) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, n, protowire.VarintType), 1)
 }
 
-// toJSON rewrites data from its protobuf to its JSON form: names as in the .proto files, no needless space.
+// toJSON converts data from protobuf to JSON: names as in the .proto files, without optional spaces.
 func toJSON(data []byte) ([]byte, error) {
 	var m pb.PublishedRecord
 	if err := proto.Unmarshal(data, &m); err != nil {
@@ -122,12 +122,13 @@ func toJSON(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var line bytes.Buffer // protojson varies its spaces on purpose, and a message sent twice should be the same
+	// Protojson varies its spaces on purpose, and a message that is sent twice must be identical
+	var line bytes.Buffer
 	err = json.Compact(&line, text)
 	return line.Bytes(), err
 }
 
-// fromJSON is the inverse of toJSON. What is not known here is left out, and then it is not whole.
+// fromJSON is the inverse of toJSON. It drops unknown fields; whole is false then.
 func fromJSON(data []byte) (b []byte, whole bool, err error) {
 	var m pb.PublishedRecord
 	whole = true
@@ -141,7 +142,7 @@ func fromJSON(data []byte) (b []byte, whole bool, err error) {
 	return b, whole, err
 }
 
-// Decode reads a whole message. The event keeps nothing of the message's memory.
+// Decode decodes a message. The event shares no memory with the message.
 func Decode(m *Message) (Event, error) {
 	head, err := ParseHead(m)
 	if err != nil {
@@ -209,12 +210,12 @@ func (e *Event) decode(data []byte) error {
 	return nil
 }
 
-// proven reports whether a message holds what the chain takes in of a part.
+// proven reports whether a message holds the chain's input for one part.
 func proven(part, salt, digest []byte, absent bool) bool {
 	return len(digest) > 0 || len(part) == 0 && !absent || len(part) > 0 && len(salt) > 0
 }
 
-// field takes in one field of the data.
+// field sets what one field of the data holds.
 func (e *Event) field(p *events.Parts, number protowire.Number, value []byte) {
 	switch number {
 	case fieldHeader:

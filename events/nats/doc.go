@@ -1,5 +1,5 @@
-// Package nats says what a record looks like on NATS: its subject, its headers and its data. It is what a publisher and
-// its subscribers agree on, so it knows neither the NATS client nor a log, and a program can import it without either.
+// Package nats defines the form of a record on NATS: subject, headers and data. Publisher and subscribers share it. It
+// imports neither the NATS client nor a log, so any program can use it.
 //
 // A record becomes one message:
 //
@@ -7,18 +7,23 @@
 //	headers   CloudEvents 1.0, binary mode of the NATS binding (ce-id, ce-type, …), and Nats-Msg-Id; see header.go
 //	data      the message PublishedRecord of proto/jobledger/v1/stream.proto, as protobuf or as JSON
 //
+// For example, the Job demo/report of the cluster prod completes, and the record JobRetired has the subject
+//
+//	jobledger.v1.prod.demo.job.report.JobRetired
+//
 // Invariants:
 //
-//   - Every legal Kubernetes name has a subject, as has the absence of one, and a subject is read back exactly.
-//   - The same record of the same life of a log has the same ID in every message, and different records have different ones.
-//   - The headers alone prove order and completeness: ce-sequence is the place in the log, dense over all subjects of a
-//     cluster; ce-previous the record before it of the same Job (or other stream); ce-floor says from where on nothing was
-//     left out. See [Head].
-//   - What does not fit into a message is left out of it and said to be; the message itself is never left out.
+//   - Every valid Kubernetes name can be part of a subject, and so can a missing name. [ParseSubject] restores it
+//     exactly.
+//   - Each message of one record of one epoch has the same ID. Different records have different IDs.
+//   - The headers alone prove order and completeness. ce-sequence is the place in the log, dense over all subjects of a
+//     cluster. ce-previous is the previous record of the same Job or other stream. ce-floor is the sequence from which on
+//     nothing was left out. See [Head].
+//   - A part that does not fit into a message is omitted, and the message says so. The message itself is never omitted.
 //
 // # Concurrency
 //
-// An [Encoder] belongs to one goroutine. Everything else may be used by any.
+// An [Encoder] belongs to one goroutine. Any goroutine may use everything else.
 //
 // Read subject.go first, then header.go, then data.go.
 package nats

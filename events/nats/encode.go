@@ -12,36 +12,35 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Message is a NATS message: the part of the client's own type that is ours.
+// Message is a NATS message: the part of the client's type that this package uses.
 type Message struct {
 	Subject string
 	Header  map[string][]string
 	Data    []byte
 }
 
-// Encoder makes messages. The zero value encodes protobuf for a cluster without a name.
+// Encoder encodes records as messages. The zero value encodes protobuf for a cluster without a name.
 type Encoder struct {
-	Cluster     string // as subjects name it
-	ContentType string // Protobuf, also when it is empty, or JSON
-	// MaxBytes is the most that a message may have, headers and data; 0 for no bound. From a larger one first the evidence
-	// and then also the facts are left out.
+	Cluster     string // in unescaped form
+	ContentType string // Protobuf or JSON; empty means Protobuf
+	// MaxBytes bounds a message, headers and data; 0 for no limit. Encode omits the evidence of a larger message, and
+	// if that is not enough the facts too.
 	MaxBytes int
-	// Chain is the log's chain value before the next record; Encode moves it behind that record, and says it in the
-	// header. Without it messages say none.
+	// Chain is the log's chain value before the next record. Encode advances it and writes it to the header. With nil,
+	// messages have no chain header.
 	Chain *events.Hash
 
-	headers map[string][]string // its values are those below, and what seldom changes
+	headers map[string][]string // its values are the arrays below, and constants
 
 	id, kind, stamp, sequence, stream, previous, floor, chain [1]string
 
-	at     events.Time // that stamp says
+	at     events.Time // the time in stamp
 	stored []byte
 	data   []byte
 }
 
-// Encode makes the message of r, a record of the life log, about that Job or CronJob (for other streams job is zero).
-// Each record from floor on was published before it. The header and the data belong to the caller until the next
-// Encode.
+// Encode encodes r, a record of the epoch log. job is the Job or CronJob of its stream, zero for other streams. Each
+// record from floor on was published before. The caller may use header and data until the next call of Encode.
 func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRef, floor events.Sequence) (Message, error) {
 	parts, stored, err := events.EncodeParts(e.stored, r)
 	if err != nil {
@@ -82,8 +81,8 @@ func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRe
 	return Message{}, fmt.Errorf("encode record %d: a bound of %d bytes is too small for its headers", r.Sequence, e.MaxBytes)
 }
 
-// header makes the headers. Map and values are used again for each message: to make them anew took longer than all
-// else.
+// header returns the headers. It reuses map and values for each message, because allocating them took longer than the
+// rest of Encode.
 func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floor events.Sequence) map[string][]string {
 	if e.headers == nil {
 		e.headers = map[string][]string{
@@ -101,7 +100,7 @@ func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floo
 			HeaderFloor:       e.floor[:],
 		}
 	}
-	if e.at != r.Time || e.stamp[0] == "" { // one time for the whole batch
+	if e.at != r.Time || e.stamp[0] == "" { // same for the whole batch
 		e.at, e.stamp[0] = r.Time, stamp(r.Time)
 	}
 	e.id[0] = escape(ID{Log: log, Sequence: r.Sequence}.String())
@@ -117,7 +116,7 @@ func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floo
 	return e.headers
 }
 
-// set sets a header that not every message has, or takes it away.
+// set sets an optional header, or removes it if value is empty.
 func (e *Encoder) set(name, value string) {
 	switch have := e.headers[name]; {
 	case value == "":
@@ -129,7 +128,7 @@ func (e *Encoder) set(name, value string) {
 	}
 }
 
-// path is the object as the Kubernetes API calls it; empty for the controller.
+// path returns the path of the object in the Kubernetes API; empty for the controller.
 func (s *Subject) path() string {
 	path := "namespaces/" + s.Namespace
 	switch s.Kind {
@@ -150,7 +149,7 @@ func stamp(t events.Time) string {
 	return t.Go().Format(time.RFC3339Nano)
 }
 
-// padded is a sequence with all the digits that one can have, so that texts sort like numbers.
+// padded returns the sequence with 20 digits, so that texts sort like numbers.
 func padded(s events.Sequence) string {
 	const digits = 20
 	var b [digits]byte
@@ -161,7 +160,7 @@ func padded(s events.Sequence) string {
 	return string(b[:])
 }
 
-// maxCauses bounds a header; the data has all of them.
+// maxCauses bounds the header; the data has all causes.
 const maxCauses = 32
 
 func causes(all []events.Sequence) string {
@@ -193,21 +192,21 @@ func reasons(f events.Facts) string {
 	return text
 }
 
-// verdict is that on a Job that retires.
+// verdict returns the verdict of a JobRetired; empty for other records.
 func verdict(r *events.Record) string {
 	if r.Kind != events.KindJobRetired {
 		return ""
 	}
 	if len(r.Evidence.Sentence) > maxVerdict {
-		return "" // the data has it
+		return "" // too long for a header; the data has it
 	}
 	return escape(r.Evidence.Sentence)
 }
 
-// maxVerdict bounds a header; a controller writes no verdict of more than 100 bytes.
+// maxVerdict bounds the header. A controller writes verdicts of at most 100 bytes.
 const maxVerdict = 200
 
-// headerBytes is how long the headers are on the wire.
+// headerBytes returns the length of the headers on the wire.
 func headerBytes(h map[string][]string) int {
 	n := len("NATS/1.0\r\n\r\n")
 	for name, values := range h {

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// escape writes the value of a CloudEvents attribute as a header: what is not printable ASCII, and space, quote and
-// percent sign, as '%' and the two digits of each byte (section 3.1.3.2 of the NATS binding).
+// escape encodes the value of a CloudEvents attribute for a header. It writes each byte that is not printable ASCII,
+// and space, quote and percent sign, as '%' and two hexadecimal digits (section 3.1.3.2 of the NATS binding). "a b"
+// becomes "a%20b".
 func escape(value string) string {
 	for i := range len(value) {
 		if mustEscape(value[i]) {
@@ -35,8 +36,8 @@ func escapeFrom(value string, i int) string {
 
 var errEscape = errors.New("it is not percent-encoded UTF-8")
 
-// unescape is the inverse of escape. It also takes what others may write: quotes around the value, and more escaped
-// than must be.
+// unescape is the inverse of escape. It also accepts what other writers may send: quotes around the value, and
+// unnecessary escapes.
 func unescape(header string) (string, error) {
 	if strings.HasPrefix(header, `"`) && strings.HasSuffix(header, `"`) && len(header) > 1 {
 		header = unquote(header[1 : len(header)-1])
@@ -66,7 +67,7 @@ func unescape(header string) (string, error) {
 	return string(b), nil
 }
 
-// unquote takes backslashes away.
+// unquote removes backslash escapes.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -10,30 +10,32 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The headers of a message. Those with the prefix "ce-" are the attributes of CloudEvents 1.0 in the binary mode of its
-// NATS binding; from ce-sequence on they are extensions of ours, but that ce-sequence is the documented extension
-// "sequence".
+// The headers of a message. Headers with the prefix "ce-" are attributes of CloudEvents 1.0 in the binary mode of its
+// NATS binding. From ce-sequence on they are extensions: ce-sequence is the documented extension "sequence", the others
+// are ours.
 const (
-	HeaderMsgID       = "Nats-Msg-Id" // what JetStream knows duplicates by; the same as ce-id
+	HeaderMsgID       = "Nats-Msg-Id" // the key by which JetStream drops duplicates; equal to ce-id
 	HeaderSpecVersion = "ce-specversion"
-	HeaderFormat      = "ce-format"          // "1": that of the message, see Head; messages of before the first release have none
+	// "1": version of the message format, see Head; absent in messages from before the first release
+	HeaderFormat      = "ce-format"
 	HeaderID          = "ce-id"              // <log ID>.<epoch>.<sequence>
 	HeaderSource      = "ce-source"          // /jobledger/clusters/<cluster>
 	HeaderType        = "ce-type"            // dev.jobledger.v1.<event>
-	HeaderSubject     = "ce-subject"         // namespaces/<namespace>/jobs/<name>; absent for the controller's
+	HeaderSubject     = "ce-subject"         // namespaces/<namespace>/jobs/<name>; absent for the controller
 	HeaderTime        = "ce-time"            // when the record was written
 	HeaderContentType = "ce-datacontenttype" // application/protobuf or application/json
 	HeaderSequence    = "ce-sequence"        // the record's place in the log, 20 digits
-	HeaderStream      = "ce-stream"          // what the record belongs to: "job/<uid>", "controller", …
-	HeaderPrevious    = "ce-previous"        // the stream's record before this one; 0 for its first
-	HeaderFloor       = "ce-floor"           // every record from this one on was published before this message
+	HeaderStream      = "ce-stream"          // stream of the record: "job/<uid>", "controller", …
+	HeaderPrevious    = "ce-previous"        // the previous record of the stream; 0 for its first
+	HeaderFloor       = "ce-floor"           // every record from this sequence on was published before this message
 	HeaderChain       = "ce-chain"           // the log's chain value after the record, 64 hexadecimal digits; may be absent
-	HeaderCauses      = "ce-causes"          // the records that led to this one, oldest first, with commas; the newest 32; may be absent
-	HeaderReasons     = "ce-reasons"         // of a decision, in the order of its steps, with commas; may be absent
-	HeaderVerdict     = "ce-verdict"         // of JobRetired: how the Job ended and why, in one line; may be absent
+	// The records that led to this one, oldest first, comma-separated; the newest 32; optional
+	HeaderCauses  = "ce-causes"
+	HeaderReasons = "ce-reasons" // for a decision: reasons in the order of its steps, comma-separated; optional
+	HeaderVerdict = "ce-verdict" // for JobRetired: result and reason in one line; optional
 )
 
-// The types of data.
+// The content types of data.
 const (
 	Protobuf = "application/protobuf"
 	JSON     = "application/json"
@@ -46,14 +48,18 @@ const (
 	sourcePrefix = "/jobledger/clusters/"
 )
 
-// Head is what the subject and the headers of a message say.
+// Head is the content of the subject and the headers of a message.
 //
-// A subscriber to everything of a cluster has missed nothing when each ID.Sequence is the one before it plus one. A
-// subscriber to one Job (all its events) has missed nothing when each Previous is the sequence of the message before
-// it, or 0 in the first. What is older than Floor may never have been published, because the log no longer kept it
-// then; nothing from Floor on is ever left out. A message with the ID of an earlier one is that one again. After an ID
-// with a higher epoch (the log was restored, or the cluster was) sequences go on from the first of that epoch, and
-// records of the epoch before with that or a higher sequence did not happen in the life that goes on.
+// A subscriber can detect missing messages:
+//
+//   - Of a whole cluster: each ID.Sequence is the previous one plus 1.
+//   - Of one Job, with all its events: each Previous is the sequence of the message before, or 0 in the first message.
+//
+// Records before Floor may never have been published, because the log no longer had them. Records from Floor on are
+// never left out. A message with an earlier ID is a duplicate.
+//
+// The epoch of the ID rises when the log or the cluster was restored. Sequences then continue from the first record of
+// the new epoch. Records of an earlier epoch with that sequence or a higher one did not happen in the new epoch.
 type Head struct {
 	ID          ID
 	Subject     Subject
@@ -61,15 +67,14 @@ type Head struct {
 	Stream      events.Stream
 	Previous    events.Sequence
 	Floor       events.Sequence
-	Chain       events.Hash // the log's chain value after the record; zero when the message does not say it
+	Chain       events.Hash // the log's chain value after the record; zero when the message has none
 	Causes      []events.Sequence
 	Reasons     []events.Reason
-	Verdict     string // of JobRetired: how the Job ended and why, in one line; empty when the message does not say it
+	Verdict     string // for JobRetired: result and reason in one line; empty when the message has none
 	ContentType string // Protobuf or JSON
 }
 
-// ParseHead reads the subject and the headers of a message, and not its data. Header names are matched as they stand
-// above.
+// ParseHead parses the subject and the headers of a message, not its data. Header names are case-sensitive.
 func ParseHead(m *Message) (Head, error) {
 	p := headParser{header: m.Header}
 	h := Head{
@@ -111,15 +116,15 @@ func ParseHead(m *Message) (Head, error) {
 	return h, err
 }
 
-// RecordID is the ID of the record that a message with these headers is of, also when nothing else of it can be read.
-// Without one it is of no log: whoever publishes one gives it to every message.
+// RecordID returns the ID in the headers, even if the rest of the message cannot be parsed. ok is false for a message
+// without an ID, which comes from no log: every publisher of a log sets it.
 func RecordID(header map[string][]string) (id ID, ok bool) {
 	p := headParser{header: header}
 	id = p.id()
 	return id, p.err == nil
 }
 
-// headParser keeps the first error.
+// headParser parses headers and keeps the first error.
 type headParser struct {
 	header map[string][]string
 	err    error

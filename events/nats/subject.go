@@ -7,30 +7,30 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Prefix begins every subject. The number changes when subjects, headers or data change so that a subscriber must know.
+// Prefix is the beginning of every subject. Its number rises with an incompatible change of subjects, headers or data.
 const Prefix = "jobledger.v1"
 
 const subjectTokens = 7
 
-// The kinds of objects that subjects name.
+// The kinds of objects in subjects.
 const (
 	KindJob        = "job"
 	KindCronJob    = "cronjob"
-	KindNamespace  = "namespace"  // pods of a namespace that have no owner yet
+	KindNamespace  = "namespace"  // pods of a namespace without an owner
 	KindController = "controller" // the controller itself: starts, listings, gaps
 )
 
-// Subject says what a message is about. Namespace and Name are empty where there is none: the controller has neither, a
-// namespace has no name, and a Job's may not be known any more.
+// Subject holds the parts of a subject. Namespace and Name are empty when there is none: the controller has neither, a
+// namespace has no name, and the name of a Job may be unknown.
 type Subject struct {
-	Cluster   string // as the operator named it
+	Cluster   string // chosen by the operator
 	Namespace string
 	Kind      string // one of the Kind constants
 	Name      string
-	Event     string // the kind of the record: "JobAdded", "Decided", …
+	Event     string // kind of the record: "JobAdded", "Decided", …
 }
 
-// SubjectOf is the subject of a record of that stream, whose object has that name.
+// SubjectOf returns the subject of a record with the header h. job is the Job or CronJob of its stream.
 func SubjectOf(cluster string, job events.JobRef, h *events.Header) Subject {
 	s := Subject{Cluster: cluster, Kind: kindOf(h.Stream.Kind), Event: h.Kind.String()}
 	switch h.Stream.Kind {
@@ -57,7 +57,7 @@ func kindOf(k events.StreamKind) string {
 	return fmt.Sprintf("kind%d", k)
 }
 
-// String is the subject as NATS has it.
+// String returns the subject in NATS syntax.
 func (s Subject) String() string {
 	b := append(make([]byte, 0, 128), Prefix...)
 	for _, part := range [...]string{s.Cluster, s.Namespace, s.Kind, s.Name, s.Event} {
@@ -66,10 +66,10 @@ func (s Subject) String() string {
 	return string(b)
 }
 
-// Filter selects messages by their subjects: a field that is empty matches anything.
+// Filter selects messages by subject. An empty field matches anything.
 type Filter Subject
 
-// String is the filter as NATS has it.
+// String returns the filter in NATS syntax, with wildcards.
 func (f Filter) String() string {
 	b := append(make([]byte, 0, 128), Prefix...)
 	for _, part := range [...]string{f.Cluster, f.Namespace, f.Kind, f.Name, f.Event} {
@@ -83,10 +83,10 @@ func (f Filter) String() string {
 	return string(b)
 }
 
-// Everything is the filter for all that the controller of a cluster publishes.
+// Everything returns the filter for all messages of a cluster.
 func Everything(cluster string) string { return Prefix + "." + Token(cluster) + ".>" }
 
-// ParseSubject is the inverse of String, for subjects of messages.
+// ParseSubject is the inverse of Subject.String.
 func ParseSubject(subject string) (Subject, error) {
 	tokens := strings.Split(subject, ".")
 	if len(tokens) != subjectTokens || tokens[0]+"."+tokens[1] != Prefix {

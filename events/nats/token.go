@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A token of a subject is made of letters, digits, '-', '_' and '=' alone, which every part of NATS takes (also where a
-// subject becomes a name of something). In it
+// A token of a subject consists of letters, digits, '-', '_' and '=', which are valid in all names of NATS:
 //
 //	a letter, a digit, '-'   stands for itself
-//	'_'                      for a dot, which no token can hold and no Kubernetes name lacks for long
-//	'=' and two digits       for the byte with that hexadecimal value (upper case)
-//	'-' alone                for the empty text
+//	'_'                      stands for a dot, which a token cannot contain
+//	'=' and two digits       stands for the byte with that hexadecimal value (upper case)
+//	'-' alone                stands for the empty text
 //
-// No Kubernetes name has a '_' or begins with '-', so most are what they were, and those with dots are easy to read.
+// No Kubernetes name contains '_' or begins with '-', so most names are their own tokens, and names with dots stay
+// readable: "a.b" becomes "a_b".
 const noName = "-"
 
-// Token writes any text as one token of a subject. Different texts have different tokens.
+// Token encodes any text as one token of a subject. Different texts have different tokens.
 func Token(text string) string {
 	if plain(text) {
 		return text
@@ -56,7 +56,7 @@ func appendToken(buf []byte, text string) []byte {
 	return buf
 }
 
-// ParseToken is the inverse of Token. It refuses what Token does not write.
+// ParseToken is the inverse of Token. It refuses tokens that Token does not return.
 func ParseToken(token string) (string, error) {
 	if token == noName {
 		return "", nil
@@ -84,5 +84,6 @@ func ParseToken(token string) (string, error) {
 	return string(text), nil
 }
 
-// value is that of a hexadecimal digit; of anything else it is some value, which does not survive the way back.
+// value returns the value of a hexadecimal digit. For other bytes it returns 0; the caller detects these by encoding
+// the result again.
 func value(c byte) byte { return byte(max(0, strings.IndexByte("0123456789ABCDEF", c))) }
