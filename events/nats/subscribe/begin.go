@@ -11,14 +11,15 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// A subscription that begins with a record to come takes none before it ([floor]). Of a durable one the server
-// remembers which, so that whoever goes on before that record was published still waits for it.
+// A subscription that begins with a future record takes no record before it ([floor]). For a durable subscription the
+// server stores that record in the consumer's metadata, so that a Run which continues before the record was published
+// still waits for it.
 
-// beginKey is the key of the server's note: the record's ID, or its sequence alone where the stream did not name its
-// log.
+// beginKey is the metadata key: its value is the record's ID, or only the sequence when the stream did not reveal the
+// log's ID.
 const beginKey = "jobledger.dev/begins-with"
 
-// beginNote is the note for the server; nil when the subscription may begin anywhere.
+// beginNote returns the metadata for the server; nil when the subscription may begin anywhere.
 func beginNote(least nats.ID) map[string]string {
 	switch {
 	case least.Sequence == 0:
@@ -29,7 +30,7 @@ func beginNote(least nats.ID) map[string]string {
 	return map[string]string{beginKey: least.String()}
 }
 
-// recall takes the note up again, unless what it waits for has come: the newest that was acknowledged says so.
+// recall reads the metadata, unless an acknowledgement shows that the record has come.
 func (s *subscriber) recall(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	text, ok := info.Config.Metadata[beginKey]
 	if !ok {
@@ -58,7 +59,7 @@ func (s *subscriber) recall(ctx context.Context, f *finder, info *jetstream.Cons
 	}
 	next := s.floor.first()
 	if known := next.Log != (events.Identity{}) && least.Log != (events.Identity{}); known && (next.Log.LogID != least.Log.LogID || next.Compare(least) >= 0) {
-		return nil // it has got farther, though the server may have lost the acknowledgements that say so
+		return nil // it has passed that record, even if the server lost the acknowledgements that show it
 	}
 	s.floor.raise(least)
 	s.order.Expect(least)

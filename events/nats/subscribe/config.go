@@ -13,50 +13,50 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Config says what to subscribe to. Only Cluster is required.
+// Config configures a subscription. Only Cluster is required.
 type Config struct {
-	Cluster string // the cluster of the controller; as the operator named it
-	Stream  string // of JetStream; empty: the one that has the cluster's subjects
+	Cluster string // cluster of the controller, as the operator named it
+	Stream  string // name of the JetStream stream; empty means the one with the cluster's subjects
 
-	// Filters select events: those that pass any of them. Their Cluster is the one above. No two may select the same
-	// event. Without any, all events are selected.
+	// Filters select events: those that match any of them. Their Cluster is ignored; the one above counts. No two
+	// filters may match the same event. Without filters, all events match.
 	Filters []nats.Filter
 
-	// Start is where to begin: Now, unless it is set. A durable subscription has a beginning only once, when it is made.
+	// Start is where to begin; the zero value is Now. A durable subscription uses it only when it is created.
 	Start Start
 
-	// Durable names a subscription that the server remembers, so that the next Run, in whatever process, goes on after the
-	// last event that was taken. One Run at a time uses it: whoever begins, or comes back after its connection broke,
-	// looks whether another one asks the server for messages, and then waits until that one has ended. Two that look at
-	// the same moment do not see each other, nor is one seen that stood still for half a minute and goes on. Until one of
-	// them ends, or its connection breaks, both are handed every event, in order; one that the other acknowledged comes
-	// with the next that it did not.
+	// Durable is the name of a subscription that the server stores. The next Run with this name, in any process, goes
+	// on after the last event taken. Only one Run at a time may use a name. A Run that begins or reconnects checks
+	// whether another one requests messages, and waits until that one has ended.
+	//
+	// The check has two holes: two Runs that check at the same moment do not see each other, nor does a Run see one
+	// that stalled for half a minute and then resumes. Until one of them ends or loses its connection, both get every
+	// event, in order; an event that the other one acknowledged comes together with the next unacknowledged one.
 	Durable string
 
-	// State remembers outside the server what was taken last: see there. Where it knows something it counts in the place
-	// of Start. When it is nil the server alone remembers, and forgets when the stream is deleted.
+	// State stores the last event taken outside the server; see there. If it has an event, that counts instead of
+	// Start. With nil only the server stores it, and loses it when the stream is deleted.
 	State State
 
-	// MaxPending bounds the messages that are on their way to the function; 256 when it is 0. It counts when a durable
-	// subscription is made.
+	// MaxPending bounds the messages that the server has sent and the function has not taken; 0 means 256. A durable
+	// subscription keeps the value from its creation.
 	MaxPending int
 
-	// Tries is how often the function may refuse an event before Run gives up; without bound when it is 0. Between two
-	// tries there is a pause of FirstPause (100 ms when it is 0), then twice as long each time, up to MaxPause (30 s when
-	// it is 0).
+	// Tries is how often the function may refuse an event before Run returns an error; 0 means without limit. Between
+	// tries Run waits FirstPause (0 means 100 ms), doubled each time up to MaxPause (0 means 30 s).
 	Tries                int
 	FirstPause, MaxPause time.Duration
 
-	// Unreadable is handed a message that cannot be decoded: another client wrote to the stream, or it is of a version to
-	// come. When it returns nil the message counts as taken; if it was of a record, that is reported missing. Its error
-	// ends Run, and so does the message when there is no such function: a durable subscription then goes on with that
-	// message.
+	// Unreadable gets a message that cannot be decoded: another client wrote it, or it has a newer version. If
+	// Unreadable returns nil, the message counts as taken, and a record in it is reported missing. If it returns an
+	// error, or is nil itself, Run ends; a durable subscription then begins with that message next time.
 	Unreadable func(ctx context.Context, message jetstream.Msg, err *UnreadableError) error
 
-	// Trouble is told what keeps events away, and nil when they come again. Run goes on trying meanwhile.
+	// Trouble is called with the reason when events cannot be received, and with nil when they can again. Run retries
+	// meanwhile.
 	Trouble func(error)
 
-	// Notice is told what a person should know, and what keeps no events away.
+	// Notice is called with facts that a person should know but that do not stop events.
 	Notice func(Notice)
 }
 
@@ -65,11 +65,12 @@ const (
 	firstPause     = 100 * time.Millisecond
 	maxPause       = 30 * time.Second
 
-	// ackWait is after what time without a sign of life the server takes a message of a durable subscription for lost.
+	// ackWait is the time without an acknowledgement or progress report after which the server redelivers a message of
+	// a durable subscription.
 	ackWait = 15 * time.Second
 )
 
-// validate refuses what cannot work, and sets defaults.
+// validate sets defaults and refuses invalid combinations.
 func (c *Config) validate() error {
 	switch {
 	case c.Cluster == "":
@@ -108,13 +109,13 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// overlap reports whether an event can pass both filters.
+// overlap reports whether an event can match both filters.
 func overlap(a, b nats.Filter) bool {
 	either := func(x, y string) bool { return x == y || x == "" || y == "" }
 	return either(a.Namespace, b.Namespace) && either(a.Kind, b.Kind) && either(a.Name, b.Name) && either(a.Event, b.Event)
 }
 
-// subjects are what to ask the server for.
+// subjects returns the subjects to request from the server.
 func (c *Config) subjects() []string {
 	if len(c.Filters) == 0 {
 		return []string{nats.Everything(c.Cluster)}
@@ -126,11 +127,11 @@ func (c *Config) subjects() []string {
 	return all
 }
 
-// Start is where a subscription begins. The zero value is Now.
+// Start is the beginning of a subscription. The zero value is Now.
 type Start struct {
 	kind startKind
 	time events.Time
-	id   nats.ID // for afterID all of it, for fromSequence the sequence
+	id   nats.ID // for afterID the whole ID, for fromSequence only the sequence
 }
 
 type startKind uint8
@@ -143,18 +144,17 @@ const (
 	afterID
 )
 
-// Now begins with what is published from now on.
+// Now begins with the next event that is published.
 func Now() Start { return Start{} }
 
-// All begins with the oldest message that the stream still has.
+// All begins with the oldest message in the stream.
 func All() Start { return Start{kind: fromFirst} }
 
-// Since begins with the first record that was written at that time or later.
+// Since begins with the first record that was written at t or later.
 func Since(t time.Time) Start { return Start{kind: fromTime, time: events.At(t)} }
 
-// From begins with the record of that sequence, of the log that is published now. What the stream does not have any
-// more of it is reported as a gap.
+// From begins with record s of the log that is being published. Missing records from s on are reported as a Gap.
 func From(s events.Sequence) Start { return Start{kind: fromSequence, id: nats.ID{Sequence: s}} }
 
-// After begins after that record, which is one that was taken before.
+// After begins after the record id, typically one that was taken before.
 func After(id nats.ID) Start { return Start{kind: afterID, id: id} }

@@ -13,22 +13,22 @@ import (
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
-// A durable subscription is a pull consumer with explicit acknowledgements. What was delivered to nobody that lives any
-// more (a connection broke, a process was killed) the server delivers again, but not before its time, and what is newer
-// before that. Two things keep the order: the server's patience is shortened for a moment, at the beginning, so that it
-// delivers again at once; and if anything is skipped nevertheless, it is read from the stream itself, and acknowledged
-// when it comes. Nothing is reported missing before the stream was asked: the server passes over an event that a
-// subscriber acknowledged before it was killed, though it delivers those before it again.
+// A durable subscription is a pull consumer with explicit acknowledgements. After a broken connection or a killed
+// process, the server redelivers unacknowledged messages, but only after AckWait, and delivers newer messages before
+// that. Two measures keep the order. At the beginning, AckWait is shortened for a moment, so that the server redelivers
+// at once. If a message is still skipped, it is read from the stream itself, and acknowledged when it comes. An event
+// is reported missing only after a query of the stream: the server skips an event that a killed subscriber had
+// acknowledged, although it redelivers the events before it.
 
 const (
-	// blink is for how long one that takes many messages at once may seem to ask for none.
+	// blink is how long a live subscriber that takes many messages may have no request open.
 	blink = 50 * time.Millisecond
-	// hurry is what the server's patience is shortened to, and noticed how long it may take it to see that.
+	// hurry is the shortened AckWait, and noticed the time that the server may need to apply it.
 	hurry   = 50 * time.Millisecond
 	noticed = 250 * time.Millisecond
 )
 
-// followDurable takes events by a durable subscription.
+// followDurable receives events through a durable subscription.
 func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver delivery) error {
 	consumer, err := s.durable(ctx, f)
 	if err != nil {
@@ -36,21 +36,21 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	}
 	config := consumer.CachedInfo().Config
 	patience := config.AckWait
-	if patience < time.Second { // a killed subscriber left it at hurry
+	if patience < time.Second { // a killed subscriber left AckWait at hurry
 		patience = ackWait
 	}
 	hurried := consumer.CachedInfo().NumAckPending > 0 && s.setPatience(ctx, f.stream, &config, hurry)
 	if hurried {
 		dial.Wait(ctx, noticed)
 	}
-	info, err := consumer.Info(ctx) // by now the server knows what the one before us has acknowledged
+	info, err := consumer.Info(ctx) // includes the acknowledgements of the previous subscriber
 	if err != nil {
 		return fmt.Errorf("look at the durable subscription %s: %w", s.Durable, err)
 	}
 	if err := s.resume(ctx, f, info); err != nil {
 		return err
 	}
-	s.acked = "" // it may be of a stream or a store that is gone
+	s.acked = "" // it may belong to a stream or a store that is gone
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(s.MaxPending), jetstream.PullExpiry(expiry), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return fmt.Errorf("subscribe: %w", err)
@@ -60,7 +60,7 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	defer cancel(nil)
 	q := newQueue(cancel, info.Delivered.Consumer)
 	go q.fill(ctx, messages)        // ends with ctx
-	go q.keepAlive(ctx, patience/3) // likewise
+	go q.keepAlive(ctx, patience/3) // ends with ctx
 	s.tell(nil)
 	settled := hurried && q.settle(ctx, info.NumAckPending, info.Delivered.Stream)
 	if config.AckWait != patience && !s.setPatience(ctx, f.stream, &config, patience) {
@@ -69,9 +69,9 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	return s.takeAll(ctx, f.stream, q, settled, deliver)
 }
 
-// takeAll delivers what the queue has, and what the server passed over. settled says that all that had been delivered
-// has come again: the first message may come after some that the server passed over when it was started again, so else
-// they are read.
+// takeAll delivers the messages in the queue, and those that the server skipped. settled means that all unacknowledged
+// messages were redelivered. Otherwise the first message may follow skipped ones after a restart of the server, so
+// takeAll reads these from the stream.
 func (s *subscriber) takeAll(
 	ctx context.Context, stream jetstream.Stream, q *queue, settled bool, deliver delivery,
 ) error {
@@ -103,13 +103,13 @@ func (s *subscriber) takeAll(
 	}
 }
 
-// suspects reports whether something may be missing before a message.
+// suspects reports whether an event may be missing before m.
 func (s *subscriber) suspects(m jetstream.Msg) bool {
 	head, err := nats.ParseHead(&nats.Message{Subject: m.Subject(), Header: m.Headers()})
 	return err == nil && s.order.suspects(&head)
 }
 
-// setPatience changes how long the server waits for an acknowledgement, and reports whether it let us.
+// setPatience sets AckWait, and reports whether the server accepted it.
 func (s *subscriber) setPatience(ctx context.Context, stream jetstream.Stream, config *jetstream.ConsumerConfig, d time.Duration) bool {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -122,7 +122,7 @@ func (s *subscriber) setPatience(ctx context.Context, stream jetstream.Stream, c
 	return true
 }
 
-// durable gives the durable subscription, which is made if need be, and sets the place after which to go on.
+// durable returns the durable subscription, creates it if necessary, and sets the position to continue after.
 func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer, error) {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -149,7 +149,8 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 	if err := s.same(&info.Config); err != nil {
 		return nil, err
 	}
-	if info.NumWaiting == 0 && info.NumAckPending > 0 { // one that lives asks for more before it has acknowledged all
+	// A live subscriber requests more messages before it has acknowledged all
+	if info.NumWaiting == 0 && info.NumAckPending > 0 {
 		dial.Wait(ctx, blink)
 		if info, err = consumer.Info(bound); err != nil {
 			return nil, fmt.Errorf("look at the durable subscription %s: %w", s.Durable, err)
@@ -161,9 +162,10 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 	return consumer, nil
 }
 
-// resume sets the place after which to go on: the first time where acknowledgements end, and also when another one took
-// what is beyond ours while our connection was broken. Nobody else goes on with our State, so with one the server
-// counts as acknowledged there what nobody took: it was started again, or its store was put back.
+// resume sets the position to continue after. At first this is the end of the acknowledged messages. Later it is also
+// that end if another subscriber took events beyond our position while our connection was broken. With a State no other
+// subscriber continues with it: an acknowledgement beyond our position then means that the server restarted or its
+// store was restored, and is ignored.
 func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	if s.begun {
 		if err := s.locate(ctx, f); err != nil || s.State != nil || info.AckFloor.Stream <= s.place {
@@ -171,7 +173,8 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		}
 	}
 	place := max(info.AckFloor.Stream, max(info.Config.OptStartSeq, 1)-1)
-	if err := f.reach(ctx, place); err != nil { // the one before us may have acknowledged what has come since we looked
+	// The previous subscriber may have acknowledged messages newer than f.end
+	if err := f.reach(ctx, place); err != nil {
 		return err
 	}
 	first, err := f.expected(ctx, place+1)
@@ -183,7 +186,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		if err != nil {
 			return err
 		}
-		if next > place { // no acknowledgement goes beyond what is known here, so a later gap is a real gap
+		if next > place { // no acknowledgement is beyond what is known here, so a later gap is real
 			first = following(s.newest.ID)
 			if err := s.lacks(ctx, f, first); err != nil {
 				return err
@@ -196,7 +199,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 	return s.recall(ctx, f, info)
 }
 
-// same checks that a durable subscription is what this one would be.
+// same returns ErrTaken unless the durable subscription has the configuration of this one.
 func (s *subscriber) same(c *jetstream.ConsumerConfig) error {
 	subjects := c.FilterSubjects
 	if c.FilterSubject != "" {

@@ -11,14 +11,14 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// finder finds places in a stream: message numbers that JetStream gives. In the stream the records of a log stand in
-// their order, life after life, so a place is found by halving.
+// finder finds positions in a stream, the message sequences of JetStream. The stream holds the records of a log in
+// order, epoch after epoch, so it uses binary search.
 type finder struct {
 	stream  jetstream.Stream
-	subject string // of all that the cluster publishes
-	first   uint64 // the oldest place; 1 in a stream that never held anything
-	end     uint64 // after the newest
-	alone   bool   // no other cluster's messages stand between
+	subject string // of all messages of the cluster
+	first   uint64 // oldest position; 1 in a stream that never held a message
+	end     uint64 // position after the newest message
+	alone   bool   // the stream holds no other messages
 }
 
 func newFinder(s jetstream.Stream, info *jetstream.StreamInfo, cluster string) *finder {
@@ -29,7 +29,7 @@ func newFinder(s jetstream.Stream, info *jetstream.StreamInfo, cluster string) *
 	}
 }
 
-// reach looks at the stream again when it has grown past that place since.
+// reach updates the bounds of the stream if place is not before f.end.
 func (f *finder) reach(ctx context.Context, place uint64) error {
 	if place < f.end {
 		return nil
@@ -46,10 +46,11 @@ func (f *finder) reach(ctx context.Context, place uint64) error {
 type found struct {
 	place  uint64
 	head   nats.Head
-	others int // messages that were passed over and are of no log
+	others int // number of skipped messages that belong to no log
 }
 
-// at gives the first message at that place or after it, before the end, whose head can be read; nil when there is none.
+// at returns the first message at or after the position that has a readable head; nil when there is none before the
+// end.
 func (f *finder) at(ctx context.Context, place uint64) (*found, error) {
 	for others := 0; place < f.end; {
 		m, err := f.stream.GetMsg(ctx, max(place, 1), jetstream.WithGetMsgSubject(f.subject))
@@ -74,8 +75,8 @@ func (f *finder) at(ctx context.Context, place uint64) (*found, error) {
 	return nil, nil
 }
 
-// search gives the first place from lo on, before hi, whose message is one that is wanted, as all after it are; hi when
-// there is none.
+// search returns the first position in [lo, hi) with a wanted message; hi when there is none. All messages after a
+// wanted one must be wanted too.
 func (f *finder) search(ctx context.Context, lo, hi uint64, wanted func(*nats.Head) bool) (uint64, error) {
 	for lo < hi {
 		middle := lo + (hi-lo)/2
@@ -92,9 +93,9 @@ func (f *finder) search(ctx context.Context, lo, hi uint64, wanted func(*nats.He
 	return lo, nil
 }
 
-// newest gives the newest message before a place; nil when there is none.
+// newest returns the newest message before a position; nil when there is none.
 func (f *finder) newest(ctx context.Context, before uint64) (*found, error) {
-	for back := uint64(1); ; back *= 2 { // messages in between were deleted, or are of others
+	for back := uint64(1); ; back *= 2 { // the messages between may be deleted, or belong to others
 		lo := f.first
 		if before > f.first+back {
 			lo = before - back
@@ -116,14 +117,14 @@ func (f *finder) newest(ctx context.Context, before uint64) (*found, error) {
 	}
 }
 
-// segment is the messages of one life of a log.
+// segment is the messages of one epoch of a log.
 type segment struct {
 	log        events.Identity
-	head       nats.Head // of the first of them
+	head       nats.Head // head of the first message
 	first, end uint64
 }
 
-// before gives the segment that ends at that place, or before it; nil when there is none.
+// before returns the last segment that ends at or before the position; nil when there is none.
 func (f *finder) before(ctx context.Context, end uint64) (*segment, error) {
 	last, err := f.newest(ctx, end)
 	if last == nil || err != nil {
@@ -142,7 +143,8 @@ func (f *finder) before(ctx context.Context, end uint64) (*segment, error) {
 	return s, nil
 }
 
-// sequence finds the record with that sequence, in the log whose records are the newest, or the first after it.
+// sequence returns the position of the record with this sequence, or of the first record after it, in the newest log of
+// the stream.
 func (f *finder) sequence(ctx context.Context, want events.Sequence) (uint64, error) {
 	place := f.end
 	logID := ""
@@ -158,7 +160,7 @@ func (f *finder) sequence(ctx context.Context, want events.Sequence) (uint64, er
 	}
 }
 
-// after finds what follows a record, or would follow it if it were there.
+// after returns the position after the record id, or where that would be if the record is missing.
 func (f *finder) after(ctx context.Context, id nats.ID) (uint64, error) {
 	place := f.end
 	for {
@@ -166,7 +168,7 @@ func (f *finder) after(ctx context.Context, id nats.ID) (uint64, error) {
 		switch {
 		case err != nil:
 			return 0, err
-		case s == nil: // that life is not there (any more)
+		case s == nil: // the stream has no message of that epoch
 			return f.first, nil
 		case s.log == id.Log:
 			return f.search(ctx, s.first, s.end, func(h *nats.Head) bool { return h.ID.Sequence > id.Sequence })
@@ -177,7 +179,7 @@ func (f *finder) after(ctx context.Context, id nats.ID) (uint64, error) {
 	}
 }
 
-// expected is the record that is to come first from that place on; zero when the stream does not say.
+// expected returns the ID of the first record expected from the position on; zero when the stream does not reveal it.
 func (f *finder) expected(ctx context.Context, place uint64) (nats.ID, error) {
 	m, err := f.at(ctx, place)
 	if err != nil {
@@ -202,13 +204,13 @@ func (f *finder) expected(ctx context.Context, place uint64) (nats.ID, error) {
 	switch {
 	case before != nil && before.head.ID.Log == id.Log:
 		id.Sequence = min(id.Sequence, before.head.ID.Sequence+1)
-	case f.alone && gone < id.Sequence: // deleted since; each was a record
+	case f.alone && gone < id.Sequence: // the deleted messages were all records
 		id.Sequence -= gone
 	}
 	return id, nil
 }
 
-// start finds where a subscription begins, and what comes first there.
+// start returns the position where a subscription begins, and the first record expected there.
 func (f *finder) start(ctx context.Context, s Start) (place uint64, first nats.ID, err error) {
 	switch s.kind {
 	case fromNow:

@@ -7,19 +7,19 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// floor is where a subscription stands in the order of record IDs: of each log, the first record that may still be
-// handed over. What is before it was taken, or was not asked for. Places in the stream do not say that: a stream that
-// is made anew, restored, or filled again brings the past at places of its own.
+// floor is the position of a subscription in the order of record IDs: for each log, the first record that may still be
+// delivered. Records before it were taken or not requested. Stream positions cannot replace it: a stream that is
+// recreated, restored or refilled has old records at new positions.
 type floor struct {
-	next     []nats.ID       // one for each log, that of the newest event last
-	sequence events.Sequence // the first that is asked for of a log that the stream has not named yet; 0 for none
+	next     []nats.ID       // one per log, that of the newest event last
+	sequence events.Sequence // first requested sequence of a log that the stream has not revealed yet; 0 for none
 }
 
-// maxLogs bounds how many logs are remembered. Beyond it the one that has been quiet the longest is forgotten.
+// maxLogs bounds the logs in next. Beyond it, the log that was quiet longest is dropped.
 const maxLogs = 8
 
-// raise says that nothing before that record is to be handed over. What is not higher than before changes nothing, but
-// that the log counts as the newest. A record of no log says the sequence alone.
+// raise sets the first record that may be delivered to first, if it is higher than before, and marks its log as the
+// newest. With a zero first.Log only the sequence counts.
 func (f *floor) raise(first nats.ID) {
 	if first.Log == (events.Identity{}) {
 		f.sequence = max(f.sequence, first.Sequence)
@@ -37,16 +37,16 @@ func (f *floor) raise(first nats.ID) {
 	}
 }
 
-// took says that a record was taken.
+// took records that the record id was taken.
 func (f *floor) took(id nats.ID) { f.raise(following(id)) }
 
-// behind reports whether a record is one that must not be handed over.
+// behind reports whether the record id must not be delivered.
 func (f *floor) behind(id nats.ID) bool {
 	i := f.find(id.Log.LogID)
 	return i >= 0 && id.Compare(f.next[i]) < 0
 }
 
-// first is the record with which to go on, of the log whose event was the newest; zero when no log is known.
+// first returns the next record of the log with the newest event; zero when no log is known.
 func (f *floor) first() nats.ID {
 	if len(f.next) == 0 {
 		return nats.ID{}
@@ -54,7 +54,7 @@ func (f *floor) first() nats.ID {
 	return f.next[len(f.next)-1]
 }
 
-// note is what the server is to remember of it: first, or the sequence alone.
+// note returns the value to store on the server: first, or only the sequence.
 func (f *floor) note() nats.ID {
 	if f.sequence > 0 {
 		return nats.ID{Sequence: f.sequence}
@@ -66,7 +66,7 @@ func (f *floor) find(logID string) int {
 	return slices.IndexFunc(f.next, func(id nats.ID) bool { return id.Log.LogID == logID })
 }
 
-// following and preceding are the records right after and right before one, in the same life of its log.
+// following returns the record after id, and preceding the one before it, in the same epoch.
 func following(id nats.ID) nats.ID { return nats.ID{Log: id.Log, Sequence: id.Sequence + 1} }
 
 func preceding(id nats.ID) nats.ID { return nats.ID{Log: id.Log, Sequence: id.Sequence - 1} }

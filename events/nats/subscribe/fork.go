@@ -8,12 +8,12 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Each message says the log's chain value after its record: a head of the log, which covers every record up to that
-// one. The subscriber keeps the last one, so it is a witness: whoever rewrites the log afterwards cannot publish a head
-// that extends it. Two things show that: the next record, whose head follows from the last one and from what its
-// message holds, and the last record itself, when it comes again.
+// Each message contains the log's chain value after its record, which covers all records up to it. The subscriber keeps
+// the last value and so is a witness: someone who rewrites the log later cannot publish a chain value that extends it.
+// The subscriber compares two things: the chain value of the next record, which must follow from the last value and the
+// message; and the last record itself, when it comes again.
 
-// checkFork tells of an event whose head does not extend the last one.
+// checkFork sends a Notice if the chain value of e does not extend the last one.
 func (s *subscriber) checkFork(e *nats.Event) {
 	last := s.newest
 	if e.Chain == (events.Hash{}) || last.Chain == (events.Hash{}) || e.ID.Log.LogID != last.ID.Log.LogID {
@@ -31,17 +31,17 @@ func (s *subscriber) checkFork(e *nats.Event) {
 	}
 }
 
-// checkLast compares the last record that was taken with what a message says of it now.
+// checkLast compares the chain value of the last record taken with that in a message of the same record.
 func (s *subscriber) checkLast(h *nats.Head) {
 	if h.ID != s.newest.ID || h.Chain == (events.Hash{}) || s.newest.Chain == (events.Hash{}) || h.Chain == s.newest.Chain {
 		return
 	}
 	s.Notice(Notice{NoticeForked, h.ID, fmt.Sprintf(
 		"the log was rewritten: the chain value after record %s is %s, and was %s when it was taken", h.ID, h.Chain, s.newest.Chain)})
-	s.newest.Chain = h.Chain // once is enough
+	s.newest.Chain = h.Chain // one notice is enough
 }
 
-// seek finds what follows the last record that was taken, and looks whether that one is still what it was.
+// seek returns the position after the last record taken, and checks that this record is unchanged.
 func (s *subscriber) seek(ctx context.Context, f *finder) (uint64, error) {
 	place, err := f.after(ctx, s.newest.ID)
 	if err != nil || s.newest.Chain == (events.Hash{}) {

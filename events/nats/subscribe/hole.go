@@ -10,30 +10,30 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// One that takes all events sees each that is missing at the next one. Others see only places of the stream that were
-// passed over: their messages belong to somebody else, or they were purged, or fell to a limit of the stream, before
-// they came. The newest record of a Job may be among them, and no later one names it. So the stream is asked whether it
-// still has what was passed over. A place that it has was somebody else's; a place that it has no more is told to be
-// missing. A State remembers what is in doubt when the process ends before. (The server does not: whatever a purge
-// takes, it counts as acknowledged.)
+// A subscription to all events detects each missing event at the next one. Other subscriptions only see skipped
+// positions of the stream. The messages there may not match the filters, or were purged, or exceeded a limit of the
+// stream before they came. They may include the newest record of a Job, which no later record names. So Run asks the
+// stream for its oldest message. A position that the stream still has did not match; records at a position that it no
+// longer has are reported missing. A State stores positions that are not checked yet. (The server cannot: it counts
+// purged messages as acknowledged.)
 
-// hole is places of the stream that were passed over between two messages, and the records that may have stood there.
+// hole is a range of skipped positions between two messages, with the records that may have been there.
 type hole struct {
-	place    uint64 // the first of them
+	place    uint64 // the first position
 	log      events.Identity
 	from, to events.Sequence
-	stream   time.Time // when the stream was made
+	stream   time.Time // creation time of the stream
 }
 
 const (
-	// proveEvery is how often the stream is asked about holes. What it deletes in that time after they were passed over
-	// counts as missing.
+	// proveEvery is the interval between checks of holes. Messages that the stream deletes after they were skipped and
+	// before the check count as missing.
 	proveEvery = time.Second
-	// maxHoles bounds how many wait for the question. Beyond it two neighbours are one, with what lies between them.
+	// maxHoles bounds the unchecked holes. Beyond it, the last two are merged, including the range between them.
 	maxHoles = 64
 )
 
-// passOver notes the hole before a message that is to be handed over.
+// passOver adds the hole before a message that is about to be delivered.
 func (s *subscriber) passOver(h *nats.Head, place uint64) {
 	from := s.floor.first()
 	if s.order.dense || place <= s.place+1 || from.Log != h.ID.Log || from.Sequence >= h.ID.Sequence {
@@ -46,7 +46,7 @@ func (s *subscriber) passOver(h *nats.Head, place uint64) {
 	}
 }
 
-// awaiting waits for the next message, and asks the stream about the holes in time while none comes.
+// awaiting calls next to wait for a message, and checks the holes in time while none comes.
 func (s *subscriber) awaiting(ctx context.Context, next func(context.Context) error) error {
 	for len(s.holes) > 0 {
 		bound, cancel := context.WithDeadline(ctx, s.proved.Add(proveEvery))
@@ -62,7 +62,7 @@ func (s *subscriber) awaiting(ctx context.Context, next func(context.Context) er
 	return next(ctx)
 }
 
-// prove asks the stream about the holes, unless it did so a moment ago. What it no longer has, the next event tells of.
+// prove checks the holes, at most once per proveEvery. The next event reports what is missing.
 func (s *subscriber) prove(ctx context.Context) error {
 	if len(s.holes) == 0 || time.Since(s.proved) < proveEvery {
 		return nil
@@ -79,14 +79,15 @@ func (s *subscriber) prove(ctx context.Context) error {
 		if oldest, err = f.at(bound, f.first); err != nil {
 			return err
 		}
-		if oldest == nil { // all of it was purged
+		if oldest == nil { // everything was purged
 			oldest = &found{place: f.end}
 		}
 	}
 	s.proved = time.Now()
 	for _, h := range s.holes {
 		switch {
-		case !h.stream.Equal(s.created): // that stream is gone, and what comes again in another one is not handed over
+		// That stream is gone, and its messages are not delivered from another stream
+		case !h.stream.Equal(s.created):
 			s.fell(h, &nats.Head{})
 		case h.place < oldest.place:
 			s.fell(h, &oldest.head)
@@ -97,23 +98,24 @@ func (s *subscriber) prove(ctx context.Context) error {
 	return nil
 }
 
-// fell notes what may have fallen out of the stream in a hole. oldest is the head of the oldest message that the stream
-// has, zero for none.
+// fell adds the records of a hole that the stream may have deleted to s.lost. oldest is the head of the oldest message
+// in the stream, zero for none.
 func (s *subscriber) fell(h hole, oldest *nats.Head) {
 	switch {
 	case oldest.ID.Log == h.log:
 		h.to = min(h.to, oldest.ID.Sequence-1)
-	case oldest.ID.Log.LogID == h.log.LogID && oldest.ID.Log.Epoch < h.log.Epoch: // it has all of that life
+	case oldest.ID.Log.LogID == h.log.LogID && oldest.ID.Log.Epoch < h.log.Epoch: // the stream has all of that epoch
 		return
 	}
-	if h.from > h.to { // what stood in these places was no record of the log
+	if h.from > h.to { // there were no records of the log at these positions
 		return
 	}
 	s.lost = s.lost.with(Gap{Log: h.log, From: h.from, To: h.to, Floor: oldest.Floor})
 }
 
-// lacks notes what the stream does not hold before its oldest message, though it is asked for. One that asks for all
-// events sees it in what comes. Others do not: the newest record of a Job may be missing, and no later one names it.
+// lacks adds the requested records that are missing before the oldest message of the stream to s.lost. A subscription
+// to all events detects them anyway. Others may not: the newest record of a Job may be missing, and no later one names
+// it.
 func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) error {
 	oldest, err := f.at(ctx, f.first)
 	if err != nil || oldest == nil || s.order.dense || oldest.head.ID.Log.LogID != next.Log.LogID || oldest.head.ID.Sequence <= next.Sequence {
@@ -123,10 +125,10 @@ func (s *subscriber) lacks(ctx context.Context, f *finder, next nats.ID) error {
 	return nil
 }
 
-// gaps are what no event told of yet: one of each log, in the order in which they were found.
+// gaps holds the gaps that no event has reported yet: at most one per log, in the order of detection.
 type gaps []Gap
 
-// with adds one. Of two of a log it makes one, from where the first begins to where the last one ends.
+// with adds a gap. It merges two gaps of one log into one that spans both.
 func (all gaps) with(other Gap) gaps {
 	if other == (Gap{}) {
 		return all
@@ -143,8 +145,8 @@ func (all gaps) with(other Gap) gaps {
 	return all
 }
 
-// next takes out the one that an event of that log tells: its own log's, or else the oldest. It is zero when there is
-// none.
+// next removes and returns the gap that an event of the log reports: the gap of that log, or else the oldest. It is
+// zero when there is none.
 func (all gaps) next(log events.Identity) (Gap, gaps) {
 	if len(all) == 0 {
 		return Gap{}, nil

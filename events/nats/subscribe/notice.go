@@ -4,34 +4,34 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Notice is what a person should know and what keeps no events away: see the kinds.
+// Notice is a fact that a person should know but that does not stop events: see the kinds.
 type Notice struct {
 	Kind NoticeKind
-	ID   nats.ID // a record, which the kind says more of; zero when it is not known
+	ID   nats.ID // a record, as described at the kind; zero when unknown
 	text string
 }
 
-// NoticeKind says what a notice is about.
+// NoticeKind is the kind of a notice.
 type NoticeKind string
 
 // The kinds of notices.
 const (
-	// NoticeMade: the durable subscription was not there and was made. ID is the first record that it asks for.
+	// NoticeMade: the durable subscription did not exist and was created. ID is its first requested record.
 	NoticeMade NoticeKind = "made"
-	// NoticeRemade: another stream stands in the place of the one before: it was deleted, or its server lost its disk. ID
-	// is the record with which the subscription goes on.
+	// NoticeRemade: the stream was deleted and recreated, or its server lost its disk. ID is the record with which the
+	// subscription continues.
 	NoticeRemade NoticeKind = "remade"
-	// NoticeForked: what is published now does not extend what was taken before: the log was rewritten. ID is the first
-	// record that shows it.
+	// NoticeForked: the published log does not extend the records taken before, so it was rewritten. ID is the first
+	// record that shows this.
 	NoticeForked NoticeKind = "forked"
-	// NoticeNotKept: Config.State did not take ID, the record that was taken last.
+	// NoticeNotKept: Config.State failed to store ID, the last record taken.
 	NoticeNotKept NoticeKind = "not kept"
 )
 
-// String says it for people.
+// String returns the notice as a sentence.
 func (n Notice) String() string { return n.text }
 
-// made tells that the durable subscription was made.
+// made sends NoticeMade.
 func (s *subscriber) made() {
 	first := s.floor.first()
 	text := "the durable subscription " + s.Durable + " was made: it begins with "
@@ -52,7 +52,7 @@ func (s *subscriber) made() {
 	s.Notice(Notice{NoticeMade, first, text})
 }
 
-// remade tells that another stream stands in the place of the one before.
+// remade sends NoticeRemade.
 func (s *subscriber) remade() {
 	first := s.floor.first()
 	text := "the stream was deleted and created again: going on with "

@@ -9,40 +9,40 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Order checks events, as they arrive, against what their headers say came before them. How much it can prove is a
-// matter of what is subscribed to:
+// Order checks events, as they arrive, against the sequences in their headers. The subscription decides how much it can
+// detect:
 //
-//   - All events of a cluster: their sequences are dense, so any that is missing shows at the next event.
-//   - All events of some Jobs, namespaces or kinds of objects: each names the one before it of its stream, so a missing one
-//     shows at the next event of that stream; the newest of a stream never shows.
-//   - Only some kinds of events: a missing one does not show. Only duplicates do.
+//   - All events of a cluster: their sequences are dense, so each missing event is detected at the next one.
+//   - All events of some Jobs, namespaces or kinds of objects: each event names the previous one of its stream. So a
+//     missing event is detected at the next event of that stream, and a missing last event never.
+//   - Only some kinds of events: missing events are not detected, only duplicates.
 //
-// It is not safe for concurrent use. Make one with NewOrder.
+// It is not safe for concurrent use. Use NewOrder to create one.
 type Order struct {
 	dense, chained bool
 	lives          []life // the newest last
 	known          events.Sequence
-	streams        map[events.Stream]events.Sequence // the newest of each; when chained
+	streams        map[events.Stream]events.Sequence // newest record of each stream; only if chained
 }
 
-// life is what is known of one life of a log.
+// life is the state of one epoch of a log.
 type life struct {
 	log     events.Identity
-	from    events.Sequence // all that was asked for is expected from here on; 0 for from the first that comes
-	last    events.Sequence // the newest that came
-	missing []span          // what was reported so, and may come late
+	from    events.Sequence // all requested records are expected from here on; 0 means from the first one that comes
+	last    events.Sequence // the newest record that came
+	missing []span          // ranges reported missing, which may still come late
 }
 
 type span struct{ from, to events.Sequence }
 
-// What Order remembers at most. Beyond it, it notices less and is never wrong.
+// Bounds on the state of Order. Beyond them it detects fewer missing events, and never reports a wrong one.
 const (
 	maxLives   = 8
 	maxMissing = 1024
 	maxStreams = 1 << 16
 )
 
-// NewOrder checks a subscription with those filters; without any, one to all events of a cluster.
+// NewOrder returns an Order for a subscription with these filters. Without filters it is for all events of a cluster.
 func NewOrder(filters ...nats.Filter) *Order {
 	o := &Order{dense: len(filters) == 0, chained: true, streams: map[events.Stream]events.Sequence{}}
 	for _, f := range filters {
@@ -53,8 +53,8 @@ func NewOrder(filters ...nats.Filter) *Order {
 	return o
 }
 
-// Expect says that all from that record on should come. Unless it is called before the first Check, the first event is
-// taken as the beginning; so it is with an ID of no log.
+// Expect sets the first record that must come. If it is not called before the first Check, or with an ID without log,
+// the first event counts as the beginning.
 func (o *Order) Expect(first nats.ID) {
 	if first.Log == (events.Identity{}) {
 		return
@@ -65,15 +65,15 @@ func (o *Order) Expect(first nats.ID) {
 	clear(o.streams)
 }
 
-// Finding is what Order has to say about an event.
+// Finding is the result of a check.
 type Finding struct {
-	Duplicate bool    // it came before
-	Late      bool    // it comes after later ones; it was reported missing, or is older than what was expected
-	Gap       Gap     // what is missing right before it; zero when nothing is
-	Before    nats.ID // of the first event of another life of the log, or of another log: the newest before that; else zero
+	Duplicate bool    // the event came before
+	Late      bool    // the event comes after later ones; it was reported missing, or is older than the first expected
+	Gap       Gap     // what is missing just before the event; zero for nothing
+	Before    nats.ID // for the first event of another epoch or log: the newest record before; else zero
 }
 
-// Check takes in the next event.
+// Check checks the next event.
 func (o *Order) Check(h *nats.Head) Finding {
 	var f Finding
 	i := slices.IndexFunc(o.lives, func(l life) bool { return l.log == h.ID.Log })
@@ -101,7 +101,7 @@ func (o *Order) Check(h *nats.Head) Finding {
 	return f
 }
 
-// suspects reports whether something may be missing before that event, by what is known now. It takes nothing in.
+// suspects reports whether an event may be missing before h. It does not change o.
 func (o *Order) suspects(h *nats.Head) bool {
 	if len(o.lives) == 0 {
 		return false
@@ -113,7 +113,7 @@ func (o *Order) suspects(h *nats.Head) bool {
 	return h.ID.Sequence > l.last && o.gap(h, l, nats.ID{}) != Gap{}
 }
 
-// older reports whether that is an earlier life of the log that goes on.
+// older reports whether log is an earlier epoch of the current log.
 func (o *Order) older(log events.Identity) bool {
 	if len(o.lives) == 0 {
 		return false
@@ -122,7 +122,7 @@ func (o *Order) older(log events.Identity) bool {
 	return log.LogID == now.LogID && log.Epoch < now.Epoch
 }
 
-// begin begins a life with its first event, and gives the newest before it.
+// begin begins an epoch with its first event, and returns the newest record before it.
 func (o *Order) begin(h *nats.Head) (before nats.ID) {
 	l := life{log: h.ID.Log, from: 1}
 	if len(o.lives) == 0 {
@@ -132,7 +132,7 @@ func (o *Order) begin(h *nats.Head) (before nats.ID) {
 		before = nats.ID{Log: old.log, Sequence: old.last}
 		if old.log.LogID == l.log.LogID {
 			l.from = min(old.from, h.ID.Sequence)
-			l.last = old.last // as far as it holds; the records of streams go on from it
+			l.last = old.last // as far as it is valid; records of streams continue from it
 		} else {
 			o.known = 1
 			clear(o.streams)
@@ -144,14 +144,14 @@ func (o *Order) begin(h *nats.Head) (before nats.ID) {
 	return before
 }
 
-// gap is what is missing before an event that is newer than all before it.
+// gap returns what is missing before an event that is newer than all before it.
 func (o *Order) gap(h *nats.Head, l *life, before nats.ID) Gap {
 	g := Gap{Log: h.ID.Log, Floor: h.Floor}
 	switch {
 	case o.dense:
 		g.From, g.To = l.last+1, h.ID.Sequence-1
 		if before.Log.LogID == h.ID.Log.LogID && g.From > g.To && h.Subject.Event != events.KindEpochChanged.String() {
-			g.From = 0 // an epoch begins with the record that says so, and this is not it
+			g.From = 0 // an epoch begins with EpochChanged, and this is another record
 		}
 	case o.chained:
 		last, ok := o.streams[h.Stream]
@@ -168,8 +168,8 @@ func (o *Order) gap(h *nats.Head, l *life, before nats.ID) Gap {
 	return g
 }
 
-// remember keeps the newest of each stream. When there are too many, those that have been quiet the longest are
-// forgotten: of them only what was published since then is noticed to be missing.
+// remember stores the newest record of each stream. With too many streams it drops those that were quiet longest; of a
+// dropped stream it detects only what is missing from then on.
 func (o *Order) remember(h *nats.Head) {
 	if o.dense || !o.chained {
 		return
@@ -184,12 +184,12 @@ func (o *Order) remember(h *nats.Head) {
 	o.known = max(o.known, bound)
 }
 
-// came reports whether that record came.
+// came reports whether record s came.
 func (l *life) came(s events.Sequence) bool {
 	return s >= l.from && s <= l.last && !slices.ContainsFunc(l.missing, func(m span) bool { return m.from <= s && s <= m.to })
 }
 
-// fill takes a record out of what is missing.
+// fill removes a record from the missing ones.
 func (l *life) fill(s events.Sequence) {
 	for i, m := range l.missing {
 		if m.from <= s && s <= m.to {
@@ -200,20 +200,19 @@ func (l *life) fill(s events.Sequence) {
 	}
 }
 
-// Gap is a range of records; some of them did not come. Of a whole cluster's they are all between the bounds; of one
-// stream's the last of them, and any before it that belong to that stream.
+// Gap is a range of records some of which are missing. For a whole cluster, all records from From to To are missing.
+// For one stream, record To is missing, and so may be any earlier record of the range that belongs to the stream.
 type Gap struct {
 	Log      events.Identity
-	Stream   events.Stream   // the records' stream; zero for all that was subscribed to
-	From, To events.Sequence // both are missing; From is 0 when it is not known where the gap begins
-	Floor    events.Sequence // what is older was perhaps never published, because the log no longer kept it
+	Stream   events.Stream   // the stream of the records; zero for all subscribed ones
+	From, To events.Sequence // both are missing; From is 0 when the beginning is unknown
+	Floor    events.Sequence // records before it were perhaps never published, because the log no longer had them
 }
 
-// Published reports whether something of the gap was published, and so lost on the way or deleted from the stream
-// since.
+// Published reports whether some of the missing records were published, and later lost or deleted from the stream.
 func (g Gap) Published() bool { return g.To >= g.Floor }
 
-// String says it for people.
+// String returns the gap as a sentence.
 func (g Gap) String() string {
 	what, is, was := fmt.Sprintf("records %d to %d", g.From, g.To), "are", "were"
 	switch {

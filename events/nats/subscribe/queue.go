@@ -12,30 +12,30 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// queue holds the messages that the server has delivered and that are not acknowledged. The server delivers no more
-// than the subscription's bound before it gets an acknowledgement, so the queue has a bound too. While they are held,
-// the server is told that they are worked on.
+// queue holds delivered messages that are not acknowledged yet. It is bounded, because the server delivers at most
+// MaxPending messages without an acknowledgement. While messages are in it, keepAlive reports progress on them to the
+// server.
 type queue struct {
 	broken context.CancelCauseFunc
-	last   uint64        // delivery; the server numbers them
-	more   chan struct{} // has a token when something was added
+	last   uint64        // number of the last delivery, by the server's count
+	more   chan struct{} // holds a token when a message was added
 
 	mu   sync.Mutex
-	held []held // the first is the one that next gave
+	held []held // the first one is the message that next returned
 }
 
 type held struct {
 	message jetstream.Msg
 	place
-	skipped bool      // a delivery before it did not arrive here
-	told    time.Time // when the server last knew that a subscriber has it
+	skipped bool      // a delivery before this one did not arrive here
+	told    time.Time // when the server last got a progress report
 }
 
 func newQueue(broken context.CancelCauseFunc, last uint64) *queue {
 	return &queue{broken: broken, last: last, more: make(chan struct{}, 1)}
 }
 
-// fill takes messages from the client until ctx ends. An error is what ctx ends with.
+// fill adds messages from the client until ctx ends. On an error it cancels ctx with it.
 func (q *queue) fill(ctx context.Context, messages jetstream.MessagesContext) {
 	for {
 		m, err := messages.Next(jetstream.NextContext(ctx))
@@ -66,7 +66,7 @@ func (q *queue) add(m jetstream.Msg) error {
 	return nil
 }
 
-// next waits for the oldest message, which stays in the queue until done.
+// next waits for the oldest message. The message stays in the queue until done.
 func (q *queue) next(ctx context.Context) (held, error) {
 	if err := q.await(ctx, 1, math.MaxUint64); err != nil {
 		return held{}, err
@@ -76,7 +76,7 @@ func (q *queue) next(ctx context.Context) (held, error) {
 	return q.held[0], nil
 }
 
-// await waits until the queue has that many of places up to that one. What was delivered more than once counts once.
+// await waits until the queue has messages of n different positions up to through.
 func (q *queue) await(ctx context.Context, n int, through uint64) error {
 	for {
 		if ctx.Err() != nil {
@@ -100,11 +100,11 @@ func (q *queue) await(ctx context.Context, n int, through uint64) error {
 	}
 }
 
-// settle waits, not for long, until that many of places up to that one have been delivered again, all there are, and
-// puts them in order: the server does so only with those that it took for lost at the same moment. It reports whether
-// all came, and no delivery went elsewhere meanwhile: the server may send a new message to a subscriber that has just
-// been killed, and the one after it here. Those that did not come stand behind newer ones, or were acknowledged late,
-// and have to be read.
+// settle waits at most a second until n messages up to the position through were redelivered, and sorts the queue. It
+// must sort, because the server redelivers in order only messages that expired at the same moment. It returns true if
+// all came and no delivery went elsewhere: the server may send a new message to a subscriber that was just killed, and
+// the next one here. Messages that did not come must be read from the stream; they were acknowledged late, or come
+// after newer ones.
 func (q *queue) settle(ctx context.Context, n int, through uint64) bool {
 	bound, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -119,7 +119,7 @@ func (q *queue) settle(ctx context.Context, n int, through uint64) bool {
 	return all
 }
 
-// done drops the message that next gave.
+// done removes the message that next returned.
 func (q *queue) done() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,7 +127,7 @@ func (q *queue) done() {
 	q.held = q.held[1:]
 }
 
-// keepAlive tells the server that often which messages are still held, until ctx ends.
+// keepAlive reports progress on the held messages to the server at this interval, until ctx ends.
 func (q *queue) keepAlive(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -140,7 +140,7 @@ func (q *queue) keepAlive(ctx context.Context, every time.Duration) {
 			for i := range q.held {
 				if h := &q.held[i]; now.Sub(h.told) > every/2 {
 					h.told = now
-					_ = h.message.InProgress() // if the server does not get it, it delivers the message again
+					_ = h.message.InProgress() // if the report is lost, the server redelivers the message
 				}
 			}
 			q.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// forgotten is after what time without a sign of life the server drops what is not durable. A function that takes
-	// longer loses nothing: it is asked for again.
+	// forgotten is the time without requests after which the server drops a consumer that is not durable. A slower
+	// function loses nothing, because a new consumer is created.
 	forgotten = 5 * time.Minute
-	expiry    = 30 * time.Second // of a request for messages
-	heartbeat = 5 * time.Second  // between signs that the server still works on it
+	expiry    = 30 * time.Second // lifetime of a request for messages
+	heartbeat = 5 * time.Second  // interval of the server's heartbeats for a request
 )
 
-// read takes all messages after the place, without the server remembering anything, up to the one before that place;
-// until ctx ends if it is 0.
+// read reads the messages after s.place with a temporary consumer. It ends before the position before, or with ctx if
+// before is 0.
 func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before uint64, deliver delivery) error {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -36,7 +36,7 @@ func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before u
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if s.conn.IsConnected() {
-			_ = stream.DeleteConsumer(bound, consumer.CachedInfo().Name) // it is forgotten sooner or later
+			_ = stream.DeleteConsumer(bound, consumer.CachedInfo().Name) // the server drops it sooner or later
 		}
 	}()
 	if before > 0 && consumer.CachedInfo().NumPending == 0 {
@@ -54,7 +54,7 @@ func (s *subscriber) read(ctx context.Context, stream jetstream.Stream, before u
 			return fmt.Errorf("take the next message: %w", err)
 		}
 		if at.Sequence.Consumer != delivered+1 {
-			return errAgain // some were lost on the way
+			return errAgain // some messages were lost on the way
 		}
 		if before > 0 && at.Sequence.Stream >= before {
 			return nil
@@ -77,7 +77,7 @@ func (s *subscriber) next(
 		return err
 	})
 	if err == nil {
-		err = ctx.Err() // what is buffered comes also then
+		err = ctx.Err() // buffered messages come even after ctx has ended
 	}
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +86,7 @@ func (s *subscriber) next(
 	return m, at, err
 }
 
-// refusal makes what the server will always refuse the end of Run.
+// refusal turns an error that the server would always return into a finalError.
 func refusal(what string, err error) error {
 	const badRequest = 400
 	err = fmt.Errorf("%s: %w", what, err)
@@ -96,13 +96,13 @@ func refusal(what string, err error) error {
 	return err
 }
 
-// deliver hands over one message until it is taken.
+// deliver delivers one message until it is taken.
 func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) error {
 	e, err := nats.Decode(&nats.Message{Subject: m.Subject(), Header: m.Headers(), Data: m.Data()})
 	if err != nil {
 		return s.unreadable(ctx, m, at.number, err)
 	}
-	if s.floor.sequence > 0 { // the stream was empty, and did not name its log
+	if s.floor.sequence > 0 { // the stream was empty and did not reveal its log
 		first := nats.ID{Log: e.ID.Log, Sequence: s.floor.sequence}
 		s.floor.raise(first)
 		s.order.Expect(first)
@@ -136,7 +136,7 @@ func (s *subscriber) deliver(ctx context.Context, m jetstream.Msg, at place) err
 	return nil
 }
 
-// unseen is what is missing before an event, where the events themselves do not show it.
+// unseen returns what is missing before an event according to its floor, where the sequences do not show it.
 func (s *subscriber) unseen(h *nats.Head) Gap {
 	if next := s.floor.first(); !s.order.dense && next.Log == h.ID.Log && h.Floor > next.Sequence && next.Sequence < h.ID.Sequence {
 		return Gap{Log: h.ID.Log, From: next.Sequence, To: min(h.Floor, h.ID.Sequence) - 1, Floor: h.Floor}
@@ -144,7 +144,7 @@ func (s *subscriber) unseen(h *nats.Head) Gap {
 	return Gap{}
 }
 
-// unreadable deals with a message that cannot be decoded.
+// unreadable handles a message that cannot be decoded.
 func (s *subscriber) unreadable(ctx context.Context, m jetstream.Msg, place uint64, err error) error {
 	id, _ := nats.RecordID(m.Headers())
 	problem := &UnreadableError{Place: place, Subject: m.Subject(), ID: id, Err: err}
@@ -158,7 +158,7 @@ func (s *subscriber) unreadable(ctx context.Context, m jetstream.Msg, place uint
 	return nil
 }
 
-// insist tries until it succeeds, or the tries are used up.
+// insist calls do until it succeeds, or Tries is reached.
 func (s *subscriber) insist(ctx context.Context, id nats.ID, do func(try int) error) error {
 	for try := 1; ; try++ {
 		err := do(try)

@@ -14,40 +14,40 @@ import (
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
-// Event is a record as it comes to a subscriber.
+// Event is a record as the function receives it.
 type Event struct {
 	nats.Event
-	Place   uint64  // its message's number in the stream of JetStream
-	Pending uint64  // how many more the server has at the moment
-	Try     int     // how often this Run has handed it over, with this time
-	Gap     Gap     // what is missing before it; zero when nothing is
-	Before  nats.ID // of the first of another life of the log, or of another log: the newest before that; else zero
+	Place   uint64  // position of the message in the JetStream stream
+	Pending uint64  // number of messages that the server has after it
+	Try     int     // how often this Run has delivered the event, including this time
+	Gap     Gap     // what is missing before it; zero for nothing
+	Before  nats.ID // for the first event of another epoch or log: the newest record before; else zero
 }
 
-// RefusedError says that the function refused an event as often as it may.
+// RefusedError: the function refused an event Config.Tries times.
 type RefusedError struct {
 	ID    nats.ID
 	Tries int
 	Err   error // of the last try
 }
 
-// Error says it for people.
+// Error returns a sentence.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("event %s was refused %d times: %v", e.ID, e.Tries, e.Err)
 }
 
-// Unwrap gives what the function said.
+// Unwrap returns the function's error.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// UnreadableError says that a message of the stream cannot be decoded.
+// UnreadableError: a message of the stream cannot be decoded.
 type UnreadableError struct {
-	Place   uint64 // the message's number in the stream of JetStream
+	Place   uint64 // position of the message in the JetStream stream
 	Subject string
-	ID      nats.ID // of the record that it says it is; zero when it is of no log: another client wrote to the stream
+	ID      nats.ID // the record that the headers name; zero for a message of no log, which another client wrote
 	Err     error
 }
 
-// Error says it for people.
+// Error returns a sentence.
 func (e *UnreadableError) Error() string {
 	if e.ID == (nats.ID{}) {
 		return fmt.Sprintf("message %d of the stream, to %s, is no record of a log: %v", e.Place, e.Subject, e.Err)
@@ -55,19 +55,21 @@ func (e *UnreadableError) Error() string {
 	return fmt.Sprintf("message %d of the stream, record %s, cannot be read: %v", e.Place, e.ID, e.Err)
 }
 
-// Unwrap gives what is wrong with it.
+// Unwrap returns the decoding error.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// ErrTaken: a durable subscription of that name asks for other events.
+// ErrTaken: a durable subscription of that name requests other events.
 var ErrTaken = errors.New("a durable subscription of that name asks for something else")
 
-// Run hands events to take, until ctx ends; then it returns nil. An event counts as taken when take returns nil; with
-// an error it is handed over again. ctx is that of Run, so whatever take waits for ends with it. Neither the event nor
-// what it points to is changed later.
+// Run calls take with one event after the other until ctx ends, and then returns nil. If take returns nil, the event is
+// taken; if take returns an error, Run delivers it again. take gets the ctx of Run, so it should return when that ends.
+// The event, and what it points to, does not change later.
 //
-// js is of a connection that reconnects for ever (natsgo.MaxReconnects(-1)) and keeps nothing for the next server
-// (natsgo.ReconnectBufSize(-1)), so that no acknowledgement reaches a stream that it is not of; package dial makes
-// such.
+// Run returns a RefusedError, an UnreadableError, ErrTaken, or an error that the server would always return.
+//
+// The connection of js must reconnect for ever (natsgo.MaxReconnects(-1)) and must not buffer while disconnected
+// (natsgo.ReconnectBufSize(-1)), so that no acknowledgement reaches another stream. Package dial makes such
+// connections.
 func Run(ctx context.Context, js jetstream.JetStream, c Config, take func(context.Context, *Event) error) error {
 	if err := c.validate(); err != nil {
 		return err
@@ -78,7 +80,7 @@ func Run(ctx context.Context, js jetstream.JetStream, c Config, take func(contex
 		err := s.session(ctx)
 		if ctx.Err() != nil {
 			s.flush()
-			return nil //nolint:nilerr // what a session says when ctx ends is no error of Run
+			return nil //nolint:nilerr // an error of a session after ctx ended is no error of Run
 		}
 		if final := (*finalError)(nil); errors.As(err, &final) {
 			s.flush()
@@ -100,10 +102,10 @@ const maxRetry = 2 * time.Second
 // finalError ends Run.
 type finalError struct{ error }
 
-// errAgain ends a session that is to be followed by another one at once.
+// errAgain ends a session and begins another one at once.
 var errAgain = errors.New("again")
 
-// subscriber is a Run.
+// subscriber is the state of one Run.
 type subscriber struct {
 	Config
 	js    jetstream.JetStream
@@ -111,31 +113,33 @@ type subscriber struct {
 	take  func(context.Context, *Event) error
 	order *Order
 
-	stream    jetstream.Stream // of the session
-	begun     bool             // the place below is known
-	created   time.Time        // when the stream was made: another one under its name has other places
-	place     uint64           // through which all was taken
-	floor     floor            // what must not be handed over, whatever places say
-	asked     events.Time      // from when on events are asked for, where the stream named no record to begin with; 0 for any time
-	since     events.Time      // what was written before is not handed over, as the stream was made anew before it named a record; 0 for nothing
-	newest    Taken            // what was taken last, also by a Run before
-	continues bool             // it goes on behind a record that was taken, wherever it was told to begin
-	notKept   string           // what State said last; empty when it took it
-	lost      gaps             // what the stream lacks, until the next events tell of it
-	holes     []hole           // places that were passed over, of which the stream was not asked yet
-	proved    time.Time        // when it was asked last
-	acked     string           // where the last acknowledgement went to
-	taken     uint64           // how many
-	trouble   bool             // it was told
+	stream  jetstream.Stream // stream of the session
+	begun   bool             // place is known
+	created time.Time        // creation time of the stream: a recreated stream has other positions
+	place   uint64           // all up to this position was taken
+	floor   floor            // records that must not be delivered, whatever their positions
+	// Events are requested from this time on, if the stream revealed no first record; 0 for any time
+	asked events.Time
+	// Events before this time are not delivered, because the stream was recreated before it revealed a record; 0 for
+	// none
+	since     events.Time
+	newest    Taken     // the last event taken, also by an earlier Run
+	continues bool      // the subscription continues after a record taken before, whatever Start says
+	notKept   string    // last error of State; empty after a success
+	lost      gaps      // missing records that no event has reported yet
+	holes     []hole    // skipped positions that are not checked yet
+	proved    time.Time // time of the last check
+	acked     string    // reply subject of the last acknowledgement
+	taken     uint64    // number of events taken
+	trouble   bool      // Trouble was called
 }
 
-// session takes events until something goes wrong with the server. Then another one begins, after the last that was
-// taken.
+// session receives events until there is an error of the server. The next session continues after the last event taken.
 func (s *subscriber) session(ctx context.Context) error {
 	if err := s.connected(ctx); err != nil {
 		return err
 	}
-	run := ctx // what the function is handed: it goes on when the connection breaks
+	run := ctx // the function's context: it survives a broken connection
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	away := s.conn.StatusChanged(natsgo.DISCONNECTED, natsgo.RECONNECTING, natsgo.CLOSED)
@@ -154,7 +158,7 @@ func (s *subscriber) session(ctx context.Context) error {
 	return err
 }
 
-// connected waits until there is a connection.
+// connected waits for a connection.
 func (s *subscriber) connected(ctx context.Context) error {
 	for !s.conn.IsConnected() {
 		changed := s.conn.StatusChanged(natsgo.CONNECTED, natsgo.CLOSED)
@@ -180,15 +184,15 @@ func (s *subscriber) connected(ctx context.Context) error {
 	return nil
 }
 
-const answer = 5 * time.Second // how long the server may take
+const answer = 5 * time.Second // limit for an answer of the server
 
-// delivery hands over a message, which stands at that place, until it is taken.
+// delivery delivers the message at this position until it is taken.
 type delivery func(m jetstream.Msg, at place) error
 
-// place is where a message stands in the stream, and how many the server has after it.
+// place is the position of a message in the stream, and the number of messages that the server has after it.
 type place struct{ number, pending uint64 }
 
-// follow finds the stream and the place in it, and takes events from there.
+// follow finds the stream and the position in it, and receives events from there.
 func (s *subscriber) follow(ctx context.Context, deliver delivery) error {
 	bound, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
@@ -217,8 +221,8 @@ func (s *subscriber) follow(ctx context.Context, deliver delivery) error {
 	return s.read(ctx, stream, 0, deliver)
 }
 
-// locate sets the place after which to go on: where it was, in the same stream, or where the newest taken stands in
-// another.
+// locate sets the position to continue after: the previous one if the stream is the same, else that of the last event
+// taken in the new stream.
 func (s *subscriber) locate(ctx context.Context, f *finder) error {
 	info := f.stream.CachedInfo()
 	var from uint64
@@ -238,7 +242,7 @@ func (s *subscriber) locate(ctx context.Context, f *finder) error {
 	return nil
 }
 
-// begin gives the place at which a subscription begins: behind what was taken before, if something is known of that.
+// begin returns the position where a subscription begins: after the last event taken, if known.
 func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	if s.continues {
 		from, err := s.seek(ctx, f)
@@ -253,7 +257,7 @@ func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	}
 	s.order.Expect(first)
 	s.floor.raise(first)
-	switch { // an empty stream names no record
+	switch { // an empty stream reveals no record
 	case first.Log != (events.Identity{}):
 	case s.Start.kind == fromNow:
 		s.asked = events.At(f.stream.CachedInfo().TimeStamp)
@@ -263,8 +267,8 @@ func (s *subscriber) begin(ctx context.Context, f *finder) (uint64, error) {
 	return from, nil
 }
 
-// again gives the place at which to go on in the same stream: behind the one before, unless the store was restored, or
-// lost its newest messages, and was filled since, so that something else stands there.
+// again returns the position to continue with in the same stream. It is the next position, unless the store was
+// restored, or lost its newest messages, and was refilled, so that another message is there.
 func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 	next := s.floor.first()
 	if next == (nats.ID{}) || s.place == 0 {
@@ -276,20 +280,20 @@ func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 			return 0, err
 		}
 		if there == nil || there.place > s.place || s.floor.behind(there.head.ID) {
-			if s.place+1 < f.first && len(s.lost) == 0 { // purged while the connection was broken
+			if s.place+1 < f.first && len(s.lost) == 0 { // messages were purged while the connection was broken
 				err = s.lacks(ctx, f, next)
 			}
 			return s.place + 1, err
 		}
 	}
 	for i := range s.holes {
-		s.holes[i].stream = time.Time{} // what comes again in them is not handed over
+		s.holes[i].stream = time.Time{} // messages that come again at these positions are not delivered
 	}
 	return f.after(ctx, preceding(next))
 }
 
-// anew gives the place at which to go on in another stream than the one before. It may be one that is being filled:
-// then what is behind the floor comes, too, and is passed over.
+// anew returns the position to continue with in another stream. If that stream is just being refilled, records before
+// the floor also come; deliver skips them.
 func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err error) {
 	next := s.floor.first()
 	if next == (nats.ID{}) {
@@ -304,7 +308,7 @@ func (s *subscriber) anew(ctx context.Context, f *finder) (from uint64, err erro
 	return from, err
 }
 
-// rejoin finds the record to go on with, or what follows it, in another stream than the one before.
+// rejoin returns the position of the record to continue with, or of the one after it, in another stream.
 func (s *subscriber) rejoin(ctx context.Context, f *finder, next nats.ID) (uint64, error) {
 	if preceding(next) == s.newest.ID {
 		return s.seek(ctx, f)
@@ -312,7 +316,7 @@ func (s *subscriber) rejoin(ctx context.Context, f *finder, next nats.ID) (uint6
 	return f.after(ctx, preceding(next))
 }
 
-// tell tells of a trouble, or with nil of its end.
+// tell calls Trouble with an error, or with nil when the trouble has ended.
 func (s *subscriber) tell(err error) {
 	if err != nil || s.trouble {
 		s.trouble = err != nil
@@ -320,11 +324,11 @@ func (s *subscriber) tell(err error) {
 	}
 }
 
-// flush waits until the server has taken in what was acknowledged, so that it does not come again: the last one is
-// acknowledged once more, with an answer.
+// flush ensures that the server has processed all acknowledgements, so that these events do not come again. It repeats
+// the last one as a request.
 func (s *subscriber) flush() {
 	const bound = 2 * time.Second
 	if s.acked != "" && s.conn.IsConnected() {
-		_, _ = s.conn.Request(s.acked, []byte("+ACK"), bound) // without it some events come twice, and that is all
+		_, _ = s.conn.Request(s.acked, []byte("+ACK"), bound) // on failure some events come twice, which is harmless
 	}
 }

@@ -8,31 +8,30 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Taken is the event that a subscription took last.
+// Taken identifies the last event that a subscription took.
 type Taken struct {
 	ID    nats.ID     // zero when none was taken
-	Chain events.Hash // the chain value of the log after that record; zero when its message did not say it
+	Chain events.Hash // the log's chain value after that record; zero when its message had none
 
-	// Doubt is the first record before ID that may be missing without a word: places of the stream were passed over, and
-	// the stream was not asked yet what they held, or it lacks them and no event told so yet. Zero when nothing is in
-	// doubt.
+	// Doubt is the first record before ID that may be missing without a report: positions of the stream were skipped
+	// and not checked yet, or were found missing and no event has reported it yet. Zero for none.
 	Doubt  nats.ID
-	Stream time.Time // when the stream of the doubt was made; zero without a doubt
+	Stream time.Time // creation time of the stream that Doubt is about; zero without Doubt
 }
 
-// State remembers outside the server what was taken last. The server forgets a durable subscription together with its
-// stream; with a State the next Run goes on behind the last event nevertheless, and is never handed what is before it.
-// One Run at a time uses it.
+// State stores the last event taken outside the server. The server loses a durable subscription together with its
+// stream. With a State the next Run continues after the last event all the same, and never delivers an earlier one.
+// Only one Run at a time may use it.
 type State interface {
-	// Load gives what Save kept last; the zero Taken when there is nothing. Its error ends Run.
+	// Load returns the value of the last Save; zero when there is none. An error ends Run.
 	Load() (Taken, error)
-	// Save keeps what was taken. It is called after the function took an event and before the server is told so. When it
-	// fails Run goes on, and tells of it with a Notice: with a durable name the server remembers as well, else nothing
-	// does.
+	// Save stores the last event taken. Run calls it after the function took the event and before the acknowledgement.
+	// If it returns an error, Run goes on and sends NoticeNotKept. With a durable name the server still stores the
+	// event, without one nothing does.
 	Save(Taken) error
 }
 
-// load takes up what the State knows, also what another Run took with it while this one was waiting.
+// load reads the State, including what another Run stored while this one was waiting.
 func (s *subscriber) load() error {
 	if s.State == nil {
 		return nil
@@ -62,16 +61,17 @@ func (s *subscriber) load() error {
 	return nil
 }
 
-// keep notes that an event was taken, here and in the State.
+// keep records that an event was taken, here and in the State.
 func (s *subscriber) keep(taken Taken) {
 	s.newest = taken
 	s.floor.took(taken.ID)
 	s.save()
 }
 
-// save gives the State what was taken last, and what is in doubt.
+// save stores the last event and the doubt in the State.
 func (s *subscriber) save() {
-	if s.State == nil || s.newest == (Taken{}) { // a doubt before the first event is found again from where the subscription begins
+	// A doubt before the first event is found again from the beginning of the subscription
+	if s.State == nil || s.newest == (Taken{}) {
 		return
 	}
 	taken := s.newest
@@ -90,14 +90,15 @@ func (s *subscriber) save() {
 	s.notKept = problem
 }
 
-// doubt gives the first record that may be missing and of which no event told yet, and when its stream was made; zero
+// doubt returns the first record that may be missing and was not reported, and the creation time of its stream; zero
 // for none.
 func (s *subscriber) doubt() (first nats.ID, stream time.Time) {
 	if len(s.holes) > 0 {
 		first, stream = nats.ID{Log: s.holes[0].log, Sequence: s.holes[0].from}, s.holes[0].stream
 	}
 	if len(s.lost) > 0 && (first.Log != s.lost[0].Log || s.lost[0].From < first.Sequence) {
-		first, stream = nats.ID{Log: s.lost[0].Log, Sequence: s.lost[0].From}, time.Time{} // of no stream that is: it is missing for certain
+		// Without a stream: it is certainly missing
+		first, stream = nats.ID{Log: s.lost[0].Log, Sequence: s.lost[0].From}, time.Time{}
 	}
 	return first, stream
 }

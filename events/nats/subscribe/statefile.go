@@ -16,28 +16,28 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// StateFile is a State in a file, which is replaced whole with each event. Whoever reads it sees one or the other, also
-// when the process is killed. While a Run uses it, others wait until that one has ended: they would write over each
-// other what they took. It reaches the disk at the latest with the first event after a second, and with Close: after a
-// power cut it may be older, and then the server's memory counts, unless that is gone, too.
+// StateFile is a State in a file. Save replaces the file atomically, so a reader sees the old or the new content, even
+// if the process is killed. While a Run uses the file, others wait: they would overwrite each other's events. Save
+// syncs the file to disk at most once a second, and Close always does. So after a power cut the file may be older; then
+// the server's state counts, unless that is lost too.
 type StateFile struct {
 	path   string
-	are    stateJSON // what the file says but the event
-	lock   *os.File  // of the Run that uses it; nil before
+	are    stateJSON // content of the file without the event
+	lock   *os.File  // held by the Run that uses it; nil before
 	synced time.Time
-	newer  bool // than what is on the disk for certain
+	newer  bool // the file is newer than the content known to be on disk
 }
 
-// stateJSON is what the file holds, on one line.
+// stateJSON is the content of the file, on one line.
 type stateJSON struct {
-	Version      int    `json:"version"` // 1
+	Version      int    `json:"version"` // always 1
 	Cluster      string `json:"cluster"`
-	Subscription string `json:"subscription,omitempty"` // its durable name
-	Last         string `json:"last,omitempty"`         // ID of the last record that was taken
+	Subscription string `json:"subscription,omitempty"` // durable name
+	Last         string `json:"last,omitempty"`         // ID of the last record taken
 	Chain        string `json:"chain,omitempty"`        // the log's chain value after it, in hexadecimal
 
-	Doubt  string     `json:"doubt,omitempty"`  // ID of the first record that may be missing without a word
-	Stream *time.Time `json:"stream,omitempty"` // when the stream of the doubt was made
+	Doubt  string     `json:"doubt,omitempty"`  // ID of the first record that may be missing without a report
+	Stream *time.Time `json:"stream,omitempty"` // creation time of the stream that Doubt is about
 }
 
 const (
@@ -45,8 +45,9 @@ const (
 	syncEvery    = time.Second
 )
 
-// OpenStateFile makes the directories that are missing, and checks that the file can be read and written. It belongs to
-// the subscription of that durable name, which may be empty, to events of that cluster; another one's is refused.
+// OpenStateFile opens the state of a subscription to the events of cluster with the durable name, which may be empty.
+// It creates missing directories, and returns an error when the file cannot be read or written, or belongs to another
+// subscription.
 func OpenStateFile(path, cluster, durable string) (*StateFile, error) {
 	f := &StateFile{path: path, are: stateJSON{Version: stateVersion, Cluster: cluster, Subscription: durable}}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -67,9 +68,10 @@ func OpenStateFile(path, cluster, durable string) (*StateFile, error) {
 
 func (f *StateFile) temporary() string { return fmt.Sprintf("%s.%d.tmp", f.path, os.Getpid()) }
 
-// tidy removes what processes left behind that were killed while they wrote. What is younger may be of one that lives.
+// tidy removes temporary files of killed processes. It keeps files younger than a minute, which a live process may be
+// writing.
 func (f *StateFile) tidy() {
-	there, _ := os.ReadDir(filepath.Dir(f.path)) // what cannot be read stays
+	there, _ := os.ReadDir(filepath.Dir(f.path)) // unreadable entries stay
 	for _, entry := range there {
 		rest, ours := strings.CutPrefix(entry.Name(), filepath.Base(f.path)+".")
 		pid, temporary := strings.CutSuffix(rest, ".tmp")
@@ -82,25 +84,25 @@ func (f *StateFile) tidy() {
 	}
 }
 
-// hold takes the file for this process, unless another one has it. Where files cannot be locked, other processes are
-// not kept out.
+// hold locks the file for this process. It returns an error when another process has it. On file systems without locks
+// it excludes no other process.
 func (f *StateFile) hold() error {
 	if f.lock != nil {
 		return nil
 	}
 	lock, err := os.OpenFile(f.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil //nolint:nilerr // nothing can be written there, which Save tells
+		return nil //nolint:nilerr // Save will report that the directory is not writable
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		_ = lock.Close() // nothing was written to it
 		return fmt.Errorf("another subscriber keeps what it takes in %s: waiting until it ends", f.path)
 	}
-	f.lock = lock // it goes with the process, also when that is killed
+	f.lock = lock // the system releases it when the process ends
 	return nil
 }
 
-// Load is described by State.
+// Load implements State.
 func (f *StateFile) Load() (Taken, error) {
 	text, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,7 +156,7 @@ func (f *StateFile) parse(text []byte) (taken Taken, err error) {
 	return taken, nil
 }
 
-// Save is described by State.
+// Save implements State.
 func (f *StateFile) Save(taken Taken) error {
 	now := f.are
 	now.Last = taken.ID.String()
@@ -175,8 +177,7 @@ func (f *StateFile) Save(taken Taken) error {
 	return nil
 }
 
-// replace writes a file beside it and gives it the name. Only when it is to be safe from a power cut are file and name
-// synced.
+// replace writes a temporary file and renames it. With safe it also syncs file and name.
 func (f *StateFile) replace(text []byte, safe bool) (err error) {
 	file, err := os.OpenFile(f.temporary(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -200,11 +201,11 @@ func (f *StateFile) replace(text []byte, safe bool) (err error) {
 	return syncName(f.path)
 }
 
-// Close makes what was saved last safe from a power cut, and lets others use the file.
+// Close syncs the last saved state to disk, and unlocks the file.
 func (f *StateFile) Close() error {
 	if f.lock != nil {
 		defer func() {
-			_ = f.lock.Close() // likewise
+			_ = f.lock.Close() // nothing was written to it
 			f.lock = nil
 		}()
 	}
@@ -221,7 +222,7 @@ func (f *StateFile) Close() error {
 	return nil
 }
 
-// syncName makes the name of a file safe from a power cut.
+// syncName makes the name of a file durable.
 func syncName(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
