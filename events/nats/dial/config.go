@@ -11,26 +11,27 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Config says where and as whom to connect. What is empty is taken from the context, if there is one.
+// Config configures a connection. Empty fields are taken from Context, if set.
 type Config struct {
-	Context  string // the name of a context of the tool nats, or the path of such a file; empty for none
-	URL      string // of one server or several, with commas; nats.DefaultURL when nothing says it
-	Name     string // of this client, for those who look at the server
-	Creds    string // a file with a JWT and the key for it
-	NKey     string // a file with the seed of an nkey
-	CA       string // a file with the certificates that the server's is checked against; the system's when it is empty
-	Cert     string // a file with this client's certificate, for mutual TLS
-	Key      string // a file with the key for Cert
-	TLSFirst bool   // TLS begins before the server says anything
+	Context  string // name of a context of the tool nats, or path of a context file; empty for none
+	URL      string // one or more servers, comma-separated; empty means nats.DefaultURL
+	Name     string // name of this client, shown by the server
+	Creds    string // path of a file with a JWT and its key
+	NKey     string // path of a file with the seed of an nkey
+	CA       string // path of a file with CA certificates for the server; empty means those of the system
+	Cert     string // path of a file with the client certificate, for mutual TLS
+	Key      string // path of a file with the key of Cert
+	TLSFirst bool   // TLS handshake before the server's INFO
 
-	InboxPrefix string // of the subjects that answers come to; "_INBOX" when it is empty
-	Domain      string // of JetStream
-	APIPrefix   string // of JetStream's subjects, where an account imports it; not together with Domain
+	InboxPrefix string // of the subjects for answers; empty means "_INBOX"
+	Domain      string // JetStream domain
+	APIPrefix   string // prefix of JetStream's subjects in an importing account; not together with Domain
 
-	user, password, token, jwt, seed string // only a context says them
+	user, password, token, jwt, seed string // only from a context
 }
 
-// Load gives the configuration with all that its context says, and checks what can be checked without a server.
+// Load returns the configuration completed from its context. It returns an error for everything that can be checked
+// without a server.
 func (c Config) Load() (Config, error) {
 	if c.Context != "" {
 		var err error
@@ -69,7 +70,7 @@ func (c Config) Load() (Config, error) {
 	return c, nil
 }
 
-// readable checks the URLs. What package url says of a bad one quotes it, with the password that is in it.
+// readable checks the URLs. It does not use the error of package url, which quotes the URL with its password.
 func (c Config) readable() error {
 	for one := range strings.SplitSeq(c.URL, ",") {
 		one = strings.TrimSpace(one)
@@ -84,7 +85,7 @@ func (c Config) readable() error {
 	return nil
 }
 
-// Servers are the URLs without what is secret in them, for people.
+// Servers returns the URLs without user and password, for people.
 func (c Config) Servers() string {
 	var shown []string
 	for server := range strings.SplitSeq(c.URL, ",") {
@@ -102,18 +103,18 @@ func (c Config) Servers() string {
 	return strings.Join(shown, ",")
 }
 
-// Connect connects, or begins to: it does not wait for a server. The configuration is one that Load gave. The options
-// come last and so win.
+// Connect starts to connect and does not wait for a server. c must come from Load. options override the settings from
+// c.
 func (c Config) Connect(options ...nats.Option) (*nats.Conn, error) {
 	all := []nats.Option{
 		nats.Name(c.Name),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
-		// What was published while there is no server fails, and is not kept for the next one: an acknowledgement is of
-		// a place in a stream, which may hold another message when the store was put back meanwhile.
+		// Publishing while disconnected fails and is not buffered for the next server: an acknowledgement names a
+		// position in a stream, which may hold another message if the store was restored meanwhile.
 		nats.ReconnectBufSize(-1),
 		nats.CustomReconnectDelay(func(tries int) time.Duration { return Pause(tries, firstPause, maxPause) }),
-		nats.IgnoreAuthErrorAbort(), // who may connect can change, and a credentials file be renewed
+		nats.IgnoreAuthErrorAbort(), // permissions can change, and a credentials file can be renewed
 		nats.PingInterval(20 * time.Second),
 		nats.MaxPingsOutstanding(2),
 		nats.Timeout(5 * time.Second),
@@ -154,7 +155,7 @@ func (c Config) Connect(options ...nats.Option) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// JetStream is the JetStream of the connection's account, or of another domain if the configuration names one.
+// JetStream returns the JetStream API of the connection's account, or of c.Domain or c.APIPrefix if set.
 func (c Config) JetStream(conn *nats.Conn) (js jetstream.JetStream, err error) {
 	switch {
 	case c.Domain != "":

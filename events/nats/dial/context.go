@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// natsContext is a context file of the tool nats (JSON; ~/.config/nats/context/NAME.json), as far as it says how to
-// connect.
+// natsContext holds the connection settings of a context file of the tool nats (JSON;
+// ~/.config/nats/context/NAME.json).
 type natsContext struct {
 	URL         string `json:"url"`
 	User        string `json:"user"`
@@ -29,13 +29,13 @@ type natsContext struct {
 	InboxPrefix string `json:"inbox_prefix"`
 	TLSFirst    bool   `json:"tls_first"`
 
-	// What we do not do, and would connect wrongly without.
+	// Not supported here; ignoring them would connect wrongly.
 	NSC          string `json:"nsc"`
 	SocksProxy   string `json:"socks_proxy"`
 	WindowsStore string `json:"windows_cert_store"`
 }
 
-// withContext fills what is empty in c from its context.
+// withContext fills the empty fields of c from its context.
 func (c Config) withContext() (Config, error) {
 	file, err := contextFile(c.Context)
 	if err != nil {
@@ -56,10 +56,10 @@ func (c Config) withContext() (Config, error) {
 			return Config{}, fmt.Errorf("NATS context %s: its field %s is not supported here; say the same with a URL and a credentials file", file, field)
 		}
 	}
-	if c.Creds == "" && c.NKey == "" { // what is said beside the context replaces the context's credentials, of whatever sort
+	if c.Creds == "" && c.NKey == "" { // credentials outside the context replace all credentials of the context
 		c.Creds, c.NKey = expand(n.Creds), expand(n.NKey)
 		c.user, c.password, c.token, c.jwt, c.seed = n.User, n.Password, n.Token, n.UserJWT, n.UserSeed
-		if c.user != "" { // as the tool does: a user wins over the other sorts
+		if c.user != "" { // like the tool: a user takes precedence over the other kinds
 			c.Creds, c.NKey, c.jwt = "", "", ""
 		} else if c.Creds != "" {
 			c.NKey, c.jwt = "", ""
@@ -84,7 +84,7 @@ func (c Config) withContext() (Config, error) {
 	return c, nil
 }
 
-// contextFile finds a context as the tool does. What has a separator or the ending of a file is a path.
+// contextFile finds a context file like the tool. A name with a path separator or the suffix .json is a path.
 func contextFile(name string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) || filepath.Ext(name) == ".json" {
 		return name, nil
@@ -100,7 +100,7 @@ func contextFile(name string) (string, error) {
 	return filepath.Join(parent, "nats", "context", name+".json"), nil
 }
 
-// expand resolves a home directory and environment variables in the path of a file, as the tool does.
+// expand resolves a home directory and environment variables in a path, like the tool.
 func expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
 		if home, err := os.UserHomeDir(); err == nil {

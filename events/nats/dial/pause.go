@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Pause is how long to wait before the next try after that many failures: first, and twice as long each time, up to
-// most; of that between half and all, so that many clients do not come back in step.
+// Pause returns the backoff after a number of failures: first, doubled for each failure up to most, with jitter from
+// half of that to all of it. Example: with first 50 ms and most 5 s, it is 50 to 100 ms after one failure and 2.5 to 5
+// s after ten.
 func Pause(failures int, first, most time.Duration) time.Duration {
 	d := most
 	if failures < 20 {
@@ -16,7 +17,7 @@ func Pause(failures int, first, most time.Duration) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// Wait waits that long, or until ctx ends.
+// Wait returns after d, or when ctx ends.
 func Wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

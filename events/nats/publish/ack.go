@@ -12,27 +12,27 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ack is what a server says of a message that it took.
+// ack is the server's acknowledgement of a message.
 type ack struct {
 	Stream    string              `json:"stream"`
-	Sequence  uint64              `json:"seq"` // the message's place in the stream
+	Sequence  uint64              `json:"seq"` // position of the message in the stream
 	Duplicate bool                `json:"duplicate"`
 	Error     *jetstream.APIError `json:"error"`
 }
 
 var (
-	// errLostPlace: the server did not take a message because one before it is missing, or there is more than we know of.
-	// It is looked up where the stream ends.
+	// errLostPlace: the server refused a message because an earlier one is missing, or because the stream has more than
+	// is known here. The next session looks up the end of the stream.
 	errLostPlace = errors.New("the stream does not end where it was thought to")
 
 	errNoStream = errors.New("no stream takes the subjects, or its leader is away")
 )
 
-// wrongPlace are the server's codes for a message that does not follow what it must. The client has no name for the
-// last, "wrong last msg ID".
+// wrongPlace holds the server's codes for a message that does not follow the expected one. The client has no name for
+// the last code, "wrong last msg ID".
 var wrongPlace = []jetstream.ErrorCode{jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant, 10070}
 
-// parseAck reads an acknowledgement; its error is the server's refusal.
+// parseAck parses an acknowledgement. It returns the server's refusal as an error.
 func parseAck(m *natsgo.Msg) (ack, error) {
 	if a, ok := parseUsual(m.Data); ok {
 		return a, nil
@@ -57,8 +57,7 @@ func parseAck(m *natsgo.Msg) (ack, error) {
 	return a, nil
 }
 
-// parseUsual reads what nearly every acknowledgement looks like, {"stream":"NAME","seq":1}, with little space for
-// doubt.
+// parseUsual is a fast path for the usual form, {"stream":"NAME","seq":1}. ok is false for any other text.
 func parseUsual(b []byte) (ack, bool) {
 	rest, ok := bytes.CutPrefix(b, []byte(`{"stream":"`))
 	if !ok {

@@ -9,14 +9,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Each message says the log's chain value after its record. It is computed from record to record, as the log does it,
-// and asked of the log where a session begins and where records were passed over.
+// Each message contains the log's chain value after its record. The encoder computes it from record to record, as the
+// log does. The log supplies the value at the beginning of a session and after skipped records.
 
-// chainTo makes the encoder go on from the chain value before a record.
+// chainTo sets the encoder to the chain value before r.
 func (s *session) chainTo(r *events.Record) (err error) {
 	if s.encoder.Chain == nil || s.chained+1 != r.Sequence {
 		s.chain, err = s.Log.Chain(r.Sequence - 1)
-		if s.encoder.Chain = &s.chain; errors.Is(err, store.ErrPruned) { // the log prunes while it is read
+		if s.encoder.Chain = &s.chain; errors.Is(err, store.ErrPruned) { // the log may prune while it is read
 			s.encoder.Chain, err = nil, nil
 		}
 	}
@@ -27,8 +27,9 @@ func (s *session) chainTo(r *events.Record) (err error) {
 	return nil
 }
 
-// checkChain compares the chain value with the log's where that is at hand. They differ when a newer version wrote what
-// this one does not know: then the message says nothing rather than what is wrong, and the log is asked again.
+// checkChain compares the chain value with the log's head, when r is the head. They differ when a newer version wrote
+// fields that this one does not know. The message then has no chain value instead of a wrong one, and the next message
+// takes it from the log.
 func (s *session) checkChain(r *events.Record, header map[string][]string) {
 	head := s.Log.Head()
 	if head.Sequence != r.Sequence || s.encoder.Chain == nil || s.chain == head.Hash {

@@ -10,18 +10,18 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Below these bounds a stream is called small: a subscriber that is away for a night would find less than it left.
+// Check calls a stream small below these bounds: a subscriber that is away for a night could miss messages.
 const (
 	fewMessages = 100_000
 	fewBytes    = 64 << 20
 	shortAge    = 24 * time.Hour
-	// A message without evidence and facts takes about a kilobyte.
+	// A message without evidence and facts has about 1 KB.
 	leastMessage = 4 << 10
 	smallMessage = 64 << 10
 )
 
-// Check says of a stream why it is refused, because it would lose messages that it acknowledged or mix up their order,
-// and what its owner should know about it.
+// Check returns why a stream is refused: it would lose acknowledged messages, or mix up their order. flags holds other
+// facts that its owner should know.
 func Check(c *jetstream.StreamConfig, cluster string) (refused, flags []string) {
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {

@@ -13,30 +13,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Consumer is the name under which the log keeps how far the stream has got.
+// Consumer is the name of the stream's offset in the log.
 const Consumer = "nats"
 
-// Config says what to publish, where and how. Log and Cluster are required.
+// Config configures a Publisher. Log and Cluster are required.
 type Config struct {
 	Log     store.Log
-	Cluster string // as subjects name it; controllers that share a NATS account have different ones
+	Cluster string // in subjects; controllers that share a NATS account need different names
 
-	Dial    dial.Config     // where and as whom
-	Options []natsgo.Option // for the connection, beside what Dial says: a server in this process
+	Dial    dial.Config     // address and credentials
+	Options []natsgo.Option // additional options of the connection, such as a server in this process
 
-	Stream      StreamConfig // the stream, should it have to be made
+	Stream      StreamConfig // used if the stream does not exist
 	Core        bool         // publish over core NATS, without a stream
-	ContentType string       // nats.Protobuf, also when it is empty, or nats.JSON
+	ContentType string       // nats.Protobuf or nats.JSON; empty means nats.Protobuf
 
-	MaxInFlight      int // messages that were sent and not acknowledged; 4096 when it is 0
-	MaxInFlightBytes int // likewise; 8 MiB when it is 0
+	MaxInFlight      int // messages sent and not acknowledged; 0 means 4096
+	MaxInFlightBytes int // their total size; 0 means 8 MiB
 
-	AckTimeout time.Duration // how long an acknowledgement may take; 5 s when it is 0
-	Retry      time.Duration // the longest pause before it is tried again; 5 s when it is 0
-	Look       time.Duration // how often the stream is looked at, also when there is nothing to publish; 5 s when it is 0
+	AckTimeout time.Duration // limit for an acknowledgement; 0 means 5 s
+	Retry      time.Duration // longest pause before a retry; 0 means 5 s
+	Look       time.Duration // interval of checks of the stream, also when nothing is published; 0 means 5 s
 
-	// Diverged is told, once, that the stream has records of this log that the log does not have, or others in their
-	// place. Nothing is published any more. May be nil.
+	// Diverged is called once when the stream has records of this log that the log lacks, or others in their place.
+	// Nothing is published any more then. May be nil.
 	Diverged func(*DivergedError)
 
 	Logger *slog.Logger // nil for the default
@@ -48,10 +48,10 @@ const (
 	defaultAckTimeout    = 5 * time.Second
 	defaultRetry         = 5 * time.Second
 	defaultLook          = 5 * time.Second
-	firstPause           = 50 * time.Millisecond // the shortest
+	firstPause           = 50 * time.Millisecond // shortest pause before a retry
 )
 
-// validate refuses what cannot work, and sets defaults.
+// validate sets defaults and refuses invalid combinations.
 func (c *Config) validate() (err error) {
 	switch {
 	case c.Log == nil:

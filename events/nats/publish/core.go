@@ -7,10 +7,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Core NATS acknowledges nothing. That the server has read what was sent is all one can know, from its answer to a
-// ping; who listened at that moment got it.
+// Core NATS has no acknowledgements. The answer to a ping only shows that the server has read what was sent. Clients
+// that were subscribed at that moment got it.
 
-// sendCore sends the next record to whoever listens.
+// sendCore sends the next record to the current subscribers.
 func (s *session) sendCore(ctx context.Context, r *events.Record) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *session) sendCore(ctx context.Context, r *events.Record) error {
 	return s.flush(ctx)
 }
 
-// flush waits until the server has read everything, and notes how far that is.
+// flush waits until the server has read everything, and stores the offset.
 func (s *session) flush(ctx context.Context) error {
 	if s.unflushed == 0 {
 		return nil

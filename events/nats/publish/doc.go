@@ -1,29 +1,35 @@
 // Package publish publishes the durable records of a log on NATS, in order, at least once.
 //
-// [Publisher] is the consumer "nats" of a log. It reads durable records, makes their messages (package events/nats),
-// and sends many before the first is acknowledged; how far the acknowledged ones reach is its durable offset.
+// [Publisher] is the consumer "nats" of a log. It reads durable records, encodes them (package events/nats), and sends
+// many messages before the first one is acknowledged. Its durable offset is the last record before which all are
+// acknowledged.
+//
 // Invariants:
 //
-//   - The messages of a stream stand in the order of the log, without a gap, whatever fails and whoever is killed. Each
-//     message says which sequence of the stream it must follow, and which record, so the server refuses all that come after one
-//     that was lost, or after another client's; the publisher then goes back to the first that is not acknowledged. A stream on
-//     several servers gets one atomic batch at a time, which says the sequence only: see replicated.go for why.
-//   - Where to go on is asked of the stream itself: our newest message in it names a record. So what a server that lost its
-//     tail had acknowledged is published again, and what was stored but not acknowledged is not, however long ago that
-//     was, and though another log has published since; the stream's window for duplicates is a second guard, not the first.
-//   - A subscriber may see a message twice, as JetStream delivers at least once; it has the same ID then.
-//   - A log that was restored under a new epoch, or begun anew, goes on after what is there: its IDs are others. One that was
-//     restored without a new epoch is noticed and nothing of it is published, because its sequences mean two things.
-//   - The controller never waits for NATS. Without it the offset stays; [Publisher.Status] says how far behind it is and why.
+//   - The stream holds the messages in the order of the log, without a gap, whatever fails. Each message names the
+//     stream position and the record that it must follow. So the server refuses all messages after a lost one, or after
+//     another client's; the publisher then goes back to the first unacknowledged one. For example, if message 7 of 5 to 9
+//     is lost, the server refuses 8 and 9, and the publisher sends 7 to 9 again. A stream with several replicas gets one
+//     atomic batch at a time, which names only the position: see replicated.go.
+//   - The stream itself tells where to go on: our newest message in it names a record. So messages that a server
+//     acknowledged and then lost are published again, and messages that it stored without an acknowledgement are not,
+//     however long ago, and even if another log has published since. The stream's window for duplicates is only a second
+//     guard.
+//   - A subscriber may get a message twice, with the same ID, because JetStream delivers at least once.
+//   - A log that was restored under a new epoch, or a new log, goes on after the existing messages: its IDs are
+//     different. If a log was restored without a new epoch, the publisher notices and publishes nothing, because its
+//     sequences would be ambiguous.
+//   - The controller never waits for NATS. Without NATS the offset stays; [Publisher.Status] returns the lag and the
+//     reason.
 //
-// The stream must be the publisher's own: one writer, no other subjects; [Check] says what else would lose messages.
-// Over core NATS ([Config.Core]) there is no stream: whoever does not listen at that moment has missed it, and so has
-// everybody while a server restarts.
+// The stream must belong to the publisher alone: one writer, no other subjects. [Check] returns other defects that
+// would lose messages. Over core NATS ([Config.Core]) there is no stream: a client that is not subscribed at that
+// moment misses the message, and all clients miss messages while a server restarts.
 //
 // # Concurrency
 //
-// Run is one goroutine that sends, beside those of the NATS client, which take acknowledgements. Status may be called
-// by any goroutine at any time.
+// Run sends from one goroutine; goroutines of the NATS client handle acknowledgements. Any goroutine may call Status at
+// any time.
 //
 // Read publisher.go first, then session.go, then place.go, then window.go or replicated.go.
 package publish

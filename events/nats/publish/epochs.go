@@ -10,18 +10,18 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// epochs are the lives of a log, newest first: each record belongs to the one in which it was written.
+// epochs holds the epochs of a log, newest first. Each record belongs to the epoch in which it was written.
 type epochs []epoch
 
 type epoch struct {
 	number uint64
 	first  events.Sequence // its first record
-	// restored: the log went on without records that are lost
+	// restored: the log went on without lost records
 	restored bool
 }
 
-// loadEpochs finds them in the controller's stream. Of what is pruned only the order is known, and that is enough: it
-// was published, or never will be.
+// loadEpochs reads the epochs from the controller's stream. If older ones are pruned, only their order is known. That
+// suffices: their records were published, or never will be.
 func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
 	now := log.Identity().Epoch
 	if now == 1 {
@@ -49,7 +49,7 @@ func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
 	return append(all, epoch{number: before, first: 1}), nil
 }
 
-// of is the epoch in which the record with that sequence was written.
+// of returns the epoch in which record s was written.
 func (e epochs) of(s events.Sequence) uint64 {
 	for _, life := range e {
 		if s >= life.first {
@@ -59,7 +59,7 @@ func (e epochs) of(s events.Sequence) uint64 {
 	return e[len(e)-1].number
 }
 
-// after is the first epoch after that one; zero when there is none.
+// after returns the first epoch after number; zero when there is none.
 func (e epochs) after(number uint64) epoch {
 	for _, life := range slices.Backward(e) {
 		if life.number > number {
@@ -69,7 +69,7 @@ func (e epochs) after(number uint64) epoch {
 	return epoch{}
 }
 
-// begin adds the epoch that a record begins.
+// begin adds an epoch that begins with the record first.
 func (e epochs) begin(number uint64, first events.Sequence) epochs {
 	if e[0].number >= number {
 		return e

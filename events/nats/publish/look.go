@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// watchStream ends the session when something is wrong with its stream.
+// watchStream ends the session when look returns an error.
 func (p *Publisher) watchStream(ctx context.Context, cancel context.CancelCauseFunc, at *place) {
 	tick := time.NewTicker(p.Look)
 	defer tick.Stop()
@@ -27,9 +27,9 @@ func (p *Publisher) watchStream(ctx context.Context, cancel context.CancelCauseF
 	}
 }
 
-// look says what is wrong with the stream that a session publishes to, which began at that place. Without it a stream
-// that was deleted would be noticed when the next record is published. A server that does not answer in time says
-// nothing: what is sent then shows it.
+// look returns an error when the stream of a session was deleted, recreated, truncated or reconfigured. Without it,
+// this would be noticed only when the next record is published. A server that does not answer in time is no error here;
+// the send loop detects that.
 func (p *Publisher) look(ctx context.Context, at *place) error {
 	if p.Core || !p.conn.IsConnected() {
 		return nil

@@ -18,11 +18,11 @@ import (
 // tail is the newest message of a stream.
 type tail struct {
 	place uint64
-	head  nats.Head // zero when it is of no log
+	head  nats.Head // zero for a message of no log
 }
 
-// newest asks the stream's leader for its newest message: a replica might not have it yet. It is nil when there is
-// none.
+// newest returns the stream's newest message, from its leader, because a replica might not have it yet. It is nil when
+// there is none.
 func (p *Publisher) newest(ctx context.Context, stream string) (*tail, error) {
 	request, err := json.Marshal(map[string]string{"last_by_subj": nats.Everything(p.Cluster)})
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Publisher) newest(ctx context.Context, stream string) (*tail, error) {
 		}
 		return nil, fmt.Errorf("ask stream %s for its newest message: %w", stream, got.Error)
 	}
-	header, _ := natsgo.DecodeHeadersMsg(got.Message.Header) // what has none is of no log
+	header, _ := natsgo.DecodeHeadersMsg(got.Message.Header) // a message without headers belongs to no log
 	if _, ok := nats.RecordID(header); !ok {
 		return &tail{place: got.Message.Sequence}, nil
 	}
@@ -75,12 +75,12 @@ func (p *Publisher) apiPrefix() string {
 	return jetstream.DefaultAPIPrefix
 }
 
-// nearby is how many messages are looked through first for one of ours, and then farther times as many, and so on.
+// nearby is the number of messages that newestOf scans first; each further scan is farther times as long.
 const nearby, farther = 1024, 16
 
-// newestOf finds our newest message before one that is of another log, or of none; it is nil when there is none. No
-// message says where that is: two logs that took turns, though they should not, leave theirs in any order. So all are
-// looked through, from a place on that is the farther back the longer none is found.
+// newestOf returns our newest message before other, which belongs to another log or to none; nil when there is none. If
+// two logs published by turns, which they should not, their messages are in any order. So newestOf scans backward,
+// 1,024 messages at first, then 16,384, and so on.
 func (p *Publisher) newestOf(ctx context.Context, s jetstream.Stream, first uint64, other *tail) (*tail, error) {
 	p.Logger.Warn("another publisher wrote the stream's newest message (there should be one publisher): going on after it", "stream",
 		s.CachedInfo().Config.Name, "place", other.place, "logID", other.head.ID.Log.LogID)
@@ -99,7 +99,7 @@ func (p *Publisher) newestOf(ctx context.Context, s jetstream.Stream, first uint
 	}
 }
 
-// newestBetween looks through the headers of the messages from one place to another, at which there is one.
+// newestBetween scans the headers of the messages from the position from to the position to, which must exist.
 func (p *Publisher) newestBetween(ctx context.Context, s jetstream.Stream, from, to uint64) (*tail, error) {
 	bound, cancel := context.WithTimeout(ctx, p.AckTimeout)
 	defer cancel()
@@ -113,7 +113,7 @@ func (p *Publisher) newestBetween(ctx context.Context, s jetstream.Stream, from,
 	defer func() {
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = s.DeleteConsumer(bound, consumer.CachedInfo().Name) // the server forgets it anyway
+		_ = s.DeleteConsumer(bound, consumer.CachedInfo().Name) // the server drops it anyway
 	}()
 	messages, err := consumer.Messages()
 	if err != nil {
@@ -143,14 +143,14 @@ func (p *Publisher) newestBetween(ctx context.Context, s jetstream.Stream, from,
 	}
 }
 
-// nextOf waits for the next message no longer than for an acknowledgement.
+// nextOf waits for the next message, at most AckTimeout.
 func (p *Publisher) nextOf(ctx context.Context, messages jetstream.MessagesContext) (jetstream.Msg, error) {
 	bound, cancel := context.WithTimeout(ctx, p.AckTimeout)
 	defer cancel()
 	return messages.Next(jetstream.NextContext(bound))
 }
 
-// tailOf reads what says where a message stands; nil gives nil.
+// tailOf returns position and head of a message; nil for nil.
 func tailOf(m jetstream.Msg) (*tail, error) {
 	if m == nil {
 		return nil, nil

@@ -11,50 +11,50 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// place is where to go on: in the log, and in the stream.
+// place is the position to go on with, in the log and in the stream.
 type place struct {
-	from      events.Sequence // the record to publish next
-	floor     events.Sequence // from this one on, all before from are published
-	last      uint64          // where the stream ends; over core NATS, bytes since the last flush
-	stream    string          // its name
-	created   time.Time       // when the stream was made: another one under its name has other places
-	unflushed int             // messages since then
+	from      events.Sequence // record to publish next
+	floor     events.Sequence // all records from this one to before from are published
+	last      uint64          // end of the stream; over core NATS, bytes since the last flush
+	stream    string          // name of the stream
+	created   time.Time       // creation time of the stream: a recreated stream has other positions
+	unflushed int             // messages since the last flush
 	logID     string
 	epochs    epochs
-	maxSize   int  // of a message, by the stream's limit; 0 for none
-	replicas  int  // servers that hold the stream
-	atomic    bool // it takes atomic batches
+	maxSize   int  // limit of the stream for a message; 0 for none
+	replicas  int  // number of servers that hold the stream
+	atomic    bool // the stream accepts atomic batches
 }
 
-// maxBytes is how large our part of a message may be, on a server with that limit.
+// maxBytes returns the limit for our part of a message, given the server's limit.
 func (p *place) maxBytes(payload int) int {
-	const expected = 192 // bytes that the headers take which say what a message follows
+	const expected = 192 // size of the headers that name what a message follows
 	if p.maxSize > 0 {
 		payload = min(payload, p.maxSize)
 	}
 	return payload - expected
 }
 
-// DivergedError says that the stream and the log tell different stories under the same IDs.
+// DivergedError: the stream and the log have different records under the same ID.
 type DivergedError struct {
 	Stream string
-	Newest nats.ID     // of the stream
-	Chain  events.Hash // the chain value behind that record, as its message says it; zero when it does not
+	Newest nats.ID     // newest record in the stream
+	Chain  events.Hash // chain value after that record, from its message; zero when the message has none
 	Head   events.Sequence
 }
 
-// Error says what may have happened and what helps.
+// Error names possible causes and the remedy.
 func (e *DivergedError) Error() string {
 	return fmt.Sprintf("stream %s holds record %s, which this log (now at %d) does not have: the log lost records, or was restored from an older "+
 		"copy without a new epoch; nothing is published, because its records would be taken for others", e.Stream, e.Newest, e.Head)
 }
 
-// Loss is the divergence as the proof that the log lost records.
+// Loss returns the divergence as a proof that the log lost records.
 func (e *DivergedError) Loss() events.Loss {
 	return events.Loss{Witness: events.WitnessStream, Epoch: e.Newest.Log.Epoch, Sequence: e.Newest.Sequence, Hash: e.Chain}
 }
 
-// locate finds out where to go on.
+// locate returns the position to go on with.
 func (p *Publisher) locate(ctx context.Context) (place, error) {
 	at := place{logID: p.Log.Identity().LogID, from: p.state.acked() + 1}
 	at.floor = at.from
@@ -82,29 +82,30 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	switch {
 	case newest != nil:
 		at.last = max(at.last, newest.place)
-		if newest.head.ID.Log.LogID != at.logID { // a new log in the place of an old one, one that comes back, or another client
+		// A new log replaced an old one, an old log came back, or another client wrote
+		if newest.head.ID.Log.LogID != at.logID {
 			newest, err = p.newestOf(ctx, s, info.State.FirstSeq, newest)
 		}
 		if err == nil {
 			err = p.continueAfter(ctx, &at, newest, info.Config.Name)
 		}
-	case at.last+1 == max(info.Config.FirstSeq, 1): // it never held anything
+	case at.last+1 == max(info.Config.FirstSeq, 1): // the stream never held a message
 		at.from, at.floor = 1, 1
-	default: // all that it held was deleted
+	default: // all its messages were deleted
 		at.from -= min(p.state.lostBehind(info), at.from-1)
 		p.tellLost(&at, info.Config.Name)
 		at.floor, err = p.oldest(ctx, at.from)
 	}
 	at.created, at.stream = info.Created, info.Config.Name
 	if known := p.state.known(info) + 1; known > at.from {
-		at.from = known // the server said of each before it that it had it
+		at.from = known // the server had each record before it
 	}
-	at.floor = min(at.floor, at.from) // a life that was restored may begin before what the one before had left out
+	at.floor = min(at.floor, at.from) // a restored epoch may begin before the end of the one it replaces
 	return at, err
 }
 
-// oldest is the oldest record that the log keeps, but no later than that one. From it on all were published: what is
-// passed over is what the log keeps no longer.
+// oldest returns the oldest record that the log keeps, or most if that is lower. All records from it on were published,
+// because only pruned records are skipped.
 func (p *Publisher) oldest(ctx context.Context, most events.Sequence) (events.Sequence, error) {
 	for r, err := range p.Log.Read(ctx, 0) {
 		return min(r.Sequence, most), err
@@ -112,8 +113,8 @@ func (p *Publisher) oldest(ctx context.Context, most events.Sequence) (events.Se
 	return most, nil
 }
 
-// continueAfter sets where to go on after our newest message in the stream, which is nil when all that there are belong
-// to another log.
+// continueAfter sets the position after newest, our newest message in the stream. newest is nil when all messages
+// belong to another log.
 func (p *Publisher) continueAfter(ctx context.Context, at *place, newest *tail, stream string) error {
 	at.from, at.floor = 1, 1
 	if newest != nil {
@@ -125,7 +126,7 @@ func (p *Publisher) continueAfter(ctx context.Context, at *place, newest *tail, 
 	return nil
 }
 
-// tellLost tells of what is to be published although the stream had it.
+// tellLost logs that records are published again which the stream had acknowledged.
 func (p *Publisher) tellLost(at *place, stream string) {
 	if acked := p.state.acked(); at.from <= acked {
 		p.Logger.Warn("the stream lost records that it had acknowledged: publishing them again", "stream", stream,
@@ -133,12 +134,11 @@ func (p *Publisher) tellLost(at *place, stream string) {
 	}
 }
 
-// after sets where to go on after a message, unless the log has another record in its place.
+// after sets the position after a message. It returns a DivergedError if the log has another record there.
 func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream string) error {
 	id := newest.head.ID
 	at.from, at.floor = id.Sequence+1, newest.head.Floor
-	// The log was restored, and knows it: what the stream holds of the epoch before, beyond its end, is of a life that
-	// ended.
+	// The log was restored in a new epoch. Messages of the old epoch beyond its end belong to a life that has ended.
 	next := at.epochs.after(id.Log.Epoch)
 	if next.number != 0 {
 		at.from = min(at.from, next.first)
@@ -149,7 +149,8 @@ func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream s
 	same, err := p.holds(ctx, &newest.head, at.epochs)
 	switch {
 	case err != nil || same:
-	case next.restored: // another copy published before the loss was accepted: the rest of that epoch could be its records, too
+	// Another copy of the log published before the loss was accepted, so the rest of that epoch may be its records
+	case next.restored:
 		at.from, at.floor = next.first, next.first
 	default:
 		err = &DivergedError{Stream: stream, Newest: id, Chain: newest.head.Chain, Head: p.Log.Head().Sequence}
@@ -157,7 +158,7 @@ func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream s
 	return err
 }
 
-// holds reports whether the log has the record of that message, as far as it keeps it.
+// holds reports whether the log has the record of the message, as far as it still keeps it.
 func (p *Publisher) holds(ctx context.Context, h *nats.Head, lives epochs) (bool, error) {
 	if h.ID.Sequence > p.Log.Head().Sequence || lives.of(h.ID.Sequence) != h.ID.Log.Epoch {
 		return false, nil
@@ -177,8 +178,8 @@ func (p *Publisher) holds(ctx context.Context, h *nats.Head, lives epochs) (bool
 	return false, nil
 }
 
-// chained reports whether the log's chain value behind the record of a message is the one that the message says, as far
-// as both are known.
+// chained reports whether the log and the message have the same chain value after the message's record, as far as both
+// are known.
 func (p *Publisher) chained(h *nats.Head) (bool, error) {
 	if h.Chain == (events.Hash{}) {
 		return true, nil

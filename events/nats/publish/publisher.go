@@ -21,12 +21,12 @@ type Publisher struct {
 	state  state
 	conn   *natsgo.Conn
 	js     jetstream.JetStream
-	broken chan struct{} // has a token when the connection broke or the server complained
-	known  bool          // the session before ended with errKnown; Run owns it
+	broken chan struct{} // holds a token when the connection broke or the server complained
+	known  bool          // the previous session ended with errKnown; owned by Run
 }
 
-// New returns a publisher that does nothing until Run. What is wrong on this machine is an error here; what is wrong
-// with the server shows in Status.
+// New returns a Publisher that does nothing until Run. It returns an error for a local problem, such as an invalid
+// configuration. Status reports problems of the server.
 func New(c Config) (*Publisher, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -44,9 +44,9 @@ func New(c Config) (*Publisher, error) {
 	return p, nil
 }
 
-// Run publishes what becomes durable until ctx ends or the log closes, and then returns nil. Nothing that NATS does
-// ends it, nor does a log that cannot be read, which is for others to act on; its error is that of a connection that
-// can never be.
+// Run publishes records that become durable until ctx ends or the log closes, and then returns nil. Failures of NATS do
+// not end it, nor does an unreadable log, which other parts handle. It returns an error only for a connection that can
+// never succeed.
 func (p *Publisher) Run(ctx context.Context) error {
 	if err := p.connect(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		err := p.session(ctx, failures > 0)
 		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
 			p.state.end()
-			_ = p.offset.Note(p.state.acked()) // less to look up for the next start; the log may be closed
+			_ = p.offset.Note(p.state.acked()) // shortens the next start; the log may be closed
 			return nil
 		}
 		if p.state.acked() > before {
@@ -74,7 +74,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 	}
 }
 
-// connect begins to connect, and goes on doing so.
+// connect starts to connect, and retries in the background.
 func (p *Publisher) connect() (err error) {
 	tell := func() {
 		select {
@@ -88,7 +88,8 @@ func (p *Publisher) connect() (err error) {
 			tell()
 		}),
 		natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { p.state.unreachable(err) }),
-		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { // no right to publish, for one
+		// For example, a missing permission to publish
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 			p.state.complaint(err, p.Cluster)
 			tell()
 		}),
@@ -100,8 +101,8 @@ func (p *Publisher) connect() (err error) {
 	return err
 }
 
-// CatchUp waits, while Run runs, until all that is durable now is acknowledged. It ends early with ctx's error, and
-// does not wait for a server that is away.
+// CatchUp waits until everything that is durable now is acknowledged. Run must be running. It returns ctx's error, or
+// an error when a server is unreachable.
 func (p *Publisher) CatchUp(ctx context.Context) error {
 	head := p.Log.Head().Sequence
 	for {

@@ -13,18 +13,19 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A stream of several servers is written differently from one of a single server, where many messages are on their way
-// and each names the place and the record before it:
+// A stream with one server has many messages in flight, each of which names the position and the record before it. A
+// stream with several replicas must be written differently, for two reasons:
 //
-//   - The header that names the record, Nats-Expected-Last-Msg-Id, must not be sent there. One mismatch, which a second writer
-//     causes by one message, stops the stream on all its servers for good (nats-server up to 2.15.2).
-//   - The place alone is no fence for what follows: when the first message on its way is refused, the second stands where it should.
+//   - The header that names the record, Nats-Expected-Last-Msg-Id, must not be used. One mismatch, which one message of
+//     a second writer causes, stops the stream on all its servers for good (nats-server up to 2.15.2).
+//   - The position alone is no fence: when the first message in flight is refused, the second one is at the right
+//     position.
 //
-// So one thing is on its way at a time, and names its place: an atomic batch, which the stream takes whole or not at
-// all, or one message when the stream takes no batches.
+// So only one unit is in flight at a time and names its position: an atomic batch, which the stream stores whole or not
+// at all, or a single message when the stream accepts no batches.
 
 const (
-	// A batch takes the server a constant time, so few large ones are fast. The server allows a thousand messages.
+	// A batch costs the server a constant time, so few large ones are fast. The server allows 1,000 messages.
 	batchMessages = 500
 	batchBytes    = 2 << 20
 
@@ -32,25 +33,27 @@ const (
 	headerBatchSequence = "Nats-Batch-Sequence"
 	headerBatchCommit   = "Nats-Batch-Commit"
 
-	// errCodeBatchDuplicate: the stream has a record of the batch already, at another place.
+	// errCodeBatchDuplicate: the stream already has a record of the batch, at another position.
 	errCodeBatchDuplicate jetstream.ErrorCode = 10201
 )
 
-// errKnown: the server refused a batch, because it had one of its records before. Sent one by one, it says which.
+// errKnown: the server refused a batch because it already has one of its records. Sending the records singly shows
+// which one.
 var errKnown = errors.New("the server had a record of an atomic batch before")
 
-// turn is what is on its way to a stream of several servers. Invariant: nothing else is.
+// turn is the batch in flight to a stream with several replicas. Invariant: nothing else is in flight.
 type turn struct {
-	most   int         // messages; 1 when the stream takes no batches
-	id     string      // of the batch
-	held   *natsgo.Msg // the newest message; all before it were sent
+	most   int         // limit of messages; 1 when the stream accepts no batches
+	id     string      // ID of the batch
+	held   *natsgo.Msg // newest message, not sent yet; all before it were sent
 	record events.Sequence
-	count  int // messages, the one that is held included
+	count  int // messages, including held
 	bytes  int
-	alone  int // messages still to be sent one by one
+	alone  int // messages still to be sent singly
 }
 
-// newTurn is empty. A careful session begins with one message; one after errKnown sends as many as a batch had.
+// newTurn returns an empty turn. A careful session begins with a single message; one after errKnown sends batchMessages
+// singly.
 func newTurn(at *place, careful, known bool) *turn {
 	t := &turn{most: 1}
 	if at.atomic {
@@ -65,8 +68,7 @@ func newTurn(at *place, careful, known bool) *turn {
 	return t
 }
 
-// gather takes the next record into the batch. The message before it is sent now, so the encoder may use its memory
-// again.
+// gather adds the next record to the batch. It first sends the held message, so that the encoder may reuse its memory.
 func (s *session) gather(ctx context.Context, r *events.Record) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -82,7 +84,7 @@ func (s *session) gather(ctx context.Context, r *events.Record) error {
 		return err
 	}
 	for _, left := range []string{jetstream.ExpectedLastSeqHeader, headerBatchID, headerBatchSequence, headerBatchCommit} {
-		delete(m.Header, left) // the encoder uses the map of the message before
+		delete(m.Header, left) // the encoder reuses the map of the previous message
 	}
 	if t.count == 0 {
 		m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(s.last, 10))
@@ -96,7 +98,7 @@ func (s *session) gather(ctx context.Context, r *events.Record) error {
 	return nil
 }
 
-// sendPart sends the message that is held as one of a batch that goes on.
+// sendPart sends the held message as part of an unfinished batch.
 func (s *session) sendPart() error {
 	s.turn.mark()
 	if err := s.conn.PublishMsg(s.turn.held); err != nil {
@@ -106,7 +108,7 @@ func (s *session) sendPart() error {
 	return nil
 }
 
-// mark makes the message that is held one of the batch.
+// mark makes the held message a part of the batch.
 func (t *turn) mark() {
 	if t.count == 1 {
 		t.id = rand.Text()
@@ -115,7 +117,7 @@ func (t *turn) mark() {
 	t.held.Header.Set(headerBatchSequence, strconv.Itoa(t.count))
 }
 
-// commit sends the message that is held, the last of its batch, and waits until the stream has all of it.
+// commit sends the held message as the last one of its batch, and waits for the acknowledgement of the batch.
 func (s *session) commit(ctx context.Context) error {
 	t := s.turn
 	if t.held == nil {

@@ -20,27 +20,27 @@ var (
 	errOverdue = errors.New("the server does not acknowledge what it was sent: it hangs, or cannot write (a full disk shows in its log only; when there is room again, restart the server: it does not write that stream before)")
 )
 
-// session publishes from where the stream ends until something goes wrong, which is its error. Everything that was sent
-// and not acknowledged by then is in doubt; the next session asks the stream. A careful one begins with one message.
+// session publishes from the end of the stream until an error. Messages that were sent and not acknowledged by then
+// have an unknown outcome; the next session asks the stream. A careful session begins with a single message.
 type session struct {
 	*Publisher
 	place
 	encoder nats.Encoder
 
-	window  *window // of what is on its way to a stream on one server; nil for others
+	window  *window // messages in flight to a stream with one server; nil for others
 	inbox   string
 	follows follows
 
-	turn *turn // what is on its way to a stream on several servers; nil for others
+	turn *turn // batch in flight to a stream with several replicas; nil for others
 
 	chain   events.Hash     // the log's chain value after the record chained
-	chained events.Sequence // of the message that was made last
-	strayed bool            // it was told that the chain value is not the log's
+	chained events.Sequence // record of the newest message
+	strayed bool            // a wrong chain value was logged
 }
 
-// follows is what the server must find at the end of the stream to take a message: its place, and the record that was
-// sent before it. The place alone is not enough: when another client wrote there, the first message that was sent is
-// refused, and the second would stand where it should. The values of the headers are used again for each message.
+// follows holds the headers that tell the server what must be at the end of the stream: the position, and the record
+// sent before. The position alone is not enough: after another client's message, the server refuses our first message,
+// and the second one would be at the right position. The header values are reused for each message.
 type follows struct{ place, record [1]string }
 
 func (p *Publisher) session(ctx context.Context, careful bool) (err error) {
@@ -68,7 +68,7 @@ func (p *Publisher) session(ctx context.Context, careful bool) (err error) {
 		s.window = newWindow(p.MaxInFlight, p.MaxInFlightBytes, careful, s.stored, cancel)
 	}
 	go p.watch(ctx, cancel, s)              // ends with ctx
-	go p.watchStream(ctx, cancel, &s.place) // likewise
+	go p.watchStream(ctx, cancel, &s.place) // ends with ctx
 	switch {
 	case p.Core:
 		return s.pump(ctx, s.sendCore, s.flush)
@@ -94,7 +94,7 @@ func (p *Publisher) session(ctx context.Context, careful bool) (err error) {
 	return s.pump(ctx, s.send, nil)
 }
 
-// awaitServer waits until there is a connection, and forgets what was wrong with the one before.
+// awaitServer waits for a connection, and clears the problem of the previous one.
 func (p *Publisher) awaitServer(ctx context.Context) error {
 	for {
 		select {
@@ -120,7 +120,7 @@ func (p *Publisher) awaitServer(ctx context.Context) error {
 	}
 }
 
-// watch ends the session when the connection breaks, or acknowledgements stay away.
+// watch ends the session when the connection breaks, or an acknowledgement is overdue.
 func (p *Publisher) watch(ctx context.Context, cancel context.CancelCauseFunc, s *session) {
 	tick := time.NewTicker(p.AckTimeout / 4)
 	defer tick.Stop()
@@ -140,8 +140,8 @@ func (p *Publisher) watch(ctx context.Context, cancel context.CancelCauseFunc, s
 	}
 }
 
-// pump hands every durable record to send, in order, and calls idle, if there is one, whenever there is no more for
-// now. What the log no longer keeps is passed over, and the floor says so.
+// pump passes every durable record to send, in order, and calls idle, if not nil, when there are no more for now. It
+// skips pruned records and raises the floor.
 func (s *session) pump(ctx context.Context, send func(context.Context, *events.Record) error, idle func(context.Context) error) error {
 	cursor := follow.Cursor{
 		Log: s.Log, Next: s.from, Idle: idle,
@@ -160,7 +160,7 @@ func (s *session) pump(ctx context.Context, send func(context.Context, *events.R
 	return cursor.Follow(ctx)
 }
 
-// message makes the message of the next record.
+// message encodes the next record.
 func (s *session) message(ctx context.Context, r *events.Record) (*natsgo.Msg, error) {
 	if f, ok := r.Facts.(*events.EpochChanged); ok {
 		s.epochs = s.epochs.begin(f.Epoch, r.Sequence)
@@ -182,7 +182,7 @@ func (s *session) message(ctx context.Context, r *events.Record) (*natsgo.Msg, e
 	return &natsgo.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}, nil
 }
 
-// send sends the next record to a stream on one server. It waits for room, and for nothing else.
+// send sends the next record to a stream with one server. It blocks only while the window is full.
 func (s *session) send(ctx context.Context, r *events.Record) error {
 	m, err := s.message(ctx, r)
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *session) send(ctx context.Context, r *events.Record) error {
 	}
 	s.follows.place[0] = strconv.FormatUint(s.last, 10)
 	m.Header[jetstream.ExpectedLastSeqHeader] = s.follows.place[:]
-	if s.follows.record[0] != "" { // before the first one of a session nothing is in doubt
+	if s.follows.record[0] != "" { // before the first message of a session nothing is in doubt
 		m.Header[jetstream.ExpectedLastMsgIDHeader] = s.follows.record[:]
 	}
 	m.Reply = s.inbox + "." + strconv.FormatUint(number, 10)
@@ -206,11 +206,11 @@ func (s *session) send(ctx context.Context, r *events.Record) error {
 	return nil
 }
 
-// offsetEvery bounds how many acknowledged records a crash makes the next start look up again, and how often the log is
-// told.
+// offsetEvery is the number of acknowledged records between two updates of the offset. After a crash the next start
+// looks up at most that many again.
 const offsetEvery = 64
 
-// stored notes that all records up to that one are in the stream, the last at that place.
+// stored records that all records up to through are in the stream, the last one at place.
 func (s *session) stored(through events.Sequence, place uint64, messages int) error {
 	noted := s.state.stored(through, place, messages)
 	if through-noted < offsetEvery && through < s.Log.Head().Sequence {

@@ -17,20 +17,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Status is how publishing goes.
+// Status describes the progress of publishing.
 type Status struct {
-	Server   string          // connected to; empty when it is not
-	Stream   string          // published to; empty over core NATS, and until it was found
-	Acked    events.Sequence // the record through which all are stored
-	Lag      uint64          // durable records after that
-	Behind   time.Duration   // the age of the oldest of them; 0 when there is none
-	Problem  string          // why nothing is published; empty when nothing is wrong
-	Flags    []string        // what the stream's owner should know
+	Server   string          // current server; empty when not connected
+	Stream   string          // empty over core NATS, and until the stream was found
+	Acked    events.Sequence // all records up to this one are stored
+	Lag      uint64          // number of durable records after Acked
+	Behind   time.Duration   // age of the oldest of these; 0 when there is none
+	Problem  string          // why nothing is published; empty when there is no problem
+	Flags    []string        // facts that the stream's owner should know
 	Messages uint64          // acknowledged since the start
-	Retreats uint64          // times that publishing went back to the first message in doubt
+	Retreats uint64          // how often publishing went back to the first message in doubt
 }
 
-// state is what Status tells of. Any goroutine may use it.
+// state is the data behind Status. Any goroutine may use it.
 type state struct {
 	logger *slog.Logger
 	head   func() events.Sequence
@@ -38,16 +38,16 @@ type state struct {
 
 	mu       sync.Mutex
 	status   Status
-	noted    events.Sequence      // the offset that the log was told last. Invariant: noted <= status.Acked
-	moved    moved                // records that are not where they should be
-	created  time.Time            // when the stream that is published to was made
-	place    uint64               // where it ended when Acked was acknowledged
+	noted    events.Sequence      // last offset stored in the log. Invariant: noted <= status.Acked
+	moved    moved                // records at unexpected positions
+	created  time.Time            // creation time of the stream
+	place    uint64               // end of the stream when Acked was acknowledged
 	oldest   oldest               // the record after Acked
-	told     map[string]time.Time // when a problem was logged last
-	over     bool                 // the publisher ends: whatever breaks now is meant to
-	wrong    string               // the newest trouble with the connection
+	told     map[string]time.Time // when each problem was last logged
+	over     bool                 // the publisher is ending, so errors are expected
+	wrong    string               // the newest problem of the connection
 	changed  chan struct{}        // closed and replaced when Acked moves or Problem appears
-	troubled bool                 // a problem was logged and its end was not
+	troubled bool                 // a problem was logged, and its end was not
 }
 
 func (s *state) init(c *Config, through events.Sequence) {
@@ -59,7 +59,7 @@ func (s *state) init(c *Config, through events.Sequence) {
 	s.status.Problem, s.troubled = s.wrong, true
 }
 
-// Status says how publishing goes.
+// Status returns the progress of publishing.
 func (p *Publisher) Status() Status {
 	head := p.state.head()
 	p.state.mu.Lock()
@@ -72,18 +72,18 @@ func (p *Publisher) Status() Status {
 	return st
 }
 
-// oldest is when the record after another one was written.
+// oldest caches when the record after another one was written.
 type oldest struct {
 	after   events.Sequence
-	written time.Time // zero when it is not known
+	written time.Time // zero when unknown
 }
 
-// unackedSince is when the first record after that one was written, of those that the log keeps. The caller holds mu.
+// unackedSince returns when the oldest kept record after acked was written. The caller holds mu.
 func (s *state) unackedSince(acked events.Sequence) time.Time {
 	if s.oldest.after == acked && !s.oldest.written.IsZero() {
 		return s.oldest.written
 	}
-	s.oldest = oldest{after: acked, written: time.Now()} // if the log says nothing: it is closed
+	s.oldest = oldest{after: acked, written: time.Now()} // the result if the log is closed
 	for _, from := range []events.Sequence{acked + 1, 0} {
 		for r, err := range s.log.Read(context.Background(), from) {
 			if err == nil {
@@ -102,15 +102,15 @@ func (s *state) acked() events.Sequence {
 	return s.status.Acked
 }
 
-// moved says that a stream had the records up to one at places that are not theirs.
+// moved tells that a stream has the records up to through at other positions than expected.
 type moved struct {
 	through events.Sequence // 0 for none
-	place   uint64          // of that record, at which there may be nothing any more
-	created time.Time       // the stream
+	place   uint64          // position of that record, which may be empty now
+	created time.Time       // creation time of the stream
 }
 
-// known is through which record the stream said that it had them already. That holds for this stream only, and not when
-// it has lost what it had there.
+// known returns the record through which the stream is known to have all. It is 0 for another stream, and when the
+// stream has lost messages there.
 func (s *state) known(now *jetstream.StreamInfo) events.Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *state) known(now *jetstream.StreamInfo) events.Sequence {
 	return s.moved.through
 }
 
-// watch is how far it is and what is wrong, and what is closed when one of them changes.
+// watch returns the offset, the problem, and a channel that is closed when one of them changes.
 func (s *state) watch() (events.Sequence, string, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *state) tell() {
 	s.changed = make(chan struct{})
 }
 
-// begin notes where a session begins: all before it is there.
+// begin records where a session begins: all earlier records are stored.
 func (s *state) begin(at *place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func (s *state) begin(at *place) {
 	}
 }
 
-// well notes that publishing works, or that there is nothing to try it with.
+// well records that publishing works, or that there is nothing to publish.
 func (s *state) well() {
 	s.status.Problem = ""
 	if s.troubled {
@@ -162,7 +162,7 @@ func (s *state) move(through events.Sequence) {
 	s.tell()
 }
 
-// lostBehind is how many messages the stream does not have any more behind its end.
+// lostBehind returns the number of messages that the stream lost at its end.
 func (s *state) lostBehind(now *jetstream.StreamInfo) events.Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,14 +172,15 @@ func (s *state) lostBehind(now *jetstream.StreamInfo) events.Sequence {
 	return events.Sequence(s.place - now.State.LastSeq)
 }
 
-// streamEnd is where the stream ended when the newest acknowledgement came.
+// streamEnd returns the end of the stream at the newest acknowledgement.
 func (s *state) streamEnd() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.place
 }
 
-// stored notes that records are in the stream, the last at that place. It returns which offset the log was told last.
+// stored records that all records up to through are stored, the last one at place. It returns the last offset stored in
+// the log.
 func (s *state) stored(through events.Sequence, place uint64, messages int) events.Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,14 +197,14 @@ func (s *state) note(through events.Sequence) {
 	s.noted = through
 }
 
-// end notes that the publisher ends.
+// end records that the publisher is ending.
 func (s *state) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
 }
 
-// found notes what the stream is.
+// found records the stream and its flags.
 func (s *state) found(stream string, flags []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,14 +216,14 @@ func (s *state) found(stream string, flags []string) {
 	s.status.Stream, s.status.Flags = stream, flags
 }
 
-// connected notes which server answers.
+// connected records the current server.
 func (s *state) connected(server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status.Server, s.wrong = server, ""
 }
 
-// lost notes that the connection is gone.
+// lost records that the connection broke.
 func (s *state) lost(err error) {
 	if err == nil {
 		err = errBroken
@@ -234,7 +235,7 @@ func (s *state) lost(err error) {
 	s.say(s.wrong)
 }
 
-// unreachable notes that a server could not be reached.
+// unreachable records a failed attempt to connect.
 func (s *state) unreachable(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,8 +243,8 @@ func (s *state) unreachable(err error) {
 	s.say(s.wrong)
 }
 
-// complaint notes what the server said about the connection. It says of each message that may not be published that it
-// may not.
+// complaint records an asynchronous error of the server. The server sends one for each message that may not be
+// published.
 func (s *state) complaint(err error, cluster string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +255,7 @@ func (s *state) complaint(err error, cluster string) {
 	s.say(s.wrong)
 }
 
-// trouble notes why a session ended.
+// trouble records why a session ended.
 func (s *state) trouble(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,7 +264,7 @@ func (s *state) trouble(err error) {
 	switch {
 	case errors.As(err, &known):
 		s.moved = moved{known.record, known.place, s.created}
-	case errors.Is(err, errLostPlace), errors.Is(err, errKnown): // the next session knows more
+	case errors.Is(err, errLostPlace), errors.Is(err, errKnown): // the next session finds out more
 	case errors.Is(err, errBroken), errors.Is(err, natsgo.ErrReconnectBufExceeded), errors.Is(err, natsgo.ErrDisconnected):
 		if s.wrong == "" {
 			s.wrong = errBroken.Error()
@@ -274,10 +275,10 @@ func (s *state) trouble(err error) {
 	}
 }
 
-// again is after how long a problem that is still there, or there again, is logged once more.
+// again is the interval at which a persisting or recurring problem is logged.
 const again = time.Minute
 
-// say notes a problem, and logs it now and then. Two that take turns are logged as seldom as one.
+// say records a problem, and logs it at most once per interval, even if two problems alternate.
 func (s *state) say(problem string) {
 	if s.over {
 		return

@@ -13,12 +13,12 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// StreamConfig says how to make the stream when it does not exist. One that exists is not changed, only checked.
+// StreamConfig configures a stream that does not exist yet. An existing stream is checked and never changed.
 type StreamConfig struct {
-	Name     string        // empty: the stream that has the cluster's subjects, else "jobledger-<cluster>"
-	Replicas int           // servers that hold it; 1 when it is 0
-	MaxAge   time.Duration // after which messages are deleted; never when it is 0
-	MaxBytes int64         // of the stream; when there are more, the oldest messages are deleted; 0 for no bound
+	Name     string        // empty means the stream with the cluster's subjects, else "jobledger-<cluster>"
+	Replicas int           // number of servers that hold it; 0 means 1
+	MaxAge   time.Duration // age at which messages are deleted; 0 for never
+	MaxBytes int64         // size above which the oldest messages are deleted; 0 for no limit
 }
 
 func (c *StreamConfig) validate(cluster string) error {
@@ -36,11 +36,12 @@ func (c *StreamConfig) validate(cluster string) error {
 	return nil
 }
 
-// duplicates is how long the server knows the IDs of messages. It guards against what the order of sequences does not:
-// a message that was stored and then deleted by hand.
+// duplicates is how long the server remembers IDs of messages. It guards against a case that the order of sequences
+// does not detect: a message that was stored and then deleted by hand.
 const duplicates = 2 * time.Minute
 
-// stream gives the stream, which is made if need be, and refuses one that loses messages.
+// stream returns the stream and creates it if necessary. It returns a RefusedError for a stream that would lose
+// messages.
 func (p *Publisher) stream(ctx context.Context) (jetstream.Stream, error) {
 	s, err := p.findStream(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -81,7 +82,7 @@ func (p *Publisher) makeStream(ctx context.Context) (jetstream.Stream, error) {
 		MaxAge:      p.Stream.MaxAge,
 		MaxBytes:    p.Stream.MaxBytes,
 		Duplicates:  duplicates,
-		AllowDirect: true, // replicas answer subscribers too
+		AllowDirect: true, // replicas also serve subscribers
 
 		AllowAtomicPublish: p.Stream.Replicas > 1,
 	}
@@ -89,7 +90,7 @@ func (p *Publisher) makeStream(ctx context.Context) (jetstream.Stream, error) {
 		c.Name = "jobledger-" + nats.Token(p.Cluster)
 	}
 	if c.MaxAge > 0 && c.MaxAge < c.Duplicates {
-		c.Duplicates = c.MaxAge // the server wants it so
+		c.Duplicates = c.MaxAge // the server requires it
 	}
 	s, err := p.js.CreateStream(ctx, c)
 	if err != nil {
@@ -100,7 +101,7 @@ func (p *Publisher) makeStream(ctx context.Context) (jetstream.Stream, error) {
 	return s, nil
 }
 
-// explain adds to what the server says what one can do.
+// explain adds a remedy to a server's error.
 func explain(what string, err error) error {
 	switch {
 	case err == nil:
@@ -111,13 +112,13 @@ func explain(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// RefusedError says why nothing is published to a stream. It is looked at again now and then.
+// RefusedError tells why nothing is published to a stream. The publisher checks again now and then.
 type RefusedError struct {
 	Stream string
 	Why    []string
 }
 
-// Error says all of it.
+// Error returns all reasons in one sentence.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("stream %s is refused: %s", e.Stream, strings.Join(e.Why, "; "))
 }

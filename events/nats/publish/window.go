@@ -13,39 +13,39 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// window holds what was sent and not acknowledged, in order. One goroutine sends; the client's takes acknowledgements.
+// window holds the messages in flight, in order. One goroutine sends; one of the client handles acknowledgements.
 //
 //	… acknowledged … | first … sent … next | not sent …
 //
-// Invariant: every message before first is acknowledged, and the offset of the log is not beyond it.
+// Invariant: every message before first is acknowledged, and the log's offset is not beyond it.
 type window struct {
 	maxMessages, maxBytes int
 
-	careful bool // until the first acknowledgement one message is sent at a time
+	careful bool // until the first acknowledgement, only one message is in flight
 
-	acked func(through events.Sequence, place uint64, messages int) error // told in order
+	acked func(through events.Sequence, place uint64, messages int) error // called in order
 	fail  context.CancelCauseFunc
 
 	mu    sync.Mutex
-	queue []sent // a ring
-	first uint64 // the number of the oldest
-	next  uint64 // the number of the next to be sent. Invariant: next-first <= len(queue)
+	queue []sent // ring buffer
+	first uint64 // number of the oldest message
+	next  uint64 // number of the next message. Invariant: next-first <= len(queue)
 	bytes int
-	over  bool          // the session has ended: nothing is taken any more
-	room  chan struct{} // has a token when there may be room again
+	over  bool          // the session has ended: answers are ignored
+	room  chan struct{} // holds a token when there may be room again
 }
 
-// sent is a message that was sent.
+// sent is a message in flight.
 type sent struct {
 	record events.Sequence
-	place  uint64 // in the stream, where it must come to stand
+	place  uint64 // required position in the stream
 	bytes  int
 	at     time.Time
 	acked  bool
 }
 
-// newWindow is an empty window. A careful one is for a server that refused what was sent last: a thousand more messages
-// would only be refused too.
+// newWindow returns an empty window. A careful window is for a server that refused the last messages: it would refuse a
+// thousand more.
 func newWindow(messages, bytes int, careful bool, acked func(events.Sequence, uint64, int) error, fail context.CancelCauseFunc) *window {
 	return &window{
 		maxMessages: messages, maxBytes: bytes, careful: careful, acked: acked, fail: fail,
@@ -53,7 +53,7 @@ func newWindow(messages, bytes int, careful bool, acked func(events.Sequence, ui
 	}
 }
 
-// add notes a message that is about to be sent, and gives the number by which it is acknowledged. It waits for room.
+// add adds a message before it is sent, and returns its number. It blocks while the window is full.
 func (w *window) add(ctx context.Context, s sent) (uint64, error) {
 	for {
 		w.mu.Lock()
@@ -75,11 +75,11 @@ func (w *window) add(ctx context.Context, s sent) (uint64, error) {
 	}
 }
 
-// answer takes the server's answer to a message. It is called by one goroutine of the NATS client.
+// answer handles the server's answer to a message. One goroutine of the NATS client calls it.
 func (w *window) answer(m *natsgo.Msg) {
 	number, err := strconv.ParseUint(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], 10, 64)
 	if err != nil {
-		return // another client's
+		return // from another client
 	}
 	a, err := parseAck(m)
 	if err == nil {
@@ -90,19 +90,18 @@ func (w *window) answer(m *natsgo.Msg) {
 	}
 }
 
-// movedError says that the server knows the oldest message from elsewhere in the stream: it was deleted there, or what
-// is between was published by another client. All before it are acknowledged, so the stream has, or had, everything up
-// to it.
+// movedError: the server has the oldest message in flight at another position. It was deleted there, or another client
+// published after it. All messages before it are acknowledged, so the stream has, or had, everything up to it.
 type movedError struct {
 	record events.Sequence
-	place  uint64 // where it was
+	place  uint64 // its position
 }
 
 func (e *movedError) Error() string {
 	return fmt.Sprintf("the server had record %d before, at another place", e.record)
 }
 
-// take notes that a message is stored, and tells how far all are.
+// take records that a message is stored, and reports how far all are.
 func (w *window) take(number uint64, a ack) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +111,7 @@ func (w *window) take(number uint64, a ack) error {
 	s := &w.queue[number%uint64(len(w.queue))]
 	switch {
 	case a.Sequence == s.place:
-	case a.Duplicate && number == w.first: // of an earlier one nothing is known yet
+	case a.Duplicate && number == w.first: // nothing is known yet of earlier messages
 		return &movedError{s.record, a.Sequence}
 	default:
 		return errLostPlace
@@ -142,14 +141,14 @@ func (w *window) take(number uint64, a ack) error {
 	return w.acked(through, place, done)
 }
 
-// close makes answers that are still to come void: what they are about is in doubt.
+// close makes later answers ignored: their messages are in doubt.
 func (w *window) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
 }
 
-// overdue reports whether the oldest message has waited for longer than that.
+// overdue reports whether the oldest message has waited for longer than limit.
 func (w *window) overdue(limit time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
