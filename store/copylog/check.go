@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// check checks what a manifest says against itself.
+// check returns an error unless the manifest is consistent.
 func (m *Manifest) check() error {
 	for _, t := range m.tails() {
 		if len(t.Segments) == 0 || t.Segments[0].First != t.First || len(t.Begin) == 0 {
@@ -55,8 +55,8 @@ func (m *Manifest) checkSegments(end *store.Head, t *Tail) error {
 	return nil
 }
 
-// follows checks that a run of records goes on from the end of those before it, and moves the end. Before the first
-// records of a file others may be gone, where a hole says so.
+// follows checks that a file continues the records before it, and advances end. Records may be missing before a file,
+// if a hole says so.
 func (m *Manifest) follows(end *store.Head, f *File, begins bool, name string) error {
 	switch {
 	case f.Object.Name != name || f.Object.Bytes <= 0:

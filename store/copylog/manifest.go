@@ -8,59 +8,61 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Manifest says what a copy consists of, as of one head of its log.
+// Manifest describes the content of a copy, as of one head of its log.
 type Manifest struct {
-	Identity events.Identity // of the log, at the head
+	Identity events.Identity // identity of the log at Head
 	Head     store.Head
-	Written  events.Time     // by the clock of who wrote it
-	Writer   string          // the version of that program
-	First    events.Sequence // the oldest record that the log kept then; the copy may have older ones
+	Written  events.Time     // by the writer's clock
+	Writer   string          // version of the writing program
+	First    events.Sequence // oldest record that the log kept then; the copy may have older ones
 	Files    []File          // sealed files of the log, oldest first
-	Partial  []Tail          // files as segments, oldest first: sealed ones that will come whole, and ones that were gone before their end was copied
-	Tail     *Tail           // the newest file; nil when there is nothing of it
-	Holes    []Hole          // records that were gone before they were copied
-	Leaving  []Leaving       // objects that are to be deleted
-	Kept     []Kept          // earlier manifests that stay, oldest first
-	Key      *Object         // nil for a copy without it
+	// Files as segments, oldest first: sealed files that are still to be copied whole, and files that were pruned
+	// before their end was copied
+	Partial []Tail
+	Tail    *Tail     // the newest file; nil when none of it is copied
+	Holes   []Hole    // records that were pruned before they were copied
+	Leaving []Leaving // objects to delete
+	Kept    []Kept    // earlier manifests that are kept, oldest first
+	Key     *Object   // nil for a copy without the key
 }
 
-// File is a run of records in one object: a sealed file, or a segment of a tail.
+// File is a range of records in one object: a sealed file, or a segment of a tail.
 type File struct {
 	First   events.Sequence
-	Before  events.Hash // the chain value before it
+	Before  events.Hash // chain value before the first record
 	End     store.Head
-	Epoch   uint64      // of its last record
-	Records events.Hash // of its records, as boltlog.Sealed.Records
+	Epoch   uint64      // epoch of the last record
+	Records events.Hash // hash of the records, as boltlog.Sealed.Records
 	Object  Object
-	Derived []Object // the index and the list of Jobs; they can be made again
+	Derived []Object // index and list of Jobs; can be rebuilt
 }
 
-// Object is an object as it was put.
+// Object is a stored object.
 type Object struct {
 	Name   string
 	Bytes  int64
-	SHA256 events.Hash // of its bytes
+	SHA256 events.Hash // hash of the object's bytes
 }
 
-// Tail is a file of the log that was written when it was copied, as segments: its beginning, or all of it.
+// Tail is a file of the log that was being written when it was copied: its beginning or all of it, as segments.
 type Tail struct {
-	First    events.Sequence // of the file
-	Begin    []byte          // as boltlog.Sealed.Begin
-	Term     uint64          // the newest that began in the log
+	First    events.Sequence // first record of the file
+	Begin    []byte          // as in boltlog.Sealed.Begin
+	Term     uint64          // newest term that began in the log
 	Offsets  map[string]events.Sequence
-	Segments []File // without a gap, from First on
+	Segments []File // consecutive, from First on
 }
 
-// Hole is a run of records that the copy does not have.
+// Hole is a range of records that the copy lacks.
 type Hole struct{ From, Through events.Sequence }
 
-// Leaving is an object that no manifest names any more.
+// Leaving is an object that no manifest names any more, since the time Since.
 type Leaving struct {
 	Name  string
 	Since events.Time
 }
 
-// Kept is a manifest that stays.
+// Kept is an earlier manifest that is kept.
 type Kept struct {
 	Name    string
 	Epoch   uint64
@@ -68,7 +70,7 @@ type Kept struct {
 	Written events.Time
 }
 
-// Clone is a copy of the manifest of which every part may be changed.
+// Clone returns a deep copy of the manifest.
 func (m *Manifest) Clone() *Manifest {
 	c := *m
 	c.Files, c.Partial, c.Holes = slices.Clone(m.Files), slices.Clone(m.Partial), slices.Clone(m.Holes)
@@ -81,13 +83,13 @@ func (m *Manifest) Clone() *Manifest {
 	return &c
 }
 
-// Run is one file of the log as the copy has it: one of File and Segments is not nil.
+// Run is one file of the log as the copy has it: either File or Segments is nil.
 type Run struct {
 	File     *File
 	Segments *Tail
 }
 
-// First is the record with which it begins.
+// First returns the first record.
 func (r Run) First() events.Sequence {
 	if r.File != nil {
 		return r.File.First
@@ -95,7 +97,7 @@ func (r Run) First() events.Sequence {
 	return r.Segments.First
 }
 
-// Before is the chain value before it.
+// Before returns the chain value before the first record.
 func (r Run) Before() events.Hash {
 	if r.File != nil {
 		return r.File.Before
@@ -103,7 +105,7 @@ func (r Run) Before() events.Hash {
 	return r.Segments.Segments[0].Before
 }
 
-// End is the last record of it that the copy has.
+// End returns the head after the last record that the copy has.
 func (r Run) End() store.Head {
 	if r.File != nil {
 		return r.File.End
@@ -111,7 +113,7 @@ func (r Run) End() store.Head {
 	return r.Segments.Segments[len(r.Segments.Segments)-1].End
 }
 
-// Runs are all files of the log that the copy has, oldest first. They point into the manifest.
+// Runs returns all files of the log in the copy, oldest first. The results point into the manifest.
 func (m *Manifest) Runs() (all []Run) {
 	for i := range m.Files {
 		all = append(all, Run{File: &m.Files[i]})
@@ -126,7 +128,7 @@ func (m *Manifest) Runs() (all []Run) {
 	return all
 }
 
-// End is the last record that a copy has; the zero Head of an empty one.
+// End returns the head after the last record of the copy; the zero Head for an empty copy.
 func (m *Manifest) End() store.Head {
 	if all := m.Runs(); len(all) > 0 {
 		return all[len(all)-1].End()
@@ -134,7 +136,7 @@ func (m *Manifest) End() store.Head {
 	return store.Head{}
 }
 
-// Objects are all objects that the manifest names for a restore, but for what can be made again.
+// Objects returns the objects that a restore needs, without those that can be rebuilt.
 func (m *Manifest) Objects() (all []Object) {
 	for _, f := range m.Files {
 		all = append(all, f.Object)
@@ -150,7 +152,7 @@ func (m *Manifest) Objects() (all []Object) {
 	return all
 }
 
-// Segments are those of the tail.
+// Segments returns the segments of the tail.
 func (m *Manifest) Segments() []File {
 	if m.Tail == nil {
 		return nil

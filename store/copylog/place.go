@@ -8,60 +8,60 @@ import (
 	"time"
 )
 
-// The errors of a Place that its users match. An object that is not there is fs.ErrNotExist.
+// Errors of a Place. A missing object is fs.ErrNotExist.
 var (
-	// ErrExists: there is an object of that name.
+	// ErrExists: an object with that name exists.
 	ErrExists = errors.New("there is an object of that name already")
-	// ErrChanged: the object is not the one that was to be replaced: another process wrote it.
+	// ErrChanged: the object is not the one that was to be replaced, because another process wrote it.
 	ErrChanged = errors.New("another process has written it meanwhile")
-	// ErrDenied: whoever asks has no right to that.
+	// ErrDenied: the caller has no right to the operation.
 	ErrDenied = errors.New("access is denied")
-	// ErrBusy: the server answers that it cannot do that now.
+	// ErrBusy: the server cannot do the operation now.
 	ErrBusy = errors.New("the server cannot do that now")
-	// ErrLarge: the object has more bytes than it was read for.
+	// ErrLarge: the object is larger than the limit of the read.
 	ErrLarge = errors.New("it is larger than an object of its kind")
 )
 
-// Place has the objects of one copy. Names are relative to it, with slashes. What a call has put is durable when it
+// Place stores the objects of one copy. Names are relative to it, with slashes. A write is durable when the call
 // returns. Any goroutine may call any method.
 type Place interface {
-	// Get opens an object.
+	// Get opens an object. The caller closes it.
 	Get(ctx context.Context, name string) (Opened, error)
 
-	// Range reads a part of an object; less than that where the object ends.
+	// Range returns bytes bytes of an object at the offset from, or fewer at its end.
 	Range(ctx context.Context, name string, from, bytes int64) ([]byte, error)
 
-	// Size is the bytes of an object.
+	// Size returns the number of bytes of an object.
 	Size(ctx context.Context, name string) (int64, error)
 
-	// Put makes an object. The error is ErrExists when there is one of that name: it stays as it is.
+	// Put creates an object. It returns ErrExists, and changes nothing, when one with that name exists.
 	Put(ctx context.Context, name string, content io.ReaderAt, size int64) error
 
-	// Replace writes an object in the place of the one that has that tag; "" is for none. It returns the new tag. The
-	// error is ErrChanged when there is another one.
+	// Replace overwrites the object that has this tag; the tag "" means that none exists. It returns the new tag. It
+	// returns ErrChanged when the current object has another tag.
 	Replace(ctx context.Context, name string, content []byte, tag string) (string, error)
 
-	// Delete removes an object. One that is not there is no error.
+	// Delete removes an object. A missing object is no error.
 	Delete(ctx context.Context, name string) error
 
-	// String is the place in words for people, without secrets.
+	// String returns the place for people, without secrets.
 	String() string
 }
 
-// Tidier is a Place in which a writer that ends early may leave what is no object.
+// Tidier is a Place in which an interrupted write may leave something that is no object.
 type Tidier interface {
-	// Tidy removes what was left there before that time.
+	// Tidy removes such remains from before the given time.
 	Tidy(ctx context.Context, before time.Time) error
 }
 
-// Opened is an object that is being read. Whoever got it closes it.
+// Opened is an object being read. The caller closes it.
 type Opened struct {
 	io.ReadCloser
-	// Tag is of this content of the object: Replace asks for it.
+	// Tag identifies this content of the object, for Replace.
 	Tag string
 }
 
-// ReadAll reads an object of at most so many bytes. A larger one is an error: it is none of ours.
+// ReadAll reads an object of at most most bytes. It returns ErrLarge for a larger one, which cannot be ours.
 func ReadAll(ctx context.Context, p Place, name string, most int64) (content []byte, tag string, err error) {
 	o, err := p.Get(ctx, name)
 	if err != nil {

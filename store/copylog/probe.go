@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// Probe is what a place can do, as it was tried with an object of its own.
+// Probe holds the abilities of a place, as Try found them.
 type Probe struct {
-	// Fenced: it puts no object in the place of another, and replaces only the one that is named. Else two writers are not
-	// told apart.
+	// Fenced: Put never overwrites, and Replace replaces only the object with the given tag. Without that, two writers
+	// may overwrite each other.
 	Fenced bool
-	// Ranges: it reads parts of objects.
+	// Ranges: the place can read parts of objects.
 	Ranges bool
-	// Ahead is by how much its clock is ahead; 0 where it has none, or the difference is smaller than it shows.
+	// Ahead is how far the place's clock is ahead of ours; 0 when it has none, or the difference is below its
+	// resolution.
 	Ahead time.Duration
 }
 
@@ -28,8 +29,8 @@ type Dated interface {
 
 const probed = "probe"
 
-// Try puts an object at a place, reads it, tries to overwrite it, and deletes it. The error is that of a request that
-// must not fail.
+// Try stores an object, reads it, tries to overwrite it, and deletes it. It returns the error of any request that must
+// succeed.
 func Try(ctx context.Context, p Place) (found Probe, err error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -69,7 +70,7 @@ func Try(ctx context.Context, p Place) (found Probe, err error) {
 	return found, nil
 }
 
-// apart is by how much a time is outside of two others, which a clock that shows whole seconds may be by one.
+// apart returns how far at lies outside [from, to]. A clock that shows whole seconds may be one second early.
 func apart(at, from, to time.Time) time.Duration {
 	switch {
 	case at.Before(from.Add(-time.Second)):

@@ -9,11 +9,11 @@ import (
 	"io/fs"
 )
 
-// Unfenced is a place that knows no conditional writes: it is looked at before something is written there. Two writers
-// at the same moment are not told apart so.
+// Unfenced wraps a place without conditional writes: it reads the object before each write. Two writers at the same
+// moment can still overwrite each other.
 type Unfenced struct{ Place }
 
-// Put is described by Place.
+// Put implements Place.
 func (u Unfenced) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	_, err := u.Size(ctx, name)
 	if err == nil {
@@ -25,7 +25,7 @@ func (u Unfenced) Put(ctx context.Context, name string, content io.ReaderAt, siz
 	return u.Place.Put(ctx, name, content, size)
 }
 
-// Replace is described by Place.
+// Replace implements Place.
 func (u Unfenced) Replace(ctx context.Context, name string, content []byte, tag string) (string, error) {
 	_, now, err := ReadAll(ctx, u.Place, name, MostManifest)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func (u Unfenced) Replace(ctx context.Context, name string, content []byte, tag 
 	if now, err = u.Place.Replace(ctx, name, content, tag); now != "" || err != nil {
 		return now, err
 	}
-	is, now, err := ReadAll(ctx, u.Place, name, MostManifest) // a server without tags in its answers to writes
+	is, now, err := ReadAll(ctx, u.Place, name, MostManifest) // for a server that returns no tag after a write
 	if err == nil && !bytes.Equal(is, content) {
 		err = fmt.Errorf("%s: %w", name, ErrChanged)
 	}

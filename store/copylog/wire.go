@@ -15,10 +15,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// manifestVersion is the first byte of a manifest; the message follows, and then a CRC-32C of both, little endian.
+// manifestVersion is the first byte of a manifest. The message follows, and then a CRC-32C of both, little endian.
 const manifestVersion = 1
 
-// MostManifest is more bytes than any manifest has: 100,000 files and segments have 30 MB.
+// MostManifest is larger than any manifest: 100,000 files and segments take 30 MB.
 const MostManifest = 256 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -26,7 +26,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ErrDamaged: a manifest is not what was written.
 var ErrDamaged = errors.New("the manifest is damaged")
 
-// Encode lays the manifest out. What it says must hold: see Decode.
+// Encode encodes the manifest. It returns an error for an inconsistent one; see Decode.
 func (m *Manifest) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -60,9 +60,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli)), nil
 }
 
-// Decode reads a manifest, and checks what it says: that its files and segments follow each other but for its holes,
-// that the last of them is its head, and that each object has the name that it must have. The error is ErrDamaged, or
-// events.ErrNewer when a newer program wrote it in another form.
+// Decode decodes a manifest and checks that it is consistent: files and segments are consecutive except for its holes,
+// the last one ends at its head, and each object has the required name. It returns ErrDamaged, or events.ErrNewer when
+// a newer program wrote it in another form.
 func Decode(content []byte) (*Manifest, error) {
 	n := len(content) - crc32.Size
 	if n < 1 || crc32.Checksum(content[:n], castagnoli) != binary.LittleEndian.Uint32(content[n:]) {

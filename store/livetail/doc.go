@@ -1,18 +1,23 @@
-// Package livetail keeps the newest batches of a log in memory, as they were appended, so that those who follow the log
-// (publishers, metrics, watching readers) read what has just become durable without the disk and without decoding it.
+// Package livetail caches the newest batches of a log in memory, as they were appended. Consumers that follow the log
+// (publishers, metrics, watching readers) then read new records without disk access and without decoding.
 //
-// [Log] wraps any store.Log and is one itself: a consumer reads and waits as it always does, and a read that begins
-// within what is kept is served from memory. Invariants:
+// [Log] wraps any store.Log and is one itself. Consumers read and wait as usual; a read that begins within the cache is
+// served from memory:
 //
-//   - The log decides what is durable: nothing beyond its head is ever given, though it is kept from its Append on.
-//   - What is kept is bounded by bytes, and a reader holds on to one batch at a time. Who is slower than that reads on from
-//     the log; the writer never waits for a reader.
-//   - The records are the very ones that were appended, so they must not be changed (store.Log.Append), by readers either.
+//	log := livetail.New(disk, 0) // caches about 4 MiB
 //
-// Whoever needs a record's stored form calls events.AppendRecord: the same record always gives the same bytes, at a
-// fraction of what decoding them costs.
+// Invariants:
+//
+//   - The wrapped log decides what is durable. No reader gets a record after its head, although records are cached from
+//     their Append on.
+//   - The cache is bounded in bytes, and a reader holds one batch at a time. A slower reader continues from the wrapped
+//     log; the writer never waits for a reader.
+//   - The records are those that were appended, so readers must not change them (store.Log.Append).
+//
+// To get the stored form of a record, call events.AppendRecord: it always returns the same bytes, at a fraction of the
+// cost of decoding.
 //
 // # Concurrency
 //
-// As for every store.Log.
+// The rules of store.Log apply.
 package livetail

@@ -13,10 +13,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// defaultBytes holds about 4,000 records: the pods of some hundred Jobs, or seconds of a busy cluster.
+// defaultBytes holds about 4,000 records: the pods of some hundred Jobs, or a few seconds of a busy cluster.
 const defaultBytes = 4 << 20
 
-// Log is a log whose newest batches are also kept in memory. Make it with New.
+// Log is a log with a cache of its newest batches. Use New to create one.
 type Log struct {
 	store.Log
 	limit int
@@ -25,10 +25,10 @@ type Log struct {
 
 	mu    sync.Mutex
 	kept  []kept // consecutive, oldest first; durable or not
-	bytes int    // of them all. Invariant: bytes <= limit, or one batch is kept (while none is being appended)
+	bytes int    // total size. Invariant: bytes <= limit, or one batch is kept (while none is being appended)
 }
 
-// kept is one batch and about how much memory it takes.
+// kept is a cached batch and its approximate size in memory.
 type kept struct {
 	events.Batch
 	bytes int
@@ -36,15 +36,15 @@ type kept struct {
 
 var _ store.Log = (*Log)(nil)
 
-// New wraps a log. About that many bytes of memory are kept, at least one batch; 4 MiB when it is 0.
+// New returns log with a cache of about bytes bytes, but at least one batch; 0 means 4 MiB.
 func New(log store.Log, bytes int) *Log {
 	return &Log{Log: log, limit: cmp.Or(bytes, defaultBytes)}
 }
 
-// Append is described by store.Log.
+// Append implements store.Log.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	l.mu.Lock()
-	l.kept = append(l.kept, kept{Batch: b}) // before it can be durable, so that no reader has to look for it below
+	l.kept = append(l.kept, kept{Batch: b}) // before the batch can be durable, so that no reader misses it here
 	l.mu.Unlock()
 	commit := l.Log.Append(b, soon)
 	l.mu.Lock()
@@ -56,18 +56,18 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	k.bytes = weigh(b, commit.Bytes())
 	for l.bytes += k.bytes; l.bytes > l.limit && len(l.kept) > 1; l.kept = l.kept[1:] {
 		l.bytes -= l.kept[0].bytes
-		l.kept[0] = kept{} // the array lives on for a while
+		l.kept[0] = kept{} // frees the batch; the array lives longer
 	}
 	return commit
 }
 
-// weigh is about how much memory a batch takes: that of the records themselves, and twice their stored form for what
-// they point to (Go's strings and pointers beside the bytes).
+// weigh estimates the memory of a batch: that of the records, plus twice their stored form for strings and other data
+// that they point to.
 func weigh(b events.Batch, stored int) int {
 	return len(b.Records)*int(unsafe.Sizeof(events.Record{})) + 2*stored
 }
 
-// Read is described by store.Log.
+// Read implements store.Log.
 func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		head := l.Head().Sequence
@@ -92,7 +92,7 @@ func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.R
 	}
 }
 
-// readOn reads from the log below.
+// readOn reads from the wrapped log.
 func (l *Log) readOn(ctx context.Context, from events.Sequence, yield func(events.Record, error) bool) {
 	for r, err := range l.Log.Read(ctx, from) {
 		if err == nil {
@@ -104,7 +104,7 @@ func (l *Log) readOn(ctx context.Context, from events.Sequence, yield func(event
 	}
 }
 
-// batch is the batch that holds a record, when it is kept.
+// batch returns the batch with the record at, if it is cached.
 func (l *Log) batch(at events.Sequence) (events.Batch, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +115,7 @@ func (l *Log) batch(at events.Sequence) (events.Batch, bool) {
 	return l.kept[i].Batch, at <= l.kept[i].Last()
 }
 
-// Close is described by store.Log.
+// Close implements store.Log.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	l.kept, l.bytes = nil, 0
@@ -123,6 +123,5 @@ func (l *Log) Close() error {
 	return l.Log.Close()
 }
 
-// Served says how many records were read from memory, and how many from the log below because they were no longer (or
-// never) kept.
+// Served returns how many records were read from the cache, and how many from the wrapped log.
 func (l *Log) Served() (memory, log uint64) { return l.fromMemory.Load(), l.fromLog.Load() }

@@ -1,5 +1,7 @@
-// Package open is the one door to a log: it finds the backend by the log's address.
+// Package open opens a log by its address. It chooses the backend, so that no other package needs to know one.
 //
-// An address is a directory (store/boltlog), or a scheme, a colon and a rest that the backend reads: bolt:DIR is the
-// same as DIR. A further backend is a line in backends.
+//	log, err := open.Log("/var/lib/jobledger", store.Options{}) // the same as bolt:/var/lib/jobledger
+//
+// An address is a directory (store/boltlog), or a scheme, a colon and a rest that the backend interprets. To add a
+// backend, add a line to backends.
 package open

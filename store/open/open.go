@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// backend is one kind of log. Each function gets the address behind the scheme.
+// backend holds the functions of one kind of log. Each gets the address without the scheme.
 type backend struct {
 	forWriting func(place string, options store.Options) (store.Opened, error)
 	readOnly   func(place string) (store.Archive, error)
@@ -21,13 +21,13 @@ type backend struct {
 	key        func(place string) (events.Key, error)
 	fill       func(place, logID string) (store.Filling, error)
 	unfilled   func(place string) (bool, error)
-	directory  bool // place is one, in which those who work with the log leave files of their own
+	directory  bool // place is a directory, where other parts of the program may store files
 }
 
-// directories is the scheme of an address that has none.
+// directories is the scheme of an address without one.
 const directories = "bolt"
 
-// backends are all kinds of logs that this program knows, by the scheme of their addresses.
+// backends holds all kinds of logs by scheme.
 var backends = map[string]backend{
 	directories: {
 		forWriting: func(dir string, options store.Options) (store.Opened, error) {
@@ -60,10 +60,10 @@ var backends = map[string]backend{
 	},
 }
 
-// scheme is how an address begins that says which kind of log it is of. One letter alone is no scheme.
+// scheme matches the scheme of an address. A single letter is no scheme.
 var scheme = regexp.MustCompile(`^([a-z][a-z0-9+-]+):`)
 
-// find is the backend of an address, and the address behind the scheme.
+// find returns the backend of an address, and the address without the scheme.
 func find(address string) (of backend, place string, err error) {
 	name, place := directories, address
 	if m := scheme.FindStringSubmatch(address); m != nil {
@@ -77,17 +77,17 @@ func find(address string) (of backend, place string, err error) {
 	return of, place, nil
 }
 
-// Check checks the form of an address. It does not look at the disk.
+// Check returns an error unless the address is valid. It does not access the disk.
 func Check(address string) error {
 	_, _, err := find(address)
 	return err
 }
 
-// ErrNoDirectory is of an address whose log is in no directory.
+// ErrNoDirectory: the log of the address is not in a directory.
 var ErrNoDirectory = errors.New("it is in no directory")
 
-// Dir is the directory of the log, in which those who work with it leave files of their own. The error is
-// ErrNoDirectory when the log has none.
+// Dir returns the directory of the log, where other parts of the program may store files. It returns ErrNoDirectory
+// when the log has none.
 func Dir(address string) (string, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -99,7 +99,7 @@ func Dir(address string) (string, error) {
 	return place, nil
 }
 
-// Place is where a log is, in words for people: its directory, or its address when it has none.
+// Place returns where a log is, for people: its directory, or its address when it has none.
 func Place(address string) string {
 	if dir, err := Dir(address); err == nil {
 		return dir
@@ -107,8 +107,8 @@ func Place(address string) string {
 	return address
 }
 
-// Log opens a log for writing, and makes it if there is none. The errors are those of the backend: [store.HeldError]
-// when another process writes it, [store.ErrNoRoom], [store.ErrCorrupt], [store.LossError], [events.ErrNewer].
+// Log opens a log for writing, or creates it. Errors come from the backend: [store.HeldError] when another process
+// writes the log, [store.ErrNoRoom], [store.ErrCorrupt], [store.LossError], [events.ErrNewer].
 func Log(address string, options store.Options) (store.Opened, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -117,7 +117,7 @@ func Log(address string, options store.Options) (store.Opened, error) {
 	return of.forWriting(place, options)
 }
 
-// Archive opens a log for reading. The error is fs.ErrNotExist when there is none, and [store.HeldError] when a process
+// Archive opens a log for reading. It returns fs.ErrNotExist when there is none, and a [store.HeldError] when a process
 // writes it.
 func Archive(address string) (store.Archive, error) {
 	of, place, err := find(address)
@@ -127,9 +127,10 @@ func Archive(address string) (store.Archive, error) {
 	return of.readOnly(place)
 }
 
-// Verify reads a whole log and checks all that must hold. Its error is [store.ErrCorrupt] with the first bad sequence,
-// or one of reading. Progress is called now and then with the bytes that are done and those there are; nil for no call.
-// The heads in has were noted elsewhere: a log that went another way, or ends before them, is damaged.
+// Verify reads a whole log and checks everything that must hold. It returns [store.ErrCorrupt] with the first bad
+// sequence, or a read error. It calls progress now and then, unless it is nil, with the number of bytes read and the
+// total. has lists heads that were recorded elsewhere: the log is damaged if it has another chain value at one of them,
+// or ends before it.
 func Verify(ctx context.Context, address string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -138,7 +139,7 @@ func Verify(ctx context.Context, address string, progress func(done, total int64
 	return of.verify(ctx, place, progress, has...)
 }
 
-// Exists reports whether there is a log.
+// Exists reports whether there is a log at the address.
 func Exists(address string) (bool, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -147,7 +148,7 @@ func Exists(address string) (bool, error) {
 	return of.exists(place)
 }
 
-// Key is the secret of a log; fs.ErrNotExist when there is none.
+// Key returns the secret key of a log; fs.ErrNotExist when there is none.
 func Key(address string) (events.Key, error) {
 	of, place, err := find(address)
 	if err != nil {

@@ -9,14 +9,13 @@ import (
 	"syscall"
 )
 
-// ErrOdd: what has the name is no file that the program wrote. It is no error of reading: the same comes of the next
-// try.
+// ErrOdd: the entry with that name is not a file that the program wrote. A retry gives the same result.
 var ErrOdd = errors.New("no file that jobledger wrote")
 
-// Open opens a file to read it. A link is not followed, and a pipe is not waited for.
+// Open opens a regular file for reading. It does not follow a link, and does not block on a pipe.
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
-// OpenFile is os.OpenFile for regular files alone: it opens or makes one, and refuses anything else under that name.
+// OpenFile is os.OpenFile for regular files: it opens or creates one, and returns ErrOdd for anything else.
 func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -32,7 +31,7 @@ func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err == nil { // another may have taken its place
+	if info, err = f.Stat(); err == nil { // another entry may have taken its place
 		err = odd(path, info)
 	}
 	if err != nil {
@@ -41,7 +40,7 @@ func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// Read gives the whole content of a file that has at most that many bytes.
+// Read returns the content of a file with at most most bytes, and ErrOdd for a larger one.
 func Read(path string, most int64) (content []byte, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -58,12 +57,12 @@ func Read(path string, most int64) (content []byte, err error) {
 	content = make([]byte, info.Size())
 	n, err := io.ReadFull(f, content)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // it was cut meanwhile
+		err = nil // it was truncated meanwhile
 	}
 	return content[:n], err
 }
 
-// Check returns an error if the file of that name is not a regular one.
+// Check returns ErrOdd unless path is a regular file.
 func Check(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {

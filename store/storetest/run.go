@@ -14,12 +14,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Open makes an empty log for one test, with files of at most 64 KiB if the backend has files. Reopen closes the
-// log, if it is open, and opens it again as the next process would; it may be called any number of times. The backend's
-// test closes what is open when the test ends.
+// Open creates an empty log for one test, with files of at most 64 KiB if the backend has files. reopen closes the log,
+// if it is open, and opens it again as the next process would; it may be called any number of times. The backend's test
+// closes the open log when the test ends.
 type Open func(t *testing.T) (log store.Log, reopen func() store.Log)
 
-// Run tests all that the contract promises.
+// Run tests everything that the contract promises.
 func Run(t *testing.T, open Open) {
 	tests := []struct {
 		name string
@@ -60,7 +60,7 @@ func Run(t *testing.T, open Open) {
 
 var ctx = context.Background()
 
-// fill appends batches of Jobs' records, each batch with records of several streams, and returns all records.
+// fill appends batches of records of several Jobs, and returns all records.
 func fill(w *Writer, batches int) []events.Record {
 	var all []events.Record
 	for n := range batches {
@@ -88,7 +88,7 @@ func collect(t *testing.T, seq iter.Seq2[events.Record, error]) []events.Record 
 	return out
 }
 
-// firstError reads to the first error, and returns it and how many records came before it.
+// firstError reads to the first error, and returns it and the number of records before it.
 func firstError(seq iter.Seq2[events.Record, error]) (int, error) {
 	n := 0
 	for _, err := range seq {
@@ -103,7 +103,7 @@ func firstError(seq iter.Seq2[events.Record, error]) (int, error) {
 func equal(t *testing.T, what string, got, want []events.Record) {
 	t.Helper()
 	if len(got) == len(want) && reflect.DeepEqual(got, want) {
-		return // cmp is slow, and only needed to explain
+		return // cmp is slow, and only needed for the message
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		if len(diff) > 4000 {

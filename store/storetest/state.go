@@ -86,7 +86,7 @@ func offsets(t *testing.T, open Open) {
 		}
 	}
 	check("at once")
-	log = reopen() // no append since: Close makes it durable
+	log = reopen() // nothing was appended since: Close makes it durable
 	check("after reopening")
 	fill(NewWriter(t, log), 200)
 	log = reopen()

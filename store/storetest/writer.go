@@ -15,10 +15,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Start is the time of the first batch that a Writer makes; each later one is a second after the one before it.
+// Start is the time of the first batch of a Writer; each later batch is one second later.
 var Start = events.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 
-// Writer makes batches that continue a log. It is not safe for concurrent use.
+// Writer builds batches that continue a log. It is not safe for concurrent use.
 type Writer struct {
 	t    testing.TB
 	log  store.Log
@@ -40,7 +40,7 @@ func NewWriter(t testing.TB, log store.Log) *Writer {
 	return w
 }
 
-// Item is a record before it has a place in the log.
+// Item is a record without its place in the log.
 type Item struct {
 	Stream   events.Stream
 	Kind     events.Kind
@@ -48,7 +48,7 @@ type Item struct {
 	Evidence events.Evidence
 }
 
-// Created is the item of record 1.
+// Created returns the item of record 1.
 func Created(id events.Identity) Item {
 	return Item{
 		Stream: events.Controller, Kind: events.KindLogCreated,
@@ -56,7 +56,7 @@ func Created(id events.Identity) Item {
 	}
 }
 
-// Job is the item of a Job that was added.
+// Job returns the item of a Job that was added.
 func Job(uid types.UID, namespace, name string) Item {
 	return Item{
 		Stream: events.JobStream(uid), Kind: events.KindJobAdded,
@@ -65,7 +65,7 @@ func Job(uid types.UID, namespace, name string) Item {
 	}
 }
 
-// Pod is the item of the n-th change of a pod of a Job; about 170 bytes in stored form.
+// Pod returns the item of the n-th change of a pod of a Job; about 170 bytes in stored form.
 func Pod(job types.UID, n int) Item {
 	return Item{
 		Stream: events.JobStream(job), Kind: events.KindPodChanged,
@@ -77,7 +77,7 @@ func Pod(job types.UID, n int) Item {
 	}
 }
 
-// Text is the item of a pod's change with a message of that many bytes.
+// Text returns the item of a pod's change with a message of bytes bytes.
 func Text(job types.UID, bytes int) Item {
 	item := Pod(job, 1)
 	message := make([]byte, bytes)
@@ -88,7 +88,7 @@ func Text(job types.UID, bytes int) Item {
 	return item
 }
 
-// Batch makes the next batch.
+// Batch builds the next batch.
 func (w *Writer) Batch(items ...Item) events.Batch {
 	var b events.Batch
 	for i, item := range items {
@@ -100,7 +100,7 @@ func (w *Writer) Batch(items ...Item) events.Batch {
 			Facts: item.Facts, Evidence: item.Evidence,
 		}
 		binary.BigEndian.PutUint64(r.FactsSalt[:], uint64(w.next))
-		if !reflect.DeepEqual(r.Evidence, events.Evidence{}) { // the salt of a part that is not there is not stored
+		if !reflect.DeepEqual(r.Evidence, events.Evidence{}) { // the salt of an absent part is not stored
 			binary.BigEndian.PutUint64(r.EvidenceSalt[:], ^uint64(w.next))
 		}
 		w.last[item.Stream] = w.next
@@ -111,7 +111,7 @@ func (w *Writer) Batch(items ...Item) events.Batch {
 	return b
 }
 
-// Next is the sequence of the next record.
+// Next returns the sequence of the next record.
 func (w *Writer) Next() events.Sequence { return w.next }
 
 // Append appends the next batch.
@@ -119,7 +119,7 @@ func (w *Writer) Append(soon bool, items ...Item) store.Commit {
 	return w.log.Append(w.Batch(items...), soon)
 }
 
-// Durable appends the next batch and waits until it is durable. It returns the batch.
+// Durable appends the next batch, waits until it is durable, and returns it.
 func (w *Writer) Durable(items ...Item) events.Batch {
 	w.t.Helper()
 	b := w.Batch(items...)
@@ -130,7 +130,7 @@ func (w *Writer) Durable(items ...Item) events.Batch {
 // Create appends record 1 of an empty log and waits until it is durable.
 func (w *Writer) Create() { w.t.Helper(); w.Durable(Created(w.log.Identity())) }
 
-// Await waits until the commit is durable, and fails the test when it does not become so.
+// Await waits until the commit has ended, and fails the test on an error.
 func Await(t testing.TB, c store.Commit) {
 	t.Helper()
 	if err := Outcome(t, c); err != nil {

@@ -1,3 +1,3 @@
-// Package copylogtest has places for tests: one in a directory, one in a bucket of a server in the process, and one
-// that fails.
+// Package copylogtest provides places for tests: in a directory, in a bucket of a server in the process, and with
+// failures.
 package copylogtest

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Flaky is a place of which calls fail at random: before they did anything, after they have done it, or in the midst of
-// an answer. A seed always gives the same failures for the same calls. Make it with NewFlaky.
+// Flaky is a place with random failures: before the call did anything, after it was done, or in the middle of an
+// answer. The same seed gives the same failures for the same calls. Use NewFlaky to create one.
 type Flaky struct {
 	copylog.Place
 
@@ -21,26 +21,26 @@ type Flaky struct {
 	failed int
 }
 
-// NewFlaky is a place of which that share of the calls fails.
+// NewFlaky returns a place where this share of the calls fails.
 func NewFlaky(p copylog.Place, seed uint64, share float64) *Flaky {
 	return &Flaky{Place: p, random: rand.New(rand.NewPCG(seed, 1)), share: share}
 }
 
-// Failed is how many calls did.
+// Failed returns the number of failed calls.
 func (f *Flaky) Failed() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.failed
 }
 
-// SetShare changes the share of the calls that fail.
+// SetShare changes the share of calls that fail.
 func (f *Flaky) SetShare(share float64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.share = share
 }
 
-// draw decides about a call: the number of bytes after which an answer is cut matters to Get only.
+// draw decides about a call. cutAt, the number of bytes after which an answer is cut, only matters to Get.
 func (f *Flaky) draw() (before, after bool, cutAt int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,12 +61,12 @@ func (f *Flaky) do(call func() error) error {
 	}
 	err := call()
 	if after {
-		return errUnavailable // the caller does not learn what became of it
+		return errUnavailable // the caller does not learn the outcome
 	}
 	return err
 }
 
-// Get is described by copylog.Place.
+// Get implements copylog.Place.
 func (f *Flaky) Get(ctx context.Context, name string) (o copylog.Opened, err error) {
 	before, after, cutAt := f.draw()
 	if before {
@@ -78,30 +78,30 @@ func (f *Flaky) Get(ctx context.Context, name string) (o copylog.Opened, err err
 	return o, err
 }
 
-// Range is described by copylog.Place.
+// Range implements copylog.Place.
 func (f *Flaky) Range(ctx context.Context, name string, from, n int64) (part []byte, err error) {
 	err = f.do(func() error { part, err = f.Place.Range(ctx, name, from, n); return err })
 	return part, err
 }
 
-// Size is described by copylog.Place.
+// Size implements copylog.Place.
 func (f *Flaky) Size(ctx context.Context, name string) (size int64, err error) {
 	err = f.do(func() error { size, err = f.Place.Size(ctx, name); return err })
 	return size, err
 }
 
-// Put is described by copylog.Place.
+// Put implements copylog.Place.
 func (f *Flaky) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	return f.do(func() error { return f.Place.Put(ctx, name, content, size) })
 }
 
-// Replace is described by copylog.Place.
+// Replace implements copylog.Place.
 func (f *Flaky) Replace(ctx context.Context, name string, content []byte, tag string) (now string, err error) {
 	err = f.do(func() error { now, err = f.Place.Replace(ctx, name, content, tag); return err })
 	return now, err
 }
 
-// Delete is described by copylog.Place.
+// Delete implements copylog.Place.
 func (f *Flaky) Delete(ctx context.Context, name string) error {
 	return f.do(func() error { return f.Place.Delete(ctx, name) })
 }

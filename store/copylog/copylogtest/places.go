@@ -18,13 +18,13 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
-// Places are the kinds of places, by name. Each call makes a new one without objects.
+// Places holds the kinds of places by name. Each call creates an empty one.
 var Places = map[string]func(t testing.TB) copylog.Place{
 	"in a directory": func(t testing.TB) copylog.Place { return indir.New(filepath.Join(t.TempDir(), "copy")) },
 	"in a bucket":    func(t testing.TB) copylog.Place { return Bucket(t) },
 }
 
-// Bucket is a part of a bucket of a server that ends with the test.
+// Bucket returns a place in a bucket of a server that ends with the test.
 func Bucket(t testing.TB) copylog.Place {
 	t.Helper()
 	url := Server(t, "backups")
@@ -35,13 +35,13 @@ func Bucket(t testing.TB) copylog.Place {
 	return p
 }
 
-// Server is the URL of a server with that bucket, which ends with the test.
+// Server returns the URL of a server with the bucket. The server ends with the test.
 func Server(t testing.TB, bucket string) string {
 	t.Helper()
 	return serverOf(t, bucket, nil)
 }
 
-// Unfenced is one that knows no conditional writes.
+// Unfenced is Server without support for conditional writes.
 func Unfenced(t testing.TB, bucket string) string {
 	t.Helper()
 	return serverOf(t, bucket, func(r *http.Request) {
@@ -50,7 +50,7 @@ func Unfenced(t testing.TB, bucket string) string {
 	})
 }
 
-// serverOf is a server whose requests are changed before it sees them.
+// serverOf returns the URL of a server; change may edit each request before the server sees it.
 func serverOf(t testing.TB, bucket string, change func(*http.Request)) string {
 	t.Helper()
 	backend := s3mem.New()
@@ -68,7 +68,7 @@ func serverOf(t testing.TB, bucket string, change func(*http.Request)) string {
 	return server.URL
 }
 
-// Keys are what the environment has for a server of a test.
+// Keys returns the environment of a test server's client.
 func Keys(name string) string {
 	return map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}[name]
 }
@@ -76,18 +76,18 @@ func Keys(name string) string {
 // ErrBroken is the failure of a Failing place.
 var ErrBroken = errors.New("the place is broken")
 
-// Failing is a place of which the call number At fails: before it did anything, or with After when it has done it and
-// nobody hears of it. From then on every call fails, as after the end of the process.
+// Failing is a place where call number At fails: before it did anything, or with After once it is done. All later calls
+// fail too, as after the end of the process.
 type Failing struct {
 	copylog.Place
-	At    int // from 1 on; 0 for never
+	At    int // counts from 1; 0 for never
 	After bool
 
 	mu    sync.Mutex
 	calls int
 }
 
-// Calls is how many there were.
+// Calls returns the number of calls.
 func (f *Failing) Calls() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +122,7 @@ func (f *Failing) do(call func() error) error {
 	return nil
 }
 
-// Get is described by copylog.Place. With After the object is cut.
+// Get implements copylog.Place. With After, the object is cut.
 func (f *Failing) Get(ctx context.Context, name string) (o copylog.Opened, err error) {
 	before, after := f.fails()
 	if before {
@@ -135,7 +135,7 @@ func (f *Failing) Get(ctx context.Context, name string) (o copylog.Opened, err e
 	return o, err
 }
 
-// cut gives only the first bytes.
+// cut returns only the first bytes.
 type cut struct {
 	io.ReadCloser
 	left int
@@ -150,18 +150,18 @@ func (c *cut) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Put is described by copylog.Place.
+// Put implements copylog.Place.
 func (f *Failing) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	return f.do(func() error { return f.Place.Put(ctx, name, content, size) })
 }
 
-// Replace is described by copylog.Place.
+// Replace implements copylog.Place.
 func (f *Failing) Replace(ctx context.Context, name string, content []byte, tag string) (now string, err error) {
 	err = f.do(func() error { now, err = f.Place.Replace(ctx, name, content, tag); return err })
 	return now, err
 }
 
-// Delete is described by copylog.Place.
+// Delete implements copylog.Place.
 func (f *Failing) Delete(ctx context.Context, name string) error {
 	return f.do(func() error { return f.Place.Delete(ctx, name) })
 }

@@ -1,8 +1,8 @@
-// Package indir is the place of a copy in a directory: on another disk, on a mount, wherever files can be made and
-// renamed.
+// Package indir implements the place of a copy in a directory: on another disk, on a mount, or wherever files can be
+// created and renamed.
 //
-// An object is written beside its place, synced and then linked there, so it is whole or not there, and none is
-// overwritten. MANIFEST is renamed there, under a lock (flock) and after a look at the one that it replaces. Where the
-// mount is shared by several machines and its flock does not reach them, two writers at the same moment are told apart
-// by the links only: objects are safe, and of two manifests the later one stays.
+// It writes an object to a temporary file, syncs it and links it to its name. So an object is whole or absent, and
+// never overwritten. It replaces MANIFEST by a rename, with a lock (flock), after a check of the current one. If
+// several machines share the mount and flock does not work between them, objects are still safe because of the links;
+// but of two manifests written at the same moment, the later one stays.
 package indir

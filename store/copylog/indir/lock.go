@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lock waits for the flock of a file, and makes the file if need be.
+// lock waits for the flock of a file, which it creates if necessary.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -24,7 +24,7 @@ func lock(path string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // nothing was written to it
 }
 
-// makeDir makes a directory, and its name durable.
+// makeDir creates a directory and makes its name durable.
 func makeDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil

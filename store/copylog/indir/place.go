@@ -19,29 +19,30 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// lockName is a file beside the objects: whoever renames something there holds its flock. It is no object of the copy.
+// lockName is a file beside the objects. A process must hold its flock to rename a file there. It is no object of the
+// copy.
 const lockName = ".lock"
 
-// Place is a directory with the objects of a copy. Make it with New.
+// Place is a directory with the objects of a copy. Use New to create one.
 type Place struct{ root string }
 
 var _ copylog.Place = Place{}
 
-// New is the place in that directory. It is made when something is put there.
+// New returns the place in the directory root. The first write creates the directory.
 func New(root string) Place { return Place{root: filepath.Clean(root)} }
 
 func (p Place) String() string { return p.root }
 
 func (p Place) path(name string) string { return filepath.Join(p.root, filepath.FromSlash(name)) }
 
-// Get is described by copylog.Place.
+// Get implements copylog.Place.
 func (p Place) Get(_ context.Context, name string) (copylog.Opened, error) {
 	f, err := regular.Open(p.path(name))
 	if err != nil {
 		return copylog.Opened{}, err
 	}
 	o := copylog.Opened{ReadCloser: f}
-	if name == copylog.ManifestName { // the only one that is replaced
+	if name == copylog.ManifestName { // the only object that is replaced
 		content, err := io.ReadAll(f)
 		if err = errors.Join(err, f.Close()); err != nil {
 			return copylog.Opened{}, err
@@ -56,7 +57,7 @@ func tag(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Range is described by copylog.Place.
+// Range implements copylog.Place.
 func (p Place) Range(_ context.Context, name string, from, n int64) (part []byte, err error) {
 	f, err := regular.Open(p.path(name))
 	if err != nil {
@@ -66,7 +67,7 @@ func (p Place) Range(_ context.Context, name string, from, n int64) (part []byte
 	return io.ReadAll(io.NewSectionReader(f, from, n))
 }
 
-// Written is when an object was written, by the clock of the disk.
+// Written returns when an object was written, by the clock of the file system.
 func (p Place) Written(_ context.Context, name string) (time.Time, error) {
 	info, err := os.Lstat(p.path(name))
 	if err != nil {
@@ -75,7 +76,7 @@ func (p Place) Written(_ context.Context, name string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// Size is described by copylog.Place.
+// Size implements copylog.Place.
 func (p Place) Size(_ context.Context, name string) (int64, error) {
 	if err := regular.Check(p.path(name)); err != nil {
 		return 0, err
@@ -87,7 +88,7 @@ func (p Place) Size(_ context.Context, name string) (int64, error) {
 	return info.Size(), nil
 }
 
-// Put is described by copylog.Place.
+// Put implements copylog.Place.
 func (p Place) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	path := p.path(name)
 	if _, err := os.Lstat(path); err == nil {
@@ -110,7 +111,8 @@ func (p Place) Put(ctx context.Context, name string, content io.ReaderAt, size i
 	return syncDir(filepath.Dir(path))
 }
 
-// link gives a file its name, if no file has that. Where no links can be made, the file is renamed under the lock.
+// link gives a file its name, unless a file has that name. On a file system without links it renames the file with the
+// lock held.
 func (p Place) link(temp, path string) error {
 	err := os.Link(temp, path)
 	if !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.ENOTSUP) && !errors.Is(err, syscall.ENOSYS) {
@@ -127,7 +129,7 @@ func (p Place) link(temp, path string) error {
 	return os.Rename(temp, path)
 }
 
-// Replace is described by copylog.Place.
+// Replace implements copylog.Place.
 func (p Place) Replace(ctx context.Context, name string, content []byte, of string) (string, error) {
 	if err := os.MkdirAll(p.root, 0o700); err != nil {
 		return "", err
@@ -159,7 +161,7 @@ func (p Place) Replace(ctx context.Context, name string, content []byte, of stri
 	return tag(content), syncDir(filepath.Dir(path))
 }
 
-// Delete is described by copylog.Place.
+// Delete implements copylog.Place.
 func (p Place) Delete(_ context.Context, name string) error {
 	if err := os.Remove(p.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -167,7 +169,7 @@ func (p Place) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-// write writes a file beside that path, durably, and gives its name.
+// write durably writes a temporary file beside path, and returns its name.
 func (p Place) write(ctx context.Context, path string, content io.Reader) (temp string, err error) {
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return "", err
@@ -189,7 +191,7 @@ func (p Place) write(ctx context.Context, path string, content io.Reader) (temp 
 	return temp, nil
 }
 
-// reading ends with its context.
+// reading is a reader that ends with its context.
 type reading struct {
 	ctx context.Context
 	io.Reader

@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// tempMark is in the name of a file that has not got its place yet.
+// tempMark is in the name of a temporary file.
 const tempMark = ".tmp-"
 
-// Tidy removes what writers left that ended before their objects had got their names: files that were written before
-// that time.
+// Tidy removes temporary files from before the given time, which killed writers left behind.
 func (p Place) Tidy(ctx context.Context, before time.Time) error {
 	var errs []error
 	for _, dir := range []string{"", "files", "tail", "manifests"} {
@@ -25,7 +24,7 @@ func (p Place) Tidy(ctx context.Context, before time.Time) error {
 		for _, e := range entries {
 			info, err := e.Info()
 			if err != nil || !e.Type().IsRegular() || !strings.Contains(e.Name(), tempMark) || info.ModTime().After(before) {
-				continue // it has got its name a moment ago, or is none of these
+				continue // it was renamed a moment ago, or is no temporary file
 			}
 			if err := os.Remove(filepath.Join(p.path(dir), e.Name())); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)

@@ -10,20 +10,20 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Scheme is how the address of such a place begins.
+// Scheme is the beginning of the address of such a place.
 const Scheme = "s3://"
 
-// publicEndpoint is the server where the address names none.
+// publicEndpoint is the server if the address names none.
 const publicEndpoint = "https://s3.amazonaws.com"
 
-// tries is how often a request is sent that fails in passing, within a few seconds. Whoever goes on copying tries again
-// later.
+// tries is the number of attempts for a request that fails temporarily, within a few seconds. The copying process tries
+// again later.
 const tries = 4
 
-// New is the place of an address: s3://BUCKET/PREFIX, with ?endpoint=URL for another server than Amazon's and
-// &region=NAME where it wants one. Without these AWS_ENDPOINT_URL and AWS_REGION of the environment count. Keys are
-// only in the environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), or the role of the machine
-// or the pod.
+// New returns the place for an address: s3://BUCKET/PREFIX, with ?endpoint=URL for a server other than Amazon's and
+// &region=NAME if the server needs it. Otherwise AWS_ENDPOINT_URL and AWS_REGION count. Credentials come only from the
+// environment, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), or from the role of the machine or the
+// pod.
 func New(address string, getenv func(string) string) (*Place, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" {
@@ -56,7 +56,7 @@ func New(address string, getenv func(string) string) (*Place, error) {
 	return &Place{client: client, bucket: u.Host, prefix: strings.Trim(u.Path, "/")}, nil
 }
 
-// keys are those of the environment, else the role of the machine or the pod.
+// keys returns the credentials of the environment, else of the role of the machine or the pod.
 func keys(getenv func(string) string) *credentials.Credentials {
 	if id := getenv("AWS_ACCESS_KEY_ID"); id != "" {
 		return credentials.NewStaticV4(id, getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))

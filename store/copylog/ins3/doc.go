@@ -1,6 +1,6 @@
-// Package ins3 is the place of a copy in a bucket, of any server that speaks S3.
+// Package ins3 implements the place of a copy in a bucket of any server with the S3 protocol.
 //
-// An object is put with one request, and only if there is none of its name (If-None-Match). MANIFEST is replaced only
-// if it is the one that was read (If-Match). A server that does not know these conditions fences nobody: two writers
-// may overwrite each other there.
+// It stores an object with one request, on the condition that none with the name exists (If-None-Match). It replaces
+// MANIFEST on the condition that the object is the one that was read (If-Match). On a server without these conditions,
+// two writers may overwrite each other.
 package ins3

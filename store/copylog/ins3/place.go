@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Place is a bucket, or a part of one, with the objects of a copy. Make it with New.
+// Place is a bucket, or a prefix in one, with the objects of a copy. Use New to create one.
 type Place struct {
 	client         *minio.Core
 	bucket, prefix string
@@ -28,7 +28,7 @@ func (p *Place) String() string { return "s3://" + path.Join(p.bucket, p.prefix)
 
 func (p *Place) key(name string) string { return path.Join(p.prefix, name) }
 
-// Get is described by copylog.Place.
+// Get implements copylog.Place.
 func (p *Place) Get(ctx context.Context, name string) (copylog.Opened, error) {
 	content, info, _, err := p.client.GetObject(ctx, p.bucket, p.key(name), minio.GetObjectOptions{})
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *Place) Get(ctx context.Context, name string) (copylog.Opened, error) {
 	return copylog.Opened{ReadCloser: content, Tag: info.ETag}, nil
 }
 
-// Range is described by copylog.Place.
+// Range implements copylog.Place.
 func (p *Place) Range(ctx context.Context, name string, from, n int64) ([]byte, error) {
 	var options minio.GetObjectOptions
 	if err := options.SetRange(from, from+n-1); err != nil {
@@ -45,7 +45,7 @@ func (p *Place) Range(ctx context.Context, name string, from, n int64) ([]byte, 
 	}
 	content, _, _, err := p.client.GetObject(ctx, p.bucket, p.key(name), options)
 	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		return nil, nil // it ends before
+		return nil, nil // the object ends before
 	}
 	if err != nil {
 		return nil, p.explain(name, err)
@@ -57,7 +57,7 @@ func (p *Place) Range(ctx context.Context, name string, from, n int64) ([]byte, 
 	return part, err
 }
 
-// Size is described by copylog.Place.
+// Size implements copylog.Place.
 func (p *Place) Size(ctx context.Context, name string) (int64, error) {
 	info, err := p.client.StatObject(ctx, p.bucket, p.key(name), minio.StatObjectOptions{})
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *Place) Size(ctx context.Context, name string) (int64, error) {
 	return info.Size, nil
 }
 
-// Put is described by copylog.Place.
+// Put implements copylog.Place.
 func (p *Place) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	options := whole()
 	options.SetMatchETagExcept("*")
@@ -77,7 +77,7 @@ func (p *Place) Put(ctx context.Context, name string, content io.ReaderAt, size 
 	return p.explain(name, err)
 }
 
-// Replace is described by copylog.Place.
+// Replace implements copylog.Place.
 func (p *Place) Replace(ctx context.Context, name string, content []byte, tag string) (string, error) {
 	options := whole()
 	if tag == "" {
@@ -92,23 +92,23 @@ func (p *Place) Replace(ctx context.Context, name string, content []byte, tag st
 	return info.ETag, p.explain(name, err)
 }
 
-// whole asks for one request an object: a condition on the last of several parts is not known to every server.
+// whole uploads an object with one request: not every server supports a condition on the last of several parts.
 func whole() minio.PutObjectOptions {
 	return minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"}
 }
 
-// isPrecondition reports whether a condition did not hold. 409 is of two conditional writes at the same moment.
+// isPrecondition reports whether a condition did not hold. Status 409 means two conditional writes at the same moment.
 func isPrecondition(err error) bool {
 	status := minio.ToErrorResponse(err).StatusCode
 	return err != nil && (status == http.StatusPreconditionFailed || status == http.StatusConflict)
 }
 
-// Delete is described by copylog.Place.
+// Delete implements copylog.Place.
 func (p *Place) Delete(ctx context.Context, name string) error {
 	return p.explain(name, p.client.Client.RemoveObject(ctx, p.bucket, p.key(name), minio.RemoveObjectOptions{}))
 }
 
-// explain says of which object an error is, and what is not there as other places do.
+// explain adds the name of the object to an error, and maps a missing object to fs.ErrNotExist.
 func (p *Place) explain(name string, err error) error {
 	if err == nil {
 		return nil
@@ -129,7 +129,7 @@ func (p *Place) explain(name string, err error) error {
 	return fmt.Errorf("%s: %w", p.key(name), err)
 }
 
-// Written is when an object was written, by the server's clock, in whole seconds.
+// Written returns when an object was written, by the server's clock, in whole seconds.
 func (p *Place) Written(ctx context.Context, name string) (time.Time, error) {
 	info, err := p.client.StatObject(ctx, p.bucket, p.key(name), minio.StatObjectOptions{})
 	if err != nil {

@@ -1,16 +1,17 @@
-// Package commit is the group commit that the backends of the log share: which batches go into one commit, when it
-// begins, and what each batch hears of it.
+// Package commit implements the group commit that the backends of the log share: it decides which batches form a
+// commit, when the commit begins, and what each batch is told.
 //
-//   - Batches leave the queue in the order in which they came, and end in that order.
-//   - A commit begins at once when one of its batches is urgent. Else batches ride together, for at most 100 ms or 64 KiB.
-//   - Offsets of consumers ride with the next commit. They cause none, but when the log closes.
-//   - After a commit failed, all that waits fails with it, and so does all that comes after.
+//   - Batches leave the queue, and end, in the order of their Push.
+//   - A commit begins at once when one of its batches is urgent. Otherwise it waits for more, at most 100 ms or until
+//     64 KiB wait.
+//   - Offsets of consumers are part of the next commit. They cause no commit, except when the log closes.
+//   - After a failed commit, all waiting and all later batches fail.
 //
-// A [Queue] has no goroutine and reads no file: a simulation takes groups from it by hand. [Queue.Run] is the loop of a
-// backend that commits in a goroutine of its own.
+// A [Queue] has no goroutine and does no I/O, so a simulation can take groups from it step by step. [Queue.Run] is the
+// loop of a backend with a goroutine for commits.
 //
 // # Concurrency
 //
-// A Queue has no lock. The backend guards it with the lock of its own state, and holds that lock in every call but Run,
-// which takes it.
+// A Queue has no lock. The backend guards it with its own lock, which it must hold in every call except Run and Pause,
+// which lock it themselves.
 package commit

@@ -9,37 +9,38 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A group begins at once when it has an urgent batch, otherwise when enough bytes wait or waited long enough.
+// Limits of a group. A group begins at once when it has an urgent batch, else when idleBytes wait or idleDelay has
+// passed.
 const (
 	groupRecords = 4096
 	groupBytes   = 512 << 10
-	idleBytes    = 64 << 10               // of batches that are not urgent
-	idleDelay    = 100 * time.Millisecond // of a batch that is not urgent
+	idleBytes    = 64 << 10               // for batches that are not urgent
+	idleDelay    = 100 * time.Millisecond // for a batch that is not urgent
 )
 
-// Queue is what is appended and not durable. The zero Queue is not ready: make it with New.
+// Queue holds the batches that are appended and not durable. Use New to create one.
 type Queue[W any] struct {
 	together func(first, next *W) bool
 
 	batches   []*Batch[W]
-	waiting   int64                      // bytes that are appended and not durable
-	queued    int64                      // those of them in batches
-	urgent    int                        // batches that a caller waits for
+	waiting   int64                      // bytes appended and not durable, including the group being committed
+	queued    int64                      // the part of waiting in batches
+	urgent    int                        // number of batches that a caller waits for
 	offsets   map[string]events.Sequence // not durable yet
-	gathering int                        // batches that Run gathers, and need not hear of before; 0 when it does not
+	gathering int                        // number of batches that Run waits for in gather; 0 outside it
 	closing   bool
 	failed    error
 
-	wake chan struct{} // of capacity 1: something changed
+	wake chan struct{} // capacity 1; signals a change
 }
 
-// New makes an empty queue. together says whether a batch can go into one commit with the first of a group; nil:
-// always.
+// New returns an empty queue. together reports whether a batch may share a commit with the first batch of a group; nil
+// means always.
 func New[W any](together func(first, next *W) bool) *Queue[W] {
 	return &Queue[W]{together: together, offsets: map[string]events.Sequence{}, wake: make(chan struct{}, 1)}
 }
 
-// Ended says why nothing can be appended any more: ErrClosed, or ErrFailed with the cause.
+// Ended returns why nothing can be appended any more: ErrClosed, or ErrFailed with the cause; nil if it can.
 func (q *Queue[W]) Ended() error {
 	if q.closing {
 		return store.ErrClosed
@@ -47,7 +48,7 @@ func (q *Queue[W]) Ended() error {
 	return q.Failed()
 }
 
-// Failed is ErrFailed with the cause after a commit failed, else nil.
+// Failed returns ErrFailed with the cause after a failed commit, else nil.
 func (q *Queue[W]) Failed() error {
 	if q.failed != nil {
 		return fmt.Errorf("%w: %w", store.ErrFailed, q.failed)
@@ -55,10 +56,10 @@ func (q *Queue[W]) Failed() error {
 	return nil
 }
 
-// Waiting is how many bytes are appended and not durable.
+// Waiting returns the number of bytes that are appended and not durable.
 func (q *Queue[W]) Waiting() int64 { return q.waiting }
 
-// Len is how many batches wait to be taken.
+// Len returns the number of batches in the queue.
 func (q *Queue[W]) Len() int { return len(q.batches) }
 
 // Push adds a batch. With soon it is urgent: a caller waits for it.
@@ -75,10 +76,10 @@ func (q *Queue[W]) Push(b *Batch[W], soon bool) {
 	}
 }
 
-// SetOffset lets an offset ride with the next commit.
+// SetOffset adds an offset to the next commit.
 func (q *Queue[W]) SetOffset(consumer string, through events.Sequence) { q.offsets[consumer] = through }
 
-// Offsets are those that ride with the next commit; nil when there are none.
+// Offsets returns the offsets for the next commit; nil when there are none.
 func (q *Queue[W]) Offsets() map[string]events.Sequence {
 	if len(q.offsets) == 0 {
 		return nil
@@ -86,8 +87,7 @@ func (q *Queue[W]) Offsets() map[string]events.Sequence {
 	return maps.Clone(q.offsets)
 }
 
-// Take removes a group from the queue: the first batches, as many as fit into one commit, and at least one of those
-// that there are.
+// Take removes a group from the queue: the first batches that fit into one commit, at least one if there is any.
 func (q *Queue[W]) Take() []*Batch[W] {
 	records, bytes, n := 0, int64(0), 0
 	for _, b := range q.batches {
@@ -99,7 +99,7 @@ func (q *Queue[W]) Take() []*Batch[W] {
 	return q.TakeFirst(n)
 }
 
-// TakeFirst removes the first n batches, or as many as there are.
+// TakeFirst removes the first n batches, or all if there are fewer.
 func (q *Queue[W]) TakeFirst(n int) []*Batch[W] {
 	n = min(n, len(q.batches))
 	group := q.batches[:n:n]
@@ -117,7 +117,7 @@ func (q *Queue[W]) apart(b *Batch[W]) bool {
 	return q.together != nil && !q.together(&q.batches[0].Work, &b.Work)
 }
 
-// Landed notes that a group that was taken is durable, with these offsets. The batches are told by their End.
+// Landed records that a taken group is durable, with these offsets. The caller must also call End for each batch.
 func (q *Queue[W]) Landed(group []*Batch[W], offsets map[string]events.Sequence) {
 	for consumer, through := range offsets {
 		if q.offsets[consumer] == through {
@@ -129,8 +129,7 @@ func (q *Queue[W]) Landed(group []*Batch[W], offsets map[string]events.Sequence)
 	}
 }
 
-// Fail ends the queue: a group that was taken, and everything that waits, ends with ErrFailed and the cause of the
-// first failure.
+// Fail ends the queue. The taken batches and all waiting ones end with ErrFailed and the cause of the first failure.
 func (q *Queue[W]) Fail(err error, taken ...*Batch[W]) {
 	if q.failed == nil {
 		q.failed = err
@@ -145,7 +144,7 @@ func (q *Queue[W]) Fail(err error, taken ...*Batch[W]) {
 	q.Signal()
 }
 
-// Close lets what waits be committed; nothing can be appended any more. It reports whether the queue was open.
+// Close prevents further appends; waiting batches can still be committed. It reports whether the queue was open.
 func (q *Queue[W]) Close() bool {
 	if q.closing {
 		return false
@@ -155,7 +154,7 @@ func (q *Queue[W]) Close() bool {
 	return true
 }
 
-// Signal wakes Run, or whoever sleeps in its commit.
+// Signal wakes Run, or a commit in Pause.
 func (q *Queue[W]) Signal() {
 	select {
 	case q.wake <- struct{}{}:

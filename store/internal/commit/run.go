@@ -7,21 +7,19 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Backend is what Run needs of a log.
+// Backend holds the functions of a log that Run needs.
 type Backend[W any] struct {
-	// Commit makes a group and offsets durable, without the lock. One of them may be empty. After an error nothing more is
-	// committed.
+	// Commit makes a group and offsets durable. Either may be empty. It is called without the lock. After an error it
+	// is not called again.
 	Commit func(group []*Batch[W], offsets map[string]events.Sequence) error
-	// Committed is told, with the lock held, that the commit ended, before those who wait for a batch are told that it is
-	// durable.
+	// Committed is called with the lock held after a commit, before the batches end.
 	Committed func(group []*Batch[W], err error)
 }
 
-// Run commits what waits, a group at a time, until the queue is closed and empty, or a commit fails. mu guards the
-// queue.
+// Run commits one group after the other until the queue is closed and empty, or a commit fails. mu guards the queue.
 //
-// While fewer batches have come than made up the last group, it gathers for at most a quarter of the time the last
-// commit took: else two halves of the appenders take turns.
+// If fewer batches wait than the last group had, Run waits for more, at most a quarter of the duration of the last
+// commit. Otherwise two halves of the appenders would alternate.
 func (q *Queue[W]) Run(mu *sync.Mutex, backend Backend[W]) {
 	var lastSize int
 	var lastTook time.Duration
@@ -49,7 +47,7 @@ func (q *Queue[W]) Run(mu *sync.Mutex, backend Backend[W]) {
 	}
 }
 
-// next waits for work and takes it from the queue; both are nil when the queue is closed and all is done.
+// next waits for work and takes it from the queue. Both results are nil when the queue is closed and empty.
 func (q *Queue[W]) next(mu *sync.Mutex, target int, gather time.Duration) ([]*Batch[W], map[string]events.Sequence) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -75,7 +73,7 @@ func (q *Queue[W]) next(mu *sync.Mutex, target int, gather time.Duration) ([]*Ba
 	return q.Take(), q.Offsets()
 }
 
-// gather waits until that many batches wait, or for that long.
+// gather waits until target batches wait, or for the duration most.
 func (q *Queue[W]) gather(mu *sync.Mutex, target int, most time.Duration) {
 	q.gathering = target
 	for deadline := time.Now().Add(most); len(q.batches) < target && !q.closing && q.queued < groupBytes; {
@@ -88,8 +86,8 @@ func (q *Queue[W]) gather(mu *sync.Mutex, target int, most time.Duration) {
 	q.gathering = 0
 }
 
-// Pause is for a commit that cannot go on yet: it waits for that long, or until something changes. It reports whether
-// the queue is closing, when there is nothing to wait for. The caller does not hold the lock.
+// Pause is for a commit that cannot continue yet. It waits until something changes, at most for the duration most. It
+// returns true at once if the queue is closing. The caller must not hold mu.
 func (q *Queue[W]) Pause(mu *sync.Mutex, most time.Duration) (closing bool) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -100,7 +98,7 @@ func (q *Queue[W]) Pause(mu *sync.Mutex, most time.Duration) (closing bool) {
 	return true
 }
 
-// sleep gives mu up until something changes, or until d has passed; without limit when d is negative.
+// sleep releases mu until something changes or d has passed; a negative d means no limit.
 func (q *Queue[W]) sleep(mu *sync.Mutex, d time.Duration) {
 	mu.Unlock()
 	defer mu.Lock()

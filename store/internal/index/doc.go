@@ -1,10 +1,10 @@
-// Package index knows where the records of each stream are, and which streams bore a name, for one run of consecutive
-// records: a whole log in memory, or one file of a log on disk.
+// Package index finds the records of each stream, and the streams that had a name, in a range of consecutive records: a
+// whole log in memory, or one file of a log on disk.
 //
 // # Concurrency
 //
-// One goroutine adds; any number may look up meanwhile. What is looked up is clipped to a sequence by the caller, so
-// records can be indexed before they are durable and stay invisible until they are.
+// One goroutine adds records; any number may query meanwhile. The caller clips each result to the durable records, so
+// records can be indexed before they are durable.
 //
 // Read index.go.
 package index

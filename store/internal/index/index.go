@@ -9,21 +9,21 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Index is the index of the records from First on. Make it with New.
+// Index is an index of the records from First on. Use New to create one.
 type Index struct {
 	first events.Sequence
 
 	mu      sync.RWMutex
-	streams map[events.Stream][]uint32 // sequences less first, ascending: 4 bytes a record
+	streams map[events.Stream][]uint32 // sequences minus first, ascending: 4 bytes per record
 	names   map[Name][]NamedStream
 
-	youngest events.Time // of the objects that were first seen
+	youngest events.Time // latest creation time of the objects first seen in these records
 }
 
 // Name is the name of an object.
 type Name struct{ Namespace, Name string }
 
-// NamedStream is a stream that had an object of that name, and the first indexed record that says so.
+// NamedStream is a stream whose object had the name, and the first indexed record that names it.
 type NamedStream struct {
 	Stream events.Stream
 	Since  events.Sequence
@@ -34,7 +34,7 @@ func New(first events.Sequence) *Index {
 	return &Index{first: first, streams: map[events.Stream][]uint32{}, names: map[Name][]NamedStream{}}
 }
 
-// Named reports whether a record of that header names the object of its stream in its evidence.
+// Named reports whether the evidence of a record with this header names the object of its stream.
 func Named(h *events.Header) bool {
 	if h.Stream.Kind != events.StreamJob && h.Stream.Kind != events.StreamCronJob {
 		return false
@@ -48,7 +48,7 @@ func Named(h *events.Header) bool {
 	}
 }
 
-// AddRecord indexes a record, with what it says of objects; records come in order.
+// AddRecord indexes a record, including the name and age of its object. Records must come in order.
 func (x *Index) AddRecord(r *events.Record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -62,10 +62,11 @@ func (x *Index) AddRecord(r *events.Record) {
 	x.add(&r.Header, name)
 }
 
-// SeesNew reports whether a record of that kind sees an object for the first time. It is to be added with AddRecord.
+// SeesNew reports whether a record of this kind sees an object for the first time. Such a record must be added with
+// AddRecord.
 func SeesNew(k events.Kind) bool { return k == events.KindJobAdded || k == events.KindPodAdded }
 
-// born is when the object was created that a record sees, by the API server's clock; 0 of other records.
+// born returns the creation time of the observed object, by the API server's clock; 0 for other facts.
 func born(f events.Facts) events.Time {
 	switch f := f.(type) {
 	case *events.JobSeen:
@@ -76,7 +77,7 @@ func born(f events.Facts) events.Time {
 	return 0
 }
 
-// Add indexes by its header a record that sees no new object; records come in order. The name is that of the stream's
+// Add indexes a record that sees no new object, by its header. Records must come in order. name is that of the stream's
 // object, or empty.
 func (x *Index) Add(h *events.Header, name Name) {
 	x.mu.Lock()
@@ -84,28 +85,28 @@ func (x *Index) Add(h *events.Header, name Name) {
 	x.add(h, name)
 }
 
-// Youngest is when the youngest object was created that the records see.
+// Youngest returns the latest creation time of the objects first seen in the records.
 func (x *Index) Youngest() events.Time {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.youngest
 }
 
-// Take adds the records of a stream that no record was added of, by their sequences less First.
+// Take sets the records of a stream that has none yet, as sequences minus First.
 func (x *Index) Take(s events.Stream, offsets []uint32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.streams[s] = offsets
 }
 
-// TakeName likewise adds the streams that bore a name.
+// TakeName sets the streams that had a name.
 func (x *Index) TakeName(n Name, namedStreams []NamedStream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.names[n] = namedStreams
 }
 
-// TakeYoungest likewise says when the youngest object was created that those records see.
+// TakeYoungest raises the result of Youngest to t.
 func (x *Index) TakeYoungest(t events.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -123,7 +124,7 @@ func (x *Index) add(h *events.Header, name Name) {
 	}
 }
 
-// Last is the newest indexed record of the stream; 0 when there is none.
+// Last returns the newest indexed record of the stream; 0 for none.
 func (x *Index) Last(s events.Stream) events.Sequence {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -133,7 +134,7 @@ func (x *Index) Last(s events.Stream) events.Sequence {
 	return 0
 }
 
-// Run gives the stream's records in [from, through]. It stays valid while more are added.
+// Run returns the stream's records in [from, through]. The result stays valid while records are added.
 func (x *Index) Run(s events.Stream, from, through events.Sequence) Run {
 	x.mu.RLock()
 	all := x.streams[s]
@@ -150,7 +151,7 @@ func (x *Index) Run(s events.Stream, from, through events.Sequence) Run {
 	return Run{first: x.first, offsets: all[lo:hi]}
 }
 
-// Bearers gives the streams that bore the name, by records at or before through, oldest first.
+// Bearers returns the streams that had the name, according to records up to through, oldest first.
 func (x *Index) Bearers(name Name, through events.Sequence) []NamedStream {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -163,17 +164,17 @@ func (x *Index) Bearers(name Name, through events.Sequence) []NamedStream {
 	return out
 }
 
-// First is the sequence that the index begins with.
+// First returns the first sequence of the index.
 func (x *Index) First() events.Sequence { return x.first }
 
-// Streams lists the indexed streams in order of kind and ID.
+// Streams returns the indexed streams in order of kind and ID.
 func (x *Index) Streams() []events.Stream {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return slices.SortedFunc(maps.Keys(x.streams), CompareStreams)
 }
 
-// Names lists the indexed names in order of namespace and name.
+// Names returns the indexed names in order of namespace and name.
 func (x *Index) Names() []Name {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -190,22 +191,22 @@ func CompareNames(a, b Name) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// Run is an ascending run of sequences. The zero Run is empty.
+// Run is an ascending list of sequences. The zero Run is empty.
 type Run struct {
 	first   events.Sequence
 	offsets []uint32
 }
 
-// RunOf is the run of the given ascending offsets from first.
+// RunOf returns a Run of the given ascending offsets from first.
 func RunOf(first events.Sequence, offsets []uint32) Run { return Run{first: first, offsets: offsets} }
 
-// Len is the number of sequences.
+// Len returns the number of sequences.
 func (r Run) Len() int { return len(r.offsets) }
 
-// At is the i-th sequence.
+// At returns the i-th sequence.
 func (r Run) At(i int) events.Sequence { return r.first + events.Sequence(r.offsets[i]) }
 
-// Clip gives the part of the run in [from, through].
+// Clip returns the part of the run in [from, through].
 func (r Run) Clip(from, through events.Sequence) Run {
 	lo, hi := 0, len(r.offsets)
 	for lo < hi && r.At(lo) < from {

@@ -1,8 +1,16 @@
-// Package memlog is a [store.Log] in memory, for tests and for the simulation.
+// Package memlog implements [store.Log] in memory, for tests and for the simulation.
 //
-// Records are kept in stored form, so what is read is decoded afresh, as from a disk. With [Manual] nothing is durable
-// until [Log.Commit] says so, and [Log.Crash] gives the log that a process would find which died with only some of the
-// batches on disk. It starts no goroutine and looks at no clock, so a seed repeats exactly.
+// It keeps records in stored form, so each read decodes them, as from a disk. With [Manual], batches become durable
+// only in [Log.Commit]. [Log.Crash] returns the log that the next process finds when only some of the batches reached
+// the disk:
+//
+//	log := memlog.New(id, memlog.Manual())
+//	log.Append(batch1, true)
+//	log.Append(batch2, true)
+//	log.Commit(1)
+//	next := log.Crash(1) // has batch1 only
+//
+// It starts no goroutine and reads no clock for decisions, so a simulation with the same seed repeats exactly.
 //
 // Read memlog.go.
 package memlog

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// Log is a log in memory. Make it with New.
+// Log is a log in memory. Use New to create one.
 type Log struct {
 	term      uint64
 	manual    bool
@@ -23,25 +23,25 @@ type Log struct {
 	index *index.Index
 
 	mu        sync.Mutex
-	limit     int // bytes that it may hold; 0 for any
+	limit     int // limit of bytes; 0 for none
 	identity  events.Identity
-	records   [][]byte  // stored, by sequence less 1
-	indexed   []indexed // what the index took of each
+	records   [][]byte  // in stored form, at sequence-1
+	indexed   []indexed // the index entries of each record
 	bytes     int
 	batches   []*batch
-	durable   int // batches. Invariant: durable <= len(batches)
+	durable   int // number of durable batches. Invariant: durable <= len(batches)
 	queue     *commit.Queue[point]
 	fileFirst events.Sequence
 	fileSize  int64
 	filing    store.Filing
 	offsets   map[string]events.Sequence
-	based     map[string]events.Sequence // offsets that are durable without a batch of this log
+	based     map[string]events.Sequence // durable offsets from before the first batch
 	snapshots []store.Snapshot
 	changed   chan struct{} // closed and replaced when the head moves or the log ends
 	closed    bool
 }
 
-// indexed is what the index takes of a record, so that Crash need not decode it.
+// indexed holds the index entries of a record, so that Crash need not decode it.
 type indexed struct {
 	stream events.Stream
 	kind   events.Kind
@@ -55,30 +55,30 @@ type batch = commit.Batch[point]
 type point struct {
 	head     store.Head
 	identity events.Identity
-	offsets  map[string]events.Sequence // that became durable with the batch
+	offsets  map[string]events.Sequence // offsets that became durable with the batch
 }
 
 var _ store.Log = (*Log)(nil)
 
-// Option changes how a Log behaves.
+// Option changes the behaviour of a Log.
 type Option func(*Log)
 
-// Manual leaves it to Commit to make batches durable. Without it each batch is durable at once.
+// Manual makes batches durable only in Commit. Without it each batch is durable at once.
 func Manual() Option { return func(l *Log) { l.manual = true } }
 
-// Limit is the number of bytes, in stored form, that Room grants in all; see SetLimit.
+// Limit bounds the bytes, in stored form, that Room grants in total; see SetLimit.
 func Limit(bytes int) Option { return func(l *Log) { l.limit = bytes } }
 
-// FileBytes makes NextFile move on as a log on disk with files of about that many bytes would.
+// FileBytes makes NextFile advance as in a log on disk with files of about bytes bytes.
 func FileBytes(bytes int) Option { return func(l *Log) { l.fileBytes = bytes } }
 
-// ShortFiles is FileBytes for tests that need many files: a file is ended once it stands alone, though it is not ten
-// times its states.
+// ShortFiles is FileBytes for tests that need many files: a file ends once its checkpoint is complete, even if it is
+// not ten times as large as its states.
 func ShortFiles(bytes int) Option {
 	return func(l *Log) { l.fileBytes, l.short = bytes, true }
 }
 
-// fileFull reports whether another file begins behind what was appended.
+// fileFull reports whether another file begins after the appended batches.
 func (l *Log) fileFull() bool {
 	switch limit := int64(l.fileBytes); {
 	case limit == 0:
@@ -90,7 +90,7 @@ func (l *Log) fileFull() bool {
 	}
 }
 
-// New returns an empty log of that identity.
+// New returns an empty log with the identity.
 func New(identity events.Identity, options ...Option) *Log {
 	l := &Log{
 		term: 1, identity: identity, index: index.New(1), fileFirst: 1, queue: commit.New[point](nil), changed: make(chan struct{}),
@@ -102,21 +102,21 @@ func New(identity events.Identity, options ...Option) *Log {
 	return l
 }
 
-// Identity is described by store.Log.
+// Identity implements store.Log.
 func (l *Log) Identity() events.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.identity
 }
 
-// Term is described by store.Log.
+// Term implements store.Log.
 func (l *Log) Term() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.term
 }
 
-// Head is described by store.Log.
+// Head implements store.Log.
 func (l *Log) Head() store.Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +130,7 @@ func (l *Log) head(batches int) store.Head {
 	return l.batches[batches-1].Work.head
 }
 
-// Room is described by store.Log.
+// Room implements store.Log.
 func (l *Log) Room(bytes int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,21 +143,21 @@ func (l *Log) Room(bytes int) error {
 	return nil
 }
 
-// SetLimit changes the limit that Limit set; 0 lifts it.
+// SetLimit changes the limit of Limit; 0 removes it.
 func (l *Log) SetLimit(bytes int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.limit = bytes
 }
 
-// NextFile is described by store.Log.
+// NextFile implements store.Log.
 func (l *Log) NextFile() events.Sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fileFirst
 }
 
-// Append is described by store.Log. A batch that breaks the contract fails the log.
+// Append implements store.Log. A batch that breaks the contract fails the log.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -221,7 +221,7 @@ func (l *Log) add(entry *batch, b events.Batch) error {
 	return nil
 }
 
-// Commit makes the next n appended batches durable, or as many as there are, and says how many that were.
+// Commit makes the next n appended batches durable, or all if there are fewer. It returns their number.
 func (l *Log) Commit(n int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -248,8 +248,7 @@ func (l *Log) announce() {
 	l.changed = make(chan struct{})
 }
 
-// Fence lets another writer take the log over: what is not durable, and all that is appended after, fails with
-// ErrFenced.
+// Fence simulates another writer: batches that are not durable, and all later ones, fail with ErrFenced.
 func (l *Log) Fence() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -257,16 +256,16 @@ func (l *Log) Fence() {
 	l.announce()
 }
 
-// Batches says how many batches were appended, and how many of them are durable.
+// Batches returns the numbers of appended and of durable batches.
 func (l *Log) Batches() (appended, durable int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.batches), l.durable
 }
 
-// Crash returns the log that the next process finds when only the first keep batches ever appended reached the disk. l
-// itself does not change, so a simulation may cut it at every point. Snapshots that the cut leaves without their head
-// stay, as they would on a disk, and are ignored.
+// Crash returns the log that the next process finds when only the first keep batches reached the disk. It does not
+// change l, so a simulation may cut the log at every point. Snapshots whose head is cut off stay, as on a disk, and are
+// ignored.
 func (l *Log) Crash(keep int) *Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -284,7 +283,7 @@ func (l *Log) Crash(keep int) *Log {
 	for i, old := range l.batches[:keep] {
 		kept := commit.NewBatch[point]()
 		kept.Work = old.Work
-		if i == l.durable { // it takes along what waits here
+		if i == l.durable { // the commit includes the waiting offsets
 			kept.Work.offsets = l.queue.Offsets()
 		}
 		kept.End(nil)
@@ -322,7 +321,7 @@ func nameIn(r *events.Record) index.Name {
 	return index.Name{Namespace: r.Evidence.Namespace, Name: r.Evidence.Name}
 }
 
-// Wait is described by store.Log.
+// Wait implements store.Log.
 func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	for {
 		l.mu.Lock()
@@ -342,7 +341,7 @@ func (l *Log) Wait(ctx context.Context, after events.Sequence) (events.Sequence,
 	}
 }
 
-// Offset is described by store.Log.
+// Offset implements store.Log.
 func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -352,7 +351,7 @@ func (l *Log) Offset(consumer string) (events.Sequence, error) {
 	return l.offsets[consumer], nil
 }
 
-// SetOffset is described by store.Log.
+// SetOffset implements store.Log.
 func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -364,7 +363,7 @@ func (l *Log) SetOffset(consumer string, through events.Sequence) error {
 	return nil
 }
 
-// SaveSnapshot is described by store.Log.
+// SaveSnapshot implements store.Log.
 func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -381,7 +380,7 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	return nil
 }
 
-// LoadSnapshot is described by store.Log.
+// LoadSnapshot implements store.Log.
 func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -396,7 +395,7 @@ func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return store.Snapshot{}, false, nil
 }
 
-// holds reports whether s is bound to the identity and to a head of the durable log.
+// holds reports whether s has the identity and a head of the durable log.
 func (l *Log) holds(s store.Snapshot) bool {
 	if s.Identity != l.identity {
 		return false
@@ -413,7 +412,7 @@ func copySnapshot(s store.Snapshot) store.Snapshot {
 	return s
 }
 
-// keepOffsets makes those durable that ride with no batch.
+// keepOffsets makes the offsets durable that no batch includes.
 func (l *Log) keepOffsets() {
 	rest := l.queue.Offsets()
 	if rest == nil || l.queue.Failed() != nil {
@@ -433,7 +432,7 @@ func (l *Log) keepOffsets() {
 	at.offsets = all
 }
 
-// Close is described by store.Log. To open the log again, use Crash with all its batches.
+// Close implements store.Log. To open the log again, use Crash with all its batches.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// prefix is the durable records, which do not change any more, so a reader needs no lock.
+// prefix returns the durable records. They do not change any more, so a reader needs no lock.
 func (l *Log) prefix() ([][]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -22,7 +22,7 @@ func (l *Log) prefix() ([][]byte, error) {
 	return l.records[:l.head(l.durable).Sequence], nil
 }
 
-// Read is described by store.Log.
+// Read implements store.Log.
 func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		records, err := l.prefix()
@@ -38,7 +38,7 @@ func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.R
 	}
 }
 
-// ReadStream is described by store.Log.
+// ReadStream implements store.Log.
 func (l *Log) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		records, err := l.prefix()
@@ -64,7 +64,7 @@ func (l *Log) ReadStream(ctx context.Context, s events.Stream, from events.Seque
 	}
 }
 
-// Newest is described by store.Reader.
+// Newest implements store.Reader.
 func (l *Log) Newest(s events.Stream, _ events.Time) (events.Sequence, error) {
 	records, err := l.prefix()
 	if err != nil {
@@ -88,7 +88,7 @@ func decode(ctx context.Context, records [][]byte, s events.Sequence) (events.Re
 	return r, nil
 }
 
-// Chain is described by store.Log. It begins at the end of the batch before.
+// Chain implements store.Log. It computes the value from the end of the batch before.
 func (l *Log) Chain(at events.Sequence) (events.Hash, error) {
 	records, err := l.prefix()
 	switch {
@@ -112,7 +112,7 @@ func (l *Log) Chain(at events.Sequence) (events.Hash, error) {
 	return hash, nil
 }
 
-// Find is described by store.Log.
+// Find implements store.Log.
 func (l *Log) Find(namespace, name string) ([]events.Stream, error) {
 	records, err := l.prefix()
 	if err != nil {
