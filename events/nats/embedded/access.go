@@ -14,49 +14,48 @@ import (
 	natsd "github.com/nats-io/nats-server/v2/server"
 )
 
-// Users of the server. Each has a secret as its password.
+// The users of the server. Each has a secret as password.
 const (
-	publisher  = "publisher"  // this process: its secret is made at each start and never leaves it
-	gatekeeper = "gatekeeper" // this process, in the account of the readers; likewise
-	// Owner is who may do everything, such as to delete a durable subscription of others. It must not publish to the
-	// stream.
+	publisher  = "publisher"  // this process; its secret is created at each start and never leaves it
+	gatekeeper = "gatekeeper" // this process in the readers' account; likewise
+	// Owner may do everything except publish to the stream, for example delete durable subscriptions of others.
 	Owner = "owner"
-	// Reader is who may read the stream and keep a place in it, and nothing else.
+	// Reader may read the stream and store a position in it, and nothing else.
 	Reader = "reader"
 )
 
-// Bounds of what all readers together may hold. A reader that takes nothing holds up to maxPending bytes of memory.
+// Bounds for all readers together. A reader that does not read its connection holds up to maxPending bytes of memory.
 const (
 	maxReaders     = 64
-	maxConnections = 512 // those that have not said yet who they are included
+	maxConnections = 512 // including connections that have not authenticated yet
 	maxPending     = 16 << 20
 	maxPerReader   = 1000 // subscriptions of one connection
 )
 
-// access decides who may connect, and to which account. It is safe for concurrent use.
+// access authenticates connections and assigns their account. It is safe for concurrent use.
 //
-// There are two accounts. The first has the stream, and JetStream works in it. Nothing that a reader sends reaches it,
-// and neither does an answer, wherever a reader wants that: the gate alone hears readers, in the second account, and
-// asks for them in the first.
+// There are two accounts. The first one has JetStream and the stream. The second one is for readers. No message or
+// reply of a reader reaches the first account: only the gate listens to readers, in the second account, and forwards
+// their requests to the first.
 type access struct {
 	secrets map[string]string // by user
 	ledger  *natsd.Account
 	readers *natsd.Account
-	ready   chan struct{} // closed when both are set
+	ready   chan struct{} // closed when ledger and readers are set
 
-	pauseUntil atomic.Int64 // nanoseconds since 1970: no reader gets in before that, and those who come wait
+	pauseUntil atomic.Int64 // nanoseconds since 1970: until then readers that connect must wait
 }
 
 func newAccess(secrets map[string]string) *access {
 	return &access{secrets: secrets, ready: make(chan struct{})}
 }
 
-// Check lets a connection in, or not. The server calls it for each.
+// Check reports whether a connection is accepted. The server calls it for each connection.
 func (a *access) Check(c natsd.ClientAuthentication) bool {
 	if c.Kind() != natsd.CLIENT {
 		return false
 	}
-	<-a.ready // the server starts; it takes a moment
+	<-a.ready // the server is still starting; this takes a moment
 	user := c.GetOpts().Username
 	secret, known := a.secrets[user]
 	if !known || subtle.ConstantTimeCompare([]byte(secret), []byte(c.GetOpts().Password)) != 1 {
@@ -70,7 +69,8 @@ func (a *access) Check(c natsd.ClientAuthentication) bool {
 		c.RegisterUser(&natsd.User{Username: user, Account: a.readers})
 		return true
 	}
-	<-time.After(time.Until(time.Unix(0, a.pauseUntil.Load()))) // to be refused twice would end many a client
+	// Many clients give up after two refusals, so wait instead
+	<-time.After(time.Until(time.Unix(0, a.pauseUntil.Load())))
 	if a.readers.NumLocalConnections() >= maxReaders {
 		return false
 	}
@@ -81,11 +81,11 @@ func (a *access) Check(c natsd.ClientAuthentication) bool {
 	return true
 }
 
-// fewestSecretBytes bounds how easily a secret is guessed. One that is made here has 26 characters.
+// fewestSecretBytes is the minimum length of a secret. A generated one has 26 characters.
 const fewestSecretBytes = 16
 
-// secretIn gives the secret that a file holds. One that is missing is made, and so is one that could not be written
-// when it was made. One that anybody may read is refused.
+// secretIn returns the secret in a file. It creates a missing file, and replaces an empty one that an interrupted write
+// left behind. It refuses a file that other users may read.
 func secretIn(path string) (string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
@@ -112,7 +112,7 @@ func secretIn(path string) (string, error) {
 	return secret, nil
 }
 
-// writeSecret writes all of it, or leaves no file behind that holds a part.
+// writeSecret writes the file atomically.
 func writeSecret(path, secret string) error {
 	making := path + ".new"
 	file, err := os.OpenFile(making, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

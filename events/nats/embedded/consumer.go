@@ -10,36 +10,36 @@ import (
 	"time"
 )
 
-// Bounds of the consumers that readers make.
+// Bounds of the consumers that readers create.
 const (
-	// maxConsumers are those of a stream. The publisher makes one now and then, for which no bound counts.
+	// maxConsumers bounds the consumers of a stream. The publisher creates one now and then, which is not limited.
 	maxConsumers  = 100
 	maxAckPending = 10_000
-	// maxWaiting are requests for messages that wait at a consumer. Clients have one or two, and may say what JetStream
-	// has by itself. Each is sent heartbeats.
+	// maxWaiting bounds the requests for messages that wait at a consumer, since each gets heartbeats. Clients use one
+	// or two, and may ask for JetStream's default.
 	defaultWaiting = 512
 	maxWaiting     = 64
 	maxFilters     = 64
 	shortestWait   = 50 * time.Millisecond // for an acknowledgement
 	longestWait    = time.Hour
-	// keepDurable is after how long without a request a durable subscription is dropped, at the latest.
+	// keepDurable is the longest time without a request after which a durable consumer is deleted.
 	keepDurable = 30 * 24 * time.Hour
 	// keepOther is the same for a consumer that is not durable.
 	keepOther = time.Hour
 )
 
-// consumerFields are what readers may say of a consumer. Not: whatever makes the server send messages by itself
-// (deliver_subject, and what goes with it), samples of acknowledgements, pauses and groups.
+// consumerFields are the fields that readers may set. Missing are those that make the server send messages on its own
+// (deliver_subject and related fields), samples of acknowledgements, pauses and groups.
 var consumerFields = []string{
 	"name", "durable_name", "description", "metadata", "filter_subject", "filter_subjects", "deliver_policy", "opt_start_seq",
 	"opt_start_time", "ack_policy", "ack_wait", "max_deliver", "max_ack_pending", "replay_policy", "max_waiting", "max_batch",
 	"max_expires", "max_bytes", "headers_only", "inactive_threshold", "num_replicas", "mem_storage",
 }
 
-// consumer is what a request says, or an answer.
+// consumer is the configuration in a request or an answer.
 type consumer map[string]json.RawMessage
 
-// bounded are the fields that have bounds.
+// bounded holds the fields that have bounds.
 type bounded struct {
 	Durable  string        `json:"durable_name"`
 	Deliver  string        `json:"deliver_policy"`
@@ -51,7 +51,7 @@ type bounded struct {
 	Replicas int           `json:"num_replicas"`
 }
 
-// create gives what JetStream is asked for when a reader asks to make a consumer, or to change one.
+// create returns the request to JetStream for a reader's request to create or change a consumer.
 func (g *gate) create(ctx context.Context, object string, data []byte) ([]byte, error) {
 	var request struct {
 		Stream string   `json:"stream_name"`
@@ -74,7 +74,7 @@ func (g *gate) create(ctx context.Context, object string, data []byte) ([]byte, 
 		return nil, err
 	}
 	var there consumer
-	if name != "" { // otherwise JetStream names it
+	if name != "" { // otherwise JetStream chooses a name
 		if there, err = g.consumer(ctx, stream, name); err != nil {
 			return nil, err
 		}
@@ -89,8 +89,8 @@ func (g *gate) create(ctx context.Context, object string, data []byte) ([]byte, 
 	return json.Marshal(request)
 }
 
-// called is what the consumer is called: by the subject of the request, unless that is one of an older client and has
-// no name. Two names are refused.
+// called returns the name of the consumer: from the subject of the request, or from the configuration for an older
+// client. It refuses two different names.
 func (c consumer) called(name string) (string, error) {
 	for _, field := range []string{"name", "durable_name"} {
 		var said string
@@ -110,11 +110,11 @@ func (c consumer) called(name string) (string, error) {
 	return name, nil
 }
 
-// deliveries are where a consumer may begin. Not: with the last message of each subject. JetStream holds the stream for
-// a second to find them, and few want them.
+// deliveries are the allowed starting points. "last per subject" is missing: JetStream locks the stream for a second to
+// find these messages, and few clients need it.
 var deliveries = []string{"", "all", "last", "new", "by_start_sequence", "by_start_time"}
 
-// bound refuses what has no bound, and sets how long a durable consumer is kept, and how many requests wait at one.
+// bound refuses values out of bounds, and sets the lifetime of a durable consumer and the number of waiting requests.
 func (c consumer) bound() error {
 	var b bounded
 	text, err := json.Marshal(c)
@@ -153,8 +153,8 @@ func (c consumer) bound() error {
 	return nil
 }
 
-// changed is a consumer that exists with another ack_wait. All else about it stays as its maker wanted, and a request
-// that says otherwise is refused: a consumer with another filter would no longer be its maker's.
+// changed returns an existing consumer with the ack_wait of want. It refuses any other change: with another filter the
+// consumer would no longer serve its creator.
 func (c consumer) changed(want consumer) (consumer, error) {
 	for _, field := range consumerFields {
 		said, here := want[field], c[field]
@@ -178,7 +178,7 @@ func (c consumer) changed(want consumer) (consumer, error) {
 	return c, nil
 }
 
-// consumer is the configuration of one that exists; nil when it does not.
+// consumer returns the configuration of an existing consumer; nil when it does not exist.
 func (g *gate) consumer(ctx context.Context, stream, name string) (consumer, error) {
 	answer, err := g.ask(ctx, "CONSUMER.INFO."+stream+"."+name, nil)
 	if err != nil {
@@ -193,7 +193,7 @@ func (g *gate) consumer(ctx context.Context, stream, name string) (consumer, err
 	return info.Config, nil
 }
 
-// room refuses one consumer more than there may be.
+// room returns an error when the stream already has maxConsumers consumers.
 func (g *gate) room(ctx context.Context, stream string) error {
 	answer, err := g.ask(ctx, "STREAM.INFO."+stream, nil)
 	if err != nil {
@@ -216,8 +216,8 @@ func (g *gate) room(ctx context.Context, stream string) error {
 	return nil
 }
 
-// mayDelete refuses to delete a durable consumer: its owner is not known. One that is not durable has a name that
-// nobody else knows, and is soon forgotten anyway.
+// mayDelete refuses to delete a durable consumer, because its owner is unknown. Other consumers have names that only
+// their creator knows, and expire soon.
 func (g *gate) mayDelete(ctx context.Context, object string) error {
 	stream, name, _ := strings.Cut(object, ".")
 	there, err := g.consumer(ctx, stream, name)
@@ -230,7 +230,7 @@ func (g *gate) mayDelete(ctx context.Context, object string) error {
 	return nil
 }
 
-// keepOnly refuses fields beside those. Fields without a value are removed.
+// keepOnly refuses fields other than those given. It removes fields without a value.
 func keepOnly(said map[string]json.RawMessage, fields []string) error {
 	for name, value := range said {
 		switch {
@@ -243,7 +243,7 @@ func keepOnly(said map[string]json.RawMessage, fields []string) error {
 	return nil
 }
 
-// empty reports whether a JSON value says nothing.
+// empty reports whether a JSON value is a zero value.
 func empty(value json.RawMessage) bool {
 	switch string(compact(value)) {
 	case "", "null", "0", "false", `""`, "[]", "{}":

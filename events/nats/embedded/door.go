@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// door is where readers come in. The server itself listens nowhere: it counts all connections alike, and who opened
-// enough of them from outside, without a secret, kept the publisher out.
+// door accepts connections from outside. The server itself does not listen: it has one limit for all connections, so
+// many connections without a secret would have kept the publisher out.
 type door struct {
 	listener net.Listener
 	inside   func() (net.Conn, error)
@@ -20,17 +20,17 @@ type door struct {
 	mu   sync.Mutex
 	open map[net.Conn]*guest
 	shut bool
-	came uint64    // connections so far
-	told time.Time // when the log was told that there are too many
+	came uint64    // number of connections so far
+	told time.Time // when the log last reported too many connections
 }
 
 // guest is a connection at the door.
 type guest struct {
-	number uint64 // in the order in which they came
-	in     bool   // the server knows who it is
+	number uint64 // in order of arrival
+	in     bool   // it has authenticated
 }
 
-// openDoor listens. Connections go on to inside.
+// openDoor listens on the address, and forwards connections to inside.
 func openDoor(listen string, inside func() (net.Conn, error), log *slog.Logger) (*door, error) {
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -41,7 +41,7 @@ func openDoor(listen string, inside func() (net.Conn, error), log *slog.Logger) 
 	return d, nil
 }
 
-// url is where clients connect to.
+// url returns the URL for clients.
 func (d *door) url() string { return "nats://" + d.listener.Addr().String() }
 
 func (d *door) accept() {
@@ -50,7 +50,7 @@ func (d *door) accept() {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // the process has no more files, for a while
+		case err != nil: // for a while the process has no file descriptors left
 			<-time.After(acceptAgain)
 		case !d.admit(conn):
 			_ = conn.Close()
@@ -62,11 +62,11 @@ func (d *door) accept() {
 
 const (
 	acceptAgain = 100 * time.Millisecond
-	readWithin  = 10 * time.Second // what is sent to a client
+	readWithin  = 10 * time.Second // limit for a client to read what is sent to it
 )
 
-// admit reports whether there is room for one more connection. Who has not logged in makes room, the oldest first:
-// silent connections lose, and a reader needs a moment to say its name.
+// admit reports whether the connection is accepted. If there are too many, it closes the oldest one that has not
+// authenticated: idle connections lose, and a reader authenticates within a moment.
 func (d *door) admit(conn net.Conn) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *door) admit(conn net.Conn) bool {
 	return true
 }
 
-// oldestOutside is the connection that has been there longest without having logged in; nil for none.
+// oldestOutside returns the oldest connection that has not authenticated; nil for none.
 func (d *door) oldestOutside() (oldest net.Conn) {
 	first := uint64(0)
 	for conn, g := range d.open {
@@ -101,7 +101,7 @@ func (d *door) oldestOutside() (oldest net.Conn) {
 	return oldest
 }
 
-// loggedIn takes note that the server has let a connection in.
+// loggedIn records that a connection has authenticated.
 func (d *door) loggedIn(conn net.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,7 +110,7 @@ func (d *door) loggedIn(conn net.Conn) {
 	}
 }
 
-// pass passes on what both sides say until one of them ends.
+// pass copies data in both directions until one side ends.
 func (d *door) pass(conn net.Conn) {
 	defer func() {
 		_ = conn.Close()
@@ -120,27 +120,27 @@ func (d *door) pass(conn net.Conn) {
 	}()
 	server, err := d.inside()
 	if err != nil {
-		return // the server starts again
+		return // the server is restarting
 	}
 	defer func() { _ = server.Close() }() // an error here changes nothing
-	d.ended.Go(func() {                   // ends with either
+	d.ended.Go(func() {                   // ends with either side
 		_, _ = io.Copy(server, conn)
 		_ = server.Close()
 	})
 	_, _ = io.Copy(&impatient{Conn: conn, in: func() { d.loggedIn(conn) }}, server)
 }
 
-// impatient is a connection that is closed when its other side does not read. It hears whether the server has let it
-// in.
+// impatient is a connection that is closed when its client does not read. It calls in once the client has
+// authenticated.
 type impatient struct {
 	net.Conn
 	in     func()
 	heard  bool // in was called
-	inLine bool // of words that say nothing of that
+	inLine bool // inside a line of INFO or -ERR
 }
 
-// hear looks for the first words of the server that only those hear who have logged in. Before that the server says who
-// it is (INFO), and why somebody does not get in (-ERR).
+// hear looks for the first line of the server that only authenticated clients get. Before that, the server only sends
+// INFO and -ERR.
 func (c *impatient) hear(p []byte) {
 	for _, b := range p {
 		switch {
@@ -156,7 +156,7 @@ func (c *impatient) hear(p []byte) {
 	}
 }
 
-// Write is described by io.Writer.
+// Write implements io.Writer.
 func (c *impatient) Write(p []byte) (int, error) {
 	if !c.heard {
 		c.hear(p)
@@ -167,7 +167,7 @@ func (c *impatient) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// close ends all connections, and returns when they have ended.
+// close closes all connections, and waits until they have ended.
 func (d *door) close() {
 	_ = d.listener.Close()
 	d.mu.Lock()

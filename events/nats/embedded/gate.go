@@ -12,14 +12,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// gate passes what readers send on to JetStream when it does no harm: requests one after the other, beside them
-// requests for messages and acknowledgements. It hears readers in their account, and speaks for them in the account
-// with the stream: JetStream hears the gate's own words, and answers to the gate, or with messages where the gate says.
+// gate forwards harmless requests of readers to JetStream: one request after the other, and in parallel requests for
+// messages and acknowledgements. It subscribes in the readers' account, and sends its own messages in the account with
+// the stream. JetStream answers to the gate, or sends messages to a subject that the gate chose.
 //
-// JetStream alone cannot be left to decide: what a consumer does is said by the data of a request, and permissions are
-// about subjects. One that pushes messages publishes them in the account with the stream, wherever a reader wants.
+// Permissions of JetStream are not enough, because they are about subjects, while the data of a request defines what a
+// consumer does. A push consumer would publish messages in the account with the stream, to any subject that a reader
+// chooses.
 type gate struct {
-	readers *nats.Conn // in their account
+	readers *nats.Conn // in the readers' account
 	ledger  *nats.Conn // in the account with the stream
 	pulls   *pulls
 	subs    []*nats.Subscription
@@ -31,17 +32,18 @@ const (
 	maxRequest = 16 << 10
 	answered   = 5 * time.Second
 
-	// What waits at the gate. More is dropped, and clients ask again, or get a message again that they have acknowledged.
+	// Bounds of what waits at the gate. It drops more; clients then repeat the request, or get a message again that
+	// they have acknowledged.
 	requestsWaiting = 1000
 	nextWaiting     = 1000
 	acksWaiting     = 100_000
-	bytesWaiting    = 16 << 20 // of each kind
+	bytesWaiting    = 16 << 20 // for each kind
 	maxAck          = 1 << 10
-	// acksEach is how many acknowledgements are passed on in a second, which is as many messages as a fast reader takes.
+	// acksEach is the number of acknowledgements forwarded per second, as many as a fast reader sends.
 	acksEach = 100_000
 )
 
-// openGate begins to pass on requests. It ends with close.
+// openGate starts to forward requests. It ends with close.
 func openGate(s *life) (g *gate, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	g = &gate{end: cancel}
@@ -92,8 +94,8 @@ func openGate(s *life) (g *gate, err error) {
 	return g, g.readers.Flush()
 }
 
-// rest lets three times as much time pass as a request took that was not answered at once. JetStream counts what a new
-// consumer will get, or looks for a message, while it holds the stream, and the publisher waits for that.
+// rest waits three times as long as a slow request took. For a new consumer JetStream counts messages, or searches one,
+// with the stream locked, which delays the publisher.
 func rest(ctx context.Context, took time.Duration) {
 	const atOnce, most = 5 * time.Millisecond, 2 * time.Second
 	if took < atOnce {
@@ -109,10 +111,11 @@ func rest(ctx context.Context, took time.Duration) {
 func (s *life) connect(user string) (*nats.Conn, error) {
 	return nats.Connect(s.server.ClientURL(), nats.Name("jobledger gate"), nats.InProcessServer(s.server), nats.CustomInboxPrefix(gateInbox),
 		nats.UserInfo(user, s.who.secrets[user]), nats.MaxReconnects(-1),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // something was dropped: the guard sees it
+		// Dropped messages, which the guard notices
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 }
 
-// listen takes what readers send to a subject.
+// listen subscribes to a subject of the readers.
 func (g *gate) listen(subject string, waiting int, take nats.MsgHandler) error {
 	sub, err := g.readers.Subscribe(subject, take)
 	if err != nil {
@@ -131,20 +134,20 @@ func (g *gate) close() {
 	}
 }
 
-// dropped is how much was not passed on because too much came.
+// dropped returns the number of messages dropped because too many came.
 func (g *gate) dropped() int {
 	all := 0
 	for _, sub := range g.subs {
 		n, err := sub.Dropped()
-		if err == nil { // it is closed otherwise
+		if err == nil { // otherwise it is closed
 			all += n
 		}
 	}
 	return all
 }
 
-// acknowledge passes on that a message was taken, was not, is worked on, or is not to come again. It does not ask for
-// the next message on the way (+NXT): that is for next.
+// acknowledge forwards an acknowledgement: taken, not taken, in progress, or do not redeliver. It drops +NXT, which
+// also requests the next message; readers must use next for that.
 func (g *gate) acknowledge(ctx context.Context, limit *rate.Limiter, m *nats.Msg) {
 	kind := m.Data[:min(len(m.Data), 4)]
 	if len(m.Data) > maxAck || limit.Wait(ctx) != nil || len(kind) > 0 && !slices.Contains([]string{"+ACK", "-NAK", "+WPI", "+TER"}, string(kind)) {
@@ -157,14 +160,14 @@ func (g *gate) acknowledge(ctx context.Context, limit *rate.Limiter, m *nats.Msg
 	_ = g.ledger.PublishMsg(said) // an error ends with the connection
 }
 
-// refusal is why a request is not passed on, for the person who made it.
+// refusal is the reason why a request is not forwarded, for the person who made it.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
 func refusef(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
 
-// take answers a request. Answers go to inboxes only.
+// take answers a request. It answers only to inboxes.
 func (g *gate) take(m *nats.Msg) {
 	if !strings.HasPrefix(m.Reply, inboxes) {
 		return
@@ -176,10 +179,10 @@ func (g *gate) take(m *nats.Msg) {
 	if err != nil {
 		answer = refused(request, err)
 	}
-	_ = m.RespondMsg(&nats.Msg{Header: answer.Header, Data: answer.Data}) // whoever asked may be gone
+	_ = m.RespondMsg(&nats.Msg{Header: answer.Header, Data: answer.Data}) // the requester may be gone
 }
 
-// pass gives JetStream's answer to a request.
+// pass returns JetStream's answer to a request.
 func (g *gate) pass(ctx context.Context, request string, data []byte) (*nats.Msg, error) {
 	if len(data) > maxRequest {
 		return nil, refusef("a request of %d bytes: want %d at most", len(data), maxRequest)
@@ -189,7 +192,7 @@ func (g *gate) pass(ctx context.Context, request string, data []byte) (*nats.Msg
 	switch kind {
 	case "INFO", "CONSUMER.INFO":
 		data = nil
-	case "STREAM.INFO": // what can be asked for in detail takes long to count
+	case "STREAM.INFO": // the optional details take long to count
 		data = nil
 	case "STREAM.NAMES", "STREAM.LIST":
 		data, err = only(data, "offset", "subject")
@@ -208,7 +211,7 @@ func (g *gate) pass(ctx context.Context, request string, data []byte) (*nats.Msg
 	return g.ask(ctx, request, data)
 }
 
-// ask asks JetStream.
+// ask sends a request to JetStream.
 func (g *gate) ask(ctx context.Context, request string, data []byte) (*nats.Msg, error) {
 	answer, err := g.ledger.RequestWithContext(ctx, api+request, data)
 	if err != nil {
@@ -217,7 +220,7 @@ func (g *gate) ask(ctx context.Context, request string, data []byte) (*nats.Msg,
 	return answer, nil
 }
 
-// cutKind cuts a request into what is asked for and what it is about: CONSUMER.INFO and stream.consumer.
+// cutKind splits a request into kind and object, for example CONSUMER.INFO and stream.consumer.
 func cutKind(request string) (kind, object string, ok bool) {
 	for _, r := range requests {
 		kind := strings.TrimSuffix(strings.TrimRight(r, ".*>"), ".")
@@ -231,7 +234,7 @@ func cutKind(request string) (kind, object string, ok bool) {
 	return request, "", false
 }
 
-// refused is an answer as JetStream gives it.
+// refused returns a refusal in the form of JetStream.
 func refused(request string, err error) *nats.Msg {
 	said := "jobledger: " + err.Error()
 	if strings.HasPrefix(request, "DIRECT.GET") {
@@ -240,12 +243,12 @@ func refused(request string, err error) *nats.Msg {
 	const badRequest = 10003
 	data, err := json.Marshal(map[string]any{"error": map[string]any{"code": 403, "err_code": badRequest, "description": said}})
 	if err != nil {
-		data = nil // it is made of texts and numbers
+		data = nil // cannot fail: it consists of texts and numbers
 	}
 	return &nats.Msg{Data: data}
 }
 
-// only refuses a request that says more than these fields. Fields without a value say nothing.
+// only refuses a request with fields other than these. It ignores fields without a value.
 func only(data []byte, fields ...string) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, nil

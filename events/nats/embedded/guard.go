@@ -10,26 +10,26 @@ import (
 
 const (
 	guardEvery = 100 * time.Millisecond
-	// pause is for how long no reader gets in after one was thrown out. It is shorter than signingIn.
+	// pause is how long readers cannot connect after one was disconnected. It is shorter than signingIn.
 	pause = time.Second
 )
 
-// guard sees to it that readers do not keep each other from the gate: while more comes than it passes on, the
-// connection that sends the most is ended.
+// guard protects readers from each other: while the gate drops messages, it disconnects the connection that sends the
+// most.
 type guard struct {
 	server *natsd.Server
 	who    *access
 	gate   *gate
 	log    *slog.Logger
-	told   time.Time // when the log was told last
+	told   time.Time // time of the last log message
 }
 
-// run looks until ctx ends.
+// run checks until ctx ends.
 func (g *guard) run(ctx context.Context) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
 	lost := 0
-	sent := map[uint64]int64{} // by each connection, at the last look
+	sent := map[uint64]int64{} // messages sent by each connection, at the last check
 	for {
 		select {
 		case <-ctx.Done():
@@ -42,7 +42,8 @@ func (g *guard) run(ctx context.Context) {
 	}
 }
 
-// throwOut ends the connection that has sent the most messages since the look before, and gives how many each has sent.
+// throwOut disconnects the connection that has sent the most messages since the last check, and returns the number of
+// messages of each connection.
 func (g *guard) throwOut(before map[uint64]int64) map[uint64]int64 {
 	connections, err := g.server.Connz(&natsd.ConnzOptions{Account: g.who.readers.Name, Username: true, Limit: maxConnections})
 	if err != nil {

@@ -6,28 +6,30 @@ import (
 	natsd "github.com/nats-io/nats-server/v2/server"
 )
 
-// What JetStream and its clients use.
+// Subjects of JetStream and its clients.
 const (
 	api     = "$JS.API."
 	nextAPI = "$JS.API.CONSUMER.MSG.NEXT."
 	ackAPI  = "$JS.ACK."
-	inboxes = "_INBOX." // where readers want answers
+	inboxes = "_INBOX." // prefix of readers' reply subjects
 )
 
-// delivered is where JetStream sends messages for readers, in the account with the stream. It is all of that account
-// that readers see: a message for delivered + X comes out at inboxes + X in theirs.
+// delivered is the prefix of the subjects to which JetStream sends messages for readers, in the account with the
+// stream. It is the only part of that account that readers see: a message to delivered + X appears at inboxes + X in
+// theirs.
 const delivered = "JOBLEDGER.READER."
 
-// requests are the kinds of requests that the gate passes on, after the prefix. What is not here has no answer:
-// whatever makes, changes, empties or deletes a stream or its messages, and lists of all consumers, whose names are
-// what one needs to use them.
+// requests are the kinds of requests that the gate forwards, without the prefix. There is no answer to others: requests
+// that create, change, purge or delete a stream or its messages, and lists of all consumers, because their names are
+// needed to use them.
 var requests = []string{
 	"INFO", "STREAM.NAMES", "STREAM.LIST", "STREAM.INFO.*", "STREAM.MSG.GET.*", "DIRECT.GET.*", "DIRECT.GET.*.>",
 	"CONSUMER.INFO.*.*", "CONSUMER.DELETE.*.*",
-	"CONSUMER.CREATE.*", "CONSUMER.CREATE.*.*", "CONSUMER.CREATE.*.*.>", "CONSUMER.DURABLE.CREATE.*.*", // by newer and older clients
+	// By newer and older clients
+	"CONSUMER.CREATE.*", "CONSUMER.CREATE.*.*", "CONSUMER.CREATE.*.*.>", "CONSUMER.DURABLE.CREATE.*.*",
 }
 
-// readable are all subjects that readers may publish to.
+// readable returns the subjects that readers may publish to.
 func readable() []string {
 	all := []string{nextAPI + "*.*", ackAPI + ">"}
 	for _, r := range requests {
@@ -36,7 +38,8 @@ func readable() []string {
 	return all
 }
 
-// share lets readers see what is sent to them. Nothing goes the other way: what they send, only the gate hears.
+// share exports the messages for readers to their account. Nothing is shared in the other direction: only the gate
+// receives what readers send.
 func share(ledger, readers *natsd.Account) error {
 	if err := ledger.AddStreamExport(delivered+">", []*natsd.Account{readers}); err != nil {
 		return fmt.Errorf("export messages to readers: %w", err)

@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Server is one that runs until Close. When its disk was full, it starts anew by itself as soon as there is room: the
-// server would not write that stream again. Clients see that as a connection that breaks.
+// Server is a NATS server that runs until Close. After its disk was full, it restarts itself once there is space,
+// because the NATS server does not resume writing to the stream. Clients see a broken connection.
 type Server struct {
 	config  Config
 	secrets map[string]string // by user
@@ -24,7 +24,7 @@ type Server struct {
 	kept chan struct{} // closed when keep has ended
 
 	mu  sync.Mutex
-	now *life // nil between two
+	now *life // nil between two lives
 }
 
 const (
@@ -68,7 +68,8 @@ func start(c Config) (*Server, error) {
 	if s.now, err = begin(&s.config, s.secrets); err != nil {
 		return nil, err
 	}
-	if s.door, err = openDoor(listen, s.InProcessConn, c.Logger); err != nil { // the last thing: the publisher and the gate are in
+	// Last, when the publisher and the gate are connected
+	if s.door, err = openDoor(listen, s.InProcessConn, c.Logger); err != nil {
 		s.now.close()
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func start(c Config) (*Server, error) {
 	return s, nil
 }
 
-// keep starts the server anew when it does not write any more, and could.
+// keep restarts the server when it no longer writes and there is space.
 func (s *Server) keep(ctx context.Context) {
 	defer close(s.kept)
 	tick := time.NewTicker(keepEvery)
@@ -98,10 +99,10 @@ func (s *Server) keep(ctx context.Context) {
 	}
 }
 
-// hurt reports whether the server needs a new start to write again.
+// hurt reports whether the server needs a restart to write again.
 func (s *life) hurt() bool { return s.log.hurt.Load() || !s.server.JetStreamEnabled() }
 
-// again ends the server and starts it anew. Only keep calls it.
+// again restarts the server. Only keep calls it.
 func (s *Server) again() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,15 +116,15 @@ func (s *Server) again() error {
 	return err
 }
 
-// URL is where subscribers connect to.
+// URL returns the URL for subscribers.
 func (s *Server) URL() string { return s.door.url() }
 
-// Options connect the publisher of this process, without a socket.
+// Options returns the options to connect the publisher of this process, without a socket.
 func (s *Server) Options() []nats.Option {
 	return []nats.Option{nats.InProcessServer(s), nats.UserInfo(publisher, s.secrets[publisher]), nats.CustomInboxPrefix(inbox)}
 }
 
-// InProcessConn is a connection without a socket to the server that runs now.
+// InProcessConn returns a connection to the current server, without a socket.
 func (s *Server) InProcessConn() (net.Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +134,7 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 	return s.now.server.InProcessConn()
 }
 
-// Close stops the server and waits until what it holds is on disk.
+// Close stops the server and waits until its data is on disk.
 func (s *Server) Close() {
 	s.door.close()
 	s.end()

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// logger tells of the server what a person must know. It is safe for concurrent use.
+// logger forwards the server's messages that a person must know. It is safe for concurrent use.
 type logger struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
-	told   time.Time // when it last told of a connection
-	untold int       // messages about connections since
+	told   time.Time // when it last logged a message about a connection
+	untold int       // messages about connections since then
 
-	hurt atomic.Bool // the server could not write a stream, and does not try again
+	hurt atomic.Bool // the server failed to write a stream, and does not retry
 }
 
-// critical is in what the server says when a stream could not be written, as its disk is full. The stream takes nothing
-// more, also when there is room again, until the server starts anew.
+// critical is a part of the server's message about a failed write to a stream, for example because the disk is full.
+// The stream accepts nothing more until the server restarts, even if there is space again.
 const critical = "ritical write error"
 
-// aboutEvery is how often the log tells what connections do wrong: whoever connects could fill it.
+// aboutEvery is the interval of messages about connections: clients could otherwise fill the log.
 const aboutEvery = time.Minute
 
-// ofConnection is in each message about one.
+// ofConnection is a part of each message about a connection.
 const ofConnection = " - cid:"
 
 func (l *logger) say(level slog.Level, format string, v []any) {

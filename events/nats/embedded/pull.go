@@ -12,31 +12,31 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// JetStream puts what consumers deliver into one queue for each stream, without a bound, and sends what is in it one
-// after the other; acknowledgements for the publisher stand in it, too. A reader that asks for all messages at once, by
-// 64 consumers, makes it grow by gigabytes, and the publisher hears nothing for minutes. So requests for messages pass
-// no faster than the queue empties.
+// JetStream puts the messages for all consumers of a stream into one unbounded queue, together with acknowledgements
+// for the publisher. A reader that requests all messages at once through 64 consumers makes the queue grow by
+// gigabytes, and delays the publisher by minutes. So the gate forwards requests for messages no faster than the queue
+// drains.
 
 // Bounds of a request for messages.
 const (
 	mostBatch = 10_000
-	// leastHeartbeat is what the least patient of clients ask for. JetStream would send a thousand in a second for each
-	// request.
+	// leastHeartbeat is the shortest heartbeat that a client uses. JetStream would send up to a thousand per second for
+	// each request.
 	leastHeartbeat = 500 * time.Millisecond
 
-	// nextEach is how many requests are passed on in a second, and messagesEach how many messages may be asked for with
-	// them.
+	// nextEach is the number of requests forwarded per second, and messagesEach the number of messages that these may
+	// ask for.
 	nextEach     = 2000
 	messagesEach = 100_000
-	// usualBytes has a usual message. A larger one counts as several.
+	// usualBytes is the size of a usual message. A message of 8 KiB counts as four.
 	usualBytes = 2 << 10
-	// After that many requests or messages the queue is waited for, so long at most.
+	// After this many requests or messages, pulls waits for the queue, at most longestQueue.
 	requestsBetween = 16
 	messagesBetween = 5000
 	longestQueue    = 30 * time.Second
 )
 
-// pull is a request for messages, as JetStream understands it.
+// pull is a request for messages in JetStream's form.
 type pull struct {
 	Batch     int           `json:"batch,omitempty"`
 	Expires   time.Duration `json:"expires,omitempty"`
@@ -45,7 +45,7 @@ type pull struct {
 	Heartbeat time.Duration `json:"idle_heartbeat,omitempty"`
 }
 
-// parsePull reads what a reader asks for: an object, a number of messages, or nothing for one.
+// parsePull parses a reader's request: an object, a number of messages, or nothing for one message.
 func parsePull(data []byte) (p pull, err error) {
 	text := strings.TrimSpace(string(data))
 	switch {
@@ -77,14 +77,14 @@ func parsePull(data []byte) (p pull, err error) {
 	return p, nil
 }
 
-// pulls passes requests for messages on. It belongs to the goroutine that hears them, but for waits.
+// pulls forwards requests for messages. It belongs to the goroutine that receives them, except for waits.
 type pulls struct {
 	gate     *gate
 	requests *rate.Limiter
 	messages *rate.Limiter
 
-	asked, wanted int          // requests and messages since the queue was waited for
-	weight        atomic.Int64 // how many usual messages one of this stream is
+	asked, wanted int          // requests and messages since the last wait for the queue
+	weight        atomic.Int64 // size of a message of this stream, in usual messages
 }
 
 func newPulls(g *gate) *pulls {
@@ -95,14 +95,14 @@ func newPulls(g *gate) *pulls {
 	return p
 }
 
-// sized says how large the messages of the stream are: what is bounded is their bytes in the end.
+// sized sets the average size of the stream's messages, because the bound is really one of bytes.
 func (p *pulls) sized(bytes, messages uint64) {
 	if messages > 0 {
 		p.weight.Store(max(int64(bytes/messages)/usualBytes, 1)) //nolint:gosec // no stream has 2^63 bytes
 	}
 }
 
-// take passes on one request. The messages come out at the inbox of the reader.
+// take forwards one request. The messages arrive at the reader's inbox.
 func (p *pulls) take(ctx context.Context, m *nats.Msg) {
 	inbox, ok := strings.CutPrefix(m.Reply, inboxes)
 	if !ok || len(m.Data) > maxRequest || p.requests.Wait(ctx) != nil {
@@ -127,10 +127,11 @@ func (p *pulls) take(ctx context.Context, m *nats.Msg) {
 	_ = p.gate.ledger.PublishRequest(m.Subject, delivered+inbox, data) // an error ends with the connection
 }
 
-// waitForQueue waits until JetStream has sent what was in the queue of the stream. It is asked something to which the
-// answer goes through that queue, and that takes no time: nothing.
+// waitForQueue waits until JetStream has sent what was in the queue of the stream. It sends an empty direct request,
+// whose answer passes through that queue and costs nothing.
 func (p *pulls) waitForQueue(ctx context.Context, stream string) {
 	ctx, cancel := context.WithTimeout(ctx, longestQueue)
 	defer cancel()
-	_, _ = p.gate.ledger.RequestWithContext(ctx, api+"DIRECT.GET."+stream, nil) // a stream that gives no such answers has no bound
+	// For a stream without direct answers there is no bound
+	_, _ = p.gate.ledger.RequestWithContext(ctx, api+"DIRECT.GET."+stream, nil)
 }

@@ -2,7 +2,7 @@ package embedded
 
 import "golang.org/x/sys/unix"
 
-// room reports whether there is room on the disk of that directory.
+// room reports whether there is enough space on the disk of the directory.
 func room(dir string) bool {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -12,22 +12,22 @@ import (
 	natsd "github.com/nats-io/nats-server/v2/server"
 )
 
-// Config says where it listens and what it may keep. Dir is required.
+// Config configures a Server. Dir is required.
 type Config struct {
-	Dir      string // where streams are stored; made if it does not exist
-	Listen   string // a loopback address with a port; 127.0.0.1:4222 when it is empty, port 0 for any
-	MaxBytes int64  // that the streams may take on disk; 1 GiB when it is 0
-	// Files with the passwords of the users Reader and Owner, which are made when they are missing. Without a file there
-	// is no such user.
+	Dir      string // directory of the streams; created if it does not exist
+	Listen   string // loopback address with port; empty means 127.0.0.1:4222, port 0 means any
+	MaxBytes int64  // limit of the streams on disk; 0 means 1 GiB
+	// ReaderSecret and OwnerSecret are files with the passwords of the users Reader and Owner. Missing files are
+	// created. Without a file name the user does not exist.
 	ReaderSecret, OwnerSecret string
 
 	Logger *slog.Logger
 }
 
-// DefaultMaxBytes is what streams may take unless it is said otherwise.
+// DefaultMaxBytes is the default of Config.MaxBytes.
 const DefaultMaxBytes = 1 << 30
 
-// life is a server from a start to its end. A [Server] has one after the other.
+// life is a server from one start to its end. A [Server] has one after the other.
 type life struct {
 	server *natsd.Server
 	log    *logger
@@ -41,9 +41,9 @@ type life struct {
 const (
 	inbox   = "_PUBLISHER" // where the server answers the publisher
 	started = 10 * time.Second
-	// signingIn is how long a connection may take to say who it is.
+	// signingIn is the time limit for authentication.
 	signingIn = 3 * time.Second
-	// syncEvery bounds what a power cut takes of the streams. The publisher publishes it again, so it need not be little.
+	// syncEvery bounds what a power cut can lose of the streams. The publisher publishes it again, so it may be large.
 	syncEvery = 10 * time.Second
 )
 
@@ -77,8 +77,8 @@ func begin(c *Config, secrets map[string]string) (*life, error) {
 	return s, nil
 }
 
-// open lets connections in, when all is there that they need. The stream is in the account that a server has by itself,
-// where the versions before had it, too.
+// open accepts connections once everything that they need exists. The stream is in the server's global account, as in
+// earlier versions.
 func (s *life) open(dir string) (err error) {
 	defer func() {
 		if err != nil {
@@ -103,7 +103,7 @@ func (s *life) open(dir string) (err error) {
 	return err
 }
 
-// address is the one to listen on. It must be loopback: nothing is encrypted on the way.
+// address returns the address to listen on. It must be a loopback address, because the connection is not encrypted.
 func address(listen string) (string, error) {
 	if listen == "" {
 		return net.JoinHostPort("127.0.0.1", strconv.Itoa(natsd.DEFAULT_PORT)), nil
@@ -121,7 +121,7 @@ func address(listen string) (string, error) {
 	return listen, nil
 }
 
-// close stops the server and waits until what it holds is on disk.
+// close stops the server and waits until its data is on disk.
 func (s *life) close() {
 	if s.endGuard != nil {
 		s.endGuard()
