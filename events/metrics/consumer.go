@@ -13,27 +13,27 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Consumer counts what durable records say. One goroutine at a time may use it.
+// Consumer counts what durable records report. One goroutine at a time may use it.
 type Consumer struct {
 	log     store.Reader
 	metrics *Metrics
-	cursor  follow.Cursor // at the record behind what was counted, or found at the start
+	cursor  follow.Cursor // after the last counted record, or after the end of the log at the start
 
-	settings events.Settings   // of the run
+	settings events.Settings   // settings of the run
 	pending  []events.Resource // resources that the open listing still waits for
 	starting bool              // the first listing of this process has not ended
 	jobs     map[events.Stream]*job
 	specs    specs
-	batch    []events.Stream // that have records in the batch being read
-	// deletions of expired Jobs that are in flight, by the Job: at most one.
+	batch    []events.Stream // streams with records in the current batch
+	// deletions holds the deletions in flight of expired Jobs, at most one per Job.
 	deletions map[events.Stream]deletion
-	// held is, of the batch being read, how often an ended pod began (+1) or ceased (-1) to hold the finalizer: a pod that
-	// only moves from one stream to another does neither.
+	// held counts, for the current batch, how often an ended pod gained (+1) or lost (-1) the finalizer. For a pod that
+	// only moves to another stream the sum is 0.
 	held map[types.UID]int
 }
 
-// Follow returns a consumer of what the log says after world, which is what it says so far. The world is only read,
-// before Follow returns.
+// Follow returns a consumer of the records after world, the projection of the log so far. It only reads world, and only
+// before it returns.
 func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	c := &Consumer{
 		log: log, metrics: m, starting: true, settings: world.Settings,
@@ -42,7 +42,8 @@ func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	}
 	c.cursor = follow.Cursor{
 		Log: log, Next: world.Head + 1, Take: c.count,
-		Pruned: func(events.Sequence, events.Sequence) {}, // what a counter missed that was so far behind is not counted
+		// Records that were pruned before they were read are not counted
+		Pruned: func(events.Sequence, events.Sequence) {},
 	}
 	for _, j := range world.Holders() {
 		c.find(j)
@@ -51,12 +52,13 @@ func Follow(log store.Reader, world *projector.World, m *Metrics) *Consumer {
 	return c
 }
 
-// Run counts what becomes durable until ctx ends or the log closes, and then returns nil. Any other error is the log's.
+// Run counts records that become durable, until ctx ends or the log closes, and then returns nil. Other errors come
+// from the log.
 func (c *Consumer) Run(ctx context.Context) error {
 	return follow.Orderly(ctx, c.follow(ctx, c.cursor.Follow))
 }
 
-// CatchUp counts what is durable now and was not counted.
+// CatchUp counts all records that are durable now.
 func (c *Consumer) CatchUp(ctx context.Context) error {
 	return c.follow(ctx, c.cursor.CatchUp)
 }
@@ -68,7 +70,7 @@ func (c *Consumer) follow(ctx context.Context, on func(context.Context) error) e
 	return nil
 }
 
-// count takes one record; its error is the log's. Records come in order.
+// count handles one record. Records come in order. Errors come from the log.
 func (c *Consumer) count(ctx context.Context, rec *events.Record) error {
 	if rec.Stream == events.Controller {
 		c.listing(rec)
@@ -83,7 +85,7 @@ func (c *Consumer) count(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// listing follows when the view of the cluster is built again: nothing is decided then.
+// listing tracks listings, during which nothing is decided.
 func (c *Consumer) listing(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.ControllerStarted:
@@ -91,7 +93,7 @@ func (c *Consumer) listing(rec *events.Record) {
 		for _, j := range c.jobs {
 			c.lookOn(j)
 		}
-	case *events.EpochChanged: // all that was known of the cluster is forgotten
+	case *events.EpochChanged: // the state of the cluster is forgotten
 		c.rewound(rec.Time)
 		c.pending = []events.Resource{events.Jobs, events.Pods}
 	case *events.ListingStarted:
@@ -108,12 +110,13 @@ func (c *Consumer) listing(rec *events.Record) {
 	}
 }
 
-// apply takes a record of a Job's stream, or a namespace's.
+// apply handles a record of the stream of a Job or a namespace.
 func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	c.expiry(rec)
 	j := c.jobs[rec.Stream]
 	if j == nil {
-		if f, ok := rec.Facts.(*events.JobSpec); ok { // the Job comes with its next record; a retired one may have had another TTL
+		// The Job comes with its next record; the spec may also be a new TTL of a retired Job
+		if f, ok := rec.Facts.(*events.JobSpec); ok {
 			return c.specStored(ctx, rec, f)
 		}
 		if j = c.open(rec); j == nil {
@@ -149,8 +152,8 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// open begins to remember a Job with its first record, or with a pod that makes a retired one one that is to be seen
-// again. Whatever else is told of a Job that is not remembered is about one that is over.
+// open creates the state of a Job at its first record, or at a pod that brings back a retired Job. Other records of
+// unknown Jobs are about finished ones.
 func (c *Consumer) open(rec *events.Record) *job {
 	switch rec.Kind {
 	case events.KindJobAdded, events.KindPodAdded:
@@ -162,7 +165,7 @@ func (c *Consumer) open(rec *events.Record) *job {
 	}
 }
 
-// isInput reports whether a record of that kind touches its stream, which is then decided once in the batch.
+// isInput reports whether a record of this kind makes the loop decide about its stream, once per batch.
 func isInput(k events.Kind) bool {
 	switch k {
 	case events.KindStateStored, events.KindDecided, events.KindWouldDecide, events.KindTicksObserved, events.KindJobRetired:
@@ -172,7 +175,7 @@ func isInput(k events.Kind) bool {
 	}
 }
 
-// endOfBatch counts the decisions of the batch that asked for nothing, and forgets the Jobs that are over.
+// endOfBatch counts the decisions of the batch without commands, and drops finished Jobs.
 func (c *Consumer) endOfBatch(rec *events.Record) {
 	for _, s := range c.batch {
 		j := c.jobs[s]
@@ -186,7 +189,7 @@ func (c *Consumer) endOfBatch(rec *events.Record) {
 	c.countHeld()
 }
 
-// forget drops what is remembered of a Job when nothing is to be told of it any more.
+// forget drops the state of a Job about which nothing more will be counted.
 func (c *Consumer) forget(s events.Stream, j *job, now events.Time) {
 	over := j.retired || (len(j.flights) == 0 && ((j.gone && j.holding == 0) || (!j.seen() && len(j.pods) == 0)))
 	if over {
@@ -194,9 +197,9 @@ func (c *Consumer) forget(s events.Stream, j *job, now events.Time) {
 	}
 }
 
-// rewound forgets everything, as the world does.
+// rewound drops all state, as the projection does.
 func (c *Consumer) rewound(now events.Time) {
-	for s, j := range c.jobs { // in no order: it only adds and subtracts
+	for s, j := range c.jobs { // any order: this only adds and subtracts
 		c.drop(s, j, now)
 	}
 	c.batch = c.batch[:0]
@@ -207,7 +210,7 @@ func (c *Consumer) drop(s events.Stream, j *job, now events.Time) {
 	for uid := range j.pods {
 		c.podChanged(j, uid, pod{})
 	}
-	for _, f := range j.flights { // they were overtaken by what was seen
+	for _, f := range j.flights { // observations overtook these commands
 		c.answered(j, f, false, now)
 	}
 	c.metrics.retrying.remove(j.retrying)
@@ -215,7 +218,7 @@ func (c *Consumer) drop(s events.Stream, j *job, now events.Time) {
 	delete(c.jobs, s)
 }
 
-// countHeld counts how many ended pods began and ceased to hold the finalizer (J-201).
+// countHeld counts how many ended pods gained and lost the finalizer (J-201).
 func (c *Consumer) countHeld() {
 	for _, n := range c.held {
 		switch {

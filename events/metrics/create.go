@@ -6,14 +6,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// create is a create that may or may not have made its pod.
+// create is a create of a pod with an outcome that is not known yet.
 type create struct {
-	reason  string           // the label of that name
-	doubted bool             // a try ended unknown: a refusal does not end it
-	newest  events.CommandID // that asked for it
+	reason  string           // value of the label reason
+	doubted bool             // a try ended unknown, so a refusal does not end it
+	newest  events.CommandID // the newest command for it
 }
 
-// creating notes that a pod is asked for, and why.
+// creating records that a pod is to be created, and why.
 func (j *job) creating(ordinal uint64, name events.CommandID) {
 	if j.creates == nil {
 		j.creates = map[uint64]create{}
@@ -26,7 +26,7 @@ func (j *job) creating(ordinal uint64, name events.CommandID) {
 	j.creates[ordinal] = known
 }
 
-// inDoubt notes that a pod was asked for by the process before, which does not know what came of it.
+// inDoubt records a create of the previous process, whose outcome is unknown.
 func (j *job) inDoubt(ordinal uint64) {
 	known, ok := j.creates[ordinal]
 	if !ok {
@@ -37,7 +37,7 @@ func (j *job) inDoubt(ordinal uint64) {
 	j.creates[ordinal] = known
 }
 
-// creation is why a pod is created now (J-203).
+// creation returns why a pod is created now (J-203).
 func (j *job) creation() string {
 	switch {
 	case j.seen() && j.spec.failedOnly && j.failures:
@@ -48,8 +48,8 @@ func (j *job) creation() string {
 	return createNew
 }
 
-// createEnded counts pods that were created, and creations that were refused (J-203). What was never sent is neither.
-// The first of a Job's creates that is refused stands for all, and is not over; any other frees its slot.
+// createEnded counts created pods and refused creates (J-203). A create that was never sent counts as neither. The
+// first refused create of a Job stays in flight and is retried on behalf of all; any other refused create ends.
 func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.CommandEnded) bool {
 	ordinal, _ := events.OrdinalOf(known.command)
 	made, uncertain := j.creates[ordinal]
@@ -59,9 +59,10 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 		c.settled(j, ordinal)
 	case events.Refused:
 		if !uncertain {
-			break // its pod was seen, so nothing stands
+			break // the pod was seen, so nothing is in flight
 		}
-		if !stands && (f.Sent || f.Class != events.RefusedTemplate) { // of one that stands each try was counted: Refused
+		// The tries of the retried create are counted in Refused
+		if !stands && (f.Sent || f.Class != events.RefusedTemplate) {
 			c.metrics.podsCreated.WithLabelValues(made.reason, failed).Inc()
 		}
 		if f.Class.Passing() && !known.givenUp && (stands || (!made.doubted && j.retrying == events.CommandID{})) {
@@ -85,8 +86,8 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 	return true
 }
 
-// settled takes that the pod of an ordinal is certain: created by an answer, or seen. The second to come is no news. A
-// create that stood refused is not asked for again, so no answer is to come.
+// settled records that the pod of an ordinal exists, by an answer or an observation; the second one is ignored. A
+// refused create in backoff is not retried then, so no answer follows.
 func (c *Consumer) settled(j *job, ordinal uint64) {
 	known, ok := j.creates[ordinal]
 	if !ok {

@@ -4,14 +4,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// deletion is one of an expired Job that is in flight.
+// deletion is a deletion in flight of an expired Job.
 type deletion struct {
 	name    events.CommandID
 	expired events.Time
 }
 
-// expiry follows the deletions of expired Jobs (T-062). A retired Job is not remembered for it, but a deletion in
-// flight is.
+// expiry tracks the deletions of expired Jobs (T-062). It keeps the deletion in flight, and no other state of a retired
+// Job.
 func (c *Consumer) expiry(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.Decision:
@@ -27,7 +27,7 @@ func (c *Consumer) expiry(rec *events.Record) {
 		if f.Ending == events.Done {
 			c.metrics.deletionSeconds.Observe(rec.Time.Sub(known.expired).Seconds())
 		}
-	case *events.JobGone: // its end is not recorded any more
+	case *events.JobGone: // its end is no longer recorded
 		delete(c.deletions, rec.Stream)
 	}
 }

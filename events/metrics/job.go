@@ -14,31 +14,31 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// job is what is remembered of a Job that is not over, or of a namespace.
+// job is the state of an unfinished Job, or of a namespace.
 type job struct {
-	spec      *spec  // nil while its object has not been seen
-	version   uint64 // newest resourceVersion of its object
+	spec      *spec  // nil until the object is seen
+	version   uint64 // newest resourceVersion of the object
 	ours      bool
 	managedBy string
-	observed  bool // another controller runs it: nothing of it is counted
+	observed  bool // another controller runs it, so nothing is counted
 	deleted   bool // it has a deletionTimestamp
 	gone      bool
 	retired   bool
 	published shown
-	failures  bool // a pod of it failed and counts
-	leaving   int  // pods on their way out that have not ended
-	holding   int  // pods that ended and hold the tracking finalizer
-	met       bool // in the batch being read
-	touched   bool // by an input of the batch being read
-	decided   bool // in the batch being read, with commands
+	failures  bool // one of its pods has failed and counts
+	leaving   int  // pods being deleted that have not ended
+	holding   int  // ended pods with the tracking finalizer
+	met       bool // it has a record in the current batch
+	touched   bool // it has an input in the current batch
+	decided   bool // it has a decision with commands in the current batch
 	pods      map[types.UID]pod
 	flights   map[events.CommandID]*flight
-	drops     map[types.UID]events.CommandID // of them the removals of finalizers, by pod
-	retrying  events.CommandID               // the create in backoff; the zero name for none
+	drops     map[types.UID]events.CommandID // removals of finalizers among the flights, by pod
+	retrying  events.CommandID               // the create in backoff; zero for none
 	creates   map[uint64]create              // by ordinal
 }
 
-// shown is what is remembered of a published status.
+// shown is the part of a published status that is kept.
 type shown struct {
 	succeeded, failed int32
 	failedIndexes     int32
@@ -46,13 +46,13 @@ type shown struct {
 	finished          bool
 }
 
-// spec is what is remembered of a Job's spec. Jobs share it.
+// spec is the part of a Job's spec that is kept. Jobs share it.
 type spec struct {
 	hash          string
-	mode          string // the label completion_mode; empty when it is neither of the two
+	mode          string // value of the label completion_mode; empty for an unknown mode
 	perIndex      bool
 	failedOnly    bool // podReplacementPolicy Failed
-	terminalOnly  bool // a pod counts as failed only once it has reached phase Failed (J-024)
+	terminalOnly  bool // a pod counts as failed only in phase Failed (J-024)
 	suspend       bool
 	policies      *policy.Policies
 	jobsThatUseIt int
@@ -76,15 +76,16 @@ func specOf(s *events.JobSpec) *spec {
 	return out
 }
 
-// specs are by hash.
+// specs holds specs by hash.
 type specs map[string]*spec
 
-// maxUnused bounds the specs that no Job uses: the next Job of a CronJob refers to that of the one before.
+// maxUnused bounds the specs that no Job uses. They are kept because the next Job of a CronJob has the spec of the
+// previous one.
 const maxUnused = 1000
 
 func (s specs) add(f *events.JobSpec) *spec {
 	if s[f.Hash] == nil {
-		if len(s) >= 2*maxUnused { // retired Jobs may be given ever new TTLs
+		if len(s) >= 2*maxUnused { // retired Jobs may get ever new TTLs
 			s.forget()
 		}
 		s[f.Hash] = specOf(f)
@@ -111,7 +112,7 @@ func (s specs) release(p *spec) {
 	s.forget()
 }
 
-// find is what the log says of a Job at the start.
+// find creates the state of a Job from the projection at the start.
 func (c *Consumer) find(j *projector.Job) {
 	n := &job{
 		version: j.Version, ours: j.Managed, managedBy: j.ManagedBy, observed: j.Observed(), deleted: j.Deleted != 0, gone: j.Gone,
@@ -143,15 +144,16 @@ func (c *Consumer) find(j *projector.Job) {
 	c.jobs[j.Stream] = n
 }
 
-// seen reports whether the Job's object has been.
+// seen reports whether the Job's object was seen.
 func (j *job) seen() bool { return j.spec != nil }
 
-// counts reports whether a decision about it is a sync, one that the built-in controller would not skip (J-004, J-197).
+// counts reports whether a decision about the Job is a sync, which excludes Jobs that the built-in controller would
+// skip (J-004, J-197).
 func (j *job) counts() bool {
 	return j.seen() && j.ours && !j.observed && !j.gone && !j.published.finished && j.spec.mode != ""
 }
 
-// mode is the label completion_mode.
+// mode returns the value of the label completion_mode.
 func (j *job) mode() string {
 	if j.spec == nil {
 		return nonIndexed
@@ -159,7 +161,7 @@ func (j *job) mode() string {
 	return j.spec.mode
 }
 
-// limit is the label backoffLimit.
+// limit returns the value of the label backoffLimit.
 func (j *job) limit() string {
 	if j.spec.perIndex {
 		return perIndex
@@ -167,7 +169,7 @@ func (j *job) limit() string {
 	return global
 }
 
-// jobSeen takes what was seen of the Job's object. Its error is the log's.
+// jobSeen handles an observation of the Job's object. Errors come from the log.
 func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *events.JobSeen) error {
 	if f.Version < j.version {
 		return nil
@@ -197,7 +199,7 @@ func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *e
 	return nil
 }
 
-// lookOn finds out whether the Job is only looked at. Pods that were counted before are no longer.
+// lookOn updates whether the Job is only observed. If it is, pods that were counted before no longer count.
 func (c *Consumer) lookOn(j *job) {
 	j.observed = j.seen() && c.settings.Observes(j.managedBy)
 	if !j.observed {
@@ -209,7 +211,7 @@ func (c *Consumer) lookOn(j *job) {
 	}
 }
 
-// specAt finds the spec that the Job has.
+// specAt returns the Job's spec.
 func (c *Consumer) specAt(ctx context.Context, f *events.JobSeen) (*spec, error) {
 	if s := c.specs[f.Spec]; s != nil {
 		return s, nil
@@ -230,8 +232,8 @@ func (c *Consumer) specAt(ctx context.Context, f *events.JobSeen) (*spec, error)
 	return c.specs.add(&events.JobSpec{Hash: f.Spec}), nil // it was erased
 }
 
-// specStored takes a spec that a record stores, with its policies, which one of the record's causes has. Its error is
-// the log's.
+// specStored adds a spec from a record, with its policies, which one of the record's causes holds. Errors come from the
+// log.
 func (c *Consumer) specStored(ctx context.Context, rec *events.Record, f *events.JobSpec) error {
 	if f.Policies == "" || c.specs[f.Hash] != nil {
 		c.specs.add(f)
@@ -256,7 +258,7 @@ func (c *Consumer) specStored(ctx context.Context, rec *events.Record, f *events
 	return nil
 }
 
-// count is the number of indexes in their text form.
+// count returns the number of indexes in a set in text form.
 func count(text string) int32 {
 	if text == "" {
 		return 0

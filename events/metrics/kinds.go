@@ -6,15 +6,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// kind is what commands of one kind mean for the metrics; nil where they mean nothing.
+// kind holds the meaning of commands of one kind for the metrics; a nil function means none.
 type kind struct {
-	// launched notes what is to be known of a command in flight.
+	// launched records a command in flight.
 	launched func(j *job, command events.Command, name events.CommandID)
-	// ended takes how a command ended, or a try of it, and reports whether the command is over. uid is the Job's. Without
-	// it every end is the last.
+	// ended handles the end of a command or of a try, and reports whether the command is over. uid is the Job's. If
+	// nil, every end is final.
 	ended func(c *Consumer, j *job, known *flight, uid types.UID, f *events.CommandEnded) bool
-	// action is what a decision with the command did about pods (J-196); empty for nothing. ends says that the Job ends;
-	// the command may add to that.
+	// action returns what a decision with the command did with pods (J-196); empty for nothing. ends reports whether
+	// the Job ends, and endsNow whether it does after this command.
 	action func(command events.Command, ends bool) (action string, endsNow bool)
 }
 
@@ -54,7 +54,7 @@ func dropEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comman
 	case f.Ending == events.Done || (f.Ending == events.Refused && f.Class == events.RefusedNotFound):
 		c.released(j, known.command.(*events.DropFinalizer))
 	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
-		return false // it stands
+		return false // it stays in flight
 	}
 	return true
 }

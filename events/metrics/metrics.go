@@ -8,10 +8,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Namespace is what all names begin with.
+// Namespace is the prefix of the metrics' names.
 const Namespace = "job_controller"
 
-// Values of labels.
+// The values of labels.
 const (
 	indexed, nonIndexed = "Indexed", "NonIndexed"
 
@@ -19,9 +19,9 @@ const (
 
 	succeeded, failed = "succeeded", "failed"
 
-	actionReconciling = "reconciling"  // the Job ends or is deleted: its pods are not managed
-	actionTracking    = "tracking"     // its pods are as they should be
-	actionCreated     = "pods_created" // pods are asked for
+	actionReconciling = "reconciling"  // the Job ends or is deleted, so its pods are not managed
+	actionTracking    = "tracking"     // the pods are as they should be
+	actionCreated     = "pods_created" // pods are to be created
 	actionDeleted     = "pods_deleted" // pods are scaled down, or the Job is suspended
 
 	eventAdd, eventDelete = "add", "delete"
@@ -33,13 +33,13 @@ const (
 	createFailed             = "recreate_failed"
 )
 
-// ofTTL is what the name of the metric of deletions begins with: the built-in has a controller of its own for them.
+// ofTTL is the prefix of the metric of deletions, which the built-in TTL controller has.
 const ofTTL = "ttl_after_finished_controller"
 
-// ofCronJobs is likewise of the creation of Jobs of CronJobs.
+// ofCronJobs is the prefix of the metric of created Jobs of CronJobs.
 const ofCronJobs = "cronjob_controller"
 
-// Metrics are the counters. It is a prometheus.Collector.
+// Metrics holds the metrics. It implements prometheus.Collector.
 type Metrics struct {
 	syncSeconds     *prometheus.HistogramVec
 	syncs           *prometheus.CounterVec
@@ -60,7 +60,7 @@ type Metrics struct {
 	retrying retrying
 }
 
-// New returns metrics that have counted nothing.
+// New returns Metrics without any counts.
 func New() *Metrics {
 	m := &Metrics{}
 	m.syncSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -107,16 +107,16 @@ func (m *Metrics) counter(name, help string, labels ...string) *prometheus.Count
 	return c
 }
 
-// Foreign counts a Job that appeared and that the controller of that name runs (J-204); an empty name is of none.
-// Whoever creates Jobs chooses these names, so only the first few are told apart.
+// Foreign counts a new Job that the controller managedBy runs (J-204). It ignores an empty name. The creators of Jobs
+// choose these names, so only the first mostNames get a label value of their own.
 func (m *Metrics) Foreign(managedBy string) {
 	if managedBy != "" && managedBy != events.BuiltinManagedBy {
 		m.externalJobs.WithLabelValues(m.controllers.of(managedBy)).Inc()
 	}
 }
 
-// names are values of a label that others choose: of more than mostNames the later ones count as otherNames. It is safe
-// for concurrent use.
+// names holds label values that users choose. After mostNames values, each new one counts as otherNames. It is safe for
+// concurrent use.
 type names struct {
 	mu    stdsync.Mutex
 	known map[string]bool
@@ -127,7 +127,7 @@ const (
 	otherNames = "other"
 )
 
-// of is the value that stands for a name.
+// of returns the label value for a name.
 func (n *names) of(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -143,14 +143,14 @@ func (n *names) of(name string) string {
 	return name
 }
 
-// Describe is described by prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, c := range m.all {
 		c.Describe(to)
 	}
 }
 
-// Collect is described by prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	for _, c := range m.all {
 		c.Collect(to)

@@ -7,16 +7,16 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// pod is what is remembered of a pod that has ended, is on its way out, or is matched by a rule. The zero pod is none.
+// pod is the state of a pod that has ended, is being deleted, or matches a rule. The zero pod is none.
 type pod struct {
-	held    bool          // it has ended and holds the tracking finalizer
-	failed  bool          // it has ended in failure
+	held    bool          // it has ended and has the tracking finalizer
+	failed  bool          // it has failed
 	leaving bool          // it is being deleted and has not ended
-	dropped bool          // the server confirmed that its finalizer is gone: older views of it may still come
-	action  policy.Action // of the rule of the podFailurePolicy that matches it
+	dropped bool          // the server confirmed the removal of the finalizer; older observations may still come
+	action  policy.Action // action of the matching rule of the podFailurePolicy
 }
 
-// podSeen takes what was seen of a pod.
+// podSeen handles an observation of a pod.
 func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 	c.settled(j, f.Ordinal)
 	if !f.Tracked {
@@ -30,7 +30,7 @@ func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 		p.held, p.dropped = false, true
 	}
 	if !f.Tracked {
-		p.failed = false // nothing is left to count of it
+		p.failed = false // nothing more is to be counted
 	} else if j.seen() && f.Selected {
 		if j.spec.policies != nil && f.Phase != events.PodSucceeded {
 			p.action = j.spec.policies.Match(f, j.spec.perIndex).Action
@@ -42,7 +42,7 @@ func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 	c.podChanged(j, f.UID, p)
 }
 
-// podChanged files a pod, or forgets it when there is nothing to remember.
+// podChanged stores the state of a pod, or drops a zero state.
 func (c *Consumer) podChanged(j *job, uid types.UID, p pod) {
 	was := j.pods[uid]
 	if p == was {
@@ -70,8 +70,8 @@ func toInt(b bool) int {
 	return 0
 }
 
-// finalizerRemoved takes that a pod is seen without the finalizer, or its object is gone. If that is our doing, the
-// answer may only come later; of a removal that stood refused none is to come.
+// finalizerRemoved handles a pod that is seen without the finalizer, or whose object is gone. If we removed the
+// finalizer, the answer may come later, except for a refused removal in backoff, which gets none.
 func (c *Consumer) finalizerRemoved(j *job, uid types.UID) {
 	name, ours := j.drops[uid]
 	if !ours {
@@ -84,7 +84,7 @@ func (c *Consumer) finalizerRemoved(j *job, uid types.UID) {
 	}
 }
 
-// released takes that the server let a finalizer go, or found no pod that has one (J-200, J-201).
+// released counts a finalizer that the server removed, or did not find (J-200, J-201).
 func (c *Consumer) released(j *job, drop *events.DropFinalizer) {
 	p := j.pods[drop.Pod]
 	if p.dropped {

@@ -6,9 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// retrying is the creates in backoff, with the reason that they are counted by. They are asked for again and again, and
-// the log has a record of that now and then only, while a dashboard wants to see each creation that is refused when it
-// is.
+// retrying holds the creates in backoff with their label reason. These are retried often and recorded rarely, while a
+// dashboard should show each refusal when it happens.
 type retrying struct {
 	mu      lock.Mutex
 	reasons map[events.CommandID]string
@@ -29,8 +28,8 @@ func (s *retrying) remove(name events.CommandID) {
 	delete(s.reasons, name)
 }
 
-// Refused counts that the API server refused the command of that name once more, when it is a create in backoff
-// already (J-203). All other refusals are counted from their record.
+// Refused counts another refusal of a create that is already in backoff (J-203). All other refusals are counted from
+// their records.
 func (m *Metrics) Refused(name events.CommandID) {
 	m.retrying.mu.Lock()
 	reason, ok := m.retrying.reasons[name]

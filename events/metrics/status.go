@@ -5,7 +5,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// confirmed counts what a stored status write of ours brought (J-198, J-199, J-202).
+// confirmed counts the changes of our own stored status write (J-198, J-199, J-202).
 func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 	grown := j.published
 	set(&grown.succeeded, change.Succeeded)
@@ -16,7 +16,7 @@ func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 	grown.failedIndexes += count(change.FailIndexes)
 	done := grown.succeeded - j.published.succeeded
 	if j.mode() == indexed {
-		done = count(change.CompleteIndexes) // that of others may go in the same write, with the completions
+		done = count(change.CompleteIndexes) // the same write may remove other indexes together with the completions
 	}
 	c.grow(j, &grown, done)
 	if len(change.AddFailed) > 0 {
@@ -25,8 +25,8 @@ func (c *Consumer) confirmed(j *job, change *events.StatusChange) {
 	c.concluded(j, change.Conditions)
 }
 
-// statusSeen takes a status that is not known to be of our writing: of a write whose end we were not told, or of
-// somebody else's. When it is only found, it is where counting begins.
+// statusSeen handles a status that may not be ours: of a write with an unknown outcome, or of another writer. With
+// found it only sets the base for counting.
 func (c *Consumer) statusSeen(j *job, s *events.JobStatus, found bool) {
 	seen := j.published
 	seen.succeeded, seen.failed, seen.failedIndexes = s.Succeeded, s.Failed, 0
@@ -46,8 +46,8 @@ func (c *Consumer) statusSeen(j *job, s *events.JobStatus, found bool) {
 	j.failures = j.failures || seen.failed > 0
 }
 
-// grow counts the growth of the published counters and makes them the base of the next. The series exist from the first
-// write on. A counter that was lowered (J-211) was counted when it was higher.
+// grow counts the growth of the published counters, and makes them the new base. The first write creates the series. A
+// counter that was lowered (J-211) was already counted at its higher value.
 func (c *Consumer) grow(j *job, to *shown, done int32) {
 	m, mode := c.metrics, j.mode()
 	done = max(done, 0)
@@ -63,7 +63,7 @@ func (c *Consumer) grow(j *job, to *shown, done int32) {
 	j.failures = j.failures || to.failed > 0
 }
 
-// concluded counts the end of the Job with the terminal condition that is stored now and was not (J-198).
+// concluded counts the end of the Job at the first stored terminal condition (J-198).
 func (c *Consumer) concluded(j *job, conditions []events.JobCondition) {
 	if ending(conditions) != nil {
 		j.published.ending = true
@@ -80,12 +80,12 @@ func (c *Consumer) concluded(j *job, conditions []events.JobCondition) {
 	c.metrics.jobsFinished.WithLabelValues(j.mode(), result, c.metrics.reasons.of(end.Reason)).Inc()
 }
 
-// terminal is the condition that finishes a Job; nil when none holds.
+// terminal returns the condition Complete or Failed that holds; nil for none.
 func terminal(conditions []events.JobCondition) *events.JobCondition {
 	return holding(conditions, status.Complete, status.Failed)
 }
 
-// ending is a condition with which a Job is on its way to the end, or there; nil when none holds.
+// ending returns an interim or terminal condition that holds; nil for none.
 func ending(conditions []events.JobCondition) *events.JobCondition {
 	return holding(conditions, status.Complete, status.Failed, status.FailureTarget, status.SuccessCriteriaMet)
 }

@@ -8,26 +8,25 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// sync is a decision with commands that have not all been answered.
+// sync is a decision with unanswered commands.
 type sync struct {
 	began  events.Time
-	counts bool // it is one by J-197
+	counts bool // it is a sync by J-197
 	open   int
 	action string
 	failed bool
 }
 
-// flight is a command that has not ended. It is kept here, not by package follow, because it leads to its decision,
-// whose duration is counted when the last of its commands is answered, and because metrics begin with a projection:
-// commands that were decided before it must be known without reading the log. One that was refused may stand, and be
-// asked again: its decision was over with the first answer.
+// flight is a command in flight. It is kept here and not in package follow for two reasons: it leads to its decision,
+// whose duration is counted at the last answer; and the commands at the start come from a projection, without reading
+// the log. A refused command may stay in flight and be retried; its decision was over with the first answer.
 type flight struct {
 	command events.Command
-	of      *sync // nil once there was an answer, and when it was decided before this process started
-	givenUp bool  // a create that is no longer wanted: how its newest try ended is awaited
+	of      *sync // nil after the first answer, and for a decision from before this process
+	givenUp bool  // a create that is no longer wanted; only the end of its current try is awaited
 }
 
-// decided takes a decision with commands.
+// decided handles a decision with commands.
 func (c *Consumer) decided(j *job, rec *events.Record, d *events.Decision) {
 	j.decided = true
 	s := &sync{began: rec.Time, counts: j.counts(), action: j.action(d)}
@@ -44,7 +43,7 @@ func (c *Consumer) decided(j *job, rec *events.Record, d *events.Decision) {
 	}
 }
 
-// launch notes a command in flight.
+// launch adds a command in flight.
 func (j *job) launch(name events.CommandID, f *flight) {
 	if j.flights == nil {
 		j.flights = map[events.CommandID]*flight{}
@@ -55,7 +54,7 @@ func (j *job) launch(name events.CommandID, f *flight) {
 	}
 }
 
-// land ends a command.
+// land removes a command in flight.
 func (c *Consumer) land(j *job, name events.CommandID) {
 	f := j.flights[name]
 	if f == nil {
@@ -71,7 +70,7 @@ func (c *Consumer) land(j *job, name events.CommandID) {
 	}
 }
 
-// withdrawn takes the recorded decision to give a command up.
+// withdrawn handles the recorded decision to give a command up.
 func (c *Consumer) withdrawn(j *job, name events.CommandID, now events.Time) {
 	f := j.flights[name]
 	if f == nil {
@@ -85,11 +84,11 @@ func (c *Consumer) withdrawn(j *job, name events.CommandID, now events.Time) {
 	c.land(j, name)
 }
 
-// commandEnded takes how a command ended, or a try of it.
+// commandEnded handles the end of a command or of a try.
 func (c *Consumer) commandEnded(j *job, rec *events.Record, f *events.CommandEnded) {
 	known := j.flights[f.Command]
 	if known == nil {
-		return // it was overtaken by what was seen
+		return // an observation overtook it
 	}
 	c.answered(j, known, isError(f), rec.Time)
 	if row := kindOf(known.command); row.ended == nil || row.ended(c, j, known, types.UID(rec.Stream.ID), f) {
@@ -97,7 +96,7 @@ func (c *Consumer) commandEnded(j *job, rec *events.Record, f *events.CommandEnd
 	}
 }
 
-// answered takes that a command was answered, and counts its decision when that was the last of its commands.
+// answered handles the first answer to a command, and counts the decision at the answer to its last command.
 func (c *Consumer) answered(j *job, f *flight, failed bool, now events.Time) {
 	s := f.of
 	if s == nil {
@@ -124,8 +123,8 @@ func (c *Consumer) synced(j *job, s *sync, now events.Time) {
 	c.metrics.syncSeconds.WithLabelValues(j.mode(), result, s.action).Observe(took.Seconds())
 }
 
-// isError reports whether an ending makes a sync one of result error: not that what is to be removed is gone already,
-// nor that the namespace is, nor that we changed our mind because the template did.
+// isError reports whether an ending makes the result of a sync an error. These refusals do not: the object to remove is
+// already gone, the namespace is being deleted, the template has changed.
 func isError(f *events.CommandEnded) bool {
 	switch f.Ending {
 	case events.OutcomeUnknown:
@@ -137,7 +136,7 @@ func isError(f *events.CommandEnded) bool {
 	}
 }
 
-// action is what a decision did about pods (J-196); nil stands for one that asked for nothing.
+// action returns what a decision did with pods (J-196); nil means a decision without commands.
 func (j *job) action(d *events.Decision) string {
 	ends := j.published.ending || j.deleted
 	if d != nil {
