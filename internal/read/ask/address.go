@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// last returns the parameter that has the last argument of a question in an address, because it is no part of a path;
-// empty when there is none.
+// last returns the name of the parameter that carries a question's last argument in an address: an instant or a text is
+// not part of the path. It is empty for questions that have no such argument.
 func (t Takes) last() string {
 	switch t {
 	case AnInstant:
@@ -25,7 +25,8 @@ func (t Takes) last() string {
 	return ""
 }
 
-// Address is where a question is asked that was read: the parts behind its name, and the parameters.
+// Address returns the address of a question that was read: path holds the parts behind the question's name, values the
+// parameters that were set. The pair prod/etl becomes the parts "prod" and "etl".
 func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, values url.Values) {
 	values = url.Values{}
 	if last := len(args) - 1; last >= 0 && takes.last() != "" && (takes == AText || last > 0) {
@@ -48,8 +49,8 @@ func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, v
 	return path, values
 }
 
-// Arguments are those of an address: what stands behind the name of the question. They are to be read then; its
-// parameters are set. Errors are a which.WrongError.
+// Arguments is the reverse of Address. It returns the arguments of the question, which the caller then passes to Read,
+// and sets the parameters in flags. object is the path behind the question's name. Errors are a which.WrongError.
 func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Values) (args []string, err error) {
 	if (takes == Nothing || takes == AText) && object != "" {
 		return nil, which.Wrong("%s has no object, and %q stands behind it", flags.Name(), object)
@@ -83,8 +84,8 @@ func Arguments(takes Takes, object string, flags *pflag.FlagSet, values url.Valu
 	return args, nil
 }
 
-// Write is an answer as programs get it: the command with -o json, and the service. The damage beside which it was read
-// is a field.
+// Write returns an answer in the form for programs: the output of the command with -o json, and of the service. The
+// damage that was met while reading is a field of it.
 func Write(answer any, damage []error) ([]byte, error) {
 	text, err := recordjson.Indented(answer)
 	if err != nil {

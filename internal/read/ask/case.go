@@ -13,11 +13,11 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// oneCase is a Job whose case is told, and as of when.
+// oneCase is a Job that the arguments name, and the point as of which it is told.
 type oneCase struct {
 	object
 	at  Point
-	job bool // a Job is wanted, and no CronJob
+	job bool // only a Job or a pod is accepted, no CronJob
 }
 
 func (p *oneCase) bind(fs *pflag.FlagSet) {
@@ -41,7 +41,7 @@ func (p *oneCase) read(args []string) error {
 	return p.at.Read(p.Zone)
 }
 
-// resolve finds the point and what a name alone means.
+// resolve finds the point in the log and the object that a name alone means.
 func (p *oneCase) resolve(ctx context.Context, src Source) (at history.Point, err error) {
 	if at, err = p.at.In(ctx, src); err != nil {
 		return at, err
@@ -54,12 +54,12 @@ func (p *oneCase) resolve(ctx context.Context, src Source) (at history.Point, er
 	return at, err
 }
 
-// mostLives is how many of the Jobs that bore a name are looked at: the newest.
+// mostLives limits how many Jobs of one name are read: the newest 8.
 const mostLives = 8
 
-// read reads the case of the Job that is meant. Of several that bore its name and were there at that point it is the
-// one that goes on, else the newest that failed: it is the one that an alert tells of. Where none of them did, it is
-// the newest. With an error that says how the log is damaged there may be a case too.
+// find reads the case of the Job that is meant. If several Jobs of the name existed at that point, it takes the one
+// that is still active, else the newest that failed, since alerts are about that one, else the newest. If the log is
+// damaged, find may return both a case and an error.
 func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*explain.Case, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*expl
 	return found, unread
 }
 
-// ofJob reads the case of one Job, and tells of the others that bore its name.
+// ofJob reads the case of one Job, and notes the other Jobs of the same name.
 func (p *oneCase) ofJob(ctx context.Context, src Source) (*explain.Case, error) {
 	at, err := p.resolve(ctx, src)
 	if err != nil {
@@ -109,7 +109,7 @@ func (p *oneCase) ofJob(ctx context.Context, src Source) (*explain.Case, error) 
 	return found, err
 }
 
-// AttemptsParams choose tries of a Job.
+// AttemptsParams are the parameters of Attempts: the Job, and which of its tries.
 type AttemptsParams struct {
 	oneCase
 	failed bool
@@ -117,7 +117,7 @@ type AttemptsParams struct {
 	after  int
 }
 
-// usualAttempts is how many tries are listed, unless another number is wanted.
+// usualAttempts is the default of --limit: the number of tries in an answer.
 const usualAttempts = 200
 
 func (p *AttemptsParams) bind(fs *pflag.FlagSet) {
@@ -131,12 +131,12 @@ func (p *AttemptsParams) read(args []string) error {
 	return cmp.Or(NotNegative("continue", p.after), p.limit.Read(), p.oneCase.read(args))
 }
 
-// AttemptsPage is a part of the tries of a Job. Its JSON changes only by growing.
+// AttemptsPage is one page of the tries of a Job. Its JSON changes only by growing.
 type AttemptsPage struct {
 	Items    []explain.Attempt `json:"items"`
 	Sum      string            `json:"sum"`
-	Continue int               `json:"continue,omitempty"` // the value of --continue for the next page; absent when there is none
-	// Truncated: the Job's first records are no longer kept, and tries may be missing.
+	Continue int               `json:"continue,omitempty"` // the value of --continue for the next page; absent on the last page
+	// Truncated: the first records of the Job are no longer kept, and tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
@@ -166,13 +166,13 @@ var Attempts = &Question[AttemptsParams, AttemptsPage]{
 	},
 }
 
-// TimelineParams choose the Job whose timeline is drawn.
+// TimelineParams are the parameters of Timeline.
 type TimelineParams struct {
 	oneCase
 	limit Limit
 }
 
-// usualLanes is how many rows a timeline has, unless another number is wanted.
+// usualLanes is the default of --limit: the number of rows in a timeline.
 const usualLanes = 30
 
 func (p *TimelineParams) bind(fs *pflag.FlagSet) {
@@ -184,7 +184,7 @@ func (p *TimelineParams) read(args []string) error {
 	return cmp.Or(p.limit.Read(), p.oneCase.read(args))
 }
 
-// Timeline says when the tries of a Job did what.
+// Timeline shows when each try of a Job was created, scheduled, started and ended.
 var Timeline = &Question[TimelineParams, explain.Timeline]{
 	name: "timeline", about: "Draw when the tries of a Job did what", takes: AJob, folds: true,
 	new: func() (*TimelineParams, parameters) {

@@ -26,12 +26,13 @@ func (p *cronJob) read(args []string) error {
 	return which.WantCronJob(args, p.Object)
 }
 
-// lives are all CronJobs that bore the name that is meant, the newest first, and that name.
+// lives returns the streams of all CronJobs of the name, the newest first, and the name. If the arguments name a Job or
+// a pod, these are the streams of the CronJob that made it.
 func (p *cronJob) lives(ctx context.Context, src Source) (lives []events.Stream, name string, err error) {
 	return src.finder().CronJobsOf(ctx, p.place, p.Object)
 }
 
-// WhyNotParams choose an instant of a CronJob.
+// WhyNotParams are the parameters of WhyNot: a CronJob and an instant.
 type WhyNotParams struct {
 	cronJob
 	text string
@@ -54,7 +55,7 @@ func (p *WhyNotParams) read(args []string) error {
 	return p.cronJob.read(args[:last])
 }
 
-// WhyNot says what became of one instant of a CronJob.
+// WhyNot says what became of a CronJob at one instant.
 var WhyNot = &Question[WhyNotParams, explain.WhyNot]{
 	name: "why-not", about: "Say what became of one instant of a CronJob", takes: AnInstant,
 	new: func() (*WhyNotParams, parameters) {
@@ -79,7 +80,7 @@ var WhyNot = &Question[WhyNotParams, explain.WhyNot]{
 	},
 }
 
-// NextParams choose due times to come of a CronJob.
+// NextParams are the parameters of Next: a CronJob, and which of its future due times.
 type NextParams struct {
 	cronJob
 	count int
@@ -87,7 +88,7 @@ type NextParams struct {
 	from  which.When
 }
 
-// mostDue is how many due times next tells at most.
+// mostDue is the upper limit of --count.
 const mostDue = 1000
 
 func (p *NextParams) bind(fs *pflag.FlagSet) {
@@ -109,7 +110,7 @@ func (p *NextParams) read(args []string) (err error) {
 	return p.cronJob.read(args)
 }
 
-// DueNext is when a CronJob is due next. Its JSON changes only by growing.
+// DueNext lists the next due times of a CronJob. Its JSON changes only by growing.
 type DueNext struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
@@ -118,13 +119,13 @@ type DueNext struct {
 	Items     []DueTime `json:"items"`
 }
 
-// DueTime is a due time to come.
+// DueTime is a due time in the future.
 type DueTime struct {
 	Due   time.Time `json:"due"`
 	Local string    `json:"local"` // in the zone of the schedule
 }
 
-// Next says when a CronJob is due next.
+// Next lists the next due times of a CronJob.
 var Next = &Question[NextParams, DueNext]{
 	name: "next", about: "Show when a CronJob is due next, in its zone and in UTC", takes: ACronJob,
 	new: func() (*NextParams, parameters) {
@@ -139,7 +140,7 @@ var Next = &Question[NextParams, DueNext]{
 		src.finder().NoteOlder(lives[1:])
 		cron, unread := duetimes.Newest(ctx, src.Source, lives[0], 0)
 		if unread != nil && !(src.Beside(unread) && cron != nil && cron.Seen != nil) {
-			return nil, unread // else the schedule is the newest that can be read
+			return nil, unread // damage does not matter while a schedule was read: the newest readable one is used
 		}
 		begin := cron.DueAfter(src.Clock())
 		if p.after != "" {

@@ -12,10 +12,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// ExplainParams choose what is explained.
+// ExplainParams are the parameters of Explain.
 type ExplainParams struct {
 	oneCase
-	links  []string // as they were given
+	links  []string // the texts of --link
 	linked []explain.Link
 }
 
@@ -45,7 +45,7 @@ func (p *ExplainParams) linksOfJob() error {
 	return nil
 }
 
-// Explain says why a Job ended as it did, or what it waits for, or how a CronJob is.
+// Explain says why a Job ended as it did, what it waits for, or which state a CronJob has.
 var Explain = &Question[ExplainParams, explain.Answer]{
 	name: "explain", about: "Say why a Job ended as it did, what it waits for, or how a CronJob is", takes: AnObject, folds: true,
 	new: func() (*ExplainParams, parameters) {
@@ -64,7 +64,7 @@ var Explain = &Question[ExplainParams, explain.Answer]{
 			answer, err = p.jobOrPod(ctx, src, at)
 		}
 		if bad := src.firstDamage(); answer != nil && answer.Damaged == 0 && bad != nil {
-			answer.Damaged, answer.Resumed = uint64(max(bad.At, 1)), uint64(bad.Next) // what was read beside the object's own records
+			answer.Damaged, answer.Resumed = uint64(max(bad.At, 1)), uint64(bad.Next) // the damage is in other records than the object's own
 		}
 		return answer, err
 	},

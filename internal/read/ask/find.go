@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// FindParams choose what is looked for.
+// FindParams are the parameters of Find.
 type FindParams struct {
 	zones
 	text      string
@@ -19,11 +19,11 @@ type FindParams struct {
 	most      int
 }
 
-// The bounds of a find.
+// The bounds of Find.
 const (
 	usualFound = 50
 	mostFound  = 1000
-	longest    = 253 // characters of a text: those of a name
+	longest    = 253 // characters of the text; no name of Kubernetes is longer
 )
 
 func (p *FindParams) bind(fs *pflag.FlagSet) {
@@ -47,12 +47,12 @@ func (p *FindParams) read(args []string) error {
 
 func (p *FindParams) about() string { return p.namespace }
 
-// Found are objects and records that a piece of a text is of. Its JSON changes only by growing.
+// Found is the answer of Find: objects and records that match the text. Its JSON changes only by growing.
 type Found struct {
 	Text string        `json:"text"`
 	AsOf history.Place `json:"asOf"` // the end of the log
 	which.Pieces
-	// Newest is of how many Jobs at most, and of how many CronJobs, a text is looked for: of the newest.
+	// Newest is how many Jobs, and how many CronJobs, Find searches at most, beginning with the newest.
 	Newest int `json:"newest"`
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// State is how one object is, or was: a Job or a CronJob. Its JSON is that of the object.
+// State is the state of one Job or CronJob. One of the fields is nil. Its JSON is the JSON of the object.
 type State struct {
 	Job     *history.Job
 	CronJob *history.CronJob
@@ -33,7 +33,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads the object: only a Job says how many records it has.
+// UnmarshalJSON reads the object. It takes an object with the field "records" for a Job, since CronJobs have none.
 func (s *State) UnmarshalJSON(text []byte) error {
 	var has struct {
 		Records json.RawMessage `json:"records"`
@@ -49,7 +49,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, s.Job)
 }
 
-// GetParams choose an object and a point in its history.
+// GetParams are the parameters of Get: an object and a point in its history.
 type GetParams struct {
 	object
 	at Point
@@ -73,7 +73,7 @@ func (p *GetParams) read(args []string) error {
 	return p.at.Read(p.Zone)
 }
 
-// Get says how one Job or CronJob is, or was.
+// Get returns the state of one Job or CronJob, now or at a point in the past.
 var Get = &Question[GetParams, State]{
 	name: "get", about: "Show the state of a Job or a CronJob, now or then", takes: AnObject, folds: true,
 	new: func() (*GetParams, parameters) {
@@ -104,11 +104,11 @@ var Get = &Question[GetParams, State]{
 		if p.at.Given() {
 			src.asOf(state.AsOf())
 		}
-		return state, err // with an error of the log, it is the state where that cannot be read any further
+		return state, err // on damage, the state is as of the last readable record
 	},
 }
 
-// job is the state of the newest Job that may be meant that there was at that point.
+// job returns the state of the newest Job of the name that existed at that point.
 func (p *GetParams) job(ctx context.Context, src Source, at history.Point) (*history.Job, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {
@@ -130,7 +130,7 @@ func (p *GetParams) job(ctx context.Context, src Source, at history.Point) (*his
 	return nil, history.ErrNoJob
 }
 
-// cronJob is the state of the newest CronJob that may be meant that there was at that point.
+// cronJob returns the state of the newest CronJob of the name that existed at that point.
 func (p *GetParams) cronJob(ctx context.Context, src Source, at history.Point) (*history.CronJob, error) {
 	streams, err := src.finder().CronJobs(ctx, p.place, p.Name)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *GetParams) cronJob(ctx context.Context, src Source, at history.Point) (
 	return &job, err
 }
 
-// Stream is that of the object's records.
+// Stream returns the stream with the object's records.
 func (s *State) Stream() events.Stream {
 	if s.CronJob != nil {
 		return events.Stream{Kind: events.StreamCronJob, ID: s.CronJob.UID}
@@ -154,12 +154,12 @@ func (s *State) Stream() events.Stream {
 	return events.Stream{Kind: events.StreamJob, ID: s.Job.UID}
 }
 
-// InZone reports whether it is a CronJob whose schedule is in a zone of its own.
+// InZone reports whether the object is a CronJob with a time zone other than UTC.
 func (s *State) InZone() bool {
 	return s.CronJob != nil && s.CronJob.Zone != "" && s.CronJob.Zone != "UTC"
 }
 
-// AsOf is the record as of which the state is.
+// AsOf returns the record as of which the state is.
 func (s *State) AsOf() history.Place {
 	if s.CronJob != nil {
 		return s.CronJob.AsOf
@@ -167,7 +167,8 @@ func (s *State) AsOf() history.Place {
 	return s.Job.AsOf
 }
 
-// Unplaced is all that is said of the object but as of which record.
+// Unplaced returns a copy without the fields that say as of which record the state is: two states that differ only in
+// these are equal then.
 func (s *State) Unplaced() *State {
 	if s.CronJob != nil {
 		c := *s.CronJob

@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// A page of a list has so many objects unless another number is asked for, as kubectl asks a server for them, and no
-// more than so many: who wants more asks for the next page.
+// Bounds of a page of a list: the default of --limit, which is also kubectl's, and its upper limit. A longer list takes
+// several pages.
 const (
 	UsualPage = 500
 	MaxPage   = 5000
 )
 
-// ListParams choose objects of a list, a page of them.
+// ListParams are the parameters that all lists share. They select objects and a page of them.
 type ListParams struct {
 	many
 	states []string
@@ -29,10 +29,10 @@ type ListParams struct {
 	after  string
 	name   string
 	uid    string
-	wanted []string // the states, as they are written
+	wanted []string // the states as the log spells them
 }
 
-// HiddenOfLists are parameters of lists that the command has no flags for: they serve who completes names.
+// HiddenOfLists are parameters of lists without a flag of the command. The completion of names uses them.
 var HiddenOfLists = []string{"name", "uid"}
 
 func (p *ListParams) bindList(fs *pflag.FlagSet, what, states string) {
@@ -45,7 +45,7 @@ func (p *ListParams) bindList(fs *pflag.FlagSet, what, states string) {
 	fs.StringVar(&p.uid, "uid", "", "only "+what+" whose UIDs begin so")
 }
 
-// readList checks the parameters, given the states that there are.
+// readList checks the parameters. there lists the valid states.
 func (p *ListParams) readList(args []string, there []string, noSuch string) error {
 	if len(args) > 0 {
 		return which.Wrong("a list takes no %q: name, namespace and state choose from it", strings.Join(args, " "))
@@ -67,14 +67,14 @@ func (p *ListParams) readList(args []string, there []string, noSuch string) erro
 	return nil
 }
 
-// notes tells, with the first page, of what a list may lack.
+// notes reports, with the first page only, what a list may lack.
 func (p *ListParams) notes(ctx context.Context, src Source) {
 	if p.after == "" {
 		src.NoteUnlisted(ctx)
 	}
 }
 
-// passed are the namespaces of which not all is recorded at the end of the log.
+// passed returns the namespaces that are not fully recorded at the end of the log.
 func (p *ListParams) passed(ctx context.Context, src Source) ([]history.Passed, error) {
 	_, head, err := src.Head(ctx)
 	if err != nil {
@@ -88,8 +88,8 @@ func (p *ListParams) passed(ctx context.Context, src Source) ([]history.Passed, 
 	return now, err
 }
 
-// page is what came of reading one: an empty one that could not be read as a whole is no answer, which is not the same
-// as no Job.
+// page returns the answer for one page. If the log could not be read and the page is empty, it returns the error alone:
+// "nothing readable" is not "no Job".
 func page[A any](answer *A, items int, more string, src Source, err error) (*A, error) {
 	switch {
 	case errors.Is(err, history.ErrQuery):
@@ -97,17 +97,17 @@ func page[A any](answer *A, items int, more string, src Source, err error) (*A, 
 	case err != nil && (!src.Beside(err) || items == 0 && more == ""):
 		return nil, err
 	}
-	return answer, err // they are those of what can be read
+	return answer, err // the readable items, and the error that names the damage
 }
 
-// JobsParams choose Jobs.
+// JobsParams are the parameters of Jobs.
 type JobsParams struct {
 	ListParams
 	selector Selector
 	why      bool
 }
 
-// StateNames are the states of Jobs.
+// StateNames returns the names of the states of Jobs.
 func StateNames() (names []string) {
 	for _, s := range history.States {
 		names = append(names, string(s))
@@ -129,17 +129,17 @@ func (p *JobsParams) read(args []string) error {
 	return err
 }
 
-// query is the list that is wanted, but for the time of its records.
+// query returns the query of the list, without --since.
 func (p *JobsParams) query() history.JobsQuery {
 	q := history.JobsQuery{Namespace: p.namespace, Limit: p.limit, Continue: p.after, Name: p.name, UID: p.uid}
 	for _, s := range p.wanted {
 		q.States = append(q.States, history.State(s))
 	}
-	q.Labels, _ = p.selector.Read() // it was read before
+	q.Labels, _ = p.selector.Read() // an error was reported by read
 	return q
 }
 
-// Jobs lists the Jobs that the log knows, a page of them.
+// Jobs lists the Jobs that the log knows, one page at a time.
 var Jobs = &Question[JobsParams, history.JobsPage]{
 	name: "jobs", words: []string{"get", "jobs"}, about: "List the Jobs that the log knows, the newest first", takes: Nothing, folds: true,
 	new: func() (*JobsParams, parameters) {
@@ -155,7 +155,7 @@ var Jobs = &Question[JobsParams, history.JobsPage]{
 		q := p.query()
 		told := src
 		if p.after != "" {
-			told.Note = func(string) {} // it was told with the first page
+			told.Note = func(string) {} // noted with the first page
 		}
 		if q.Since, _, err = p.span.In(ctx, told); err != nil {
 			return nil, err
@@ -188,10 +188,10 @@ var Jobs = &Question[JobsParams, history.JobsPage]{
 	},
 }
 
-// CronJobsParams choose CronJobs.
+// CronJobsParams are the parameters of CronJobs.
 type CronJobsParams struct{ ListParams }
 
-// CronStateNames are the states of CronJobs.
+// CronStateNames returns the names of the states of CronJobs.
 func CronStateNames() (names []string) {
 	for _, s := range history.CronStates {
 		names = append(names, string(s))
@@ -205,7 +205,7 @@ func (p *CronJobsParams) read(args []string) error {
 	return p.readList(args, CronStateNames(), "CronJobs have no such state")
 }
 
-// query is the list that is wanted, but for the time of its records.
+// query returns the query of the list, without --since.
 func (p *CronJobsParams) query() history.CronJobsQuery {
 	q := history.CronJobsQuery{Namespace: p.namespace, Limit: p.limit, Continue: p.after, Name: p.name, UID: p.uid}
 	for _, s := range p.wanted {
@@ -214,7 +214,7 @@ func (p *CronJobsParams) query() history.CronJobsQuery {
 	return q
 }
 
-// CronJobs lists the CronJobs that the log knows, a page of them.
+// CronJobs lists the CronJobs that the log knows, one page at a time.
 var CronJobs = &Question[CronJobsParams, history.CronJobsPage]{
 	name: "cronjobs", words: []string{"get", "cronjobs"}, about: "List the CronJobs that the log knows, the newest first", takes: Nothing, folds: true,
 	new: func() (*CronJobsParams, parameters) {
@@ -241,11 +241,10 @@ var CronJobs = &Question[CronJobsParams, history.CronJobsPage]{
 	},
 }
 
-// WantedJobs are the Jobs that a question wants, whatever the page and the time of their records: for who goes on
-// watching.
+// WantedJobs returns the query of a question for Jobs, without --since. A watch uses it to filter later changes.
 func WantedJobs(q *Asked[history.JobsPage]) history.JobsQuery { return q.how.(*JobsParams).query() }
 
-// WantedCronJobs are the CronJobs that a question wants, likewise.
+// WantedCronJobs is WantedJobs for CronJobs.
 func WantedCronJobs(q *Asked[history.CronJobsPage]) history.CronJobsQuery {
 	return q.how.(*CronJobsParams).query()
 }

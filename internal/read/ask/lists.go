@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// many is what questions about many Jobs share.
+// many holds the parameters that questions about many Jobs share.
 type many struct {
 	zones
 	span      Span
@@ -35,7 +35,7 @@ func (p *many) read([]string) error {
 
 func (p *many) about() string { return p.namespace }
 
-// Selector is -l, that of kubectl.
+// Selector is the flag -l, a label selector as in kubectl.
 type Selector struct{ text string }
 
 // Bind adds the flag.
@@ -43,10 +43,10 @@ func (f *Selector) Bind(fs *pflag.FlagSet, help string) {
 	fs.StringVarP(&f.text, "selector", "l", "", help+", such as team=data,app!=web")
 }
 
-// Given reports whether Jobs are selected.
+// Given reports whether a selector was given.
 func (f *Selector) Given() bool { return f.text != "" }
 
-// Read reads the flag; nil when all are wanted.
+// Read returns the parsed selector; nil if none was given.
 func (f *Selector) Read() (labels.Selector, error) {
 	if f.text == "" {
 		return nil, nil
@@ -58,8 +58,7 @@ func (f *Selector) Read() (labels.Selector, error) {
 	return s, nil
 }
 
-// NoteLabels tells which labels of a selector no Job of the log has: then the log does not keep them, or no Job bore
-// them.
+// NoteLabels notes each label of the selector that no Job of the log has: the log may not keep that label.
 func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 	if wanted == nil {
 		return nil
@@ -73,7 +72,7 @@ func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 		asked[r.Key()] = true
 		bears, err := labels.Parse(r.Key())
 		if err != nil {
-			return err // it has just been parsed
+			return err // cannot happen: the key was parsed as part of the selector
 		}
 		page, err := s.Jobs(ctx, history.JobsQuery{Labels: bears, Limit: 1})
 		if err != nil && !s.Beside(err) {
@@ -86,7 +85,7 @@ func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 	return nil
 }
 
-// FailuresParams choose Jobs in trouble.
+// FailuresParams are the parameters of Failures.
 type FailuresParams struct {
 	many
 	selector   Selector
@@ -95,7 +94,7 @@ type FailuresParams struct {
 	limit      Limit
 }
 
-// usualFailed is how many Jobs that failed are listed, unless another number is wanted.
+// usualFailed is the default of --limit: the number of failed Jobs in an answer.
 const usualFailed = 500
 
 func (p *FailuresParams) bind(fs *pflag.FlagSet) {
@@ -115,7 +114,7 @@ func (p *FailuresParams) read(args []string) (err error) {
 	return err
 }
 
-// Failures lists Jobs that are stuck or failed, and CronJobs that do not start.
+// Failures lists stuck and failed Jobs, and CronJobs that do not start.
 var Failures = &Question[FailuresParams, explain.Failures]{
 	name: "failures", about: "List Jobs that are stuck or failed, and CronJobs that do not start, and why", takes: Nothing, folds: true,
 	new: func() (*FailuresParams, parameters) {
@@ -134,13 +133,13 @@ var Failures = &Question[FailuresParams, explain.Failures]{
 		src.NoteUnlisted(ctx)
 		found, err := explain.FindFailures(ctx, src.Source, q)
 		if err != nil && found.Looked == 0 {
-			return nil, err // "0 failed" would be no answer
+			return nil, err // no Job was read: "0 failed" would be false
 		}
 		return &found, err
 	},
 }
 
-// PlanParams choose the Jobs from which a plan is made.
+// PlanParams are the parameters of Plan: the Jobs from which it is made.
 type PlanParams struct{ many }
 
 func (p *PlanParams) bind(fs *pflag.FlagSet) {
@@ -149,7 +148,7 @@ func (p *PlanParams) bind(fs *pflag.FlagSet) {
 	p.span.BindUntil(fs, "only those up to this time")
 }
 
-// Plan says whose future Jobs would come here, and how.
+// Plan lists the owners whose future Jobs Jobledger would run, and how each of them hands its Jobs over.
 var Plan = &Question[PlanParams, plan.Plan]{
 	name: "plan", about: "Say whose future Jobs would come here, and how", takes: Nothing, folds: true,
 	new: func() (*PlanParams, parameters) {
@@ -165,7 +164,7 @@ var Plan = &Question[PlanParams, plan.Plan]{
 		}
 		made, err := plan.Read(ctx, src.Source, q)
 		if err != nil && len(made.Owners) == 0 {
-			return nil, err // no answer, which is not the same as no Job
+			return nil, err // no Job was read: an empty plan would be false
 		}
 		return made, err
 	},

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The parameters that the command does not take as flags of these names: its --namespace may be that of a kubeconfig,
-// and --local is for the zone of its machine.
+// Names of parameters that the command sets itself. Its own --namespace may come from a kubeconfig, and its --local
+// sets the zones to that of the machine.
 const (
 	FlagNamespace = "namespace"
 	FlagNear      = "near"
@@ -19,10 +19,9 @@ const (
 	FlagTexts     = "texts-zone"
 )
 
-// zones are those of times for people. They are two, as a program may give times in its zone and have the answer in
-// UTC.
+// zones holds two time zones, since a program may give times in its own zone and want sentences in UTC.
 type zones struct {
-	words.Zone            // of times that are given without one
+	words.Zone            // of given times that name no zone
 	texts      words.Zone // of times in sentences
 	names      [2]string
 }
@@ -46,7 +45,7 @@ func (z *zones) read() error {
 	return nil
 }
 
-// object is what the arguments name, and where it is looked for.
+// object is the object that the arguments name, and the place to look for it.
 type object struct {
 	zones
 	which.Object
@@ -61,7 +60,7 @@ func (o *object) bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.near, FlagNear, "", "the namespace that is looked at first where none is given (\"default\")")
 }
 
-// read reads what the arguments name. A namespace before the name is as if it had been given as a flag.
+// read parses the arguments. A namespace before the name, as in prod/etl, has the effect of --namespace.
 func (o *object) read(args []string) error {
 	if err := o.zones.read(); err != nil {
 		return err
@@ -87,7 +86,7 @@ func (o *object) about() string {
 	return o.near
 }
 
-// Limit is --limit; 0 is for all.
+// Limit is the flag --limit; 0 means no limit.
 type Limit struct{ Most int }
 
 // Bind adds the flag.

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// Takes says which arguments a question takes: on a command line, and in the address behind its name.
+// Takes says which arguments a question takes, on a command line and in the address behind its name.
 type Takes int
 
 const (
@@ -19,31 +19,31 @@ const (
 	ACronJob        // a CronJob, or a Job or pod that one made
 	MaybeOne        // an object, or none for all
 	AnInstant       // a CronJob and a time
-	AText           // what is looked for
+	AText           // the text to find
 )
 
-// Question is one question: P are its parameters, A is what it answers.
+// Question is one question: P is the type of its parameters, A the type of its answer.
 type Question[P any, A any] struct {
 	name  string
 	about string   // in one line
-	words []string // of the command that asks it, if it has another name
+	words []string // the words of the command, if they differ from name
 	takes Takes
-	folds bool // it folds records, and refuses a log that needs a newer fold
+	folds bool // it folds records, and refuses a log that needs a newer fold version
 	new   func() (p *P, how parameters)
 	ask   func(context.Context, Source, *P) (*A, error)
 }
 
-// parameters are those of one asking, before they are read and while they are.
+// parameters holds the parameters of one request, before and after they are read.
 type parameters interface {
-	// bind adds the parameters to a set of flags, with their help and what they are unless given.
+	// bind adds the parameters to a flag set, with their help and defaults.
 	bind(*pflag.FlagSet)
 	// read checks the parameters, which are set by then, and the arguments. Errors are a which.WrongError.
 	read(args []string) error
-	// about is the namespace that the question is about, once it was read; empty for all.
+	// about returns the namespace of the question, after read; empty for all namespaces.
 	about() string
 }
 
-// Asked is a question that is being asked: its parameters are in Flags, and Read takes its arguments.
+// Asked is one request of a question. Set its parameters in Flags, then call Read with its arguments, then Ask.
 type Asked[A any] struct {
 	Entry
 	Flags *pflag.FlagSet
@@ -53,7 +53,7 @@ type Asked[A any] struct {
 	ask  func(context.Context, Source) (*A, error)
 }
 
-// New begins to ask.
+// New begins a request, with default parameters.
 func (q *Question[P, A]) New() *Asked[A] {
 	p, how := q.new()
 	a := &Asked[A]{Entry: q.Entry(), Flags: pflag.NewFlagSet(q.name, pflag.ContinueOnError), how: how}
@@ -62,26 +62,26 @@ func (q *Question[P, A]) New() *Asked[A] {
 	return a
 }
 
-// Read takes the arguments, and checks them and the parameters, which are set by now.
+// Read takes the arguments, and checks them and the parameters. Set the parameters before.
 func (a *Asked[A]) Read(args []string) error {
 	a.args = args
 	return a.how.read(args)
 }
 
-// Arguments are those that Read took.
+// Arguments returns the arguments that Read took.
 func (a *Asked[A]) Arguments() []string { return a.args }
 
-// Namespace is the one that a question is about that was read: that of its object, or where the object is looked for
-// first. It is empty for all.
+// Namespace returns the namespace of the question, after Read: that of its object, or the one where the object is
+// looked for first. It is empty for all namespaces.
 func (a *Asked[A]) Namespace() string { return a.how.about() }
 
-// Ask answers. There may be an answer beside an error: see the package's comment.
+// Ask answers the question. It can return both an answer and an error: see the package's comment.
 func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) { return a.ask(ctx, src) }
 
-// Entry is what there is to say of a question, without asking it.
+// Entry describes a question, without the types of its parameters and answer.
 type Entry struct {
 	Name    string
-	Command []string // the words with which a command line begins that asks it
+	Command []string // the first words of the command that asks it
 	About   string
 	Takes   Takes
 	Folds   bool
@@ -89,18 +89,18 @@ type Entry struct {
 	begin   func() Request
 }
 
-// Request is an Asked whatever the type of its answer.
+// Request is an Asked with the type of its answer erased.
 type Request struct {
 	Flags     *pflag.FlagSet
 	Read      func(args []string) error
-	Namespace func() string                                                 // as of an Asked
-	Ask       func(ctx context.Context, src Source) (answer any, err error) // answer is nil for none
+	Namespace func() string                                                 // see Asked.Namespace
+	Ask       func(ctx context.Context, src Source) (answer any, err error) // answer is nil if there is none
 }
 
-// Begin begins to ask, as New does.
+// Begin begins a request, as Question.New does.
 func (e *Entry) Begin() Request { return e.begin() }
 
-// Entry says what there is to say of the question.
+// Entry returns the description of the question.
 func (q *Question[P, A]) Entry() Entry {
 	words := q.words
 	if words == nil {
@@ -123,7 +123,7 @@ func (q *Question[P, A]) Entry() Entry {
 	}
 }
 
-// All are the questions, by name.
+// All returns the questions, sorted by name.
 func All() []Entry {
 	return []Entry{
 		Attempts.Entry(), CronJobs.Entry(), Explain.Entry(), Failures.Entry(), Find.Entry(), Get.Entry(), Jobs.Entry(), Next.Entry(),
@@ -131,7 +131,7 @@ func All() []Entry {
 	}
 }
 
-// Named is the question of a name.
+// Named returns the question of that name.
 func Named(name string) (Entry, bool) {
 	for _, e := range All() {
 		if e.Name == name {
@@ -141,7 +141,7 @@ func Named(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// NotNegative refuses a number below 0.
+// NotNegative returns a which.WrongError for a number below 0.
 func NotNegative(flag string, n int) error {
 	if n < 0 {
 		return which.Wrong("--%s %d: must be 0 or more", flag, n)

@@ -13,21 +13,23 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Source is where a question finds its answer. Records that a Source does not give are not told of: who may see a part
-// of a log is given a Source of that part.
+// Source is the place where a question finds its answer. An answer uses only the records that the Source gives, so a
+// user with rights to a part of the log gets a Source of that part.
 type Source struct {
 	history.Source
-	// Note takes what the user should know beside the answer, in one line.
+	// Note receives a remark that belongs to the answer, one line each. It must not be nil.
 	Note func(text string)
-	// Behind takes what is better said behind the answer, such as how to go on.
+	// Behind receives a remark to print after the answer, such as how to get the next page. It must not be nil.
 	Behind func(text string)
-	// AsOf takes the point of the past that an answer is as of, if it is of one; nil for nobody wants to know.
+	// AsOf receives the point in the past that an answer is as of. It is not called for an answer as of now; nil
+	// ignores it.
 	AsOf func(at history.Place)
-	// Clock is that of this machine: "5m" is so long before it.
+	// Clock returns the time of this machine. A time such as "5m" counts back from it.
 	Clock func() time.Time
-	// Damage is what was met in the log so far; nil for nothing.
+	// Damage collects the damage met in the log so far; nil for none.
 	Damage *store.Damage
-	// NotListed says why the controller cannot list the cluster; empty when it can, nil where no controller is asked.
+	// NotListed returns why the controller cannot list the cluster; empty if it can. It is nil if no controller is
+	// asked.
 	NotListed func(context.Context) string
 }
 
@@ -41,11 +43,11 @@ func (s Source) asOf(at history.Place) {
 	}
 }
 
-// finder finds objects in the log, and tells as notes what the user should know of that.
+// finder returns a finder of objects in the log. Its remarks become notes.
 func (s Source) finder() *which.Finder { return &which.Finder{Source: s.Source, Note: s.Note} }
 
-// NothingAt says that an object was not there at the point that was asked for: how its time was read, and where the log
-// begins.
+// NothingAt returns the error for an object that did not exist at the given point. It says in which zone the time was
+// read, and where the log begins.
 func (s Source) NothingAt(ctx context.Context, h which.Object, at *Point) error {
 	if !at.Given() {
 		return which.Unknown("the log knows no %s", h)
@@ -67,7 +69,7 @@ func (s Source) NothingAt(ctx context.Context, h which.Object, at *Point) error 
 	return which.Unknown("%s", text)
 }
 
-// firstDamage is the first damaged place that was met, if its place is known.
+// firstDamage returns the first damage with a known place; nil if there is none.
 func (s Source) firstDamage() (bad *store.CorruptError) {
 	for _, damage := range s.Damage.Met() {
 		if errors.As(damage, &bad) {
@@ -77,12 +79,12 @@ func (s Source) firstDamage() (bad *store.CorruptError) {
 	return nil
 }
 
-// mostUnlisted is among how many of the controller's newest records its start is looked for. One that listed nothing
-// writes few.
+// mostUnlisted limits how many of the newest records of the controller's stream are searched for its start. A
+// controller that has listed nothing writes few records.
 const mostUnlisted = 200
 
-// NoteUnlisted says of a list that the controller has listed nothing since its start: that nothing is in the list says
-// nothing about the cluster.
+// NoteUnlisted notes that the controller has listed nothing since its start. A list without an object then says nothing
+// about the cluster.
 func (s Source) NoteUnlisted(ctx context.Context) {
 	if s.NotListed != nil {
 		if text := s.NotListed(ctx); text != "" {
@@ -96,8 +98,8 @@ func (s Source) NoteUnlisted(ctx context.Context) {
 	}
 }
 
-// unlistedSince is when the controller started that has listed nothing since; 0 for one that has, or where that is not
-// known.
+// unlistedSince returns when the controller started, if it has listed nothing since; 0 if it has, or if that is
+// unknown.
 func (s Source) unlistedSince(ctx context.Context) events.Time {
 	n := 0
 	for r, err := range s.ReadStream(ctx, events.Controller, 0, store.Backward) {

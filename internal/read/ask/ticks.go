@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TicksParams choose due times of a CronJob.
+// TicksParams are the parameters of Ticks: a CronJob, and which of its due times.
 type TicksParams struct {
 	cronJob
 	at     Point
@@ -26,7 +26,7 @@ type TicksParams struct {
 	missed bool
 }
 
-// usualTicks are told unless another number is asked for: a CronJob of each minute has half a million in a year.
+// usualTicks is the default of --tail. A CronJob that runs each minute has half a million due times in a year.
 const usualTicks = 500
 
 func (p *TicksParams) bind(fs *pflag.FlagSet) {
@@ -89,27 +89,28 @@ var Ticks = &Question[TicksParams, DueTicks]{
 	},
 }
 
-// DueTicks are due times of a CronJob and what became of them. Its JSON changes only by growing.
+// DueTicks lists due times of a CronJob and what became of each. Its JSON changes only by growing.
 type DueTicks struct {
 	Namespace string           `json:"namespace"`
 	Name      string           `json:"name"`
 	UID       string           `json:"uid"`
 	Items     []history.Tick   `json:"items"`
 	Due       *history.OpenDue `json:"due,omitempty"` // the due time that has no fate yet
-	// Earlier reports that there are due times before the first item that are not shown.
+	// Earlier reports that due times before the first item exist and are not shown.
 	Earlier bool `json:"earlier,omitempty"`
-	// PassedOver are times from the first item on in which the CronJob's namespace was over its budget of log: Jobs may
-	// have come and gone without a record.
+	// PassedOver lists the times, from the first item on, in which the CronJob's namespace was over its budget of log.
+	// Jobs may have come and gone then without a record.
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
-	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
+	// Unrecorded counts versions of the CronJob and its Jobs that were seen in this time and not recorded.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
-	// OtherLives are the other CronJobs that bore the name, the newest first.
+	// OtherLives lists the other CronJobs of the same name, the newest first.
 	OtherLives []which.Life `json:"otherLives,omitempty"`
 
-	entries []tickOf // of Items
+	entries []tickOf // one for each of Items
 }
 
-// life is the CronJob that is meant, and as of what: the record and the time of --at, or the end (0).
+// life returns the stream of the CronJob that is meant, and the record and time of --at; both are 0 for the end of the
+// log.
 func (p *TicksParams) life(
 	ctx context.Context, src Source, lives []events.Stream, name string,
 ) (s events.Stream, through events.Sequence, now events.Time, err error) {
@@ -125,10 +126,11 @@ func (p *TicksParams) life(
 		return s, 0, 0, err
 	}
 	src.asOf(job.AsOf)
-	return s, events.Sequence(job.AsOf.Sequence), events.Time(job.AsOf.Time), nil // what cannot be read is met again
+	return s, events.Sequence(job.AsOf.Sequence), events.Time(job.AsOf.Time), nil // an error of the log comes up again when the stream is read
 }
 
-// missing finds what may be missing from the first due time on that is shown, as it was passed over.
+// missing fills in what may be missing from the first shown due time on: times over the budget, and versions that were
+// not recorded.
 func (a *DueTicks) missing(ctx context.Context, src Source, parts []*duetimes.CronJob, since events.Time) error {
 	if len(a.Items) > 0 {
 		since = max(since, events.Time(a.Items[0].First))
@@ -148,8 +150,8 @@ func (a *DueTicks) missing(ctx context.Context, src Source, parts []*duetimes.Cr
 	return nil
 }
 
-// parts reads as much of the CronJob as is wanted, through a record, as of a time, or to the end (0). Where that is
-// damaged, it reads all that can be read, in parts.
+// parts reads the wanted part of the CronJob: through a record and as of a time, or to the end of the log if these are
+// 0. If the log is damaged there, it reads everything that is readable, one part between each two damaged places.
 func (p *TicksParams) parts(
 	ctx context.Context, src Source, s events.Stream, since events.Time, through events.Sequence, now events.Time,
 ) ([]*duetimes.CronJob, error) {
@@ -181,13 +183,13 @@ func (p *TicksParams) parts(
 	return []*duetimes.CronJob{cronJob}, err
 }
 
-// tickOf is a due time that is shown, and the CronJob of which it is.
+// tickOf is a shown due time, with the part of the CronJob that it belongs to.
 type tickOf struct {
 	of *duetimes.CronJob
 	*duetimes.Entry
 }
 
-// chosen are the due times that are wanted. What the CronJob is now stands in the last part.
+// chosen selects the wanted due times. The identity and the open due time of the CronJob come from the last part.
 func (p *TicksParams) chosen(parts []*duetimes.CronJob, since events.Time) *DueTicks {
 	out := &DueTicks{Items: []history.Tick{}}
 	for _, part := range parts {
@@ -222,11 +224,11 @@ func (p *TicksParams) chosen(parts []*duetimes.CronJob, since events.Time) *DueT
 	return out
 }
 
-// mostWhy bounds of how many due times it is looked for why they fared so: the newest. Each costs a look at all that
-// held the CronJob back.
+// mostWhy limits for how many due times the cause is searched: the newest 5,000. Each search reads everything that
+// delayed the CronJob.
 const mostWhy = 5_000
 
-// why says of due times what kept them from starting.
+// why fills in, for each due time, what kept it from starting.
 func (a *DueTicks) why(ctx context.Context, src Source, zone words.Zone) error {
 	gaps, err := history.AllGaps(ctx, src.Source)
 	if err != nil && !src.Beside(err) {

@@ -13,26 +13,27 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Point is --at: a point in the history of a log. It is read before the log is opened, and found in the log after.
+// Point is the flag --at: a point in the history of a log. Read parses it before the log is opened, and In finds it in
+// the log.
 type Point struct {
 	text     string
 	sequence events.Sequence
 	when     which.When
-	zone     words.Zone // of times that name none
+	zone     words.Zone // of times without a zone
 }
 
-// Bind adds the flag; what is told as of that point.
+// Bind adds the flag. what names the thing that is told as of the point, for the help.
 func (p *Point) Bind(fs *pflag.FlagSet, what string) {
 	fs.StringVar(&p.text, "at", "", what+" as of a record's sequence (41), a time (2026-01-02T15:04:05Z or 15:04:05), or 5m ago (5m)")
 }
 
-// Given reports whether a point is asked for; otherwise it is the end of the log.
+// Given reports whether a point was given. Without one, the point is the end of the log.
 func (p *Point) Given() bool { return p.text != "" }
 
-// Text is the point as it was given.
+// Text returns the point as it was given.
 func (p *Point) Text() string { return p.text }
 
-// Read reads the flag. Times without a zone are in that one.
+// Read parses the flag. A time without a zone is in zone.
 func (p *Point) Read(zone words.Zone) error {
 	if p.text == "" {
 		return nil
@@ -51,7 +52,7 @@ func (p *Point) Read(zone words.Zone) error {
 	return nil
 }
 
-// In is where that is in a log.
+// In finds the point in a log.
 func (p *Point) In(ctx context.Context, src Source) (history.Point, error) {
 	if p.text == "" || p.sequence != 0 {
 		return history.Point{Sequence: p.sequence}, nil
@@ -65,7 +66,7 @@ func (p *Point) In(ctx context.Context, src Source) (history.Point, error) {
 	return history.Point{Time: t}, nil
 }
 
-// Span is --since and --until: a part of the history of a log.
+// Span is the pair of flags --since and --until: a part of the history of a log.
 type Span struct {
 	since, until     string
 	sinceAt, untilAt which.When
@@ -81,7 +82,7 @@ func (f *Span) BindUntil(fs *pflag.FlagSet, help string) {
 	fs.StringVar(&f.until, "until", "", help)
 }
 
-// Read reads the flags. Times without a zone are in that one.
+// Read parses the flags. A time without a zone is in zone.
 func (f *Span) Read(zone words.Zone) (err error) {
 	if f.sinceAt, err = bound("since", f.since, zone); err != nil {
 		return err
@@ -90,13 +91,13 @@ func (f *Span) Read(zone words.Zone) (err error) {
 	return err
 }
 
-// Since reports whether the part has a beginning.
+// Since reports whether --since was given.
 func (f *Span) Since() bool { return f.since != "" }
 
-// Until reports whether the part has an end.
+// Until reports whether --until was given.
 func (f *Span) Until() bool { return f.until != "" }
 
-// In is that part of a log; 0 is no bound.
+// In returns the bounds in a log; 0 means unbounded.
 func (f *Span) In(ctx context.Context, src Source) (since, until events.Time, err error) {
 	if f.since == "" && f.until == "" {
 		return 0, 0, nil
@@ -118,7 +119,7 @@ func (f *Span) In(ctx context.Context, src Source) (since, until events.Time, er
 	return since, until, nil
 }
 
-// bound reads a flag that bounds times.
+// bound parses the flag of one bound. The zero When means unbounded.
 func bound(flag, text string, zone words.Zone) (which.When, error) {
 	if text == "" {
 		return which.When{}, nil
@@ -130,20 +131,20 @@ func bound(flag, text string, zone words.Zone) (which.When, error) {
 	return w, nil
 }
 
-// Since reads --since where there is no log.
+// Since parses --since without a log. A time of day is then the last one before now.
 func Since(text string, now time.Time, zone words.Zone) (events.Time, error) {
 	w, err := bound("since", text, zone)
 	return w.Before(now, 0), err
 }
 
-// settling is what it takes to know which moments are meant.
+// settling is what turns a When into a moment.
 type settling struct {
-	now  time.Time   // by the clock of the controller that writes the log, else by that of this machine
-	end  events.Time // of the newest record; only where a time of day is meant
+	now  time.Time   // by the clock of the controller that writes the log; without one, by the clock of this machine
+	end  events.Time // of the newest record; set only if a time of day is given
 	live bool        // a controller writes the log
 }
 
-// settle asks a log for its end if one of the times needs that.
+// settle reads the end of the log if one of the times is a time of day.
 func (s Source) settle(ctx context.Context, times ...which.When) (settling, error) {
 	out := settling{now: s.Clock()}
 	for _, w := range times {
@@ -165,14 +166,14 @@ func (s Source) settle(ctx context.Context, times ...which.When) (settling, erro
 	return out, nil
 }
 
-// noteEnd tells that a log ends before what is asked for: that nothing is shown of it says nothing about the cluster.
+// noteEnd notes that the log ends before since. An empty answer then says nothing about the cluster.
 func (s Source) noteEnd(ctx context.Context, since events.Time) error {
 	if since == 0 {
 		return nil
 	}
 	_, head, err := s.Head(ctx)
 	if now, live := s.Now(ctx); live == nil && now != 0 {
-		return err // it goes on
+		return err // a controller still writes the log
 	}
 	if err == nil && head.Time < since {
 		s.note("the log ends at %s, before --since", words.Zone{}.Second(head.Time))
@@ -180,7 +181,7 @@ func (s Source) noteEnd(ctx context.Context, since events.Time) error {
 	return err
 }
 
-// noteDay tells on which day a time of day is, unless that is today.
+// noteDay notes the day that was chosen for a time of day, unless it is today.
 func (s Source) noteDay(flag, text string, w which.When, t events.Time, at settling) {
 	in, ofDay := w.OfDay()
 	if !ofDay {

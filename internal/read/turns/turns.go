@@ -7,34 +7,34 @@ import (
 	"time"
 )
 
-// The bounds, unless others are given.
+// Defaults of Config.
 const (
 	UsualAll  = 8
 	UsualEach = 2
 	UsualWait = 2 * time.Second
 )
 
-// ErrBusy: no turn came in time.
+// ErrBusy: no turn became free in time.
 var ErrBusy = errors.New("too many questions are asked at once: try again in a few seconds")
 
-// Config says how many turns there are. The zero value is good.
+// Config sets the limits. The zero value means the defaults.
 type Config struct {
-	All  int           // at a time; 0 for UsualAll
-	Each int           // of one user; 0 for UsualEach
-	Wait time.Duration // for a turn; 0 for UsualWait
+	All  int           // turns held at the same time; 0 for UsualAll
+	Each int           // turns held by one user; 0 for UsualEach
+	Wait time.Duration // how long Take waits for a turn; 0 for UsualWait
 }
 
-// Turns are the turns of a service.
+// Turns hands out turns.
 type Turns struct {
 	config Config
 
 	mu    sync.Mutex
 	held  map[string]int // turns by user
 	count int
-	freed chan struct{} // closed and made anew when a turn is given back
+	freed chan struct{} // closed and replaced when a turn is given back
 }
 
-// New makes turns of which none is held.
+// New returns a Turns with all turns free.
 func New(config Config) *Turns {
 	if config.All <= 0 {
 		config.All = UsualAll
@@ -48,15 +48,15 @@ func New(config Config) *Turns {
 	return &Turns{config: config, held: map[string]int{}, freed: make(chan struct{})}
 }
 
-// Take waits for a turn of a user; done gives it back, and is called once. It fails with ErrBusy when none came in
-// time, or with the context's error.
+// Take waits for a turn for user. Call done exactly once to give it back. Take fails with ErrBusy when no turn became
+// free in time, or with the context's error.
 func (t *Turns) Take(ctx context.Context, user string) (done func(), err error) {
 	wait := time.NewTimer(t.config.Wait)
 	defer wait.Stop()
 	return t.within(ctx, user, wait.C)
 }
 
-// Wait is Take for who waits as long as the context lasts.
+// Wait is Take without a time limit: it waits until a turn is free or ctx ends.
 func (t *Turns) Wait(ctx context.Context, user string) (done func(), err error) {
 	return t.within(ctx, user, nil)
 }
@@ -77,7 +77,7 @@ func (t *Turns) within(ctx context.Context, user string, over <-chan time.Time) 
 	}
 }
 
-// try takes a turn if there is one; else freed is closed when one is given back.
+// try takes a turn if one is free. Otherwise freed is closed as soon as some turn is given back.
 func (t *Turns) try(user string) (got bool, freed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
