@@ -13,19 +13,19 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// candidate is an object that a name may mean, in a namespace.
+// candidate is an object that a name may mean, and its namespace.
 type candidate struct {
 	Object
 	namespace string
-	job       *history.Summary     // how a Job is; nil of other kinds
-	every     *history.CronSummary // how a CronJob is
+	job       *history.Summary     // state of a Job; nil for other kinds
+	every     *history.CronSummary // state of a CronJob; nil for other kinds
 	stuck     bool
 }
 
-// String is how the object is named on the command line.
+// String returns the object as on the command line: "job/etl -n prod".
 func (o *candidate) String() string { return o.Object.String() + " -n " + o.namespace }
 
-// eachJob gives all Jobs that are wanted, the newest first. What is damaged is left out.
+// eachJob calls give for each Job of the query, the newest first. It leaves out Jobs that cannot be read.
 func (f *Finder) eachJob(ctx context.Context, q history.JobsQuery, give func(*history.Summary)) error {
 	for q.Limit = pageOfJobs; ; {
 		page, err := f.Source.Jobs(ctx, q)
@@ -41,8 +41,8 @@ func (f *Finder) eachJob(ctx context.Context, q history.JobsQuery, give func(*hi
 	}
 }
 
-// candidates are the objects in other namespaces than one that an object may mean: at most one of a kind in each, the
-// newest first.
+// candidates returns the objects outside the namespace but that h may mean: at most one of each kind in each namespace,
+// the newest first.
 func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candidate, error) {
 	kinds := kindsOf(h)
 	all, pods, err := f.jobsNamed(ctx, h, but)
@@ -75,10 +75,10 @@ func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candid
 	return all, nil
 }
 
-// jobsNamed are the Jobs that an object may mean, and the namespaces with a Job whose pods may bear the name.
+// jobsNamed returns the Jobs that h may mean, and the namespaces with a Job whose pods may have the name.
 func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []candidate, pods []string, err error) {
 	has, at := map[string]bool{}, map[string]int{}
-	// The name of a Job may be longer than what its pods' names keep of it.
+	// The names of pods keep only the first characters of a long Job name.
 	const kept = 40
 	err = f.eachJob(ctx, history.JobsQuery{}, func(s *history.Summary) {
 		i, known := at[s.Namespace]
@@ -98,7 +98,7 @@ func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []can
 	return all, pods, err
 }
 
-// cronJobsNamed are the CronJobs of a name.
+// cronJobsNamed returns the CronJobs that have the name of h, the newest of each namespace.
 func (f *Finder) cronJobsNamed(ctx context.Context, h Object, but string) (all []candidate, err error) {
 	page, err := f.Source.CronJobs(ctx, history.CronJobsQuery{Name: h.Name})
 	if err != nil && !f.Source.Beside(err) {
@@ -113,7 +113,7 @@ func (f *Finder) cronJobsNamed(ctx context.Context, h Object, but string) (all [
 	return all, nil
 }
 
-// meantFirst is which of the Jobs of one name is meant: the one that goes on, else one that failed.
+// meantFirst ranks Jobs of one name; the lowest rank is meant: 0 for an active Job, 1 for a failed one, 2 for others.
 func meantFirst(s *history.Summary) int {
 	switch s.State {
 	case history.StateWaiting, history.StateRunning, history.StateSuspended, history.StateFailing, history.StateFinishing, history.StateDeleting:
@@ -125,13 +125,13 @@ func meantFirst(s *history.Summary) int {
 }
 
 const (
-	pageOfJobs     = 5000 // of a list of which all are wanted
-	mostCandidates = 8    // that are named where a name means several objects
-	mostLookedAt   = 500  // Jobs that go on, the newest, of which it is found out whether they are stuck
+	pageOfJobs     = 5000 // Jobs of one page, where all are wanted
+	mostCandidates = 8    // objects that the error for an ambiguous name lists
+	mostLookedAt   = 500  // active Jobs, the newest, that are checked for being stuck
 )
 
-// several says that an object means several objects: it names those in trouble, then the newest, and says how many
-// there are.
+// several returns the error for a name that means several objects. It lists stuck and failed objects first, then the
+// newest, and counts the rest.
 func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
 	if len(all) == 1 || !slices.ContainsFunc(all, func(o candidate) bool { return o.namespace != all[0].namespace }) {
 		names := make([]string, len(all))
@@ -171,7 +171,7 @@ func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
 	return err
 }
 
-// findStuck finds out which Jobs are stuck, as failures tells it.
+// findStuck marks the Jobs that are stuck, by the same rule as the question failures.
 func (f *Finder) findStuck(ctx context.Context, all []candidate) error {
 	var jobs []history.Summary
 	for i := range all {
@@ -191,7 +191,7 @@ func (f *Finder) findStuck(ctx context.Context, all []candidate) error {
 	return nil
 }
 
-// rank is 0 for an object that is stuck, 1 for one that failed, and 2 for the others.
+// rank returns 0 for a stuck object, 1 for a failed one, and 2 for others.
 func (o *candidate) rank() int {
 	switch {
 	case o.stuck || o.every != nil && o.every.State == history.CronHeld:
@@ -202,7 +202,7 @@ func (o *candidate) rank() int {
 	return 2
 }
 
-// first is the first record of the object; 0 of a pod.
+// first returns the sequence of the object's first record; 0 for a pod.
 func (o *candidate) first() uint64 {
 	switch {
 	case o.job != nil:
@@ -213,7 +213,7 @@ func (o *candidate) first() uint64 {
 	return 0
 }
 
-// how is how the object is, and since when.
+// how returns the state of the object and since when: "stuck, begun 2026-01-02T15:04:05Z".
 func (o *candidate) how() string {
 	switch {
 	case o.every != nil:

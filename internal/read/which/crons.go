@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronJobs finds the streams of the CronJobs that are meant, newest first. There is at least one.
+// CronJobs returns the streams of the CronJobs that name means, the newest first. It returns at least one stream or an
+// error.
 func (f *Finder) CronJobs(ctx context.Context, p Place, name string) ([]events.Stream, error) {
 	streams, err := f.seekCronJobs(ctx, p, name)
 	if len(streams) == 0 && err == nil {
@@ -22,8 +23,8 @@ func (f *Finder) CronJobs(ctx context.Context, p Place, name string) ([]events.S
 	return streams, err
 }
 
-// seekCronJobs is CronJobs where there may be none. A name comes first, then a UID or how one
-// begins, then a name in another namespace.
+// seekCronJobs is CronJobs, but finding none is no error. It looks for a name first, then for a UID or its beginning,
+// then for the name in other namespaces.
 func (f *Finder) seekCronJobs(ctx context.Context, p Place, name string) ([]events.Stream, error) {
 	if uid.MatchString(name) {
 		return []events.Stream{events.CronJobStream(types.UID(strings.ToLower(name)))}, nil
@@ -51,11 +52,11 @@ func (f *Finder) seekCronJobs(ctx context.Context, p Place, name string) ([]even
 	return f.findElsewhere(ctx, p, Object{Name: name, Kind: CronJob})
 }
 
-// runOf is what the name of a CronJob's Job looks like.
+// runOf matches the name of a Job that a CronJob made: "nightly-29512345".
 var runOf = regexp.MustCompile(`^(.+)-[0-9]{8}$`)
 
-// CronJobsOf finds the CronJobs that are meant, the newest first, and their name. A name alone is that of a CronJob, or
-// else of a Job or a pod: then the CronJob that made the Job is meant, and that is said.
+// CronJobsOf returns the streams of the CronJobs that h means, the newest first, and their name. If h is a name alone
+// and no CronJob has it, h is a Job or a pod: then CronJobsOf returns the CronJob that made the Job, with a note.
 func (f *Finder) CronJobsOf(ctx context.Context, p Place, h Object) (lives []events.Stream, name string, err error) {
 	if h.Kind != Any {
 		lives, err = f.CronJobs(ctx, p, h.Name)

@@ -1,13 +1,15 @@
-// Package which finds the object that somebody means in a log: a Job, a CronJob or a pod of a Job, by its name, its UID
-// or how one begins, in a namespace or wherever it is; and the moment that somebody means.
+// Package which finds the object in a log that a user means: a Job, a CronJob, or a pod of a Job. The user gives a
+// name, a UID or the beginning of a UID, with or without a namespace. The package also reads the times that users
+// write.
 //
 //	object, namespace, err := which.Parse([]string{"prod/etl"})
 //	finder := which.Finder{Source: source, Note: note}
 //	object, place, err := finder.Resolve(ctx, which.Place{Namespace: namespace, Named: true}, object)
 //	streams, err := finder.Jobs(ctx, place, object)
 //
-// What cannot be understood, or means several objects, is a [WrongError], which names what may be written instead. What
-// was taken beside the letter of what was written (another namespace, the newest of several lives) is told as a note.
+// Input that cannot be understood, or that means several objects, is a [WrongError]. Its text says what to write
+// instead. If the finder takes an object that the user did not name exactly (in another namespace, or the newest of
+// several with the name), it says so in a note.
 //
-// Read object.go, then elsewhere.go and find.go; when.go stands alone.
+// Read object.go, then elsewhere.go and find.go. when.go stands alone.
 package which

@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// findElsewhere finds an object that is not in the namespace where it was looked for, if the user did not name that,
-// and it is in one other namespace: that is said. Several are an error that names some of them. There may be none.
+// findElsewhere looks for h in the other namespaces, unless the user named one. If exactly one object matches,
+// findElsewhere returns its streams, with a note. Several matches are an error that lists some of them. None is no
+// error.
 func (f *Finder) findElsewhere(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
 	if p.Named {
 		return nil, nil
@@ -29,7 +30,7 @@ func (f *Finder) findElsewhere(ctx context.Context, p Place, h Object) ([]events
 	return streams, err
 }
 
-// here finds an object in a namespace by its name alone.
+// here finds an object by its name in one namespace.
 func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events.Stream, error) {
 	switch {
 	case h.Kind == CronJob:
@@ -46,8 +47,9 @@ func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events
 	return []events.Stream{s}, nil
 }
 
-// Resolve finds what a name alone means: a Job, a CronJob or a pod, in the namespace that is meant or else in another
-// one. Several are an error that names some of them. An object whose kind is known is given back as it is.
+// Resolve finds the kind and the namespace of a name alone: a Job, a CronJob or a pod, in p or else in another
+// namespace. Several matches are an error that lists some of them. If the kind of h is known, Resolve returns h and p
+// as they are.
 func (f *Finder) Resolve(ctx context.Context, p Place, h Object) (Object, Place, error) {
 	if h.Kind != Any {
 		return h, p, nil
@@ -59,7 +61,7 @@ func (f *Finder) kindOf(ctx context.Context, p Place, name string) (h Object, in
 	kinds := kindsOf(Object{Name: name, Kind: Any})
 	if uidBegins.MatchString(name) {
 		if found, err := f.byNameIn(ctx, p.Namespace, kinds[:2]); err == nil && len(found) == 0 {
-			return Object{Name: name}, p, nil // a UID, or how one begins
+			return Object{Name: name}, p, nil // a UID or its beginning
 		}
 	}
 	found, err := f.byNameIn(ctx, p.Namespace, kinds)
@@ -89,7 +91,7 @@ func (f *Finder) kindOf(ctx context.Context, p Place, name string) (h Object, in
 	return h, in, nil
 }
 
-// kindsOf are the kinds that an object may mean, in the order in which they are looked for.
+// kindsOf returns the kinds that h may mean, in the order of the search.
 func kindsOf(h Object) []Object {
 	job, cron, pod := Object{Name: h.Name}, Object{Name: h.Name, Kind: CronJob}, Object{Name: h.Name, Kind: Pod}
 	switch {
@@ -103,8 +105,7 @@ func kindsOf(h Object) []Object {
 	return []Object{job, pod}
 }
 
-// byNameIn are the kinds of which there is one in a namespace. A pod is looked for only where nothing else bears the
-// name.
+// byNameIn returns those of kinds that exist in a namespace. It looks for a pod only if nothing else has the name.
 func (f *Finder) byNameIn(ctx context.Context, namespace string, kinds []Object) (found []Object, err error) {
 	for _, h := range kinds {
 		var streams []events.Stream

@@ -2,7 +2,8 @@ package which
 
 import "fmt"
 
-// WrongError says that what somebody wrote cannot be understood, or means several objects, and what to write instead.
+// WrongError is the error for input that cannot be understood, or that means several objects. It says what to write
+// instead.
 type WrongError struct {
 	text  string
 	lines []string
@@ -10,25 +11,25 @@ type WrongError struct {
 
 func (e *WrongError) Error() string { return e.text }
 
-// Lines are to be shown before the error: the objects of which one may be meant. There may be none.
+// Lines returns lines to show before the error: the objects that may be meant. It can be empty.
 func (e *WrongError) Lines() []string { return e.lines }
 
-// Wrong makes a WrongError.
+// Wrong returns a WrongError with this text.
 func Wrong(format string, args ...any) *WrongError { return wrong(format, args...) }
 
-// WrongLines makes a WrongError of a text and lines to be shown before it.
+// WrongLines returns a WrongError with this text, and with lines to show before it.
 func WrongLines(text string, lines []string) *WrongError { return &WrongError{text, lines} }
 
 func wrong(format string, args ...any) *WrongError {
 	return &WrongError{text: fmt.Sprintf(format, args...)}
 }
 
-// UnknownError says that the log does not know an object, and what may be written instead.
+// UnknownError is the error for an object that the log does not know. It says what to write instead.
 type UnknownError struct{ text string }
 
 func (e *UnknownError) Error() string { return e.text }
 
-// Unknown makes an UnknownError.
+// Unknown returns an UnknownError with this text.
 func Unknown(format string, args ...any) *UnknownError {
 	return &UnknownError{fmt.Sprintf(format, args...)}
 }

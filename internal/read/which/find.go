@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Place is the namespace in which an object is looked for. Unless somebody named it, an object that is not there, and
-// in one other namespace, is taken there.
+// Place is the namespace in which an object is looked for. If the user did not name it and the object is not there, an
+// object of the name in exactly one other namespace is taken.
 type Place struct {
 	Namespace string
 	Named     bool
@@ -24,12 +24,12 @@ type Place struct {
 // Finder finds objects in a log.
 type Finder struct {
 	Source history.Source
-	Note   func(text string) // takes what the user should know beside the answer, in one line
+	Note   func(text string) // receives remarks for the user beside the answer, one line each
 }
 
 func (f *Finder) note(format string, args ...any) { f.Note(fmt.Sprintf(format, args...)) }
 
-// NoteOlder tells of the objects that bore a name before the one that is taken, if there are any.
+// NoteOlder notes that earlier objects had the same name, if there are any.
 func (f *Finder) NoteOlder(older []events.Stream) {
 	if len(older) > 0 {
 		what := "Job"
@@ -45,14 +45,14 @@ var (
 	uidBegins = regexp.MustCompile(`^[0-9a-fA-F][0-9a-fA-F-]{3,}$`)
 )
 
-// mostLike is how many Jobs are named when a beginning of UIDs is that of several.
+// mostLike limits how many Jobs the error for an ambiguous beginning of a UID lists.
 const mostLike = 10
 
-// IsUID reports whether a name has the form of a UID.
+// IsUID reports whether name has the form of a UID.
 func IsUID(name string) bool { return uid.MatchString(name) }
 
-// Jobs finds the streams of the Jobs, or of the CronJobs, that are meant, newest first. There is at least one. A name
-// comes first, then a UID or how one begins, then a pod's name.
+// Jobs returns the streams of the Jobs, or of the CronJobs, that h means, the newest first. It returns at least one
+// stream or an error. It looks for a name first, then for a UID or its beginning, then for the name of a pod.
 func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
 	namespace := p.Namespace
 	if h.Kind == CronJob {
@@ -61,14 +61,14 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 	if h.Kind != Pod && uid.MatchString(h.Name) {
 		return []events.Stream{events.JobStream(types.UID(strings.ToLower(h.Name)))}, nil
 	}
-	var unread error // where the name may be
+	var unread error // damage met in the search; the name may be behind it
 	if h.Kind != Pod {
 		streams, err := history.FindJobs(ctx, f.Source, namespace, h.Name)
 		if unread = err; err != nil && !f.Source.Beside(err) {
 			return nil, fmt.Errorf("find %s: %w", h, err)
 		}
 		if len(streams) > 0 {
-			return streams, nil // there may be newer ones of the name, where the log is damaged
+			return streams, nil // if the log is damaged, newer Jobs of the name may be missing
 		}
 		if uidBegins.MatchString(h.Name) {
 			if s, ok, err := f.byUID(ctx, strings.ToLower(h.Name)); ok || err != nil {
@@ -94,7 +94,7 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 	return nil, f.unknown(ctx, p, h)
 }
 
-// byUID finds the Job whose UID begins so, in whatever namespace. Several are an error that names them.
+// byUID finds the Job whose UID begins with prefix, in any namespace. Several matches are an error that lists them.
 func (f *Finder) byUID(ctx context.Context, prefix string) (s events.Stream, ok bool, err error) {
 	page, err := f.Source.Jobs(ctx, history.JobsQuery{UID: prefix, Limit: mostLike + 1})
 	if len(page.Items) == 0 || err != nil && !f.Source.Beside(err) {
@@ -115,7 +115,7 @@ func (f *Finder) byUID(ctx context.Context, prefix string) (s events.Stream, ok 
 	return s, false, several
 }
 
-// called is what a Job is called in a note.
+// called returns the name of a Job for a note: NAMESPACE/NAME, or its UID if the name is unknown.
 func (f *Finder) called(ctx context.Context, s events.Stream) string {
 	job := history.NamesOf(ctx, f.Source).Job(s)
 	if job.Name == "" {

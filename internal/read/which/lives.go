@@ -12,14 +12,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Life is another CronJob that bore the name of one that is shown. Its JSON changes only by growing.
+// Life is another CronJob with the same name as a shown one. Its JSON changes only by growing.
 type Life struct {
 	UID     string             `json:"uid"`
 	Created recordjson.Instant `json:"created,omitzero"`
-	Later   bool               `json:"later,omitempty"` // it came after the one that is shown
+	Later   bool               `json:"later,omitempty"` // it was created after the shown one
 }
 
-// LifeAt is the newest of the CronJobs of a name that there was at a point.
+// LifeAt returns the newest of the CronJobs lives that existed at a point, and its state then.
 func (f *Finder) LifeAt(
 	ctx context.Context, lives []events.Stream, name string, at history.Point,
 ) (events.Stream, history.CronJob, error) {
@@ -36,13 +36,12 @@ func (f *Finder) LifeAt(
 	return events.Stream{}, history.CronJob{}, fmt.Errorf("the log knows no cronjob/%s%s: %w", name, point, history.ErrNoCronJob)
 }
 
-// otherLives are the CronJobs that bore a name beside one of them, the newest first. Whoever asks by UID hears of them,
-// too.
+// otherLives returns the other CronJobs of the name, the newest first, also if the user asked by UID.
 func (f *Finder) otherLives(ctx context.Context, s events.Stream, namespace, name string) (earlier, later []events.Stream) {
 	if name == "" {
 		return nil, nil
 	}
-	all, _ := history.FindCronJobs(ctx, f.Source, namespace, name) // with an error there is only no note
+	all, _ := history.FindCronJobs(ctx, f.Source, namespace, name) // an error only means no note
 	i := slices.Index(all, s)
 	if i < 0 {
 		return nil, nil
@@ -50,7 +49,7 @@ func (f *Finder) otherLives(ctx context.Context, s events.Stream, namespace, nam
 	return all[i+1:], all[:i]
 }
 
-// NoteLives tells of the other CronJobs of a name.
+// NoteLives notes the other CronJobs of the name, if there are any.
 func (f *Finder) NoteLives(ctx context.Context, s events.Stream, namespace, name string) {
 	earlier, later := f.otherLives(ctx, s, namespace, name)
 	f.NoteOlder(earlier)
@@ -59,7 +58,7 @@ func (f *Finder) NoteLives(ctx context.Context, s events.Stream, namespace, name
 	}
 }
 
-// Lives are the other CronJobs of a name for programs, the newest first.
+// Lives returns the other CronJobs of the name as data, the newest first.
 func (f *Finder) Lives(ctx context.Context, s events.Stream, namespace, name string) (out []Life) {
 	earlier, later := f.otherLives(ctx, s, namespace, name)
 	for _, other := range slices.Concat(later, earlier) {

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// unknown says that there is no such object, where it was looked for, and what may be written instead.
+// unknown returns the error for an object that was not found: where it was looked for, and what to write instead.
 func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 	what := h.String()
 	switch {
@@ -27,11 +27,11 @@ func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 	return Unknown("the log knows no %s in namespace %q%s (%s)", what, p.Namespace, where, f.instead(ctx, p, h))
 }
 
-// instead says what may be written instead: another kind, another namespace, a name that is like it, or a list. With an
-// error there is only no such hint.
+// instead suggests what to write: another kind, another namespace, a similar name, or a list. If the log cannot be
+// read, a suggestion may be missing.
 func (f *Finder) instead(ctx context.Context, p Place, h Object) string {
 	var there []candidate
-	if m := runOf.FindStringSubmatch(h.Name); m != nil && h.Kind == CronJob { // it is the name of a Job of a CronJob
+	if m := runOf.FindStringSubmatch(h.Name); m != nil && h.Kind == CronJob { // h is named like a Job of a CronJob
 		if made, _ := history.FindCronJobs(ctx, f.Source, p.Namespace, m[1]); len(made) > 0 {
 			there = append(there, candidate{Object: Object{Name: m[1], Kind: CronJob}, namespace: p.Namespace})
 		}
@@ -68,7 +68,7 @@ func (f *Finder) instead(ctx context.Context, p Place, h Object) string {
 	return fmt.Sprintf("'jobledger get %s -n %s' lists all", lists, p.Namespace)
 }
 
-// some are the first of some objects, and how many more there are.
+// some names the first three objects, and counts the rest.
 func some(all []candidate) string {
 	const most = 3
 	var names []string
@@ -82,8 +82,8 @@ func some(all []candidate) string {
 	return text
 }
 
-// unlike is how much one name differs from another, if it may be a slip of the pen; else it is more than that of any
-// that may be.
+// unlike returns the edit distance of two names, if one may be a typo of the other. Otherwise it returns a number
+// greater than every such distance.
 func unlike(other, name string) int {
 	if d := words.Distance(other, name); d <= min(3, len(name)/3) {
 		return d
@@ -91,13 +91,13 @@ func unlike(other, name string) int {
 	return len(name) + len(other) + 1
 }
 
-// mistyped reports whether one name may be a slip of the pen for the other.
+// mistyped reports whether one name may be a typo of the other.
 func mistyped(other, name string) bool {
 	return max(len(other), len(name))-min(len(other), len(name)) <= 3 && words.Distance(other, name) <= min(3, len(name)/3)
 }
 
-// namedAlike are the objects of the kinds that are meant with names like that one, the likest first: in the namespace
-// that the user named, else in all.
+// namedAlike returns objects of the kinds that h may mean with a similar name, the most similar first. It searches the
+// namespace that the user named, or else all namespaces.
 func (f *Finder) namedAlike(ctx context.Context, p Place, h Object) (found []candidate) {
 	space := ""
 	if p.Named {
@@ -110,7 +110,7 @@ func (f *Finder) namedAlike(ctx context.Context, p Place, h Object) (found []can
 		}
 	}
 	if h.Kind == Any || h.Kind == CronJob {
-		made := "" // the CronJob whose Job bears such a name
+		made := "" // the CronJob whose Jobs have names like h's
 		if m := runOf.FindStringSubmatch(h.Name); m != nil {
 			made = m[1]
 		}

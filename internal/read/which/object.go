@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Kind is of which kind the object is that somebody means.
+// Kind is the kind of an object that a user names.
 type Kind int
 
 const (
 	Job     Kind = iota
-	CronJob      // without a name all of them
-	Pod          // a pod's Job
-	Any          // a name alone: a Job, a CronJob or a pod
+	CronJob      // without a name, all CronJobs
+	Pod          // the Job of a pod
+	Any          // unknown, since only a name was given: a Job, a CronJob or a pod
 )
 
-// kinds are the ways in which kubectl's users write them, in small letters.
+// kinds maps the spellings that kubectl accepts, in lower case.
 var kinds = map[string]Kind{
 	"job": Job, "jobs": Job, "job.batch": Job, "jobs.batch": Job, "job.v1.batch": Job, "jobs.v1.batch": Job,
 	"pod": Pod, "pods": Pod, "po": Pod,
@@ -25,14 +25,14 @@ var kinds = map[string]Kind{
 	"cronjob.v1.batch": CronJob, "cronjobs.v1.batch": CronJob,
 }
 
-// KindOf is the kind that a word names, in letters of any case.
+// KindOf returns the kind that a word names. Case does not matter.
 func KindOf(word string) (Kind, bool) {
 	kind, is := kinds[strings.ToLower(word)]
 	return kind, is
 }
 
-// Object is what a user calls an object: its name, its UID or how that begins, or the name of a pod of a Job. The zero
-// Object means all Jobs.
+// Object is an object as the user named it. Name is its name, its UID or the beginning of its UID, or the name of a pod
+// of a Job. The zero Object means all Jobs.
 type Object struct {
 	Name string
 	Kind Kind
@@ -50,12 +50,12 @@ func (h Object) String() string {
 	return "job/" + h.Name
 }
 
-// namespaceLike is what a namespace may be called.
+// namespaceLike matches valid names of namespaces.
 var namespaceLike = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
-// Parse reads all ways to name an object: KIND, NAME, KIND/NAME, NAMESPACE/NAME, KIND/NAMESPACE/NAME, "KIND NAME" and
-// "KIND NAMESPACE/NAME". A word before a slash that is a kind is no namespace. The Object has no name where only the
-// kind is given, but for a pod, which needs one. namespace is the one before the name, empty where none is.
+// Parse reads the ways to name an object: KIND, NAME, KIND/NAME, NAMESPACE/NAME, KIND/NAMESPACE/NAME, "KIND NAME" and
+// "KIND NAMESPACE/NAME". A word before a slash that is a kind is not taken for a namespace. With KIND alone the Object
+// has no name, except that a pod must have one. namespace is the namespace before the name; empty if there is none.
 func Parse(args []string) (h Object, namespace string, err error) {
 	first, rest, slash := strings.Cut(args[0], "/")
 	kind, is := KindOf(first)
@@ -91,7 +91,7 @@ func Parse(args []string) (h Object, namespace string, err error) {
 	return h, namespace, nil
 }
 
-// WantJob refuses a CronJob where one Job is wanted.
+// WantJob refuses a CronJob.
 func WantJob(args []string, h Object) error {
 	if h.Kind == CronJob {
 		return wrong("%q is a CronJob, and one Job is wanted: 'get cronjob/NAME' names its Jobs", args[0])
@@ -99,7 +99,7 @@ func WantJob(args []string, h Object) error {
 	return nil
 }
 
-// WantCronJob refuses what is no CronJob, or has no name.
+// WantCronJob refuses an object that is no CronJob or has no name.
 func WantCronJob(args []string, h Object) error {
 	switch {
 	case h.Kind != Any && h.Kind != CronJob:
@@ -110,7 +110,7 @@ func WantCronJob(args []string, h Object) error {
 	return nil
 }
 
-// WantCronJobNamed also refuses a name alone.
+// WantCronJobNamed refuses the same, and also a name without a kind.
 func WantCronJobNamed(args []string, h Object, namespace string) error {
 	switch {
 	case h.Kind == Any && namespace != "":
@@ -121,7 +121,7 @@ func WantCronJobNamed(args []string, h Object, namespace string) error {
 	return WantCronJob(args, h)
 }
 
-// WantKind refuses a name alone where no log says what it is.
+// WantKind refuses a name without a kind, for commands without a log that could tell the kind.
 func WantKind(h Object, namespace string) error {
 	if h.Kind != Any {
 		return nil
@@ -132,7 +132,7 @@ func WantKind(h Object, namespace string) error {
 	return wrong("%q may be a Job or a CronJob: write job/%s%s or cronjob/%s%s", h.Name, h.Name, namespace, h.Name, namespace)
 }
 
-// OneNamespace is the namespace that stands before a name and in -n. Two of them are refused.
+// OneNamespace returns the namespace given before the name or with -n. If both are given, they must be the same.
 func OneNamespace(args []string, before, flag string) (string, error) {
 	if before != "" && flag != "" && flag != before {
 		return "", wrong("%q is in namespace %s, and -n says %s: give one of them", args[len(args)-1], before, flag)

@@ -16,48 +16,49 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Match is an object, or a record, that a piece of a text is of. Its JSON changes only by growing.
+// Match is an object or a record that matches a text. Its JSON changes only by growing.
 type Match struct {
 	Kind      string             `json:"kind"` // "Job", "CronJob", "pod" or "record"
 	Namespace string             `json:"namespace,omitempty"`
 	Name      string             `json:"name,omitempty"`
 	UID       string             `json:"uid,omitempty"`
-	State     string             `json:"state,omitempty"`   // of a Job, or of a CronJob
-	Created   recordjson.Instant `json:"created,omitzero"`  // likewise
-	Of        string             `json:"of,omitempty"`      // NAMESPACE/NAME of the Job that a pod is of
-	OfUID     string             `json:"ofUID,omitempty"`   // its UID
-	Record    uint64             `json:"record,omitempty"`  // the record itself; of a pod the first that names it
-	Says      string             `json:"says,omitempty"`    // of a record: what it says
-	At        recordjson.Instant `json:"at,omitzero"`       // of a record, and of a pod's first
-	Matched   string             `json:"matched,omitempty"` // which field the text is a piece of: "name", "uid" or "record"
+	State     string             `json:"state,omitempty"`   // of a Job or a CronJob
+	Created   recordjson.Instant `json:"created,omitzero"`  // of a Job or a CronJob
+	Of        string             `json:"of,omitempty"`      // NAMESPACE/NAME of the Job of a pod
+	OfUID     string             `json:"ofUID,omitempty"`   // UID of the Job of a pod
+	Record    uint64             `json:"record,omitempty"`  // the record itself; for a pod, the first record that names it
+	Says      string             `json:"says,omitempty"`    // of a record: its kind and details
+	At        recordjson.Instant `json:"at,omitzero"`       // of a record; for a pod, of the first record that names it
+	Matched   string             `json:"matched,omitempty"` // the field that contains the text: "name", "uid" or "record"
 
-	rank int // 0 for the whole name, 1 for its beginning, 2 for a piece
+	rank int // 0: the whole name is the text; 1: the name begins with it; 2: the name or UID contains it
 }
 
-// Pieces is what Finder.Pieces found. Its JSON changes only by growing.
+// Pieces is the result of Finder.Pieces. Its JSON changes only by growing.
 type Pieces struct {
 	Items    []Match `json:"items"`
-	Jobs     int     `json:"jobs"`              // so many were looked at: the newest
-	CronJobs int     `json:"cronJobs"`          // likewise
-	PodsOf   int     `json:"podsOf"`            // the pods of so many of these Jobs were looked at: the newest
-	Older    bool    `json:"older,omitempty"`   // there are older Jobs or CronJobs, which were not looked at
-	Omitted  int     `json:"omitted,omitempty"` // so many more match than were asked for
+	Jobs     int     `json:"jobs"`              // number of Jobs searched, from the newest
+	CronJobs int     `json:"cronJobs"`          // number of CronJobs searched, from the newest
+	PodsOf   int     `json:"podsOf"`            // number of these Jobs whose pods were searched, from the newest
+	Older    bool    `json:"older,omitempty"`   // older Jobs or CronJobs exist and were not searched
+	Omitted  int     `json:"omitted,omitempty"` // number of matches left out
 }
 
-// MostPieces is of how many Jobs, and of how many CronJobs, Pieces looks at the names: of the newest.
+// MostPieces limits how many Jobs, and how many CronJobs, Pieces searches, beginning with the newest.
 const MostPieces = 50_000
 
 // The bounds of Pieces.
 const (
-	mostPodsOf    = 1_000  // Jobs whose records are read for names of pods
-	mostPodReads  = 50_000 // records of them
-	piecesAtOnce  = 1_000  // objects of a page
-	shortestPiece = 3      // characters of a piece that is looked for in names of pods
+	mostPodsOf    = 1_000  // Jobs whose records are searched for names of pods
+	mostPodReads  = 50_000 // records read for that, over all these Jobs
+	piecesAtOnce  = 1_000  // objects of one page
+	shortestPiece = 3      // characters; a shorter text is not looked for in names of pods
 )
 
-// Pieces finds the Jobs and CronJobs of whose name or UID the text is a piece, pods likewise by their names, and the
-// record of that number. Case does not matter. Names that are the text come first, then those that begin with it, then
-// the others, and of each the newest first; there are so many at most. An empty namespace is all.
+// Pieces finds the Jobs and CronJobs whose name or UID contains text, the pods whose name contains it, and the record
+// with that number. Case does not matter. Names equal to text come first, then names that begin with it, then the
+// others; in each group the newest come first. Pieces returns at most most matches. An empty namespace means all
+// namespaces.
 func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (*Pieces, error) {
 	l := &pieces{Finder: f, ctx: ctx, text: strings.ToLower(text), namespace: namespace}
 	for _, look := range []func() error{l.record, l.jobs, l.cronJobs, l.pods} {
@@ -74,18 +75,18 @@ func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (
 	return &l.found, l.unread
 }
 
-// pieces is a search that goes on.
+// pieces is a running search.
 type pieces struct {
 	*Finder
 	ctx       context.Context
-	text      string // in small letters
+	text      string // in lower case
 	namespace string
 	found     Pieces
-	newest    []history.Summary // the Jobs whose pods are looked at
+	newest    []history.Summary // the Jobs whose pods are searched
 	unread    error
 }
 
-// match reports whether a name or a UID has the text in it.
+// match reports whether a name or a UID contains the text.
 func (l *pieces) match(name, uid string) (field string, rank int, is bool) {
 	lower := strings.ToLower(name)
 	switch {
@@ -105,11 +106,11 @@ func (l *pieces) match(name, uid string) (field string, rank int, is bool) {
 	return "", 0, false
 }
 
-// record finds the record of that number: "384" or "#384".
+// record finds the record with that number: "384" or "#384".
 func (l *pieces) record() error {
 	n, err := strconv.ParseUint(strings.TrimPrefix(l.text, "#"), 10, 64)
 	if err != nil || n == 0 {
-		return nil //nolint:nilerr // the text is no number of a record
+		return nil //nolint:nilerr // the text is no record number
 	}
 	r, err := history.Record(l.ctx, l.Source, events.Sequence(n))
 	switch {
@@ -178,7 +179,8 @@ func (l *pieces) cronJobs() error {
 	}
 }
 
-// pods finds pods of the newest Jobs: first of those whose name the text begins with, and where that finds none of all.
+// pods finds pods of the newest Jobs. It searches the Jobs that the text names first ("etl-" of etl-x7k2p), and the
+// other Jobs only if that finds none.
 func (l *pieces) pods() error {
 	if len(l.text) < shortestPiece || strings.ContainsAny(l.text, "#/") {
 		return nil
@@ -207,7 +209,7 @@ func (l *pieces) pods() error {
 	return unread
 }
 
-// podsOf finds pods of one Job, and says how many records it read.
+// podsOf finds pods of one Job, and returns how many records it read, at most most.
 func (l *pieces) podsOf(s *history.Summary, most int) (reads int, err error) {
 	stream := events.JobStream(types.UID(s.UID))
 	seen := map[string]bool{}

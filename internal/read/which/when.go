@@ -9,15 +9,15 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// When is a time as people write it: a moment, so long ago, or a time of day. A time of day is that of the newest day
-// on which the log has it, so it is a moment only when it is known where the log ends. The zero when is none.
+// When is a time as users write it: a moment, a duration before now, or a time of day. A time of day becomes a moment
+// only with the end of the log: it means the newest day that the log covers at that time. The zero When means no time.
 type When struct {
 	moment events.Time
 	ago    func(now time.Time) time.Time
-	clock  *time.Time // only its time of day and its zone count
+	clock  *time.Time // only its time of day and its zone matter
 }
 
-// OfDay reports whether it is a time of day, which needs the end of the log to be a moment, and in which zone.
+// OfDay reports whether w is a time of day, and its zone. Such a time needs the end of the log to become a moment.
 func (w When) OfDay() (zone words.Zone, is bool) {
 	if w.clock == nil {
 		return words.Zone{}, false
@@ -25,11 +25,11 @@ func (w When) OfDay() (zone words.Zone, is bool) {
 	return words.Zone{Location: w.clock.Location()}, true
 }
 
-// Ago reports whether it is so long ago.
+// Ago reports whether w is a duration before now.
 func (w When) Ago() bool { return w.ago != nil }
 
-// layouts are the ways in which a moment may be written, and clocks those of a time of day. Without a zone it is in
-// that of the times that are shown: UTC, unless --local says otherwise.
+// layouts are the formats of a moment, clocks those of a time of day. A time without a zone is in the zone of the shown
+// times: UTC, or the zone of the machine with --local.
 var (
 	layouts = []string{
 		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00",
@@ -38,7 +38,7 @@ var (
 	clocks = []string{"15:04:05.999999999Z07:00", "15:04:05.999999999", "15:04Z07:00", "15:04"}
 )
 
-// ParseWhen reads a time; not ok when it is none.
+// ParseWhen parses a time; ok is false if text is none. A time without a zone is in zone.
 func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return When{ago: func(now time.Time) time.Time { return now.Add(-d) }}, true
@@ -55,7 +55,7 @@ func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, text, in); err == nil {
 			moment := events.At(t)
-			if moment == 0 { // 1970-01-01T00:00:00Z, or 0001-01-01: a time that is given is none that is unset
+			if moment == 0 { // 1970-01-01T00:00:00Z or 0001-01-01 is a given time, and 0 means none
 				moment = events.At(t.Add(1))
 			}
 			return When{moment: moment}, true
@@ -69,19 +69,19 @@ func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 	return w, false
 }
 
-// Beyond reports whether a moment stands for all before or behind it. Such a one bounds what is asked for; it is no
-// answer's own time.
+// Beyond reports whether a moment is outside of the times that a log knows. It can bound a question, but it cannot be
+// the time of an answer.
 func Beyond(t events.Time) bool { return t <= events.FirstTime || t >= events.LastTime }
 
-// How near now a time of day of today lies for nobody to mean that of yesterday, which the log has: who types it looks
-// at a clock, and clocks differ. At 23:07 the time 23:06 is a minute ago, also where the log ends at 22:45.
+// A time of day this close to now means today even where the log only has yesterday's: the user reads it off a clock,
+// and clocks differ. At 23:07 the time 23:06 is one minute ago, also if the log ends at 22:45.
 const (
 	nearPast   = time.Hour
 	nearFuture = 10 * time.Minute
 )
 
-// Point is the moment that is meant at that time by a point in the history: before, but for a time of day that is just
-// to come.
+// Point returns the moment that w means as a point in the history. It is that of Before, except that a time of day up
+// to 10 minutes in the future is today's.
 func (w When) Point(now time.Time, end events.Time) events.Time {
 	if w.clock != nil {
 		at := events.At(now)
@@ -92,7 +92,7 @@ func (w When) Point(now time.Time, end events.Time) events.Time {
 	return w.Before(now, end)
 }
 
-// nearest is the time of day that is nearest to a moment.
+// nearest returns the moment with w's time of day that is nearest to at.
 func (w When) nearest(at events.Time) events.Time {
 	best := w.on(at, 0)
 	for _, days := range []int{-1, 1} {
@@ -103,8 +103,9 @@ func (w When) nearest(at events.Time) events.Time {
 	return best
 }
 
-// Before is the moment that is meant at that time. A time of day is that of today within the last hour, or the last one
-// before the end of the log. Where that is of today, a time behind it that has passed is of today, too.
+// Before returns the moment that w means at now, in a log that ends at end. A time of day within the last hour is
+// today's; otherwise it is the last one before the end of the log. If the log ends today, a time of day between its end
+// and now is today's, too.
 func (w When) Before(now time.Time, end events.Time) events.Time {
 	switch {
 	case w.ago != nil:
@@ -127,7 +128,8 @@ func (w When) Before(now time.Time, end events.Time) events.Time {
 	return t
 }
 
-// Behind is the moment that is meant when it ends what begins at another. A time of day is the first one from there on.
+// Behind returns the moment that w means as the end of a span that starts at begin. A time of day is the first one from
+// begin on.
 func (w When) Behind(begin events.Time, now time.Time, end events.Time) events.Time {
 	if w.clock == nil || begin == 0 {
 		return w.Before(now, end)
@@ -139,7 +141,7 @@ func (w When) Behind(begin events.Time, now time.Time, end events.Time) events.T
 	return t
 }
 
-// on is the time of day on the day of a moment, or so many days later.
+// on returns w's time of day on the day of t, days later.
 func (w When) on(t events.Time, days int) events.Time {
 	c := *w.clock
 	day := t.Go().In(c.Location())
