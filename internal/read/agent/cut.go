@@ -8,15 +8,15 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// beside is the JSON beside an answer.
+// beside is the JSON that accompanies the Markdown of an answer.
 type beside struct {
 	AsOf   uint64          `json:"asOfRecord"`
-	Cut    []string        `json:"cut,omitempty"` // what was left out of answer, list by list
+	Cut    []string        `json:"cut,omitempty"` // what was left out of Answer, by list
 	Answer json.RawMessage `json:"answer"`
 }
 
-// fitted is JSON of at most so many bytes: the longest list in it is halved until it fits. cut says of which lists so
-// many are left.
+// fitted returns the answer as JSON of at most most bytes. It halves the longest list until the rest fits. cut says,
+// for each shortened list, how many items are left: "answer.items: 15 of 60 items".
 func fitted(answer []byte, most int) (out json.RawMessage, cut []string, err error) {
 	if len(answer) <= most {
 		var b bytes.Buffer
@@ -60,7 +60,8 @@ type list struct {
 	set   func([]any)
 }
 
-// longestList is the array below a value that takes most bytes and is not the part of another one; nil for none.
+// longestList returns the array in value with the most bytes, not counting arrays inside another array; nil if there is
+// none.
 func longestList(value any, path string) (longest *list) {
 	object, is := value.(map[string]any)
 	if !is {
@@ -69,7 +70,7 @@ func longestList(value any, path string) (longest *list) {
 	for name, v := range object {
 		found := longestList(v, path+"."+name)
 		if items, is := v.([]any); is && len(items) > 0 {
-			text, _ := json.Marshal(items) // it was read as JSON
+			text, _ := json.Marshal(items) // cannot fail: it was decoded from JSON
 			found = &list{path + "." + name, len(text), items, func(shorter []any) { object[name] = shorter }}
 		}
 		if found == nil {

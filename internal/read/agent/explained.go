@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// explained tells the verdict first, then the sections. Details come last: they are what is cut.
+// explained writes the verdict first, then the sections, then the details, which are cut first.
 func explained(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Explain.New(), nil, a.values["object"])
 	if answer == nil {
@@ -39,7 +39,7 @@ func (a *asking) sentence(label string, s *explain.Sentence) {
 	a.text.line(label, s.Text, s.Records...)
 }
 
-// whyNot tells what became of an instant.
+// whyNot writes what became of one instant of a CronJob.
 func whyNot(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.WhyNot.New(), nil, named(a), a.values["time"])
 	if answer == nil {
@@ -51,7 +51,7 @@ func whyNot(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// named is how a CronJob is named: a name alone is that of a CronJob, unless it says otherwise.
+// named returns the argument that names a CronJob. It puts "cronjob/" before a name without a kind.
 func named(a *asking) string {
 	name := a.values["cronjob"]
 	if first, _, slash := strings.Cut(name, "/"); slash && strings.HasPrefix(first, "c") {

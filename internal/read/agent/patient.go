@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Patient is a transport whose input may end before the answers are written, as that of a pipe does: the end of the
-// input is told once each request that came has its answer. Without it the library drops those.
+// Patient wraps a transport that may report the end of its input before all answers are written, as a pipe does. The
+// wrapper reports the end only when every request has its answer. Without it, the library drops the open requests.
 func Patient(t mcp.Transport) mcp.Transport { return patient{t} }
 
 type patient struct{ mcp.Transport }

@@ -13,15 +13,14 @@ const (
 	MostText = 6 << 10  // of the Markdown
 	MostJSON = 48 << 10 // of the JSON beside it
 
-	mostQuote = 900 // of one quote: a kubelet's message of 4 KiB is cut to it, and says so
-	reserved  = 240 // of the last lines, which say what was cut
+	mostQuote = 900 // of one quote: a kubelet's message of 4 KiB is cut to 900 bytes, with a note
+	reserved  = 240 // of the last lines, which report the cut
 )
 
-// marks are what ends or begins a quote, and the backtick, which begins a code span in Markdown: none stands in a
-// quote.
+// marks replaces the characters that begin or end a quote, and the backtick, which begins a code span in Markdown.
 var marks = strings.NewReplacer("«", "‹", "»", "›", "`", "'")
 
-// quote is a text in marked quotes, on one line. A long one is cut, and says how many bytes are left out.
+// quote returns text in marked quotes, on one line. A long text is cut, and the number of missing bytes follows.
 func quote(text string) string {
 	text = marks.Replace(words.Clean(strings.TrimSpace(text)))
 	if len(text) <= mostQuote {
@@ -34,7 +33,7 @@ func quote(text string) string {
 	return fmt.Sprintf("«%s» (%d bytes of this quote are left out)", text[:end], len(text)-end)
 }
 
-// cited are the numbers of records behind a quote.
+// cited returns the numbers of the records behind a quote: " #384 #391".
 func cited(records ...uint64) string {
 	var b strings.Builder
 	for _, r := range records {
@@ -45,13 +44,14 @@ func cited(records ...uint64) string {
 	return b.String()
 }
 
-// text is the Markdown of an answer. Lines that do not fit are counted.
+// text builds the Markdown of an answer. It counts the lines that do not fit.
 type text struct {
 	b   strings.Builder
 	cut int
 }
 
-// line adds a line: a label of ours, a text in quotes, and the records that it follows from. An empty text adds none.
+// line adds a line: label, which is ours, said in quotes, and the records it follows from. It adds nothing if said is
+// empty.
 func (t *text) line(label, said string, records ...uint64) {
 	if said == "" {
 		return
@@ -59,7 +59,7 @@ func (t *text) line(label, said string, records ...uint64) {
 	t.add("- " + label + " " + quote(said) + cited(records...))
 }
 
-// add adds a line of ours; all that others wrote in it is quoted already.
+// add adds a line of ours. Text of others in it must already be quoted.
 func (t *text) add(line string) {
 	if t.cut > 0 || t.b.Len()+len(line)+1 > MostText-reserved {
 		t.cut++
@@ -68,7 +68,7 @@ func (t *text) add(line string) {
 	t.b.WriteString(line + "\n")
 }
 
-// end is the whole text. more says how to ask for what was cut; empty for nothing.
+// end returns the whole text. If lines were cut, it ends with their number and with more, which says how to get them.
 func (t *text) end(more string) string {
 	if t.cut > 0 {
 		fmt.Fprintf(&t.b, "CUT: %s left out. %s\n", words.Count(t.cut, "more line"), more)

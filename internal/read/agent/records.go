@@ -17,15 +17,15 @@ import (
 // The bounds of records.
 const (
 	mostRecords = 40
-	mostLooked  = 500 // records of a stream among which the effects of one are looked for
+	mostLooked  = 500 // following records of the stream that are searched for the effects of one record
 )
 
-// recordList are records as events -o json writes them.
+// recordList is a list of records in the form of events -o json.
 type recordList struct {
 	Items []json.RawMessage `json:"items"`
 }
 
-// records tell one record, or a list.
+// records writes one record with its causes and effects, or a list of records.
 func records(ctx context.Context, a *asking) (any, error) {
 	if a.values["number"] != "" {
 		n, err := number(a.values["number"])
@@ -75,7 +75,7 @@ func number(text string) (events.Sequence, error) {
 	return events.Sequence(n), nil
 }
 
-// of chooses the records of the object that is named.
+// of restricts q to the records of the object in the arguments.
 func (a *asking) of(ctx context.Context, q *history.Query) error {
 	h, before, err := which.Parse([]string{a.values["object"]})
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *asking) of(ctx context.Context, q *history.Query) error {
 	return nil
 }
 
-// chosen are the records from a number on, or the newest.
+// chosen returns the records from a number on, or the newest records.
 func (a *asking) chosen(ctx context.Context, q history.Query) (all []events.Record, err error) {
 	if a.values["from"] == "" {
 		_, head, err := a.src.Head(ctx)
@@ -127,13 +127,13 @@ func (a *asking) chosen(ctx context.Context, q history.Query) (all []events.Reco
 	return all, nil
 }
 
-// one tells a record in a line.
+// one writes a record as one line.
 func (a *asking) one(label string, names *words.Names, r *events.Record) {
 	text := fmt.Sprintf("%s %s %s: %s", words.Zone{}.Moment(r.Time), names.Object(r), r.Kind, names.Detail(r))
 	a.text.line(label, text, uint64(r.Sequence))
 }
 
-// record tells one record whole, what led to it, and what it led to.
+// record writes one record in full, its causes, and its effects.
 func (a *asking) record(ctx context.Context, n events.Sequence) (any, error) {
 	r, err := history.Record(ctx, a.src, n)
 	if err != nil {
@@ -164,6 +164,6 @@ func (a *asking) record(ctx context.Context, n events.Sequence) (any, error) {
 		}
 	}
 	whole := names.RecordJSON(&r)
-	a.text.line("WHOLE", string(whole)) // a long one is cut here, and stands in the JSON beside
+	a.text.line("WHOLE", string(whole)) // a long record is cut here; the JSON beside has it in full
 	return json.RawMessage(whole), nil
 }

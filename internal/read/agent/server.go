@@ -16,15 +16,15 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Config says which log is asked. Open is required.
+// Config configures a server. Open is required.
 type Config struct {
-	// Open opens the log for one call. note takes what the user should know; the Behind of src is set by this package.
+	// Open opens the log for one call. note receives remarks for the user. This package sets src.Note and src.Behind.
 	// done releases the log.
 	Open    func(ctx context.Context, note func(string)) (src ask.Source, done func(), err error)
 	Version string // of the program
 }
 
-// Instructions are what a model is told once, before it calls a tool.
+// Instructions are sent to a model once, before it calls a tool.
 const Instructions = `Jobledger keeps a durable log of Kubernetes Jobs and CronJobs: what was seen, decided and done.
 These tools only read it.
 
@@ -37,7 +37,7 @@ These tools only read it.
 
 Begin with failures, or with find for a name. Then explain. Use why_not or ticks for a CronJob that did not run.`
 
-// New is a server with the tools.
+// New returns a server with the tools.
 func New(config Config) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "jobledger", Version: config.Version}, &mcp.ServerOptions{
 		Instructions: Instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -56,7 +56,7 @@ func New(config Config) *mcp.Server {
 	return server
 }
 
-// call answers one call. An error is a result, so that the model reads it.
+// call answers one call. An error is a result too, so that the model reads it.
 func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallToolResult {
 	values, err := t.read(arguments)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 	defer done()
 	a.src = src
 	a.src.Note = a.note
-	a.src.Behind = func(string) {} // it names flags of the command; the tools say themselves how to go on
+	a.src.Behind = func(string) {} // its text names flags of the command; the tools give their own hints
 	_, head, err := a.src.Head(ctx)
 	if err != nil {
 		return refused(err)
@@ -87,7 +87,7 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 	return a.result(answer, uint64(head.Sequence), t.more)
 }
 
-// asking is one call.
+// asking is the state of one call.
 type asking struct {
 	values map[string]string
 	src    ask.Source
@@ -101,7 +101,8 @@ func (a *asking) note(text string) {
 	}
 }
 
-// result is the answer as Markdown and as JSON. Damage and notes stand before the answer: they say how whole it is.
+// result returns the answer as Markdown and as JSON. Damage and notes come first, because they say how complete the
+// answer is.
 func (a *asking) result(answer any, asOf uint64, more string) *mcp.CallToolResult {
 	said := text{}
 	for _, err := range a.src.Damage.Met() {
@@ -129,7 +130,7 @@ func (a *asking) result(answer any, asOf uint64, more string) *mcp.CallToolResul
 	}
 }
 
-// refused is a call without an answer.
+// refused returns the result of a call without an answer.
 func refused(err error) *mcp.CallToolResult {
 	said := text{}
 	said.line("NO ANSWER", err.Error())
@@ -142,7 +143,8 @@ func refused(err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said.end("")}}, IsError: true}
 }
 
-// put asks a question with the values of the call; set are further ones. args are its arguments.
+// put asks a question. It sets the parameters from the call's values and from set, which wins, and passes args as
+// arguments. The answer is returned twice: as a value for JSON and with its type; both are nil if there is none.
 func put[A any](
 	ctx context.Context, a *asking, q *ask.Asked[A], set map[string]string, args ...string,
 ) (any, *A, error) {
@@ -168,7 +170,7 @@ func put[A any](
 	return answer, answer, err
 }
 
-// read reads the arguments of a call as texts. What the tool does not take is refused by name.
+// read returns the arguments of a call as texts. It refuses arguments that the tool does not have.
 func (t *tool) read(arguments []byte) (map[string]string, error) {
 	var given map[string]any
 	if len(bytes.TrimSpace(arguments)) > 0 {

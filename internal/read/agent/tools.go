@@ -6,19 +6,19 @@ import "context"
 type tool struct {
 	name, about string
 	takes       []parameter
-	more        string // how to ask for what was cut
-	// answer lays the answer out in the text of the asking, and gives it as a value; nil for none.
+	more        string // how to ask for the part that was cut
+	// answer writes the answer into the text of the asking, and returns it as a value; nil if there is none.
 	answer func(context.Context, *asking) (any, error)
 }
 
-// parameter is one that a tool takes.
+// parameter is an argument of a tool.
 type parameter struct {
 	name, about string
 	kind        string // of JSON: "string", "integer" or "boolean"; empty for "string"
 	required    bool
 }
 
-// The parameters that several tools take.
+// Parameters that several tools take.
 var (
 	namespace = parameter{name: "namespace", about: "only in this namespace"}
 	where     = parameter{name: "namespace", about: "where it is; else it is looked for"}
@@ -27,7 +27,7 @@ var (
 	cronJob   = parameter{name: "cronjob", about: "NAME, NAMESPACE/NAME, or a UID", required: true}
 )
 
-// tools are the seven questions. Their names are for ever.
+// tools are the seven tools. Their names never change.
 var tools = []tool{
 	{
 		name:  "failures",
@@ -97,7 +97,7 @@ var tools = []tool{
 	},
 }
 
-// schema is the JSON Schema of what a tool takes.
+// schema returns the JSON Schema of the tool's arguments.
 func (t *tool) schema() map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, p := range t.takes {

@@ -12,10 +12,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostKept bounds what a Source remembers: verdicts on streams, and records that others refer to. A request meets fewer.
+// mostKept bounds each memory of a Source: verdicts on streams, and records that others refer to. At the limit the
+// memory is cleared. One request needs far fewer.
 const mostKept = 100_000
 
-// may reports whether the records of a stream may be read.
+// may reports whether the right covers the records of a stream.
 func (s *Source) may(ctx context.Context, stream events.Stream) (bool, error) {
 	switch stream.Kind {
 	case events.StreamController:
@@ -43,10 +44,11 @@ func (s *Source) may(ctx context.Context, stream events.Stream) (bool, error) {
 	return verdict, nil
 }
 
-// beginWithin is how many of the first records of a stream are looked at for its namespace and when its object was made.
+// beginWithin is how many first records of a stream are searched for the object's time of creation.
 const beginWithin = 16
 
-// look reads the first records of a stream. One that does not say whose it is may not be read: its evidence was erased.
+// look reads the first records of a stream to find its namespace and its object's time of creation. A stream without
+// them, because its evidence was erased, may not be read.
 func (s *Source) look(ctx context.Context, stream events.Stream) (bool, error) {
 	names := history.NamesOf(ctx, s.all)
 	if names.Job(stream).Namespace != s.right.Namespace {
@@ -66,7 +68,7 @@ func (s *Source) look(ctx context.Context, stream events.Stream) (bool, error) {
 	return false, nil
 }
 
-// madeAt is when the object of a stream was made, by the API server's clock; 0 where a record does not say it.
+// madeAt returns when the object of a stream was created, by the API server's clock; 0 if the record does not say it.
 func madeAt(r *events.Record) events.Time {
 	if f, is := r.Facts.(*events.JobSeen); is {
 		return f.Created
@@ -85,7 +87,7 @@ func madeAt(r *events.Record) events.Time {
 	return events.Time(state.GetCreated())
 }
 
-// row reports whether a row of a list may be read: it is of the namespace.
+// row reports whether the right covers a row of a list. The row is already one of the namespace.
 func (s *Source) row(ctx context.Context, made events.Time, kind events.StreamKind, uid string) (bool, error) {
 	switch {
 	case s.right.Since == 0:
@@ -96,7 +98,7 @@ func (s *Source) row(ctx context.Context, made events.Time, kind events.StreamKi
 	return s.may(ctx, events.Stream{Kind: kind, ID: uid})
 }
 
-// lets reports whether a record may be read, and takes out of it what it says of others.
+// lets reports whether the right covers record r. It removes from r what it says of other namespaces.
 func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
 	switch r.Stream.Kind {
 	case events.StreamController:
@@ -116,12 +118,12 @@ func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
 	if r.Kind != events.KindZoneStored {
 		return false, nil
 	}
-	// Rules are stored once, by whichever CronJob came first.
+	// The rules of a zone are stored once, in the stream of the first CronJob that uses it.
 	r.Stream, r.Evidence, r.Causes, r.Previous = events.Controller, events.Evidence{}, nil, 0
 	return true, nil
 }
 
-// refer remembers which records a record that may be read takes the content of its spec from.
+// refer remembers the records that store the spec of record r, which may be read.
 func (s *Source) refer(r *events.Record) {
 	var to []events.Sequence
 	if f, is := r.Facts.(*events.JobSeen); is {
@@ -130,7 +132,7 @@ func (s *Source) refer(r *events.Record) {
 	if _, is := r.Facts.(*events.JobSpec); is {
 		to = r.Causes
 	}
-	if len(to) == 0 || s.right.Since == 0 { // then the record that stores it may be read anyway
+	if len(to) == 0 || s.right.Since == 0 { // without Since, those records may be read anyway
 		return
 	}
 	s.mu.Lock()
@@ -149,7 +151,8 @@ func (s *Source) wasReferred(at events.Sequence) bool {
 	return s.referred[at]
 }
 
-// ofController reports whether a record of the controller may be read. What it says of others is left out.
+// ofController reports whether the right covers a record of the controller. It removes from r what it says of other
+// namespaces.
 func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, error) {
 	if r.Kind == events.KindPassedOver {
 		of := r.Evidence.Namespace
@@ -180,13 +183,13 @@ func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, erro
 	return true, err
 }
 
-// nameless is a loss without the Job and the pod that prove it.
+// nameless returns loss without the Job and the pod that prove it.
 func nameless(loss events.Loss) events.Loss {
 	loss.Job, loss.Ordinal, loss.Pod = "", 0, ""
 	return loss
 }
 
-// acts are those on Jobs that may be read.
+// acts returns the acts on Jobs that may be read.
 func (s *Source) acts(ctx context.Context, all []events.RivalAct) (kept []events.RivalAct, err error) {
 	for _, a := range all {
 		may, err := s.may(ctx, events.JobStream(a.Job))
@@ -200,8 +203,8 @@ func (s *Source) acts(ctx context.Context, all []events.RivalAct) (kept []events
 	return kept, nil
 }
 
-// state is the controller's state without what it says of namespaces and their Jobs: a reader looks up specs where they
-// are stored.
+// state returns the controller's state without its parts about other namespaces and their Jobs. Specs are removed as
+// well: a reader finds them in the records that store them.
 func (s *Source) state(f *events.StoredState) (*events.StoredState, error) {
 	var world pb.WorldState
 	if err := proto.Unmarshal(f.Encoded, &world); err != nil {

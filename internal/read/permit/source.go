@@ -12,30 +12,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Right is what may be read.
+// Right is the permission of one user.
 type Right struct {
 	Namespace string
-	Since     events.Time // when the namespace was created, by the API server's clock; 0 to let through what is older
+	Since     events.Time // when the namespace was created, by the API server's clock; 0 also permits older objects
 }
 
-// Source is the part of another source that may be read. Make it with Namespace.
+// Source is the permitted part of another source. Create it with Namespace.
 type Source struct {
 	all   history.Source
 	right Right
 
 	mu       sync.Mutex
-	verdicts map[events.Stream]bool // of the streams that were looked at
+	verdicts map[events.Stream]bool // of the streams that were read so far
 	referred map[events.Sequence]bool
 }
 
 var _ history.Source = (*Source)(nil)
 
-// Namespace is the part of a source that who has that right may read.
+// Namespace returns the part of source all that right permits.
 func Namespace(all history.Source, right Right) *Source {
 	return &Source{all: all, right: right, verdicts: map[events.Stream]bool{}, referred: map[events.Sequence]bool{}}
 }
 
-// Note says that answers count that part alone.
+// Note returns a remark for the user: answers count only this part of the log.
 func (s *Source) Note() string {
 	const text = "only records of namespace %s are counted: all others take 'list jobs' in all namespaces"
 	return fmt.Sprintf(text, s.right.Namespace)
@@ -74,7 +74,7 @@ func (s *Source) ReadStream(
 	})
 }
 
-// ofStream gives records of a stream, if it may be read. One that may not has none.
+// ofStream returns records of a stream; none if the stream may not be read.
 func (s *Source) ofStream(
 	ctx context.Context, stream events.Stream, records func() iter.Seq2[events.Record, error],
 ) iter.Seq2[events.Record, error] {
@@ -124,12 +124,12 @@ func (s *Source) Records(ctx context.Context, q history.Query) iter.Seq2[events.
 	return limited(s.through(ctx, records()), limit)
 }
 
-// mostAtOnce bounds a page of records that are asked for.
+// mostAtOnce is the largest page of records that inPages asks for.
 const mostAtOnce = 4096
 
-// inPages gives all records that a query would have without its limit. It asks for so many as the limit is, and while
-// more are wanted because few of them may be read, each time for four times as many: a source far away sends no more
-// than is looked at.
+// inPages returns the records of a query, ignoring its limit. It reads pages: the first has the query's limit, and each
+// further one is four times as long, up to mostAtOnce. The caller stops as soon as enough records may be read, so a
+// remote source sends few records too many.
 func (s *Source) inPages(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	if q.Limit == 0 {
 		return s.all.Records(ctx, q)
@@ -151,7 +151,7 @@ func (s *Source) inPages(ctx context.Context, q history.Query) iter.Seq2[events.
 	}
 }
 
-// limited gives so many records at most; 0 is no limit.
+// limited returns at most limit records; 0 means no limit.
 func limited(records iter.Seq2[events.Record, error], limit int) iter.Seq2[events.Record, error] {
 	if limit == 0 {
 		return records
@@ -166,7 +166,7 @@ func limited(records iter.Seq2[events.Record, error], limit int) iter.Seq2[event
 	}
 }
 
-// through gives the records that may be read, each without what it says of others.
+// through returns the records that may be read, each without what it says of other namespaces.
 func (s *Source) through(ctx context.Context, records iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range records {

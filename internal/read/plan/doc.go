@@ -1,8 +1,8 @@
-// Package plan says whose future Jobs Jobledger could run, what has to be written for that, and what would be
-// different, from a log in which it has observed a cluster.
+// Package plan prepares a move to Jobledger, from a log in which it observed a cluster. It lists whose future Jobs
+// Jobledger could run, what to set for that, and which decisions would differ.
 //
-// A Job stays with the controller that it has, because spec.managedBy cannot be changed. So a plan is about owners: who
-// has made Jobs will make more.
+// A Job keeps its controller, because spec.managedBy cannot change. The plan is therefore about owners: an owner that
+// has created Jobs will create more.
 //
 // # Concurrency
 //

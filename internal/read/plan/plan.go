@@ -15,49 +15,52 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Query says which Jobs count.
+// Query selects the Jobs that the plan counts.
 type Query struct {
 	Namespace    string      // of the Jobs; empty for all
-	Since, Until events.Time // when they were seen first; 0 for no bound
+	Since, Until events.Time // when the log first saw them; 0 for no bound
 }
 
-// Plan is what would become of the future Jobs of each owner. Its JSON changes only by growing.
+// Plan summarizes the Jobs of each owner. Its JSON changes only by growing.
 type Plan struct {
-	Jobs       int `json:"jobs"`       // seen for the first time in that time
-	Unfinished int `json:"unfinished"` // of them, at the end of it
-	Differ     int `json:"differ"`     // Jobs of which a decision would have been another one
-	// PodsMissing are Jobs for which pods that our rules wanted did not come within the patience. Whether the API server
-	// refused them to their controller, which is no other decision, or it did not ask for them, is not in the log.
+	Jobs       int `json:"jobs"`       // seen for the first time within the query's bounds
+	Unfinished int `json:"unfinished"` // of these, not finished at the end of the bounds
+	Differ     int `json:"differ"`     // Jobs with a decision that would have been another one
+	// PodsMissing counts Jobs for which pods that our rules wanted did not come within the patience. The log does not
+	// say why: the API server may have refused the pods to the Job's controller, which is no difference in the
+	// decision, or the controller may not have asked for them.
 	PodsMissing int     `json:"podsMissing"`
 	Owners      []Owner `json:"owners"` // with the most Jobs first
 }
 
-// Owner is who made Jobs: an object that controls them, or a field manager. Its JSON changes only by growing.
+// Owner is the origin of Jobs: an object that controls them, or a field manager. Its JSON changes only by growing.
 type Owner struct {
 	Namespace   string             `json:"namespace"`
-	Kind        string             `json:"kind,omitempty"` // of the object that controls the Jobs; empty for none
+	Kind        string             `json:"kind,omitempty"` // of the object that controls the Jobs; empty if there is none
 	Name        string             `json:"name,omitempty"`
-	Manager     string             `json:"manager,omitempty"` // who made them, where no object controls them
+	Manager     string             `json:"manager,omitempty"` // the field manager that created them, if no object controls them
 	Jobs        int                `json:"jobs"`
 	Unfinished  int                `json:"unfinished"`
-	RunBy       string             `json:"runBy"` // who ran the newest of them: a value of spec.managedBy
+	RunBy       string             `json:"runBy"` // the controller of the newest of them, as in spec.managedBy
 	Newest      recordjson.Instant `json:"newest"`
 	Differences []Difference       `json:"differences,omitempty"`
-	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons for which pods were wanted that did not come: see Plan
-	Step        string             `json:"step"`                  // what brings the next ones
+	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons of pods that were wanted and did not come: see Plan
+	Step        string             `json:"step"`                  // what to do so that Jobledger runs the next ones
 }
 
-// Difference is a decision that the rules of Jobledger would have made otherwise. Its JSON changes only by growing.
+// Difference is a reason for which the rules of Jobledger would have decided otherwise. Its JSON changes only by
+// growing.
 type Difference struct {
 	Reason string `json:"reason"`
 	Jobs   int    `json:"jobs"`
-	Record uint64 `json:"record"` // the first
+	Record uint64 `json:"record"` // the first record with the reason
 }
 
-// key tells owners apart. An object that is made again under its name is the same owner.
+// key identifies an owner. An object that is created again under the same name is the same owner.
 type key struct{ namespace, kind, name, manager string }
 
-// Read makes a plan of the records of a log. One that is damaged gives what can be read, with the error.
+// Read makes a plan from the records of a log. If the log is damaged, Read returns the plan of the readable records,
+// with the error.
 func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	r := reader{src: src, owners: map[key]*Owner{}, of: map[events.Stream]*Owner{}, differ: reasons{}, missing: reasons{}}
 	failed := r.readModes(ctx)
@@ -83,21 +86,21 @@ func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	return r.plan(), failed
 }
 
-// reader gathers what records say of owners.
+// reader collects what records say about owners.
 type reader struct {
 	src     history.Source
 	owners  map[key]*Owner
 	of      map[events.Stream]*Owner // Jobs whose owner is known
-	open    map[events.Stream]bool   // Jobs that were added, and have not ended
-	differ  reasons                  // of differences that were counted
-	missing reasons                  // for which pods were wanted that did not come
+	open    map[events.Stream]bool   // true: not ended yet; false: ended
+	differ  reasons                  // reasons counted as differences
+	missing reasons                  // reasons of pods that were wanted and did not come
 	modes   []modeFrom               // of the controller, oldest first
 }
 
-// reasons are those that were counted, of each Job.
+// reasons holds the reasons that were counted, for each Job.
 type reasons map[events.Stream]map[string]bool
 
-// count counts one reason once for each Job.
+// count counts a reason in into, once for each Job.
 func (r reasons) count(into *[]Difference, reason string, rec *events.Record) {
 	if r[rec.Stream] == nil {
 		r[rec.Stream] = map[string]bool{}
@@ -114,14 +117,14 @@ func (r reasons) count(into *[]Difference, reason string, rec *events.Record) {
 	(*into)[at].Jobs++
 }
 
-// modeFrom is the mode in which the controller works from a record on.
+// modeFrom is the mode of the controller from a record on.
 type modeFrom struct {
 	at   events.Sequence
 	mode events.Mode
 }
 
-// readModes reads in which modes the controller has worked: with --manage=all it runs Jobs that name no controller,
-// too. Of a start that is pruned or damaged, the controller's next stored state tells.
+// readModes reads the modes in which the controller has worked. With --manage=all it also runs Jobs that name no
+// controller. If the record of a start is pruned or damaged, the next stored state of the controller has its mode.
 func (r *reader) readModes(ctx context.Context) (unread error) {
 	for rec, err := range history.PastDamage(ctx, r.src, events.Controller, 0) {
 		if r.src.Beside(err) {
@@ -142,7 +145,7 @@ func (r *reader) readModes(ctx context.Context) (unread error) {
 	return unread
 }
 
-// runBy is who ran a Job as it was seen in that record.
+// runBy returns the controller of a Job at record rec.
 func (r *reader) runBy(rec *events.Record, f *events.JobSeen) string {
 	after, _ := slices.BinarySearchFunc(r.modes, rec.Sequence, func(m modeFrom, at events.Sequence) int { return cmp.Compare(m.at, at) })
 	if f.Managed && after > 0 && r.modes[after-1].mode == events.ModeAll {
@@ -166,7 +169,7 @@ func (r *reader) take(ctx context.Context, rec *events.Record) error {
 		o.RunBy, o.Newest = r.runBy(rec, f), recordjson.Instant(rec.Time)
 	case *events.Decision:
 		return r.difference(ctx, rec, f)
-	default: // the Job has ended, or is gone
+	default: // the Job ended or was deleted
 		if _, counted := r.open[rec.Stream]; counted {
 			r.open[rec.Stream] = false
 		}
@@ -174,7 +177,7 @@ func (r *reader) take(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// owner is that of a Job that is seen for the first time.
+// owner returns the owner of the Job in rec, and adds it if it is new.
 func (r *reader) owner(rec *events.Record) *Owner {
 	e := &rec.Evidence
 	k := key{namespace: e.Namespace}
@@ -192,7 +195,7 @@ func (r *reader) owner(rec *events.Record) *Owner {
 	return o
 }
 
-// difference counts the steps of a decision that nobody carried out.
+// difference counts the steps of a decision that was recorded and not carried out.
 func (r *reader) difference(ctx context.Context, rec *events.Record, d *events.Decision) error {
 	o, err := r.ownerOf(ctx, rec.Stream)
 	if err != nil || o == nil {
@@ -208,14 +211,14 @@ func (r *reader) difference(ctx context.Context, rec *events.Record, d *events.D
 	return nil
 }
 
-// onlyCreates reports whether a step asks for new pods, and for nothing else.
+// onlyCreates reports whether all commands of a step create pods.
 func onlyCreates(s *events.Step) bool {
 	other := func(c events.Command) bool { return c.Traits().Kind != events.CommandCreatePod }
 	return len(s.Commands) > 0 && !slices.ContainsFunc(s.Commands, other)
 }
 
-// ownerOf is the owner of a Job that may have been added before the time that is asked for; nil when the log does not
-// have its beginning.
+// ownerOf returns the owner of a Job that may have been added before the query's bounds; nil if the log no longer has
+// the Job's beginning.
 func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 	if o, known := r.of[s]; known {
 		return o, nil
@@ -238,7 +241,7 @@ func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 	return nil, nil
 }
 
-// plan sums up.
+// plan returns the sums, with the owner of the most Jobs first.
 func (r *reader) plan() *Plan {
 	p := &Plan{Owners: []Owner{}, Differ: len(r.differ), PodsMissing: len(r.missing)}
 	for s, open := range r.open {
@@ -258,13 +261,13 @@ func (r *reader) plan() *Plan {
 	return p
 }
 
-// fields are where owners of a kind have the pattern of their Jobs.
+// fields maps the kind of an owner to the field of its Job template that names the controller.
 var fields = map[string]string{
 	"CronJob": "spec.jobTemplate.spec.managedBy",
 	"JobSet":  "spec.replicatedJobs[*].template.spec.managedBy",
 }
 
-// step says what brings the owner's next Jobs.
+// step returns what to do so that Jobledger runs the owner's next Jobs.
 func step(o *Owner) string {
 	switch field := fields[o.Kind]; {
 	case o.RunBy == events.ManagedBy:

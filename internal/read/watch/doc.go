@@ -1,8 +1,8 @@
-// Package watch says again how objects are, whenever a batch of records changes what is said of them: what -w of a
-// question does. An object is one of a list, or the only one that is asked for. Invariants:
+// Package watch implements -w of a question: it shows an object again whenever a batch of records changes its answer.
+// The object is one of a list, or the only object of the question. Invariants:
 //
-//   - An object is shown once for each batch at most, and only if something else is said of it than when it was shown last.
-//   - Whoever asks first and follows from the end of the log that it took before ([EndOf]) misses no change.
+//   - An object is shown at most once for each batch, and only if its answer differs from the one shown last.
+//   - To miss no change, take the end of the log first ([EndOf]), then ask, then follow from that end.
 //
 // Start at [Shown.Follow].
 //

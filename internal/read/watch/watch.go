@@ -12,13 +12,13 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// batchEnd is the end of a batch of records that changed what is watched.
+// batchEnd is the end of a batch of records that changed a watched stream.
 type batchEnd struct {
 	last    *events.Record
 	changed []events.Stream // in the order of their first records in the batch
 }
 
-// changes follows the log from a record on. It gives the end of each batch that changed a stream that is watched.
+// changes follows the log from a record on. It yields the end of each batch that changed a watched stream.
 func changes(ctx context.Context, src history.Source, live *history.Live, from events.Sequence) iter.Seq2[batchEnd, error] {
 	return func(yield func(batchEnd, error) bool) {
 		var changed []events.Stream
@@ -45,7 +45,7 @@ func changes(ctx context.Context, src history.Source, live *history.Live, from e
 	}
 }
 
-// EndOf is the end of the log, if it is wanted.
+// EndOf returns the sequence of the last record; 0 if it is not wanted.
 func EndOf(ctx context.Context, src history.Source, wanted bool) (events.Sequence, error) {
 	if !wanted {
 		return 0, nil
@@ -54,7 +54,7 @@ func EndOf(ctx context.Context, src history.Source, wanted bool) (events.Sequenc
 	return head.Sequence, err
 }
 
-// UnlessInterrupted is the error of what goes on until it is interrupted.
+// UnlessInterrupted returns err, or nil if ctx has ended: an interrupt is the normal end of a watch.
 func UnlessInterrupted(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -62,20 +62,20 @@ func UnlessInterrupted(ctx context.Context, err error) error {
 	return nil
 }
 
-// Shown remembers how objects were shown last.
+// Shown remembers what was shown last of each object.
 type Shown[T any] struct {
-	// Said is all that is said of an object, but how many records there are; last is its newest record, 0 where what is
-	// said may change without one.
+	// Said returns the answer for an object, without its number of records. last is its newest record, or 0 if its
+	// answer can change without a new record.
 	Said  func(T) (uid string, last uint64, said any)
 	shown map[string]lastShown // by UID
 }
 
 type lastShown struct {
-	said [sha256.Size]byte // the digest of what was said of the object
+	said [sha256.Size]byte // the digest of the answer
 	last uint64            // its newest record
 }
 
-// Changed reports whether an object is another than it was shown last, and takes it for shown.
+// Changed reports whether the answer for j differs from the one shown last, and records it as shown.
 func (s *Shown[T]) Changed(j T) (bool, error) {
 	uid, last, bare := s.Said(j)
 	text, err := json.Marshal(bare)
@@ -94,8 +94,8 @@ func (s *Shown[T]) Changed(j T) (bool, error) {
 	return true, nil
 }
 
-// Follow shows each object that a batch of records changed, from a record on, until ctx ends or something fails. One is
-// such an object as of a record; ok is false for one that is not wanted then.
+// Follow shows each object that a batch of records changed, from record from on, until ctx ends or an error occurs. one
+// returns the object as of a record; ok is false if the question does not want it then.
 func (s *Shown[T]) Follow(
 	ctx context.Context, src history.Source, live *history.Live, from events.Sequence,
 	one func(events.Stream, *events.Record) (j T, ok bool, err error), show func(T) error,
