@@ -15,42 +15,42 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// cronPart is what the page of a CronJob has beside its explanation.
+// cronPart is the part of a CronJob's page below its explanation.
 type cronPart struct {
 	Days    []day
 	Ticks   *table
 	Earlier bool
 	Runs    template.HTML
-	Time    string // the instant that is asked about
+	Time    string // the instant of ?time=
 	WhyNot  []sentence
-	Refused string // why it was not answered
+	Refused string // the error, if the question about Time was refused
 	Legend  []square
 }
 
-// day is a day of due times.
+// day is a day with its due times.
 type day struct {
 	Name    string
 	Squares []square
 }
 
-// square is a due time, or a range of them with one fate.
+// square is a due time, or a range of due times with the same fate.
 type square struct {
 	Letter, Fate, Title, Href string
 	Count                     int
 }
 
 const (
-	mostTicks = "120" // due times that are listed, and drawn
+	mostTicks = "120" // due times in the table and in the strip
 	mostRuns  = 60
 )
 
-// fateLetters are the squares of the strip; the letter tells them apart without their colour.
+// fateLetters are the letters of the squares in the strip. They tell the fates apart without colour.
 var fateLetters = map[string]string{
 	"Started": "S", "Merged": "M", "TooLate": "L", "Refused": "R", "Lost": "X", "Unwatched": "U", "CronJobDeleted": "D", "ScheduleChanged": "C",
 	"StartedAgain": "S", "MadeByHand": "H", "Triggered": "T", "NotStarted": "N", "Unknown": "?",
 }
 
-// cronJob is the screen of a CronJob.
+// cronJob shows a CronJob.
 func cronJob(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json", "md")
 	if err != nil {
@@ -80,7 +80,7 @@ func cronJob(ctx context.Context, v *view) (*reply, error) {
 	return v.page()
 }
 
-// ticks are the due times: a strip by day, and a row for each.
+// ticks lays out the due times: a strip of squares by day, and a table with a row for each.
 func (v *view) ticks(ctx context.Context, values map[string]string, named string) error {
 	of := map[string]string{ask.FlagNamespace: values[ask.FlagNamespace], "at": values["at"], "tail": mostTicks}
 	ticks, err := put(ctx, v, ask.Ticks.New(), of, named)
@@ -127,7 +127,7 @@ func (v *view) ticks(ctx context.Context, values map[string]string, named string
 	return nil
 }
 
-// whyNot answers about an instant, if one is asked for. What was asked wrongly is said in its place.
+// whyNot answers ?time=, if it is given. If the question is refused, the page shows the error in place of the answer.
 func (v *view) whyNot(ctx context.Context, values map[string]string, named string) {
 	part := v.Object.Cron
 	if part.Time = v.values.Get("time"); part.Time == "" {
@@ -143,7 +143,7 @@ func (v *view) whyNot(ctx context.Context, values map[string]string, named strin
 	}
 }
 
-// runs are how long the newest Jobs of a CronJob took.
+// runs draws how long the newest Jobs of a CronJob took.
 func (v *view) runs(ctx context.Context, namespace, name string) error {
 	page, err := put(ctx, v, ask.Jobs.New(), map[string]string{ask.FlagNamespace: namespace, "name": name + "-", "limit": fmt.Sprint(mostRuns)})
 	if page == nil {

@@ -13,16 +13,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// FileOf says what a file is made of.
+// FileOf is the content of a file.
 type FileOf struct {
 	Answer *explain.Answer
-	At     string     // the point that was asked for; empty for the end of the log
-	Log    string     // how a command line names the log, for how it is checked; empty for DIR
-	Zone   words.Zone // of the times
+	At     string     // the point of the answer; empty for the end of the log
+	Log    string     // the log as a command line names it, for the commands that check the file; empty for DIR
+	Zone   words.Zone // the zone of the times
 }
 
-// File is an answer as one document without a script: the answer, of a Job the picture and the tries, the cited records
-// in full, the head of the log, and the commands that check it. Its policy forbids all but its own style, and its bytes
+// File returns an answer as one document without a script: the answer, for a Job the picture and the tries, the cited
+// records in full, the head of the log, and the commands that check it. Its policy allows only its own style. Its bytes
 // are ASCII.
 func File(ctx context.Context, src ask.Source, of FileOf) ([]byte, error) {
 	id, head, err := src.Head(ctx)

@@ -18,17 +18,17 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// objectScreen is a Job, a pod or a CronJob.
+// objectScreen is the page of a Job, a pod or a CronJob.
 type objectScreen struct {
 	Kind, Namespace, Name, UID string
-	State, Tone                string // Tone is how the state looks: "bad", "good", "run", "hold" or "still"
+	State, Tone                string // Tone is the colour of the state: "bad", "good", "run", "hold" or "still"
 	Verdict                    sentence
 	About                      []string
 	Lives                      string
 	Lead                       *section
 	Sections                   []section
-	At                         string // the point that is asked for; empty for now
-	Latest                     string // the address without it
+	At                         string // the point of ?at=; empty for now
+	Latest                     string // the address without ?at=
 
 	Picture  template.HTML
 	Tries    *table
@@ -36,7 +36,7 @@ type objectScreen struct {
 	TriesCut string
 	Records  *listing
 	Cited    []citedRecord
-	Check    []string // commands that check what a file says
+	Check    []string // the commands that check a file
 
 	Cron *cronPart
 }
@@ -47,7 +47,7 @@ type section struct {
 	More      []sentence // details
 }
 
-// table is cells of texts; a row may look like trouble.
+// table is a table of texts. A row can be marked as bad.
 type table struct {
 	Head []string
 	Rows []tableRow
@@ -56,19 +56,19 @@ type table struct {
 type tableRow struct {
 	Cells []string
 	Bad   bool
-	Href  string // of the first cell
+	Href  string // link of the first cell
 	ID    string
 }
 
-// job is the screen of a Job.
+// job shows a Job.
 func job(ctx context.Context, v *view) (*reply, error) {
 	return object(ctx, v, "job", "json", "md", "svg", "file")
 }
 
-// pod is the screen of a pod.
+// pod shows a pod.
 func pod(ctx context.Context, v *view) (*reply, error) { return object(ctx, v, "pod", "json", "md") }
 
-// object explains a Job or a pod.
+// object shows a Job or a pod.
 func object(ctx context.Context, v *view, kind string, forms ...string) (*reply, error) {
 	o, err := v.form(forms...)
 	if err != nil {
@@ -123,7 +123,7 @@ func (v *view) markdown(a *explain.Answer) *reply {
 	return &reply{kind: "text/markdown; charset=utf-8", body: []byte(text)}
 }
 
-// explained lays out an answer.
+// explained lays out an answer of Explain.
 func (v *view) explained(a *explain.Answer) {
 	s := &objectScreen{
 		Kind: a.Kind, Namespace: words.Clean(a.Namespace), Name: words.Clean(a.Name), UID: words.Clean(a.UID), State: a.State, Tone: toneOf(a),
@@ -154,7 +154,7 @@ func (v *view) explained(a *explain.Answer) {
 	v.Object = s
 }
 
-// toneOf is how a state looks.
+// toneOf returns the tone of a state.
 func toneOf(a *explain.Answer) string {
 	switch {
 	case strings.Contains(a.State, "Fail") || a.State == string(history.CronInvalid) || a.State == string(history.CronOverdue):
@@ -211,7 +211,7 @@ func (v *view) timeline(ctx context.Context, a *explain.Answer, values map[strin
 	return put(ctx, v, ask.Timeline.New(), of, "job/"+a.UID)
 }
 
-// citedBy are the records that an answer cites.
+// citedBy returns the records that an answer cites.
 func citedBy(a *explain.Answer) map[uint64]bool {
 	out := map[uint64]bool{}
 	add := func(s *explain.Sentence) {
@@ -228,9 +228,9 @@ func citedBy(a *explain.Answer) map[uint64]bool {
 	return out
 }
 
-// file is the page as one file: with the records that it cites, and how they are checked.
+// file lays out the page as one file, with the cited records and the commands that check it.
 func (v *view) file(ctx context.Context, a *explain.Answer) (*reply, error) {
-	v.Notes = v.limits // the others are of the questions that the file is made of
+	v.Notes = v.limits // the other notes belong to the questions behind the file
 	if err := v.citedRecords(ctx); err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func (v *view) file(ctx context.Context, a *explain.Answer) (*reply, error) {
 	return out, nil
 }
 
-// fileName is a name for a file that says what is in it: letters, digits and dashes.
+// fileName returns a name for a file, of letters, digits and dashes: "jobledger-prod-etl.html".
 func fileName(a *explain.Answer) string {
 	safe := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -259,7 +259,7 @@ func fileName(a *explain.Answer) string {
 	return "jobledger-" + name[:min(len(name), 120)] + ".html"
 }
 
-// Head is the end of the log that a file was made from, for the template.
+// Head returns the end of the log, for the template of a file.
 func (v *view) Head() string {
 	return fmt.Sprintf("log %s, epoch %d, record %d, hash %s", words.Clean(v.id.LogID), v.id.Epoch, v.head.Sequence, v.head.Hash)
 }

@@ -20,8 +20,8 @@ import (
 type nowScreen struct {
 	Tallies      []tally
 	Rest         []string
-	Since, Until string // as they were given
-	From, To     string // the window, for people
+	Since, Until string // as given in the address
+	From, To     string // the window, for display
 	Namespace    string
 	Windows      []form
 	Strip        template.HTML
@@ -32,7 +32,7 @@ type nowScreen struct {
 	CronJobsCut  bool
 }
 
-// tally is a number that says how things are.
+// tally is a number at the head of the page.
 type tally struct{ Label, Number, Rest, Tone string }
 
 type trouble struct {
@@ -46,7 +46,7 @@ type troubleRow struct {
 	First, Last      string
 	Why              string
 	Cites            []cite
-	Others           []form // the other Jobs of the cause
+	Others           []form // other Jobs with the same cause
 	OthersCut        int
 }
 
@@ -59,21 +59,21 @@ type cronRow struct {
 	Name, Href, State, Tone, Schedule, Next, Last, Says string
 }
 
-// The window of the first page, and how much of it is listed.
+// The window of the first page, and the limits of its lists.
 const (
 	usualWindow = 24 * time.Hour
 	mostRows    = 40
 	mostOthers  = 8
-	mostCounted = 5000 // Jobs of the strip
+	mostCounted = 5000 // Jobs in the strip
 )
 
-// windows are those that one click chooses.
+// windows are the windows with a link of their own.
 var windows = []struct {
 	name   string
 	length time.Duration
 }{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", usualWindow}, {"7d", 7 * usualWindow}}
 
-// now is the first screen.
+// now shows the first page.
 func now(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
 	if err != nil {
@@ -112,7 +112,7 @@ func now(ctx context.Context, v *view) (*reply, error) {
 	return v.page()
 }
 
-// head are the numbers that a list of trouble begins with, and how whole they are.
+// head lays out the numbers of the list of failures, and the remarks on how complete they are.
 func (s *nowScreen) head(f *explain.Failures, zone words.Zone) {
 	numbers, rest := show.FailuresHead(f, zone)
 	for _, n := range numbers {
@@ -127,10 +127,10 @@ func (s *nowScreen) head(f *explain.Failures, zone words.Zone) {
 	}
 }
 
-// toneOfSort is how a sort of trouble is coloured.
+// toneOfSort is the tone of each sort of trouble.
 var toneOfSort = map[string]string{explain.SortStuck: "hold", explain.SortFailed: "bad", explain.SortDeleted: "hold"}
 
-// troubles are a row for each cause, below how it is called.
+// troubles lays out a row for each cause, grouped by sort.
 func (v *view) troubles(s *nowScreen, f *explain.Failures) {
 	for _, row := range show.CauseRows(f) {
 		sort := show.SortSays(row.Of.Sort)
@@ -174,7 +174,7 @@ func (v *view) troubleAt(t *explain.Trouble) string {
 	return v.to(map[string]string{"uid": t.UID}, "job", t.Namespace, t.Name)
 }
 
-// jobs are the newest Jobs, and the strip of all that ended in the window.
+// jobs lays out the newest Jobs, and the strip of all Jobs that ended in the window.
 func (v *view) jobs(ctx context.Context, s *nowScreen, since string, end events.Time, gaps []history.Gap) error {
 	values := map[string]string{ask.FlagNamespace: s.Namespace, "since": since, "limit": fmt.Sprint(mostCounted)}
 	all, err := put(ctx, v, ask.Jobs.New(), values)
@@ -225,7 +225,7 @@ func (v *view) jobs(ctx context.Context, s *nowScreen, since string, end events.
 	return nil
 }
 
-// cronJobs are the newest CronJobs.
+// cronJobs lays out the newest CronJobs.
 func (v *view) cronJobs(ctx context.Context, s *nowScreen) error {
 	page, err := put(ctx, v, ask.CronJobs.New(), map[string]string{ask.FlagNamespace: s.Namespace, "limit": fmt.Sprint(mostRows)})
 	if page == nil {
@@ -249,7 +249,7 @@ func (v *view) cronJobs(ctx context.Context, s *nowScreen) error {
 	return nil
 }
 
-// found are the rows of a search.
+// found lays out the rows of a search.
 func (v *view) found(f *ask.Found) *findScreen {
 	s := &findScreen{Head: show.FoundHead(&f.Pieces)}
 	for i := range f.Items {

@@ -9,34 +9,34 @@ import (
 	"sync"
 )
 
-// The name of the cookie and of the parameter of the first address; the port is part of the first, as cookies do not
-// tell ports apart.
+// Name of the cookie, and of the parameter in the first address. The port is added to the cookie's name, because
+// cookies do not distinguish ports.
 const (
 	cookieName  = "jobledger-ui-"
 	secretParam = "secret"
 )
 
-// oneUser lets the browser in that came with the secret, which is good once.
+// oneUser admits the one browser that came with the secret. The secret works once.
 type oneUser struct {
 	next   http.Handler
 	host   string // host and port
 	cookie string
 
 	mu   sync.Mutex
-	once string // the secret; empty once it was used
-	kept string // what the cookie holds
+	once string // the secret; empty after its use
+	kept string // the value of the cookie
 }
 
-// OneUser answers requests of one person on a loopback address, and says which address is to be opened first: it has a
-// secret that is good once. The browser gets another one in a cookie, which no script reads and no other site sends.
-// Requests that name another host are refused, so that no name that somebody points here reads along.
+// OneUser wraps a handler for one person on a loopback address. address is the one to open first: it contains a secret
+// that works once. The browser then gets another secret in a cookie that no script can read and no other site can send.
+// Requests that name another host are refused, against DNS rebinding.
 func OneUser(next http.Handler, host string) (handler http.Handler, address string) {
 	_, port, _ := net.SplitHostPort(host)
 	u := &oneUser{next: next, host: host, cookie: cookieName + port, once: rand.Text(), kept: rand.Text()}
 	return u, "http://" + host + "/?" + secretParam + "=" + u.once
 }
 
-// ServeHTTP lets in who has the cookie, or the secret.
+// ServeHTTP admits a request with the cookie or with the secret.
 func (u *oneUser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(r.Host, u.host) {
 		http.Error(w, "this address is not "+u.host, http.StatusForbidden)
@@ -60,7 +60,7 @@ func (u *oneUser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.next.ServeHTTP(w, r)
 }
 
-// spend reports whether that is the secret, which is used up then.
+// spend reports whether secret is the unused secret, and marks it as used.
 func (u *oneUser) spend(secret string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -17,20 +17,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// recordScreen is one record.
+// recordScreen is the page of one record.
 type recordScreen struct {
 	line
 	Stream           string
 	JSON             string
 	Causes, Effects  []line
-	EffectsCut       bool   // only so many records behind it were looked at
-	Previous         string // the address of the stream's record before
-	Next             string // likewise behind
-	Newer, Older     string // the addresses of the log's neighbours
-	AsOfHere, Object string // the page of its object as of the record
+	EffectsCut       bool   // only the next mostEffects records were searched for effects
+	Previous         string // address of the previous record of the stream
+	Next             string // address of the next record of the stream
+	Newer, Older     string // addresses of the next and previous record of the log
+	AsOfHere, Object string // address of the object's page as of the record, and the object's name
 }
 
-// line is a record in one line.
+// line is a record on one line.
 type line struct {
 	Sequence             uint64
 	Href                 string
@@ -38,19 +38,19 @@ type line struct {
 	Kind, Detail, Object string
 }
 
-// listing are the records of an object.
+// listing lists records of an object.
 type listing struct {
 	Lines []line
-	Cut   bool // older ones are not listed
+	Cut   bool // older records exist
 }
 
-// citedRecord is a record in a file.
+// citedRecord is a record that a file contains.
 type citedRecord struct {
 	line
 	JSON string
 }
 
-// The bounds of what is looked at beside a record.
+// Limits: records searched for effects, records in a list, and records in a file.
 const (
 	mostEffects = 500
 	mostListed  = 200
@@ -64,7 +64,7 @@ func (v *view) line(names *words.Names, r *events.Record) line {
 	}
 }
 
-// record is the screen of a record.
+// record shows one record.
 func record(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
 	if err != nil {
@@ -110,7 +110,7 @@ func record(ctx context.Context, v *view) (*reply, error) {
 	return v.page()
 }
 
-// effects finds the records of the stream that a record led to.
+// effects finds the records of the same stream that name r as a cause.
 func (v *view) effects(ctx context.Context, s *recordScreen, names *words.Names, r *events.Record) error {
 	looked := 0
 	for x, err := range v.src.ReadStream(ctx, r.Stream, r.Sequence+1, store.Forward) {
@@ -134,7 +134,7 @@ func (v *view) effects(ctx context.Context, s *recordScreen, names *words.Names,
 	return nil
 }
 
-// ofObject makes the address of the object's page as of the record.
+// ofObject sets the address of the object's page as of the record.
 func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
 	at := map[string]string{"at": fmt.Sprint(r.Sequence)}
 	switch r.Stream.Kind {
@@ -150,7 +150,7 @@ func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
 	}
 }
 
-// listing are the newest records of a stream, through a record where one is given.
+// listing returns the newest records of a stream, up to record at if that is a number.
 func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing {
 	from := events.Sequence(0)
 	if n, err := strconv.ParseUint(at, 10, 64); err == nil {
@@ -178,7 +178,7 @@ func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing
 	return out
 }
 
-// citedRecords puts the records that a file cites into it.
+// citedRecords adds to a file the records that it cites.
 func (v *view) citedRecords(ctx context.Context) error {
 	names := history.NamesOf(ctx, v.src)
 	for _, n := range slices.Sorted(maps.Keys(v.cited)) {
@@ -198,7 +198,7 @@ func (v *view) citedRecords(ctx context.Context) error {
 	return nil
 }
 
-// indented is JSON of a record for people; its characters are visible ones already.
+// indented returns the JSON of a record, indented. Its characters are visible ones already.
 func indented(text []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, text, "", "  ") != nil {
@@ -207,7 +207,7 @@ func indented(text []byte) string {
 	return b.String()
 }
 
-// findScreen is what a piece of a text is of.
+// findScreen is the page of a search.
 type findScreen struct {
 	Head []string
 	Rows []foundRow
@@ -218,7 +218,7 @@ type foundRow struct {
 	Record                               *cite
 }
 
-// find is the screen of a search.
+// find shows a search.
 func find(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
 	if err != nil {

@@ -24,7 +24,7 @@ var layout = template.Must(template.New("layout.html").Funcs(template.FuncMap{
 	"sheet": func() string { return sheet.name() }, "script": func() string { return script.name() },
 }).ParseFS(assets, "assets/*.html"))
 
-// asset is a file that pages load: its name has the hash of its text, so that a browser keeps it.
+// asset is a file that pages load. Its name contains the hash of its text, so a browser can cache it without limit.
 type asset struct {
 	stem, ext, kind string
 	text            string
@@ -33,7 +33,7 @@ type asset struct {
 func read(name string) string {
 	text, err := assets.ReadFile("assets/" + name)
 	if err != nil {
-		panic(err) // it is compiled in
+		panic(err) // cannot happen: the file is compiled in
 	}
 	return string(text)
 }
@@ -48,23 +48,23 @@ func (a asset) name() string {
 	return a.stem + "-" + hex.EncodeToString(sum[:6]) + a.ext
 }
 
-// ServeHTTP gives the file.
+// ServeHTTP sends the file.
 func (a asset) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", a.kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write([]byte(a.text)) // who asked may be gone
+	_, _ = w.Write([]byte(a.text)) // the client may be gone
 }
 
-// filePolicy is the policy of a file: its own style, and nothing else.
+// filePolicy returns the policy of a file: it allows only the file's own style.
 func filePolicy() string {
 	sum := sha256.Sum256([]byte(sheet.text))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// Policy is that of a file, for the template.
+// Policy returns the policy of a file, for the template.
 func (*view) Policy() string { return filePolicy() }
 
-// page is the document.
+// page renders the document.
 func (v *view) page() (*reply, error) {
 	for _, err := range v.damage.Met() {
 		v.Damage = append(v.Damage, words.Clean(err.Error()))
@@ -76,7 +76,7 @@ func (v *view) page() (*reply, error) {
 	return &reply{body: b.Bytes()}, nil
 }
 
-// drawn is a picture of ours in a page: all that others wrote in it is escaped by the package that drew it.
+// drawn embeds a picture of ours in a page. The package that drew it has escaped all texts of others.
 func drawn(svg []byte) template.HTML {
 	return template.HTML(strings.TrimSpace(string(svg))) //nolint:gosec // see above; the hostile texts of the tests go through it
 }

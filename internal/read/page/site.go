@@ -20,34 +20,34 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config says what the pages show. Source is required.
+// Config configures the pages. Source is required.
 type Config struct {
-	// Source gives what a request is answered from. What is met of damage is noted; note takes what the user should know.
-	// An error refuses the request, with the status that its method HTTPStatus gives, if it has one.
+	// Source returns the log for one request. It adds damage to d, and passes remarks for the user to note. An error
+	// refuses the request. If the error has a method HTTPStatus, that gives the status.
 	Source func(r *http.Request, about About, d *store.Damage, note func(string)) (Given, error)
-	Where  string // what the log is called in the head of each page, such as the name of its directory
-	Log    string // how a command line names the log, for a file that says how it is checked; empty for DIR
-	Base   string // the path below which the pages are, such as /jobledger; empty for the root
-	// User says who asks, for the bound on requests of one user; nil for one user.
+	Where  string // name of the log in the head of each page, such as the name of its directory
+	Log    string // the log as a command line names it, for the commands that check a file; empty for DIR
+	Base   string // path prefix of all pages, such as /jobledger; empty for the root
+	// User returns the name of the user, for the bound on requests of one user. If nil, all requests are of one user.
 	User func(*http.Request) string
-	// Turns bound how many requests are answered at a time, with those of other services that take turns of the same; nil
-	// for turns of its own.
+	// Turns limits how many requests are answered at the same time. Services that share a Turns share its limits. If
+	// nil, the pages get their own.
 	Turns *turns.Turns
-	// Within is how long a request may take; 0 for 10 s.
+	// Within limits the duration of a request; 0 for 10 s.
 	Within time.Duration
 }
 
-// About is what a request is about.
+// About is the subject of a request.
 type About struct {
-	Namespace string          // of the object, or the one that is asked for (?n=); empty for all
-	Record    events.Sequence // whose page it is; 0 for that of no record
+	Namespace string          // of the object, or of ?n=; empty for all
+	Record    events.Sequence // for the page of a record; 0 for other pages
 }
 
-// Given is what a request is answered from.
+// Given is the log that answers a request.
 type Given struct {
 	ask.Source
-	Only string // the namespace of which alone it tells; empty for all
-	Done func() // called when the answer is made; nil for nothing
+	Only string // the only namespace that Source covers; empty for all
+	Done func() // called after the answer is made; may be nil
 }
 
 // The bounds of a request.
@@ -56,21 +56,21 @@ const (
 	mostAnswer = 4 << 20 // bytes
 )
 
-// site answers the requests.
+// site handles the requests.
 type site struct{ Config }
 
-// reply is what a request is answered with.
+// reply is the response to a request.
 type reply struct {
 	status int    // 0 for 200
-	kind   string // its content type; empty for HTML
+	kind   string // content type; empty for HTML
 	body   []byte
-	file   string // the name under which a browser saves it; empty for what it shows
+	file   string // name under which a browser saves it; empty to display it
 }
 
 // screen answers the requests of one address.
 type screen func(ctx context.Context, v *view) (*reply, error)
 
-// New is a handler of all pages. It answers GET alone.
+// New returns a handler of all pages. It answers GET only.
 func New(config Config) http.Handler {
 	if config.Within <= 0 {
 		config.Within = askingFor
@@ -94,7 +94,7 @@ func New(config Config) http.Handler {
 	return guarded(mux)
 }
 
-// policy lets a page load its own style and script, and ask its own origin; nothing else. No page stands in a frame.
+// policy allows a page its own style and script and requests to its own origin, and no frames around it.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 func guarded(next http.Handler) http.Handler {
@@ -109,7 +109,7 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// answer answers with a screen, within the bounds.
+// answer runs a screen within the bounds.
 func (s *site) answer(show screen) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), s.Within)
@@ -140,7 +140,7 @@ func (s *site) answer(show screen) http.Handler {
 	})
 }
 
-// answer is the screen, or the page that says why there is none.
+// answer returns the reply of a screen, or a page with the error.
 func (v *view) answer(ctx context.Context, show screen) *reply {
 	v.request = v.request.WithContext(ctx)
 	given, err := v.site.Source(v.request, v.about(), v.damage, v.note)
@@ -154,7 +154,7 @@ func (v *view) answer(ctx context.Context, show screen) *reply {
 	}
 	v.src, v.Only, v.limits = given.Source, given.Only, slices.Clone(v.Notes)
 	v.begin(ctx)
-	out, err := show(ctx, v) // beside an answer, what is damaged is noted
+	out, err := show(ctx, v) // if out is set, err is damage that was noted already
 	switch {
 	case out == nil && errors.Is(err, context.DeadlineExceeded):
 		return v.failed(http.StatusGatewayTimeout,
@@ -168,7 +168,7 @@ func (v *view) answer(ctx context.Context, show screen) *reply {
 	return out
 }
 
-// statusOf is the status of a request that failed.
+// statusOf returns the HTTP status for an error.
 func statusOf(err error) int {
 	var wrong *which.WrongError
 	var unknown *which.UnknownError
@@ -186,7 +186,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// send writes an answer, or says that the reader has it already.
+// send writes a response. If the browser has the same bytes already, it sends 304 Not Modified.
 func send(w http.ResponseWriter, r *http.Request, out *reply) {
 	h := w.Header()
 	if out.kind == "" {
@@ -199,7 +199,7 @@ func send(w http.ResponseWriter, r *http.Request, out *reply) {
 	}
 	if out.status != 0 {
 		w.WriteHeader(out.status)
-		_, _ = w.Write(out.body) // who asked may be gone
+		_, _ = w.Write(out.body) // the client may be gone
 		return
 	}
 	sum := sha256.Sum256(out.body)

@@ -24,20 +24,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// view is one request, and what all screens show of it.
+// view is the state of one request, with the data for the template.
 type view struct {
 	Title  string
 	Where  string
 	Base   string
-	Only   string // the namespace of which alone pages tell; empty for all
-	Ask    bool   // a namespace is asked for: all may not be read
-	Zone   string // as the address names it; empty for UTC
-	Query  string // what was looked for
+	Only   string // the only namespace that the source covers; empty for all
+	Ask    bool   // the page asks for a namespace: the user may not read all of them
+	Zone   string // as in the address; empty for UTC
+	Query  string // the text of a search
 	AsOf   history.Place
-	Clock  string // the time of AsOf, for people
+	Clock  string // the time of AsOf, for display
 	Notes  []string
 	Damage []string
-	File   bool // it is laid out as a file: without forms, scripts and links to other pages
+	File   bool // laid out as a file: without forms, scripts and links to other pages
 	Forms  []form
 
 	Now    *nowScreen
@@ -54,11 +54,11 @@ type view struct {
 	id      events.Identity
 	src     ask.Source
 	damage  *store.Damage
-	limits  []string        // notes of what the source does not give
-	cited   map[uint64]bool // of a file: the records that are in it
+	limits  []string        // notes on what the source leaves out
+	cited   map[uint64]bool // in a file: the records that it contains
 }
 
-// form is another form of what the page shows.
+// form is another form of the page.
 type form struct{ Name, Href string }
 
 func newView(s *site, r *http.Request) *view {
@@ -67,22 +67,22 @@ func newView(s *site, r *http.Request) *view {
 	}
 }
 
-// about is what the request is about, by its address.
+// about returns the subject of the request, from its address.
 func (v *view) about() About {
-	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64) // what is no number is refused by the screen
+	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64) // the screen refuses an invalid number
 	return About{
 		Namespace: cmp.Or(v.request.PathValue("namespace"), v.values.Get("n")), Record: events.Sequence(n),
 	}
 }
 
-// note takes what the user should know beside the answer, once.
+// note adds a remark for the user, once.
 func (v *view) note(text string) {
 	if text = words.Clean(text); !slices.Contains(v.Notes, text) {
 		v.Notes = append(v.Notes, text)
 	}
 }
 
-// begin reads the zone, and as of when the answer is.
+// begin reads the zone, and the end of the log, as of which the page is.
 func (v *view) begin(ctx context.Context) {
 	if name := v.values.Get("zone"); name != "" && name != "UTC" {
 		if location, err := time.LoadLocation(name); err == nil {
@@ -93,14 +93,14 @@ func (v *view) begin(ctx context.Context) {
 	}
 	id, head, err := v.src.Head(ctx)
 	if err != nil {
-		return // the question meets it, too
+		return // the question reports the same error
 	}
 	v.id, v.head = id, head
 	v.AsOf = history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}
 	v.Clock = v.zone.Second(head.Time)
 }
 
-// set sets the parameters of a question: those that are not empty, and the zone.
+// set sets the parameters of a question: the values that are not empty, and the zone.
 func (v *view) set(flags *pflag.FlagSet, values map[string]string) error {
 	if v.Zone != "" {
 		for _, name := range []string{ask.FlagZone, ask.FlagTexts} {
@@ -120,7 +120,7 @@ func (v *view) set(flags *pflag.FlagSet, values map[string]string) error {
 	return nil
 }
 
-// put asks a question. Beside an answer, damage is noted and told on the page; without one it is the error.
+// put asks a question. If it returns an answer, damage is noted and shown on the page. If not, it returns the error.
 func put[A any](ctx context.Context, v *view, q *ask.Asked[A], values map[string]string, args ...string) (*A, error) {
 	if err := v.set(q.Flags, values); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func put[A any](ctx context.Context, v *view, q *ask.Asked[A], values map[string
 	return nil, err
 }
 
-// json is an answer as the command writes it with -o json.
+// json returns an answer as the command writes it with -o json.
 func (v *view) json(answer any) (*reply, error) {
 	text, err := ask.Write(answer, v.damage.Met())
 	if err != nil {
@@ -148,7 +148,7 @@ func (v *view) json(answer any) (*reply, error) {
 	return &reply{kind: "application/json", body: text}, nil
 }
 
-// form is which form of the screen is asked for; empty for the page. A form that the screen does not have is an error.
+// form returns the form that ?o= asks for; empty for the page. It fails for a form that is not in has.
 func (v *view) form(has ...string) (string, error) {
 	o := v.values.Get("o")
 	if o != "" && !slices.Contains(has, o) {
@@ -160,13 +160,13 @@ func (v *view) form(has ...string) (string, error) {
 	return o, nil
 }
 
-// with is the address of this page with another parameter; an empty value leaves it out.
+// with returns the address of this page with parameter name set to value, or removed if value is empty.
 func (v *view) with(name, value string) string {
 	values := url.Values{}
 	for k, all := range v.values {
 		values[k] = all
 	}
-	values.Del("o") // a link is to the page, unless it is to a form of it
+	values.Del("o") // links lead to the page itself, except for links to its forms
 	if value == "" {
 		values.Del(name)
 	} else {
@@ -179,7 +179,7 @@ func (v *view) with(name, value string) string {
 	return path
 }
 
-// to is the address of a page.
+// to returns the address of a page.
 func (v *view) to(values map[string]string, parts ...string) string {
 	path := v.Base
 	for _, part := range parts {
@@ -200,10 +200,11 @@ func (v *view) to(values map[string]string, parts ...string) string {
 	return path
 }
 
-// Home is the address of the first page.
+// Home returns the address of the first page.
 func (v *view) Home() string { return v.to(map[string]string{"n": v.Only}, "") }
 
-// recordAt is the address of a record: its page, or in a file the place where it stands there, if it does.
+// recordAt returns the address of a record: its page, or in a file the place of the record. In a file it is empty for a
+// record that the file does not contain.
 func (v *view) recordAt(record uint64) string {
 	if !v.File {
 		return v.to(nil, "record", fmt.Sprint(record))
@@ -214,7 +215,7 @@ func (v *view) recordAt(record uint64) string {
 	return ""
 }
 
-// sentence is a statement with links to the records that it follows from.
+// sentence is a statement with links to the records it follows from.
 type sentence struct {
 	Text, Whole string
 	Cites       []cite
@@ -229,7 +230,7 @@ func (v *view) says(s *explain.Sentence) sentence {
 	return sentence{words.Clean(s.Text), wholeOf(s.Text, s.Whole), v.cites(s.Records)}
 }
 
-// wholeOf is a whole text, line by line clean; empty where the text is whole.
+// wholeOf returns the full text, cleaned line by line; empty if text is already the full one.
 func wholeOf(text, whole string) string {
 	if whole == "" || whole == text {
 		return ""
@@ -248,7 +249,7 @@ func (v *view) cites(records []uint64) (out []cite) {
 	return out
 }
 
-// clock is a time of day, with the date if it is not of the day of the log's end.
+// clock returns the time of day, with the date if that is not the day of the log's end.
 func (v *view) clock(t events.Time) string {
 	switch {
 	case t == 0:
@@ -259,7 +260,7 @@ func (v *view) clock(t events.Time) string {
 	return v.zone.In(t).Format("2 Jan 15:04")
 }
 
-// failed is the page that says what went wrong.
+// failed returns a page with the error.
 func (v *view) failed(status int, err error) *reply {
 	v.Title, v.Error = http.StatusText(status), words.Clean(err.Error())
 	var wrong *which.WrongError

@@ -6,8 +6,8 @@
 // The result is a history.Source. Every question, page and picture that reads from it counts only the records that it
 // lets through: other failed Jobs, what a Job freed, "of 28 Jobs", gaps, and suggested names. It lets through
 //
-//   - records of Jobs, CronJobs and pods of the namespace. It leaves out an object that is older than the namespace: that
-//     object belonged to an earlier namespace of the same name;
+//   - records of Jobs, CronJobs and pods of the namespace. It leaves out an object that is older than the namespace,
+//     because that object belonged to an earlier namespace of the same name;
 //   - records of the controller, without their parts about other namespaces and objects there, and records of nodes;
 //   - the rules of time zones, which name no object.
 //
