@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// ASCII writes all other characters of a picture, or of a document with pictures in it, as references (&#8594;): so
-// they outlive mails and terminals, whatever character set those believe in. Style sheets have none.
+// ASCII replaces each non-ASCII character of a picture, or of a document with pictures, by a reference: → becomes
+// &#8594;. The result is correct in every character set that a mail or a terminal assumes. Style sheets must be ASCII
+// already.
 func ASCII(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, r := range string(text) {
@@ -27,25 +28,25 @@ func ASCII(text []byte) []byte {
 type canvas struct {
 	b       strings.Builder
 	options Options
-	used    map[string]bool // what the legend is to explain
+	used    map[string]bool // signs that the legend has to explain
 }
 
-// num writes a place to a tenth of a unit.
+// num formats a coordinate, rounded to a tenth of a unit. x must not be negative.
 func num(x float64) string { return strconv.FormatFloat(float64(int64(x*10+0.5))/10, 'f', -1, 64) }
 
-// quoted is a text of whomever in an element or an attribute: its characters are visible ones, and none is markup.
+// quoted escapes a text from any source for an element or an attribute. Invisible characters are made visible.
 func quoted(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(words.Clean(text))) // a Builder takes all
+	_ = xml.EscapeText(&b, []byte(words.Clean(text))) // a Builder never fails
 	return b.String()
 }
 
-// text writes words. Class says how they look and where they are anchored.
+// text writes a text. The class sets its look and its anchor.
 func (c *canvas) text(class string, x, y float64, text string) {
 	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s">%s</text>`, class, num(x), num(y), quoted(text))
 }
 
-// rect draws a bar; pattern names the pattern that fills it, and is empty for a plain colour.
+// rect draws a bar. pattern names its fill; empty for the plain colour of the class.
 func (c *canvas) rect(class, pattern string, x, y, width, height float64) {
 	fill := ""
 	if pattern != "" {
@@ -56,7 +57,7 @@ func (c *canvas) rect(class, pattern string, x, y, width, height float64) {
 
 func (c *canvas) path(class, d string) { fmt.Fprintf(&c.b, `<path class="%s" d="%s"/>`, class, d) }
 
-// about puts what draw draws into a group with a title, which is a link to a record where there is one.
+// about wraps the elements that draw adds in a group with a title. If record has an address, the group is a link.
 func (c *canvas) about(title string, record uint64, draw func()) {
 	address := ""
 	if record != 0 && c.options.Record != nil {
@@ -79,10 +80,10 @@ func (c *canvas) about(title string, record uint64, draw func()) {
 	}
 }
 
-// leastWidth is that of the shortest bar: what took a moment is drawn all the same.
+// leastWidth is the width of the shortest bar, so that a very short time is still visible.
 const leastWidth = 1.5
 
-// patterns are what fills bars that are no plain colour, so that they differ without it.
+// patterns are the fills of bars, so that bars differ without colour, too.
 const patterns = `<defs>` +
 	`<pattern id="jl-starting" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="jl-soft" width="4" height="4"/><circle class="jl-dot" cx="1.2" cy="1.2" r="0.9"/></pattern>` +
 	`<pattern id="jl-scheduling" width="5" height="5" patternUnits="userSpaceOnUse"><circle class="jl-dot" cx="2.5" cy="2.5" r="0.9"/></pattern>` +
@@ -93,8 +94,8 @@ const patterns = `<defs>` +
 	`<pattern id="jl-unwatched" width="7" height="7" patternUnits="userSpaceOnUse"><path class="jl-hatch" d="M-1 -1L8 8M-1 6L1 8M6 -1L8 1"/></pattern>` +
 	`</defs>` + "\n"
 
-// Style is what a picture looks like, in both themes. A page that has pictures in it has it in its style sheet; a
-// picture that stands alone has it inside.
+// Style is the style sheet of pictures, for the light and the dark theme. A page includes it in its own style sheet; a
+// picture that stands alone contains it.
 const Style = `.jl{--ink:#1f2430;--mute:#667085;--line:#e4e2dc;--run:#3f6489;--soft:#c9d7e6;--bad:#b3261e;--good:#2c7a4b;--gap:#94690c;--paper:#fffefb;
 font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,"DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums;display:block}
 @media(prefers-color-scheme:dark){.jl{--ink:#e6e4de;--mute:#9a9da6;--line:#2e3138;--run:#86aed6;--soft:#33485f;--bad:#f0877e;--good:#79c495;--gap:#d9ad52;--paper:#16181c}}
@@ -111,8 +112,8 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI","Helvetica Neue",Aria
 @media print{.jl{--ink:#000;--mute:#444;--line:#ccc;--run:#33577c;--soft:#c9d7e6;--bad:#9b1c15;--good:#1f6b3d;--gap:#7a5600;--paper:#fff}}
 `
 
-// opening is the first tag of a picture of that height. It is a document to who hears it: as an image its links would
-// not be there.
+// opening returns the first tag of a picture of that height. Its role is a document: screen readers hide the links
+// inside an image.
 func opening(label string, height float64, attributes string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 %[1]s %[2]s" width="%[1]s" height="%[2]s" `+
 		`role="graphics-document" aria-label="%[3]s"%[4]s>`, num(width), num(height), quoted(label), attributes)

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Empty is a picture that says that there is none: of a Job without tries.
+// Empty returns a picture with a note that the log has no tries of the Job.
 func Empty(title string) []byte {
 	const height = 40
 	return []byte(opening(title, height, "") + `<style>` +
@@ -22,14 +22,14 @@ func Empty(title string) []byte {
 // The measures of the charts.
 const (
 	buckets    = 96
-	chartLine  = 46.0 // the line below which Jobs that failed stand
+	chartLine  = 46.0 // y of the line between completed and failed Jobs
 	chartBelow = 30.0
 	chartAbove = 38.0
 )
 
-// Ended draws when Jobs ended: those that completed above a line, those that failed below it, in equal parts of a time.
-// Times without a watch are hatched. It says from when to when each part is, for a script that lets a reader draw a
-// window.
+// Ended draws how many Jobs ended in each of 96 equal parts of the time: completed ones above a line, failed ones below
+// it. Times without a watch are hatched. The attributes data-from and data-to hold the bounds, for the script with
+// which a user selects a window.
 func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zone words.Zone) []byte {
 	if to <= from {
 		to = from.Add(time.Second)
@@ -66,8 +66,8 @@ func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zon
 		from.Go().UTC().Format(time.RFC3339), to.Go().UTC().Format(time.RFC3339)))
 }
 
-// endedIn counts the Jobs that ended in each part of a time, those that completed and those that failed; most is the
-// highest of these numbers, and 1 at least.
+// endedIn counts the Jobs that completed (good) and failed (bad) in each part. most is the largest of these numbers, at
+// least 1.
 func endedIn(
 	jobs []history.Summary, from, to events.Time, each time.Duration,
 ) (good, bad [buckets]int, most int) {
@@ -108,7 +108,7 @@ func (c *canvas) unwatched(gaps []history.Gap, from, to events.Time, zone words.
 	}
 }
 
-// layoutOf is how the times below a chart of that length are written.
+// layoutOf returns the format of the times below a chart of that length.
 func layoutOf(length time.Duration) string {
 	switch {
 	case length > 26*time.Hour:
@@ -119,8 +119,8 @@ func layoutOf(length time.Duration) string {
 	return "15:04"
 }
 
-// Runs draws how long Jobs took, the oldest first: a bar each, which is a link. Those that failed have a cross, those
-// that go on a pattern.
+// Runs draws how long Jobs took, the oldest first. Each Job is a bar with a link. A failed Job has a cross, an active
+// one a pattern.
 func Runs(jobs []history.Summary, address func(*history.Summary) string, zone words.Zone) []byte {
 	if len(jobs) == 0 {
 		return nil
@@ -165,7 +165,7 @@ func Runs(jobs []history.Summary, address func(*history.Summary) string, zone wo
 	return c.chart("how long the newest runs took", base+22, "")
 }
 
-// chart is a picture of that height.
+// chart returns the finished picture.
 func (c *canvas) chart(label string, height float64, attributes string) []byte {
 	return []byte(opening(label, height, attributes) + "\n" + patterns + c.b.String() + "</svg>\n")
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// patternOf are the patterns of what time is spent on; what has none is a plain colour.
+// patternOf maps a kind of span to its pattern. Other kinds have a plain colour.
 var patternOf = map[string]string{
 	"starting": "starting", "scheduling": "scheduling", "creating": "creating", "stopping": "stopping", "backoff": "backoff", "suspended": "suspended",
 	"not watched": "unwatched",
 }
 
-// lane draws what one index, or one try, did.
+// lane draws the spans and ends of one index or try.
 func (d *drawing) lane(l *explain.Lane) {
 	d.name(laneName(l), l.Name)
 	for i := range l.Spans {
@@ -45,10 +45,10 @@ func (d *drawing) lane(l *explain.Lane) {
 	d.y += laneAt
 }
 
-// leastSeen is the width from which on a bar is explained in the legend.
+// leastSeen is the width of a bar from which on the legend explains it.
 const leastSeen = 3
 
-// whose names the pod and the try of a mark: "etl-x7f2k, try 2: ".
+// whose returns the pod and the try of a mark: "etl-x7f2k, try 2: ".
 func (*drawing) whose(l *explain.Lane, of explain.Of) string {
 	name := of.Pod
 	if name == "" {
@@ -60,7 +60,7 @@ func (*drawing) whose(l *explain.Lane, of explain.Of) string {
 	return name + ": "
 }
 
-// end draws how a try ended, and before it the time in which it may have.
+// end draws the end of a try, and before it the time in which the try may have ended.
 func (d *drawing) end(l *explain.Lane, e *explain.End) {
 	x := d.scale.at(events.Time(e.At))
 	how := "failed or gone"
@@ -98,14 +98,14 @@ func (d *drawing) whisker(from, to float64) {
 	d.path("jl-whisker", fmt.Sprintf("M%s %sv8M%s %sH%s", num(from), num(d.y-4), num(from), num(d.y), num(to)))
 }
 
-// legendOrder are the signs of a picture in the order in which the legend explains those that are used.
+// legendOrder lists all signs in the order of the legend. The legend explains those that are used.
 var legendOrder = []struct{ what, says string }{
 	{"creating", ""}, {"scheduling", ""}, {"starting", ""}, {"running", ""}, {"stopping", ""}, {"backoff", ""}, {"suspended", ""},
 	{"not watched", ""}, {"succeeded", "succeeded"}, {"failed or gone", "failed or gone"}, {"bounds", "ended within"},
 	{explain.InstantEdited, "edited"}, {explain.InstantDecided, "decided"},
 }
 
-// legend explains what was drawn, and says what is left out.
+// legend draws the explanation of the used signs, and lines for what is left out.
 func (d *drawing) legend() {
 	const swatch = 18.0
 	y, x := d.bottom+10, gutter
@@ -143,7 +143,7 @@ func (d *drawing) legend() {
 	d.bottom = y + 12
 }
 
-// missing says what the picture lacks.
+// missing returns a line for each part of the timeline that the picture lacks.
 func (d *drawing) missing() (lines []string) {
 	t := d.t
 	if t.More > 0 {
@@ -152,7 +152,7 @@ func (d *drawing) missing() (lines []string) {
 	return append(lines, show.TimelineLacks(t, d.options.Zone)...)
 }
 
-// whole is the picture, now that its height is known.
+// whole returns the picture. Its height must be known by now.
 func (d *drawing) whole() []byte {
 	var b strings.Builder
 	height := num(d.bottom)
@@ -173,13 +173,13 @@ func (d *drawing) whole() []byte {
 	return []byte(b.String())
 }
 
-// alike are lanes that are not drawn, since all of them fared alike.
+// alike holds the lanes that are folded into one line.
 type alike struct {
 	lanes []*explain.Lane
-	all   []*explain.Lane // in the order of the timeline
+	all   []*explain.Lane // all lanes, in the order of the timeline
 }
 
-// says is the line of lanes that fared alike: "9,871 indexes succeeded at the first try".
+// says returns the text of the folded lanes: "9871 indexes succeeded at the first try, 2s to 9s each".
 func (a *alike) says() string {
 	shortest, longest := events.Time(0), events.Time(0)
 	for i, l := range a.lanes {
@@ -204,8 +204,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d tries", n)
 }
 
-// fold takes the lanes that are drawn, and those that are one line: of more than MostLanes, those in which one try
-// succeeded.
+// fold returns the lanes to draw, and the folded ones. It folds only if there are more than MostLanes lanes; then it
+// folds each lane with a single try that succeeded.
 func fold(t *explain.Timeline) (rows []*explain.Lane, folded *alike) {
 	for i := range t.Rows {
 		rows = append(rows, &t.Rows[i])
@@ -232,7 +232,7 @@ func fold(t *explain.Timeline) (rows []*explain.Lane, folded *alike) {
 	return told, folded
 }
 
-// strip draws all lanes as cells in their order, and says what those have in common that are not drawn.
+// strip draws all lanes as cells, in order, and the line of the folded lanes.
 func (d *drawing) strip(a *alike) {
 	d.name("all", "")
 	const most = 400
@@ -251,7 +251,7 @@ func (d *drawing) strip(a *alike) {
 		}
 		high := barHeight
 		if class == "jl-cellno" {
-			high += 5 // so that it is told without its colour
+			high += 5 // taller, so that it differs without colour, too
 		}
 		d.rect(class, "", gutter+each*float64(i), d.y-high/2, max(each-0.5, 0.8), high)
 	}

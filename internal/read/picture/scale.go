@@ -12,28 +12,28 @@ import (
 // span is a time with a begin and an end.
 type span struct{ from, to events.Time }
 
-// piece is a part of the scale: a time, and the place that it takes from left to right. One that is folded takes
-// foldWidth, whatever its length.
+// piece is a part of the scale: a time, and its left and right coordinates. A folded piece is foldWidth wide, whatever
+// its length.
 type piece struct {
 	span
 	left, right float64
 	folded      bool
 }
 
-// scale puts times on places. Its pieces follow each other without a gap.
+// scale maps times to x coordinates. Its pieces are adjacent.
 type scale struct{ pieces []piece }
 
 const (
 	foldWidth = 30.0
-	// foldFrom: a time in which nothing is drawn is folded when it takes more than a sixth of the whole, and a second at
-	// least.
+	// foldFrom: a time without anything to draw is folded if it takes more than one sixth of the whole, and more than
+	// one second. In a timeline of an hour, pauses of more than 10 minutes are folded.
 	foldFrom  = 6
 	leastFold = time.Second
-	// around is the part of a fold's neighbours, as one in so many of the whole, that stays unfolded on both sides of it.
+	// around is the part of the whole, 1/60, that stays unfolded on each side of a fold.
 	around = 60
 )
 
-// scaleOf makes the scale of a timeline from left to right.
+// scaleOf returns the scale of a timeline between two x coordinates.
 func scaleOf(t *explain.Timeline, left, right float64) scale {
 	whole := span{events.Time(t.From), max(events.Time(t.To), events.Time(t.From)+events.Time(time.Millisecond))}
 	folds := idle(t, whole)
@@ -60,7 +60,7 @@ func scaleOf(t *explain.Timeline, left, right float64) scale {
 
 func (s span) length() time.Duration { return s.to.Sub(s.from) }
 
-// at is the place of a time; times outside are at the end that they are nearest to.
+// at returns the x coordinate of a time. A time outside of the scale is placed at the nearer end.
 func (s *scale) at(t events.Time) float64 {
 	if t <= s.pieces[0].from {
 		return s.pieces[0].left
@@ -73,7 +73,7 @@ func (s *scale) at(t events.Time) float64 {
 	return s.pieces[len(s.pieces)-1].right
 }
 
-// idle are the times of a timeline in which nothing is to be drawn, and which are long enough to be folded.
+// idle returns the times of a timeline without anything to draw that are long enough to be folded.
 func idle(t *explain.Timeline, whole span) (out []span) {
 	var busy []span
 	margin := whole.length() / around
@@ -118,7 +118,7 @@ func idle(t *explain.Timeline, whole span) (out []span) {
 	return out
 }
 
-// steps are the distances between two ticks, in order.
+// steps are the possible distances of two ticks, ascending.
 var steps = []time.Duration{
 	10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
@@ -127,10 +127,10 @@ var steps = []time.Duration{
 	2 * 24 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour, 28 * 24 * time.Hour, 91 * 24 * time.Hour, 364 * 24 * time.Hour,
 }
 
-// leastTick is the room between two ticks, at least: that of a time with its seconds.
+// leastTick is the smallest distance of two ticks in units: room for a time with seconds.
 const leastTick = 84.0
 
-// ticks are round times of what is not folded, far enough from each other to be written, and their distance.
+// ticks returns round times outside of folds, with enough distance for their labels, and the step between them.
 func (s *scale) ticks() (out []events.Time, step time.Duration) {
 	perTick := 0.0
 	for _, p := range s.pieces {

@@ -10,28 +10,29 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Options say how a picture is drawn. The zero value draws one for a page that has Style in its style sheet.
+// Options set how a picture is drawn. The zero value draws one for a page whose style sheet includes Style.
 type Options struct {
-	Alone  bool                       // it stands in a file of its own, with its style inside
-	Title  string                     // of what it is; read out by who does not see it
-	Record func(record uint64) string // the address of a record; nil for none
+	Alone  bool                       // for a file of its own: the picture contains its style
+	Title  string                     // label for screen readers
+	Record func(record uint64) string // returns the address of a record; nil for no links
 	Zone   words.Zone                 // of the times
 }
 
-// MostLanes is how many lanes are drawn; of more, those that fared alike are one line.
+// MostLanes is the largest number of lanes. If there are more, similar lanes become one line: see the package's
+// comment.
 const MostLanes = 200
 
 // The measures of a picture.
 const (
 	width     = 960.0
-	gutter    = 132.0 // of the names
+	gutter    = 132.0 // room for the names, on the left
 	margin    = 18.0
-	laneAt    = 22.0 // from one lane to the next
+	laneAt    = 22.0 // distance of two lanes
 	barHeight = 11.0
 	nameChars = 19
 )
 
-// Timeline draws when the tries of a Job did what. Of a Job without tries there is no picture: it is empty.
+// Timeline draws the timeline of a Job. It returns nil for a Job without tries.
 func Timeline(t *explain.Timeline, options Options) []byte {
 	if len(t.Rows) == 0 || t.From == 0 {
 		return nil
@@ -53,12 +54,12 @@ func Timeline(t *explain.Timeline, options Options) []byte {
 	return d.whole()
 }
 
-// drawing is a picture that is being drawn, from the top down.
+// drawing is the state of a picture, which is drawn from the top down.
 type drawing struct {
 	canvas
 	t      *explain.Timeline
 	scale  scale
-	y      float64 // the middle of the row that is drawn next
+	y      float64 // the middle of the next row
 	first  float64 // the top of the rows
 	bottom float64 // the bottom of the lanes
 }
@@ -71,8 +72,7 @@ func (d *drawing) name(text, whole string) {
 	fmt.Fprintf(&d.b, `<text class="jl-name" x="%s" y="%s"><title>%s</title>%s</text>`, num(gutter-10), num(d.y+4), quoted(whole), quoted(text))
 }
 
-// top writes the times, and draws what lies behind the lanes: a line for each time, and the hatched times without a
-// watch.
+// top draws the header and the background: a label and a line for each tick, and hatches for the times without a watch.
 func (d *drawing) top(lanes int, folded *alike) {
 	rows := float64(lanes) + 1 // watched
 	if len(d.t.Wanted) > 0 {
@@ -123,7 +123,7 @@ func (d *drawing) top(lanes int, folded *alike) {
 	}
 }
 
-// between are the times of a span.
+// between formats the bounds and the length of a span.
 func (d *drawing) between(s *explain.Span) string {
 	from, to := events.Time(s.From), events.Time(s.To)
 	return d.clock(from) + " to " + d.clock(to) + " (" + words.Span(to.Sub(from)) + ")"
@@ -131,7 +131,7 @@ func (d *drawing) between(s *explain.Span) string {
 
 func (d *drawing) clock(t events.Time) string { return d.options.Zone.Clock(t) }
 
-// wanted draws how many pods were wanted at a time.
+// wanted draws how many pods were wanted over time.
 func (d *drawing) wanted() {
 	if len(d.t.Wanted) == 0 {
 		return
@@ -168,7 +168,7 @@ func (d *drawing) wanted() {
 	d.y += laneAt
 }
 
-// watched draws when the cluster was watched: a line that the times without a watch interrupt.
+// watched draws a line over the time that was watched, interrupted by the times without a watch.
 func (d *drawing) watched() {
 	d.name("watched", "")
 	at := d.scale.at(events.Time(d.t.From))
@@ -203,7 +203,7 @@ func (d *drawing) marks() {
 	d.y += laneAt
 }
 
-// instant draws the sign of an edit, a ring, or of a decision, a diamond.
+// instant draws a ring for an edit, or a diamond for a decision.
 func (d *drawing) instant(what string, x, y float64) {
 	if what == explain.InstantEdited {
 		fmt.Fprintf(&d.b, `<circle class="jl-edited" cx="%s" cy="%s" r="3.8"/>`, num(x), num(y))
@@ -212,7 +212,7 @@ func (d *drawing) instant(what string, x, y float64) {
 	d.path("jl-decided", fmt.Sprintf("M%s %sl4.6 4.6l-4.6 4.6l-4.6 -4.6z", num(x), num(y-4.6)))
 }
 
-// folds draws the signs of times that are folded, each with its length.
+// folds draws the sign of each folded time, with its length.
 func (d *drawing) folds() {
 	for _, p := range d.scale.pieces {
 		if !p.folded {
@@ -235,7 +235,7 @@ func (d *drawing) folds() {
 	d.bottom += 20
 }
 
-// num2 is num for a distance, which may be below 0.
+// num2 is num for a distance, which may be negative.
 func num2(x float64) string {
 	if x < 0 {
 		return "-" + num(-x)
@@ -243,7 +243,7 @@ func num2(x float64) string {
 	return num(x)
 }
 
-// laneName is what stands before a lane.
+// laneName returns the label of a lane.
 func laneName(l *explain.Lane) string {
 	if l.Index == nil && l.Try > 0 {
 		return fmt.Sprintf("try %d", l.Try)
