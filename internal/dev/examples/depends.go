@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// DependsOn gives the names of the fields, however deep, on which a text depends: each field of the value in turn,
-// which v points to, is made another one, and set back. Fields of the elements of a list share a name. What lies behind
-// interfaces and in maps stays as it is.
+// DependsOn returns the names of the fields of *v, at any depth, on which text depends. It changes one field at a time,
+// calls text, and sets the field back. The fields of all elements of a list share a name. Values in interfaces and maps
+// are not changed.
 func DependsOn(v any, text func() string) []string {
 	told := map[string]bool{}
 	was := text()
@@ -27,7 +27,7 @@ func DependsOn(v any, text func() string) []string {
 	return slices.Sorted(maps.Keys(told))
 }
 
-// fields visits each field.
+// fields calls visit for each field.
 func fields(v reflect.Value, name string, visit func(name string, v reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -52,8 +52,7 @@ func fields(v reflect.Value, name string, visit func(name string, v reflect.Valu
 	}
 }
 
-// others are values that a field may have instead of its own: the ends and the small ones, where counts change their
-// words.
+// others returns other values for a field: extremes, and small numbers, where counts change the wording.
 func others(v reflect.Value) (out []reflect.Value) {
 	of := func(x any) { out = append(out, reflect.ValueOf(x).Convert(v.Type())) }
 	switch v.Kind() {

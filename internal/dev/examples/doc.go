@@ -1,2 +1,2 @@
-// Package examples has one of each kind of facts, with every field set, for tests that must meet all of them.
+// Package examples has one value of each kind of facts, for tests that must cover all kinds.
 package examples

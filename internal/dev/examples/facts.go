@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Filled sets every field of a value, however deep, to something that is not its zero: a golden file then shows all of
-// their names, and a field that is added shows as a difference.
+// Filled sets every field of a value, at any depth, to something other than its zero value. A golden file then shows
+// the names of all fields, and a new field appears as a difference.
 func Filled[T any](v *T) *T {
 	n := int64(0)
 	fill(reflect.ValueOf(v).Elem(), &n)
@@ -46,13 +46,13 @@ func fill(v reflect.Value, n *int64) {
 	case reflect.Int32, reflect.Int64:
 		v.SetInt(*n)
 	case reflect.Uint8:
-		v.SetUint(1) // the first of an enumeration
+		v.SetUint(1) // the first value of an enumeration
 	case reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(*n))
 	}
 }
 
-// Command is a command of a kind, every field of which is set.
+// Command returns a command of the given kind, with all fields set.
 func Command(traits *events.Traits) events.Command {
 	c, n := traits.New(), int64(0)
 	fill(reflect.ValueOf(c).Elem(), &n)
@@ -66,7 +66,7 @@ func allCommands() (all []events.Command) {
 	return all
 }
 
-// Facts is one of each kind of facts, every field of which is set.
+// Facts returns one value of each kind of facts, most with all fields set.
 func Facts() map[events.Kind]events.Facts {
 	spec := Filled(&events.JobSpec{})
 	spec.Selector, spec.PodFailurePolicy, spec.SuccessPolicy = `{"matchLabels":{"a":"b"}}`, `{"rules":[]}`, ``

@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// Breach is a rule that is broken.
+// Breach is a broken rule.
 type Breach struct{ Rule, What string }
 
-// Breaches are the rules that a status breaks by itself, and as the one that follows before; before is nil for the
-// first.
+// Breaches returns the rules that the status of after breaks, by itself and as the successor of before. before is nil
+// for the first status of a Job.
 func Breaches(before, after *batchv1.Job) []Breach {
 	j := judge{before: before, after: after}
 	if ready := after.Status.Ready; ready != nil && *ready > after.Status.Active {
@@ -48,8 +48,8 @@ func (j *judge) conditions() {
 	}
 }
 
-// ends: a terminal condition stands behind the interim one that it repeats. One that another client had set to False is
-// overwritten where it stands (J-044).
+// ends checks that a terminal condition stands after its interim one and repeats its reason and message. A terminal
+// condition that another client had set to False is overwritten in its place (J-044), so its order is not checked.
 func (j *judge) ends(interim, terminal batchv1.JobConditionType) {
 	begin, end := place(j.after, interim), place(j.after, terminal)
 	if end < 0 || j.after.Status.Conditions[end].Status != corev1.ConditionTrue {
@@ -67,8 +67,8 @@ func (j *judge) ends(interim, terminal batchv1.JobConditionType) {
 	}
 }
 
-// conditionsStay: none is lost (J-044), none but Suspended stops being True (J-213, J-214), and none is written again
-// as it was (J-045).
+// conditionsStay checks that no condition is lost (J-044), that none but Suspended stops being True (J-213, J-214), and
+// that none is rewritten without a change of status, reason or message (J-045).
 func (j *judge) conditionsStay() {
 	for _, was := range j.before.Status.Conditions {
 		at := place(j.after, was.Type)
@@ -86,7 +86,8 @@ func (j *judge) conditionsStay() {
 	}
 }
 
-// suspension: the start time goes in the write that suspends the Job, and is there in the one that resumes it.
+// suspension checks that the write that suspends a Job removes its start time, and that the write that resumes it sets
+// one.
 func (j *judge) suspension() {
 	switch suspended, was := isTrue(j.after, batchv1.JobSuspended), isTrue(j.before, batchv1.JobSuspended); {
 	case suspended && !was && j.after.Status.StartTime != nil:

@@ -12,13 +12,13 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 )
 
-// release is the name of the one in deploy/.
+// release is the name of the release in deploy/.
 const release = "jobledger"
 
-// base are the values of deploy/ beside those of the chart.
+// base are the values of deploy/ in addition to those of the chart.
 const base = "createNamespace: true\n"
 
-// features are the templates that deploy/ has in directories of their own, with the values by which they are there.
+// features maps the templates that have their own directory in deploy/ to the values that enable them.
 var features = map[string]string{
 	"watch-cluster":     "",
 	"ttl":               "manage: all\n",
@@ -27,7 +27,7 @@ var features = map[string]string{
 	"metrics-authorize": "metrics: {authorize: true, tlsSecret: any}\n",
 }
 
-// kustomization makes a feature's directory a resource of overlays.
+// kustomization makes the directory of a feature usable as a resource of overlays.
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
@@ -35,7 +35,7 @@ resources:
 - clusterrolebinding.yaml
 `
 
-// manifests are the files of deploy/ that the chart gives, by their names there.
+// manifests returns the files of deploy/ that come from the chart, by their paths there.
 func manifests(chart string) (map[string]string, error) {
 	files := map[string]string{}
 	rendered, err := render(chart, release, base)
@@ -87,11 +87,11 @@ func manifests(chart string) (map[string]string, error) {
 	return files, nil
 }
 
-// image is what the manifests name as the image: kustomize puts another in its place.
+// image is the name of the image in the manifests. kustomize replaces it.
 const image = "jobledger"
 
-// render gives the objects of the chart, by the names of their templates; those without any are left out. The release
-// and its namespace have that name. Values that name no image have that of the manifests.
+// render returns the objects of the chart, by the names of their templates, without empty ones. name is the name of the
+// release and of its namespace. If values name no image, it is the one of the manifests.
 func render(dir, name, values string) (map[string]string, error) {
 	set, err := common.ReadValues([]byte(values))
 	if err != nil {
@@ -108,7 +108,7 @@ func render(dir, name, values string) (map[string]string, error) {
 	return renderWith(dir, name, set)
 }
 
-// renderWith is render with these values and those of the chart.
+// renderWith renders the chart with its own values and those of set.
 func renderWith(dir, name string, set common.Values) (map[string]string, error) {
 	chart, err := loader.Load(dir)
 	if err != nil {
@@ -131,13 +131,13 @@ func renderWith(dir, name string, set common.Values) (map[string]string, error) 
 	return files, nil
 }
 
-// drillOverlay is the overlay with a CronJob that tries restores.
+// drillOverlay is the overlay with a CronJob that tests restores.
 const drillOverlay = "overlays/drill"
 
 // readerOverlay is the overlay with a reader for many users.
 const readerOverlay = "overlays/reader"
 
-// namespaceOverlay is the overlay of a controller of one namespace, whose rights no other has.
+// namespaceOverlay is the overlay of a controller for one namespace, which has no rights elsewhere.
 const namespaceOverlay = "overlays/namespace"
 
 func namespaceRights(chart string) (string, error) {

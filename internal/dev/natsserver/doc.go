@@ -1,7 +1,7 @@
-// Package natsserver is the NATS server of tests in a process of its own: the program of a test, started again (package
-// natstest does that), or the command natsd.
+// Package natsserver runs the NATS server of tests in a process of its own. The process is either the test binary,
+// started again by package natstest, or the command natsd.
 //
 // # Concurrency
 //
-// A process has one server.
+// A process runs one server.
 package natsserver

@@ -12,10 +12,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// Ready is what Serve prints when the server answers.
+// Ready is printed by Serve as soon as the server accepts connections.
 const Ready = "ready"
 
-// Options are those of a server with a store in dir, at a port of loopback.
+// Options returns the options of a server with its store in dir, which listens on a port of 127.0.0.1.
 func Options(dir string, port int) *natsd.Options {
 	return &natsd.Options{
 		ServerName: "test", Host: "127.0.0.1", Port: port, NoSigs: true, NoLog: true,
@@ -23,8 +23,8 @@ func Options(dir string, port int) *natsd.Options {
 	}
 }
 
-// Cluster makes a server with these options one of several, which hold streams together and sync what they write. Peers
-// are the ports of loopback at which the servers meet, its own first.
+// Cluster changes o to make the server a member of a cluster. Members replicate streams and sync each write to disk.
+// peers are the ports of 127.0.0.1 on which the members talk to each other, with the server's own first.
 func Cluster(o *natsd.Options, peers []string) error {
 	own, err := strconv.Atoi(peers[0])
 	if err != nil {
@@ -37,8 +37,8 @@ func Cluster(o *natsd.Options, peers []string) error {
 	return nil
 }
 
-// Serve runs a server until standard input ends: it does not outlive the test that started it. With peers it is one of
-// a cluster.
+// Serve runs a server until standard input ends, so the server does not outlive the test that started it. With peers it
+// is a member of a cluster.
 func Serve(dir, port string, peers ...string) error {
 	at, err := strconv.Atoi(port)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// before are messages as the last program before the first release published them, in the form of
-// events/nats/testdata/messages.txt: a line with the subject, one for each header, and the data.
+// before has messages of the last program before the first release, in the form of events/nats/testdata/messages.txt: a
+// line with the subject, a line for each header, and the data.
 //
 //go:embed testdata/before.txt
 var before string
 
-// Before are those messages, to subjects of Cluster.
+// Before returns these messages, with subjects of Cluster.
 func Before(t testing.TB) (all []*natsgo.Msg) {
 	t.Helper()
 	for line := range strings.Lines(before) {

@@ -10,11 +10,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Servers are servers that hold streams together, each in a process of its own. Several sync what they write; one alone
-// does not.
+// Servers is a cluster of servers, each in a process of its own. Members of a cluster sync each write to disk; a single
+// server does not.
 type Servers []*Server
 
-// NewServers starts that many, and returns when they are a cluster. The package's TestMain calls Main.
+// NewServers starts n servers, and returns when they form a cluster. The package's TestMain must call Main.
 func NewServers(t testing.TB, n int) Servers {
 	t.Helper()
 	var peers []string
@@ -38,7 +38,7 @@ func NewServers(t testing.TB, n int) Servers {
 	return all
 }
 
-// URL is where they answer.
+// URL returns the addresses of the servers.
 func (all Servers) URL() string {
 	var urls []string
 	for _, s := range all {

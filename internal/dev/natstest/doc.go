@@ -1,11 +1,11 @@
-// Package natstest is the world that tests of the NATS stream live in: a real server that can go away and come back, a
-// log that grows by the batches of a busy cluster, and a publisher between them. It holds no checks; what should be
-// true of the stream is said by the tests.
+// Package natstest has the parts for tests of the NATS stream: a real server that can be stopped and started again, a
+// log that grows by the batches of a busy cluster, and a publisher between them. It has no checks; the tests say what
+// must be true of the stream.
 //
 // # Concurrency
 //
-// A [Server] and a [Ledger] belong to the goroutine of their test; what reads the log or talks to the server may be
-// any.
+// A [Server] and a [Ledger] belong to the goroutine of their test. Any goroutine may read the log or talk to the
+// server.
 //
 // Read server.go first.
 package natstest

@@ -11,23 +11,23 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Life is that of a [Ledger]'s log.
+// Life is the identity of a [Ledger]'s log.
 var Life = events.Identity{LogID: "5b9e0c1d2f3a44556677889900aabbcc", Epoch: 1}
 
-// Ledger is a log that grows by the batches of another.
+// Ledger is a log that grows by batches of another log.
 type Ledger struct {
 	Log  *memlog.Log
 	Left []events.Batch // not appended yet
 	T    testing.TB
 }
 
-// NewLedger is a log that is empty, and to get about n records.
+// NewLedger returns an empty log, with about n records still to append.
 func NewLedger(t testing.TB, n int) *Ledger {
 	return &Ledger{T: t, Log: memlog.New(Life), Left: Source(t, n)}
 }
 
-// Source gives the first n records of a busy cluster, in whole batches. They are made once, unless more are wanted than
-// any test does.
+// Source returns the first n records of a busy cluster, in whole batches. It makes at least 12,000 records and reuses
+// them for later calls.
 var Source = func() func(testing.TB, int) []events.Batch {
 	var mu sync.Mutex
 	var made []events.Batch
@@ -52,7 +52,7 @@ var Source = func() func(testing.TB, int) []events.Batch {
 	}
 }()
 
-// Batches are those of a log.
+// Batches returns the batches of a log.
 func Batches(t testing.TB, log store.Reader) []events.Batch {
 	var all []events.Batch
 	var b events.Batch
@@ -67,7 +67,7 @@ func Batches(t testing.TB, log store.Reader) []events.Batch {
 	return all
 }
 
-// Grow appends whole batches until the log has n records, or all that there are when n is 0.
+// Grow appends whole batches until the log has at least n records; with n = 0 it appends all.
 func (l *Ledger) Grow(n int) *Ledger {
 	l.T.Helper()
 	for len(l.Left) > 0 && (n == 0 || int(l.Log.Head().Sequence) < n) {

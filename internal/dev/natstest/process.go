@@ -13,16 +13,16 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natsserver"
 )
 
-// These variables make a test's program a server: they say the directory of its store, its port, and its peers.
+// With these variables the test binary runs a server. They hold the directory of its store, its port, and its peers.
 const (
 	serveDir, servePort = "JOBLEDGER_TEST_NATS_DIR", "JOBLEDGER_TEST_NATS_PORT"
 	servePeers          = "JOBLEDGER_TEST_NATS_PEERS"
 )
 
-// program is package natsd, built. Where the environment has it, it is the server of all tests that do not tune theirs.
+// program names the built command natsd. If it is set, it runs the server of each test without tuned options.
 const program = "JOBLEDGER_NATSD"
 
-// Main is m.Run for the TestMain of a package whose tests start a server with Apart. It does not return.
+// Main replaces m.Run in the TestMain of a package whose tests start servers with Apart. It does not return.
 func Main(m *testing.M) {
 	if dir := os.Getenv(serveDir); dir != "" {
 		if err := natsserver.Serve(dir, os.Getenv(servePort), strings.Fields(os.Getenv(servePeers))...); err != nil {
@@ -34,14 +34,15 @@ func Main(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Apart makes it run in a process of its own from its next start on, so that the memory and the time of the test's
-// process are those of what is tested. The package's TestMain calls Main. It cannot be tuned.
+// Apart makes the server run in a process of its own from its next start on. Memory and processor time of the test's
+// process then belong to the code under test. Options of such a server cannot be tuned. The package's TestMain must
+// call Main.
 func (s *Server) Apart() *Server {
 	s.apart = true
 	return s
 }
 
-// process is a server in a process of its own.
+// process is a running server in a process of its own.
 type process struct {
 	command *exec.Cmd
 	alive   io.Closer
@@ -80,7 +81,7 @@ func (p *process) stop(t testing.TB) {
 	}
 }
 
-// Kill ends the process of a server that runs apart, as kill -9 does. Start starts it again with the store that it had.
+// Kill ends the process of a server as kill -9 does, if it runs apart. Start starts it again with the same store.
 func (s *Server) Kill() {
 	s.t.Helper()
 	if s.process == nil {
@@ -89,15 +90,16 @@ func (s *Server) Kill() {
 	if err := s.process.command.Process.Kill(); err != nil {
 		s.t.Error(err)
 	}
-	_ = s.process.command.Wait() // says that it was killed
+	_ = s.process.command.Wait() // the error says that it was killed
 	_ = s.process.alive.Close()
 	s.process = nil
 }
 
-// Pause stops the process of a server that runs apart, as SIGSTOP does; its connections stay. Resume lets it go on.
+// Pause stops the process of a server as SIGSTOP does, if it runs apart. Its connections stay open. Resume continues
+// it.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
-// Resume is described by Pause. Of a server that was not stopped it is no work.
+// Resume continues a paused server. It has no effect on a running one.
 func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(n syscall.Signal) {

@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Publisher is one that runs.
+// Publisher is a running publisher.
 type Publisher struct {
 	*publish.Publisher
-	Stop func() // returns when it has ended
+	Stop func() // stops the publisher, and returns when it has ended
 }
 
 // Publish runs a publisher until the test ends or Stop is called.

@@ -17,25 +17,26 @@ import (
 )
 
 const (
-	Cluster = "test"           // whose records are published
-	Stream  = "jobledger-test" // where they are, unless a test says otherwise
+	Cluster = "test"           // name of the cluster whose records are published
+	Stream  = "jobledger-test" // name of the stream, unless a test sets another
 )
 
-// Server is a real server in this process, or in one of its own (Apart), which can go away and come back at its
-// address. With the program of package natsd in JOBLEDGER_NATSD, each that is not tuned has a process of its own.
+// Server is a real NATS server, in this process or in one of its own (Apart). It can be stopped and started again at
+// the same address. If JOBLEDGER_NATSD names the built natsd, each server without tuned options has a process of its
+// own.
 type Server struct {
 	Dir  string        // of its store
-	Port int           // it keeps it
-	Run  *natsd.Server // nil while it is stopped, or runs apart
+	Port int           // stays the same over restarts
+	Run  *natsd.Server // nil while the server is stopped or runs apart
 
 	t       testing.TB
 	tune    func(*natsd.Options)
 	apart   bool
-	peers   []string // of a server apart that is one of a cluster: see natsserver.Cluster
-	process *process // where it runs apart; nil while it is stopped
+	peers   []string // for a server apart in a cluster: see natsserver.Cluster
+	process *process // for a server apart; nil while it is stopped
 }
 
-// NewServer gives one that does not run yet, and stops with the test.
+// NewServer returns a server that is not started yet. It is stopped when the test ends.
 func NewServer(t testing.TB, tune ...func(*natsd.Options)) *Server {
 	s := &Server{
 		t: t, Dir: t.TempDir(), Port: FreePort(t), tune: Inside, apart: len(tune) == 0 && os.Getenv(program) != "",
@@ -47,10 +48,10 @@ func NewServer(t testing.TB, tune ...func(*natsd.Options)) *Server {
 	return s
 }
 
-// Inside tunes nothing: the server stays in the process of a test that looks into it by Server.Run.
+// Inside changes no options. With it the server runs in the test's process, for a test that uses Server.Run.
 func Inside(*natsd.Options) {}
 
-// FreePort returns a port on which nothing listens. No other caller is given it until the test ends.
+// FreePort returns a port on which nothing listens. No other caller gets it until the test ends.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	held, release, err := port.Hold()
@@ -65,10 +66,10 @@ func FreePort(t testing.TB) int {
 	return held
 }
 
-// URL is where it answers.
+// URL returns the address of the server.
 func (s *Server) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.Port) }
 
-// Start starts it, with the store that it had, and returns when it answers.
+// Start starts the server with the store it had before, and returns when it accepts connections.
 func (s *Server) Start() *Server {
 	s.t.Helper()
 	if s.apart {
@@ -89,7 +90,7 @@ func (s *Server) Start() *Server {
 	return s
 }
 
-// Stop stops it, if it runs, and returns when its store is closed.
+// Stop stops the server, if it runs, and returns when its store is closed.
 func (s *Server) Stop() {
 	if s.process != nil {
 		s.process.stop(s.t)
@@ -102,13 +103,13 @@ func (s *Server) Stop() {
 	}
 }
 
-// JetStream is that of a connection of its own, which ends with the test.
+// JetStream opens a connection to the server, which is closed when the test ends.
 func (s *Server) JetStream(options ...natsgo.Option) jetstream.JetStream {
 	s.t.Helper()
 	return JetStream(s.t, s.URL(), options...)
 }
 
-// JetStream is that of a connection to one of these servers, which ends with the test.
+// JetStream opens a connection to one of the servers at urls, which is closed when the test ends.
 func JetStream(t testing.TB, urls string, options ...natsgo.Option) jetstream.JetStream {
 	t.Helper()
 	conn, err := dial.Config{URL: urls}.Connect(append(options, AtOnce())...)
@@ -123,12 +124,12 @@ func JetStream(t testing.TB, urls string, options ...natsgo.Option) jetstream.Je
 	return js
 }
 
-// AtOnce makes a connection that broke come back at once.
+// AtOnce makes a broken connection reconnect every 10 ms.
 func AtOnce() natsgo.Option {
 	return natsgo.CustomReconnectDelay(func(int) time.Duration { return 10 * time.Millisecond })
 }
 
-// Eventually waits until a condition holds.
+// Eventually waits until holds returns nil. It fails the test after patience.Time.
 func Eventually(t testing.TB, what string, holds func() error) {
 	t.Helper()
 	deadline := time.NewTimer(patience.Time())

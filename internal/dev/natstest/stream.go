@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// MakeStream makes a stream in the place of one that was deleted, or lost with its disk: the server refuses it while it
-// still removes the files of the first.
+// MakeStream creates a stream to replace one that was deleted or lost with its disk. It retries, because the server
+// refuses the new stream while it still removes the files of the old one.
 func MakeStream(t testing.TB, js jetstream.JetStream, config jetstream.StreamConfig) {
 	t.Helper()
 	Eventually(t, "stream "+config.Name+" is made", func() error {
@@ -16,7 +16,7 @@ func MakeStream(t testing.TB, js jetstream.JetStream, config jetstream.StreamCon
 	})
 }
 
-// RemakeStream deletes a stream and makes another one of its name.
+// RemakeStream deletes a stream and creates it again under the same name.
 func RemakeStream(t testing.TB, js jetstream.JetStream, config jetstream.StreamConfig) {
 	t.Helper()
 	if err := js.DeleteStream(t.Context(), config.Name); err != nil {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Variable is the name of the environment variable that sets the length, as "90s" or "30m".
+// Variable is the environment variable that sets the length of a wait, such as "90s" or "30m".
 const Variable = "JOBLEDGER_PATIENCE"
 
-// usual is the length without the variable. Twelve tests at once on two cores made waits of 1 to 2 minutes.
+// usual is the length without the variable. With twelve tests at once on two cores, waits took 1 to 2 minutes.
 const usual = 10 * time.Minute
 
-// Time returns how long one wait may last. It panics when the variable holds no positive duration: a typing mistake
-// must not become a default.
+// Time returns the length of one wait. It panics if the variable is set and is no positive duration: a typing mistake
+// must not turn into the default.
 var Time = sync.OnceValue(func() time.Duration {
 	d, err := parse(os.Getenv(Variable))
 	if err != nil {
@@ -36,21 +36,21 @@ func parse(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// Context bounds one wait.
+// Context returns a context that ends after the length of one wait.
 func Context(parent context.Context) (context.Context, context.CancelFunc) { return Several(parent, 1) }
 
-// Several bounds a play of some waits, one after the other. Example: 3 gives half an hour.
+// Several returns a context for several waits, one after the other. With the default length, 3 waits have half an hour.
 func Several(parent context.Context, waits int) (context.Context, context.CancelFunc) {
 	d := time.Duration(waits) * Time()
 	return context.WithTimeoutCause(parent, d, fmt.Errorf("it did not come within %s (%s)", d, Variable))
 }
 
-// ErrEnded is the end of a wait by the end of the process under test.
+// ErrEnded is returned by Until when the process under test ends first.
 var ErrEnded = errors.New("the process under test has ended")
 
-// Until polls done until it reports true or an error. It also returns when ctx ends, with its cause, and when ended is
-// closed, with ErrEnded; then done is asked once more, because the last deed of a process may be the one that the test
-// waits for. Ended may be nil.
+// Until polls done until it returns true or an error. It returns the cause of ctx when ctx ends, and ErrEnded when
+// ended is closed. In the second case it calls done once more before, since the process may have reached the awaited
+// state just before it ended. ended may be nil.
 func Until(ctx context.Context, every time.Duration, ended <-chan struct{}, done func() (bool, error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

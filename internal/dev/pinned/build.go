@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Build makes the program of a commit of this repository's history, and returns its path. Where the history is not
-// there, it fails the test in CI, and skips it elsewhere.
+// Build builds the program of a commit, and returns its path. If the commit is not in the local history, Build fails
+// the test in CI and skips it elsewhere.
 func Build(t *testing.T, commit string) string {
 	t.Helper()
 	source, ok := checkedOut(commit)
@@ -34,8 +34,8 @@ func Build(t *testing.T, commit string) string {
 	return program
 }
 
-// First is the oldest commit whose logs are still read: the one that froze the schema (proto/frozen.binpb). Until the
-// schema is frozen, it is the newest commit. It fails, or skips the test, where Build does.
+// First returns the oldest commit whose logs are still read: the one that froze the schema (proto/frozen.binpb). Until
+// the schema is frozen, it returns the newest commit. It fails or skips the test as Build does.
 func First(t *testing.T) string {
 	t.Helper()
 	found, err := git("log", "--format=%H", "--diff-filter=A", "--", "proto/frozen.binpb")
@@ -49,8 +49,8 @@ func First(t *testing.T) string {
 	return strings.TrimSpace(string(head))
 }
 
-// FirstWith is the first commit, from First on, with that line in a file, which is named from the root of the
-// repository. It fails, or skips the test, where Build does.
+// FirstWith returns the first commit, from First on, in which file contains line. The path of file starts at the root
+// of the repository. It fails or skips the test as Build does.
 func FirstWith(t *testing.T, line, file string) string {
 	t.Helper()
 	first := First(t)
@@ -60,7 +60,7 @@ func FirstWith(t *testing.T, line, file string) string {
 	return oldest(t, line, file, first+"..HEAD")
 }
 
-// oldest is the oldest of those commits that brought line into a file.
+// oldest returns the oldest of the commits that changed how often line occurs in file.
 func oldest(t *testing.T, line, file, commits string) string {
 	t.Helper()
 	found, err := git("log", "--format=%H", "-S"+line, commits, "--", file)
@@ -71,8 +71,7 @@ func oldest(t *testing.T, line, file, commits string) string {
 	return all[len(all)-1]
 }
 
-// missing ends a test whose commit is not there: without the history there is nothing to build. In CI that is a
-// failure.
+// missing fails the test in CI, and skips it elsewhere: without the history there is nothing to build.
 func missing(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -81,8 +80,8 @@ func missing(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// checkedOut is the root of the repository, when its files are those of the commit: there most of the program is
-// compiled already.
+// checkedOut returns the root of the repository if its files are exactly those of the commit. A build there reuses the
+// build cache.
 func checkedOut(commit string) (root string, ok bool) {
 	head, err := git("rev-parse", "HEAD")
 	if err != nil || strings.TrimSpace(string(head)) != commit {
@@ -95,12 +94,12 @@ func checkedOut(commit string) (root string, ok bool) {
 	return strings.TrimSpace(string(found)), err == nil
 }
 
-// sourceOf is the files of a commit, as a tar archive.
+// sourceOf returns the files of a commit as a tar archive.
 func sourceOf(commit string) ([]byte, error) { return git("archive", "--format=tar", commit) }
 
-// git runs at the root of the repository, where archive takes all of it.
+// git runs a git command at the root of the repository, so that archive includes all files.
 func git(args ...string) ([]byte, error) {
-	const foreign = "safe.directory=*" // the clone may be another user's
+	const foreign = "safe.directory=*" // the clone may belong to another user
 	root, err := exec.Command("git", "-c", foreign, "rev-parse", "--show-toplevel").Output()
 	if err != nil {
 		return nil, err

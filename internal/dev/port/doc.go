@@ -1,5 +1,5 @@
-// Package port keeps TCP ports of loopback for servers of tests that come and go at one address.
+// Package port reserves TCP ports of the loopback interface for servers of tests that restart at the same address.
 //
-// A port that was found free and released may be taken when a server wants it: every test beside it, and every
-// connection on the machine, is given one of the same range.
+// A port that was only found free can be lost before the server listens: every other test, and every connection of the
+// machine, gets ports from the same range.
 package port

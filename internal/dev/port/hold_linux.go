@@ -5,8 +5,9 @@ import (
 	"syscall"
 )
 
-// Hold reserves a port of 127.0.0.1 until release is called. Who asks for it by its number can listen at
-// it, and leave, and listen again, as Go's listeners set SO_REUSEADDR; who connects to it in between is refused.
+// Hold reserves a port of 127.0.0.1 until release is called. A server that asks for this port by number can listen on
+// it, close, and listen again, since Go's listeners set SO_REUSEADDR. A connection attempt while no server listens is
+// refused.
 func Hold() (port int, release func() error, err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -20,7 +21,7 @@ func Hold() (port int, release func() error, err error) {
 	return port, release, nil
 }
 
-// bind binds without listening: what is bound so is passed over when the kernel looks for a free port.
+// bind binds without listening. The kernel skips a bound port when it looks for a free one.
 func bind(fd int) (port int, err error) {
 	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
 		return 0, err

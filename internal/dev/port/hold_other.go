@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// Hold gives a port of 127.0.0.1 that is free now. Only Linux can hold it for a server to come.
+// Hold returns a port of 127.0.0.1 that is free now. Only on Linux does it reserve the port.
 func Hold() (port int, release func() error, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// Processor is the time since the process began: here nothing better is known.
+// Processor returns the time since the process began: this system has no better measure.
 func Processor() time.Duration { return time.Since(began) }

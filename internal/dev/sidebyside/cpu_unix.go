@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Processor is the time that this process has spent on processors so far.
+// Processor returns the processor time that this process has used so far.
 func Processor() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,12 +1,12 @@
 // Package sidebyside lets a benchmark measure several things in one run and report how they compare.
 //
-// On a machine that others use too, a time says little and a time from another minute says nothing. So [Compare]
-// measures its sides in turn, in every order, forms every ratio within one round, and reports the median of the rounds:
-// what slows the machine for a while slows both sides of a ratio.
+// On a shared machine a time means little, and times of different minutes cannot be compared. [Compare] therefore
+// measures its sides in turn, in changing order, forms each ratio within one round, and reports the median of the
+// rounds. A slow phase of the machine affects both sides of a ratio.
 //
-// Where nothing waits for a disk, [Computing] counts processor time instead of time.
+// If the work does not wait for a disk, use [Computing], which counts processor time.
 //
-// What is reported is the cost of each side ("log-ns/record") and, for each side but the first, how fast the first one
-// is by its measure ("speed/floor": 1 is as fast, 0.5 takes twice as long). Lower costs and higher speeds are better.
-// The output is that of any Go benchmark, for benchstat.
+// The report has the cost of each side ("log-ns/record") and, for each side but the first, the speed of the first side
+// relative to it ("speed/floor": 1 is as fast, 0.5 takes twice as long). Lower costs and higher speeds are better. The
+// output is that of any Go benchmark, for benchstat.
 package sidebyside

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Side is one of the things that are compared.
+// Side is one of the things to compare.
 type Side struct {
 	Name string
-	// Cost does one round's share of work and returns what one unit of it cost, in nanoseconds.
+	// Cost does the work of one round, and returns the cost of one unit in nanoseconds.
 	Cost func() float64
-	// one does one unit, of n in a round, where the typical one counts.
+	// one does a single unit, n times in a round; the median of the units is the cost of the round.
 	one func()
 	n   int
 }
 
-// All is a side whose work does n units as a whole.
+// All returns a side whose work does n units in one call.
 func All(name string, n int, work func()) Side {
 	return Side{Name: name, Cost: func() float64 {
 		start := time.Now()
@@ -26,8 +26,8 @@ func All(name string, n int, work func()) Side {
 	}}
 }
 
-// Computing is a side whose work does n units as a whole and waits for nothing: what counts is the time that this
-// process spends on processors, the garbage collector's too, and not how long others keep it from them.
+// Computing returns a side whose work does n units in one call and waits for nothing. It counts the processor time of
+// this process, including the garbage collector, so other processes do not affect it.
 func Computing(name string, n int, work func()) Side {
 	return Side{Name: name, Cost: func() float64 {
 		start := Processor()
@@ -36,12 +36,12 @@ func Computing(name string, n int, work func()) Side {
 	}}
 }
 
-// Typical is a side of which the median unit counts, of n in a round. Sides that are all of this sort take turns unit
-// by unit: they meet the same disk at the same moment.
+// Typical returns a side that counts the median of n units in a round. Such sides take turns unit by unit, so they meet
+// the same state of the disk.
 func Typical(name string, n int, one func()) Side { return Side{Name: name, one: one, n: n} }
 
-// Compare measures the sides once for each round of the benchmark and reports the medians. The unit names what the
-// costs are for: "record". The first side is the one that the others are the measure of.
+// Compare measures the sides once in each round of the benchmark, and reports the medians. unit names what a cost is
+// for, such as "record". The other sides are compared with the first one.
 func Compare(b *testing.B, unit string, sides ...Side) {
 	b.Helper()
 	costs, speeds := make([][]float64, len(sides)), make([][]float64, len(sides))
@@ -51,7 +51,7 @@ func Compare(b *testing.B, unit string, sides ...Side) {
 			speeds[i] = append(speeds[i], cost/costs[0][round])
 		}
 	}
-	b.ReportMetric(0, "ns/op") // of a round: it says nothing
+	b.ReportMetric(0, "ns/op") // the time of a round means nothing
 	for i, side := range sides {
 		b.ReportMetric(Median(costs[i]), side.Name+"-ns/"+unit)
 		if i > 0 {
@@ -60,7 +60,7 @@ func Compare(b *testing.B, unit string, sides ...Side) {
 	}
 }
 
-// measure is one round. The garbage of what came before is not left to it.
+// measure does one round. It collects garbage before each side, so that no side pays for the garbage of another.
 func measure(sides []Side, round int) []float64 {
 	costs, units := make([]float64, len(sides)), make([][]float64, len(sides))
 	for _, i := range order(len(sides), round) {
@@ -87,7 +87,8 @@ func measure(sides []Side, round int) []float64 {
 	return costs
 }
 
-// order is who comes when: each side is at each place in turn, and before and after each other as often.
+// order returns the order of the sides in a round. Over the rounds each side is at each place, and before and after
+// each other side, equally often.
 func order(n, round int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -99,8 +100,7 @@ func order(n, round int) []int {
 	return out
 }
 
-// Median is the middle of the values, the mean of the two in the middle when their number is even; 0 when there are
-// none.
+// Median returns the middle value, or the mean of the two middle values if their number is even; 0 for no values.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

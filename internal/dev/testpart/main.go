@@ -60,7 +60,7 @@ func parsePart(text string) (n, of int, err error) {
 	return n, of, nil
 }
 
-// split tells the packages, which stand at the end, from the command and its flags.
+// split separates the packages, which come last, from the command and its flags.
 func split(command []string) (flags, packages []string) {
 	end := len(command)
 	for end > 0 && (strings.HasPrefix(command[end-1], ".") || strings.Contains(command[end-1], "/")) {
@@ -69,13 +69,14 @@ func split(command []string) (flags, packages []string) {
 	return command[:end], command[end:]
 }
 
-// chosen are tests of a package.
+// chosen holds the chosen tests of a package.
 type chosen struct {
 	path  string
 	tests []string
 }
 
-// choose reads what 'go test -list' printed: the tests of a package, and then its path. The packages keep their order.
+// choose reads the output of 'go test -list': the tests of a package, followed by its path. The packages keep their
+// order.
 func choose(list string, n, of int, everywhere *regexp.Regexp) (out []chosen) {
 	var tests []string
 	count := 0

@@ -66,7 +66,7 @@ func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	failed := r.readModes(ctx)
 	kinds := []events.Kind{events.KindJobAdded, events.KindJobRetired, events.KindJobDeleted, events.KindWouldDecide}
 	wanted := history.Query{Since: q.Since, Until: q.Until, Namespace: q.Namespace, Kinds: kinds}
-	for more := true; more; { // once more behind damage, from the next file on
+	for more := true; more; { // after damage, read on from the next file
 		more = false
 		for rec, err := range src.Records(ctx, wanted) {
 			if err == nil {

@@ -1,3 +1,3 @@
-// Command natsd is the NATS server of package natstest as a program of its own: natsd DIR PORT [PEER …]. make test builds it
-// once, plain, so that tests under the race detector do not pay for the races of a server that is not ours.
+// Command natsd runs the NATS server of package natstest: natsd DIR PORT [PEER …]. make test builds it once without the
+// race detector, so that tests with the race detector do not run the server, which is not our code, with it.
 package main

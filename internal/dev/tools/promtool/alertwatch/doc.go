@@ -1,8 +1,8 @@
-// Command alertwatch scrapes one target and evaluates the alerts of a rule file, by Prometheus's own parser, store and
-// rule engine. It writes a line of JSON for each alert that changes its state:
+// Command alertwatch scrapes one target and evaluates the alerts of a rule file, with Prometheus's own parser, store
+// and rule engine. For each alert that changes its state it writes a line of JSON:
 // {"time":…,"alert":…,"labels":{…},"state":"pending"}.
 //
-// A scrape that fails, or that lacks a series which the one before had, makes the series stale, as in Prometheus.
+// A series becomes stale when a scrape fails or lacks it, as in Prometheus.
 //
 // # Concurrency
 //

@@ -92,13 +92,13 @@ func load(file string, parse parser.Parser) (all []*rules.AlertingRule, err erro
 	return all, nil
 }
 
-// watch tells how alerts change.
+// watch reports changes of alerts.
 type watch struct {
 	alerts  []*rules.AlertingRule
 	scraper scraper
 	query   rules.QueryFunc
 	out     *json.Encoder
-	states  map[string]string // of the alerts that are pending or firing, by name and labels
+	states  map[string]string // of pending and firing alerts, by name and labels
 }
 
 // change is a line of output. State is pending, firing or inactive.
@@ -116,7 +116,7 @@ func (w *watch) evaluate(ctx context.Context, now time.Time) error {
 			return fmt.Errorf("%s: %w", rule.Name(), err)
 		}
 		var failed error
-		rule.ForEachActiveAlert(func(a *rules.Alert) { // with those that have just been resolved
+		rule.ForEachActiveAlert(func(a *rules.Alert) { // includes alerts that were just resolved
 			key, state := rule.Name()+a.Labels.String(), a.State.String()
 			was, active := w.states[key]
 			if !active {
@@ -137,7 +137,7 @@ func (w *watch) evaluate(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// gone tells of alerts that were pending and are not any more: the engine forgets them at once.
+// gone reports pending alerts that became inactive: the engine forgets those at once.
 func (w *watch) gone(rule *rules.AlertingRule, now time.Time) {
 	active := map[string]bool{}
 	rule.ForEachActiveAlert(func(a *rules.Alert) { active[rule.Name()+a.Labels.String()] = true })

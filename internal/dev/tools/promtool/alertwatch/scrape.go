@@ -19,12 +19,13 @@ import (
 // scraper reads the metrics of a target and stores them.
 type scraper struct {
 	url, instance string
-	seen          map[uint64]labels.Labels // of the scrape before
+	seen          map[uint64]labels.Labels // the series of the previous scrape
 }
 
 const job = "jobledger"
 
-// scrape stores what the target says, or that it says nothing. An error is one of the store.
+// scrape stores the metrics of the target, and up = 1, or up = 0 if the target did not answer. It fails only if the
+// store fails.
 func (s *scraper) scrape(ctx context.Context, to storage.Appender, now time.Time) error {
 	at := now.UnixMilli()
 	text, kind, err := s.get(ctx)
