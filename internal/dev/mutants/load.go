@@ -18,7 +18,7 @@ import (
 
 // pkg is a package with its types.
 type pkg struct {
-	dir   string // as in ./projector
+	dir   string // such as ./projector
 	fset  *token.FileSet
 	files []source
 	info  *types.Info
@@ -30,7 +30,7 @@ type source struct {
 	ast  *ast.File
 }
 
-// load reads a package. The types of what it imports come from the go command's build cache.
+// load reads a package. The types of its imports come from the build cache of the go command.
 func load(ctx context.Context, dir string) (*pkg, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,DepOnly", dir)
 	cmd.Stderr = os.Stderr
@@ -89,7 +89,7 @@ func (p *pkg) parse(path string) error {
 	return err
 }
 
-// text is the source of a node.
+// textOf returns the source of a node.
 func (p *pkg) textOf(f *source, n ast.Node) string {
 	return string(f.text[p.offset(n.Pos()):p.offset(n.End())])
 }

@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// order is what is asked for.
+// order holds the flags.
 type order struct {
 	of     string
 	only   string
@@ -51,13 +51,14 @@ func main() {
 	}
 }
 
-// untilAsked ends with the signals by which a person or a machine ends a program. A run that ends so removes its
+// untilAsked returns a context that ends with an interrupt, a termination or a hang-up. The run then removes its
 // directory, which holds gigabytes of test binaries.
 func untilAsked(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
-// byDefault is what the scope asks for where nobody says otherwise. What is named is tried whole.
+// byDefault sets the sample and the required share of the scope, unless flags set them. Mutants named by -only are all
+// tried.
 func (o *order) byDefault(s *scope) {
 	if o.sample < 0 && o.only == "" {
 		o.sample = s.sample
@@ -67,8 +68,8 @@ func (o *order) byDefault(s *scope) {
 
 const equivalentFile = "internal/dev/mutants/equivalent.txt"
 
-// run makes the mutants and tries them; clean is false when too many survive without a reason, or a reason has no
-// survivor.
+// run creates the mutants and tries them. clean is false if too many survive without a reason, or if a reason is not
+// needed.
 func run(ctx context.Context, o *order) (clean bool, err error) {
 	scope, err := scopeOf(o.of)
 	if err != nil {

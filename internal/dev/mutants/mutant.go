@@ -20,16 +20,16 @@ type mutant struct {
 	what     string // the change, in words and source text
 	around   string // the first line of the statement around it
 	shared   bool   // others in the function have the same change
-	nth      int    // among those that nothing above tells apart, from 1
-	section  int    // of the contract; -1 when the code around it cites no rule
+	nth      int    // from 1, among mutants that are otherwise equal
+	section  int    // of the contract; -1 if the code around it cites no rule
 
-	killed string // by which suite; empty for a survivor
-	waited bool   // that suite did not end in time: it waits for ever, or the machine has too much else to do
+	killed string // name of the suite that killed it; empty for a survivor
+	waited bool   // the suite did not end in time: it waits forever, or the machine is too busy
 	unseen bool   // no test reaches it, or none in a state in which it could matter
 }
 
-// name is how a mutant is listed and excused. It has neither file nor line, so it stays when code moves. Of mutants of
-// one function that are the same change it has what is around them.
+// name identifies a mutant in lists and in equivalent.txt. It contains no file or line, so it stays the same when code
+// moves. If several mutants of a function have the same change, their names include the statement around them.
 func (m *mutant) name() string {
 	name := fmt.Sprintf("%s %s: %s", m.pkg, m.function, m.what)
 	if m.shared {
@@ -43,24 +43,24 @@ func (m *mutant) name() string {
 
 var ruleID = regexp.MustCompile(`\bJ-(\d{3})\b`)
 
-// sectionEnds are the last rules of the contract's sections, from section 0 on.
+// sectionEnds are the numbers of the last rules of the contract's sections, from section 0 on.
 var sectionEnds = []int{2, 21, 45, 68, 83, 102, 111, 126, 137, 144, 158, 171, 182, 193, 195, 205, 238, 248, 250, 258, 266, 267}
 
-// sectionOf is the section of the first rule in a text; -1 for none.
+// sectionOf returns the section of the first rule in a text; -1 for none.
 func sectionOf(text string) int {
 	m := ruleID.FindStringSubmatch(text)
 	if m == nil {
 		return -1
 	}
-	n, _ := strconv.Atoi(m[1]) // three digits
+	n, _ := strconv.Atoi(m[1]) // always three digits
 	return slices.IndexFunc(sectionEnds, func(last int) bool { return n <= last })
 }
 
-// sections finds the section of a place: that of the comment above or beside it, else of its function's comment, else
-// of the first rule that its file cites.
+// sections finds the section of a place: that of the comment above or beside it, else that of its function's comment,
+// else that of the first rule that its file cites.
 type sections struct {
 	file  int
-	lines map[int]int // by the line that a comment is about: its own when it stands beside code, else the next
+	lines map[int]int // by the line that a comment is about: its own line if code precedes it, else the next line
 }
 
 func newSections(p *pkg, f *source) sections {
@@ -94,7 +94,7 @@ func (s sections) at(line int, doc *ast.CommentGroup) int {
 	return s.file
 }
 
-// short is a piece of source on one line.
+// short returns source text on one line of at most 90 characters.
 func short(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 90 {

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// injected is what every mutated package gets: which mutant is on, and how a place asks.
+// injected is a file added to every mutated package. It holds the number of the active mutant, and the functions with
+// which a place asks for it.
 const injected = `package %s
 
 import "os"
@@ -61,7 +62,7 @@ func mutantList[T any](first int, all []T) []T {
 }
 `
 
-// mutate writes every package with all its mutants into dir, and the overlay that puts it in place of the tree's.
+// mutate writes every package, with all its mutants, into dir, and an overlay file that replaces the original files.
 func mutate(ctx context.Context, dir string, packages []string) (all []*mutant, overlay string, err error) {
 	replace := map[string]string{}
 	for k, name := range packages {
@@ -100,7 +101,7 @@ func put(dir, name, inPlaceOf, text string, replace map[string]string) error {
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 
-// number tells mutants of the same name apart.
+// number gives mutants of the same name different numbers.
 func number(all []*mutant) {
 	same := map[string]int{}
 	for _, m := range all {
@@ -118,8 +119,8 @@ func number(all []*mutant) {
 	}
 }
 
-// insertion is text that goes into a file at an offset. Opening ones of outer nodes come before those of inner ones,
-// closing ones after.
+// insertion is text to insert into a file at an offset. At the same offset, opening text of outer nodes comes before
+// that of inner nodes, and closing text after.
 type insertion struct {
 	at    int
 	order int
@@ -131,12 +132,12 @@ type writer struct {
 	pkg      *pkg
 	source   *source
 	sections sections
-	first    int // mutants before this file
+	first    int // number of mutants before this file
 
 	mutants  []*mutant
 	inserted []insertion
 	opened   int
-	around   []ast.Node // the statements and clauses around the node that is visited, the outermost first
+	around   []ast.Node // the statements and clauses around the visited node, the outermost first
 	function string
 	doc      *ast.CommentGroup
 }
@@ -145,7 +146,7 @@ func newWriter(p *pkg, f *source, first int) *writer {
 	return &writer{pkg: p, source: f, first: first, sections: newSections(p, f)}
 }
 
-// mutant makes one more, at a node.
+// mutant adds a mutant at a node, and returns its number.
 func (w *writer) mutant(at ast.Node, what string, args ...any) int {
 	line := w.pkg.fset.Position(at.Pos()).Line
 	m := &mutant{
@@ -157,8 +158,8 @@ func (w *writer) mutant(at ast.Node, what string, args ...any) int {
 	return m.id
 }
 
-// surrounding is the source of the innermost statement or clause that holds more than the node: its first line, without
-// a comment.
+// surrounding returns the first line of the innermost statement or clause that is larger than the node, without its
+// comment.
 func (w *writer) surrounding(at ast.Node) string {
 	for _, n := range slices.Backward(w.around) {
 		if n.Pos() < at.Pos() || n.End() > at.End() {
@@ -170,7 +171,7 @@ func (w *writer) surrounding(at ast.Node) string {
 	return "function"
 }
 
-// wrap puts text around a node. Of two wraps of one node the later is the inner one.
+// wrap inserts text before and after a node. If a node is wrapped twice, the second wrap is the inner one.
 func (w *writer) wrap(n ast.Node, before, after string) {
 	w.opened++
 	w.inserted = append(w.inserted,
@@ -180,7 +181,7 @@ func (w *writer) wrap(n ast.Node, before, after string) {
 
 func (w *writer) text(n ast.Node) string { return w.pkg.textOf(w.source, n) }
 
-// result is the mutated file. At one place what closes comes before what opens.
+// result returns the mutated file. At the same offset, closing text comes before opening text.
 func (w *writer) result() string {
 	slices.SortStableFunc(w.inserted, func(a, b insertion) int {
 		switch {

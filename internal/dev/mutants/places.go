@@ -22,7 +22,7 @@ func (w *writer) file() {
 	}
 }
 
-// nameOf is the name of a function, of a method behind that of its receiver's type.
+// nameOf returns the name of a function. A method has its receiver's type in front.
 func nameOf(d *ast.FuncDecl) string {
 	if d.Recv == nil {
 		return d.Name.Name
@@ -37,7 +37,7 @@ func nameOf(d *ast.FuncDecl) string {
 	return t.(*ast.Ident).Name + "." + d.Name.Name
 }
 
-// lists mutates the ordered lists: variables of the package that are slices with several entries.
+// lists mutates the ordered lists: package variables that are slices.
 func (w *writer) lists(d *ast.GenDecl) {
 	for _, s := range d.Specs {
 		value, ok := s.(*ast.ValueSpec)
@@ -66,7 +66,7 @@ func (w *writer) lists(d *ast.GenDecl) {
 	}
 }
 
-// visit goes through a body. Conditions are mutated where they are used as a whole; what they consist of, in condition.
+// visit mutates a body. It mutates a condition where it is used as a whole; condition mutates its operands.
 func (w *writer) visit(body ast.Node) {
 	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		w.around = w.around[:0]
@@ -89,7 +89,7 @@ func (w *writer) visit(body ast.Node) {
 			w.condition(n.Cond, true, true)
 		case *ast.ForStmt:
 			if n.Cond != nil {
-				w.condition(n.Cond, false, true) // forced true it would only end by a time-out
+				w.condition(n.Cond, false, true) // forced true it would end only by a time-out
 			}
 		case *ast.SwitchStmt:
 			if n.Tag == nil {
@@ -121,8 +121,9 @@ func (w *writer) values(all []ast.Expr) {
 	}
 }
 
-// condition forces a condition true and false. Of what && joins, forcing each operand true says more than forcing the
-// whole, and likewise with || and false; the operands of the operands are theirs.
+// condition forces a condition true and false. For a && b it forces each operand true and the whole false; for a || b
+// each operand false and the whole true. Forcing an operand says more than forcing the whole. Operands are treated in
+// the same way.
 func (w *writer) condition(e ast.Expr, toTrue, toFalse bool) {
 	if !w.pkg.isBool(e) {
 		return
@@ -142,7 +143,7 @@ func (w *writer) condition(e ast.Expr, toTrue, toFalse bool) {
 	w.operands(e, op)
 }
 
-// joined is the operator of a condition that consists of others; else ILLEGAL.
+// joined returns && or || if a condition is joined by it, else ILLEGAL.
 func joined(e ast.Expr) token.Token {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -173,7 +174,7 @@ func (w *writer) operands(e ast.Expr, op token.Token) {
 	}
 }
 
-// binary moves a comparison by one, and drops what is added or taken away.
+// binary moves a comparison by one, and drops the right operand of +, - and *.
 func (w *writer) binary(e *ast.BinaryExpr) {
 	x, y := w.text(e.X), w.text(e.Y)
 	switch e.Op {
@@ -192,7 +193,7 @@ func (w *writer) binary(e *ast.BinaryExpr) {
 	}
 }
 
-// call mutates the order of comparisons, and of two numbers takes the other.
+// call mutates the entries and the order of cmp.Or, and replaces min and max of two numbers by one of them.
 func (w *writer) call(e *ast.CallExpr) {
 	switch fun := w.text(e.Fun); {
 	case fun == "cmp.Or":
@@ -218,7 +219,7 @@ func (w *writer) call(e *ast.CallExpr) {
 	}
 }
 
-// statements leaves out each that can be: calls, assignments, ends of a loop's round.
+// statements leaves out each removable statement: calls, assignments, continue and break.
 func (w *writer) statements(all []ast.Stmt) {
 	for _, s := range all {
 		switch n := s.(type) {
@@ -241,8 +242,8 @@ func (w *writer) statements(all []ast.Stmt) {
 	}
 }
 
-// parts leaves out each part of an assignment to several places. A place of another type than its value, an interface,
-// is passed over: what takes the one or the other has one type.
+// parts leaves out each part of an assignment to several places. It skips a place whose type differs from that of its
+// value, such as an interface, since mutantPick needs one type.
 func (w *writer) parts(n *ast.AssignStmt) {
 	for k, value := range n.Rhs {
 		left := w.text(n.Lhs[k])

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// readReasons reads equivalent.txt: the name of a mutant, and indented below it the reason why no test can tell it from
-// the original.
+// readReasons reads equivalent.txt. Each entry is the name of a mutant and, indented below it, the reason why no test
+// can distinguish it from the original.
 func readReasons(file string) (map[string]string, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -34,10 +34,10 @@ func readReasons(file string) (map[string]string, error) {
 	return reasons, err
 }
 
-// permille is rounded down, so that what is not all does not read as all.
+// permille returns the share in thousandths, rounded down, so that 999 of 1000 never reads as all.
 func permille(n, of int) int { return 1000 * n / max(of, 1) }
 
-// progress says how a run goes. It may be told by several at once.
+// progress reports the progress of a run. It is safe for concurrent use.
 type progress struct {
 	of      int
 	began   time.Time
@@ -47,7 +47,7 @@ type progress struct {
 	done, noticed int
 }
 
-// tried counts a mutant and names a survivor at once, so that a run need not end to be of use.
+// tried counts a mutant. It prints a survivor at once, so a run is useful before it ends.
 func (p *progress) tried(m *mutant) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,8 +65,8 @@ func (p *progress) tried(m *mutant) {
 	}
 }
 
-// tellUnseen lists the mutants that no suite reaches in a state in which they could matter, and that have no reason.
-// They survive without a trial. It reports whether there are none.
+// tellUnseen lists the mutants without a reason that no suite reaches in a state in which they could matter. They
+// survive without a trial. It returns true if there are none.
 func tellUnseen(mutants []*mutant, suites []*suite, reasons map[string]string) bool {
 	unseen := 0
 	for _, m := range mutants {
@@ -79,12 +79,12 @@ func tellUnseen(mutants []*mutant, suites []*suite, reasons map[string]string) b
 	return unseen == 0
 }
 
-// count is what became of some mutants.
+// count holds the numbers of mutants by outcome.
 type count struct{ made, killed, excused, survived, unseen int }
 
-// tally is by section, or by package.
+// tally holds the counts by section, or by package.
 type tally struct {
-	names  []string // in their order
+	names  []string // in the order of the table
 	counts map[string]*count
 }
 
@@ -96,7 +96,7 @@ func (t *tally) of(name string) *count {
 	return t.counts[name]
 }
 
-// group is under which name a mutant is counted.
+// group returns the name under which a mutant is counted.
 func (s *scope) group(m *mutant) string {
 	switch {
 	case !s.sections:
@@ -107,8 +107,9 @@ func (s *scope) group(m *mutant) string {
 	return fmt.Sprint(m.section)
 }
 
-// report prints what became of the mutants, and lists survivors. It reports whether all is well: that so many of a
-// hundred are killed, or have a reason, and that no reason is idle.
+// report prints the outcomes and lists the survivors. It returns true if at least least percent of the mutants without
+// a reason were killed and every reason is needed. all says that all mutants were tried, so that a reason for none of
+// them is an error.
 func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, least int) bool {
 	by := tally{counts: map[string]*count{}}
 	if of.sections {
@@ -162,8 +163,8 @@ func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, l
 	return len(idle) == 0 && 100*sum.killed >= least*told
 }
 
-// starving is how many mutants count as killed for the time alone that a run of them took. A run that waits for ever
-// looks the same as one that was given no processor.
+// starving returns how many mutants count as killed only because the run took too long. A run that waits forever looks
+// the same as a run without a processor.
 func starving(mutants []*mutant) (n int) {
 	for _, m := range mutants {
 		if m.waited {

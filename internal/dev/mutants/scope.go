@@ -10,11 +10,11 @@ import (
 // scope is a part of the product, and the tests that judge it.
 type scope struct {
 	name     string
-	packages []string // from the repository's root
-	sections bool     // its code cites rules of the contract, and survivors are listed by their sections; else by package
+	packages []string // paths from the repository's root
+	sections bool     // survivors are listed by the sections of the contract that the code cites; else by package
 	suites   func(seeds int) []*suite
-	sample   int // so many mutants are drawn, where nobody says otherwise; 0 for all
-	least    int // of a hundred: so many must be killed
+	sample   int // default number of mutants to draw; 0 for all
+	least    int // percentage that must be killed
 }
 
 var scopes = []scope{
@@ -36,20 +36,20 @@ func scopeOf(name string) (*scope, error) {
 	return &scopes[i], nil
 }
 
-// holds reports whether a mutant of that name is of the scope.
+// holds reports whether the mutant of that name is in the scope.
 func (s *scope) holds(name string) bool {
 	pkg, _, _ := strings.Cut(name, " ")
 	return slices.Contains(s.packages, "./"+pkg)
 }
 
-// measuring are tests that count allocations: they take long, and a rule is not their subject.
+// measuring matches tests that count allocations: they take long and prove no rule.
 const measuring = "Allocations|Costs"
 
-// searching are tests that try many random histories.
+// searching matches tests that try many random histories.
 const searching = "^TestCountsThatAreKept|^TestAStateIsTheSame"
 
 func ruleSuites(seeds int) []*suite {
-	suites := []*suite{ // what is quick goes first
+	suites := []*suite{ // the quick ones first
 		{name: "reconciler", dir: "reconciler", skip: measuring},
 		{name: "scripts", dir: "reconciler/loop", only: "^TestScripts$"},
 		{name: "tables", dir: "projector", skip: measuring + "|" + searching},
@@ -66,22 +66,23 @@ func ruleSuites(seeds int) []*suite {
 	return suites
 }
 
-// scripts are those of the command line that ask a log.
+// scripts are the test scripts of the command line that ask a log.
 var scripts = []string{"cronjobs", "events", "explain", "findjob", "get", "lists", "plan", "ticks", "times"}
 
-// asked are tests of the command line that ask logs of many files, damaged and pruned ones, and such as go on.
+// asked matches tests of the command line that ask logs of many files, damaged and pruned logs, and logs that still
+// grow.
 const asked = "^Test(AnswersBesideDamage|PrunedAndDamaged|NoAnswerHidesDamage|CronJobsInManyFiles|ALogThatChangesItsMode|" +
 	"AJobThatIsNoLongerLookedAt|WhatWasPassedOver|Morning|Watch|GetWatches|EventsNameAGap|PointsInHistory|Times|Since|ASpanOfTimesOfDay|" +
 	"ATimeOfToday|HintsNameWhatExists|StreamDocument|Node)"
 
-// scenes are small histories of CronJobs that are played in both modes, and what is said of them.
+// scenes matches tests that play small histories of CronJobs in both modes and check what is said about them.
 const scenes = "^Test(What|TwoLives|EditedSince|Runs|NotHealthy|OneClock|AnotherControllersFates|EachDueTime)"
 
-// incidents are the recorded logs, each with all that is told of it.
+// incidents are the recorded logs, each stored with everything that is told about it.
 var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed", "generated-run", "generated-observe"}
 
 func answerSuites(int) []*suite {
-	return []*suite{ // of a mutant those run first that are the quickest of those that reach it
+	return []*suite{ // for each mutant, the quickest suites that reach it run first
 		{name: "told", dir: "internal/read/explain", only: "^TestAnswersAreAsKept$", rows: incidents},
 		{name: "lookalikes", dir: "internal/read/explain", only: "^TestLookalikesAreAsKept$"},
 		{name: "drawn", dir: "internal/read/explain", only: "^TestDrawnScenes$", rows: []string{"0", "1", "2", "3", "4", "5", "6", "7"}},
@@ -100,16 +101,16 @@ func answerSuites(int) []*suite {
 		{name: "serve", dir: "internal/read/serve", apart: true},
 		{name: "situations", dir: "test/incidents", only: "^TestRecordedSituations$", rows: []string{"run", "observe"}},
 		{name: "verdict", dir: "internal/say/verdict", apart: true},
-		{name: "joblist", dir: "internal/read/joblist", apart: true}, // what a page costs is counted there, and is an answer's own
+		{name: "joblist", dir: "internal/read/joblist", apart: true}, // without skip: the cost of a page is part of an answer
 	}
 }
 
-// drawn are so many of the mutants, drawn by a seed, in their order.
+// drawn returns n mutants drawn by a seed, in their original order; n = 0 means all.
 func drawn(all []*mutant, n int, seed uint64) []*mutant {
 	if n == 0 || n >= len(all) {
 		return all
 	}
-	picked := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n] //nolint:gosec // which are drawn is no secret
+	picked := rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n] //nolint:gosec // the choice is no secret
 	slices.Sort(picked)
 	out := make([]*mutant, 0, n)
 	for _, i := range picked {

@@ -21,29 +21,29 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// suite is tests that are built once and run for every mutant that they reach.
+// suite is a set of tests. It is built once, and run for each mutant that it reaches.
 type suite struct {
 	name   string
 	dir    string   // of the package
-	skip   string   // tests that measure
-	only   string   // the tests that count; empty for all
-	apart  bool     // each test is asked by itself what it reaches, so that a mutant costs only the tests that reach it
-	rows   []string // subtests of only that are asked apart: a test with rows is as dear as all of them
+	skip   string   // tests to skip, since they measure
+	only   string   // the tests of the suite; empty for all
+	apart  bool     // for each test it is known which mutants it reaches, so a mutant costs only these tests
+	rows   []string // subtests of only that are run separately
 	binary string
 	env    []string
 	parts  []part
 }
 
-// part is tests of a suite that run together.
+// part is a group of tests of a suite that run together.
 type part struct {
 	run   string // which tests; empty for all
 	seen  map[int]bool
-	took  time.Duration // of processor time, without a mutant
-	limit int           // seconds of processor time; more is a mutant that never ends
+	took  time.Duration // processor time without a mutant
+	limit int           // seconds of processor time; a mutant that takes more never ends
 }
 
-// build compiles the suites with all mutants in them, and runs each without any: it must pass, and tells which it
-// reaches. Suites of one package share a binary.
+// build compiles the suites with all mutants, and runs each without an active mutant. That run must pass, and reports
+// which mutants the suite reaches. Suites of one package share a binary.
 func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	built := map[string]string{}
 	for _, s := range suites {
@@ -63,7 +63,7 @@ func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	return nil
 }
 
-// whole are the suites with all their tests in one run: enough to see which mutants they reach.
+// whole changes the suites to run all their tests at once. That is enough to see which mutants they reach.
 func whole(suites []*suite) []*suite {
 	for _, s := range suites {
 		s.apart = false
@@ -74,7 +74,7 @@ func whole(suites []*suite) []*suite {
 	return suites
 }
 
-// baseline runs the suite without any mutant, and notes which mutants it reaches.
+// baseline runs the suite without an active mutant, and stores which mutants each part reaches.
 func (s *suite) baseline(ctx context.Context, file string) error {
 	parts, err := s.split(ctx)
 	if err != nil {
@@ -104,8 +104,7 @@ func (s *suite) baseline(ctx context.Context, file string) error {
 	return nil
 }
 
-// split lists the tests of a suite whose tests are asked apart, and of one with rows these; else there is one part with
-// all of them.
+// split returns the parts of a suite: one for each row, one for each test if apart is set, or else one for all tests.
 func (s *suite) split(ctx context.Context) ([]string, error) {
 	if len(s.rows) > 0 {
 		parts := make([]string, 0, len(s.rows))
@@ -153,7 +152,7 @@ func readSeen(file string) (map[int]bool, error) {
 	return seen, nil
 }
 
-// chosen is tests of a suite that reach a mutant.
+// chosen are tests of a suite that reach a mutant.
 type chosen struct {
 	suite *suite
 	run   string
@@ -161,11 +160,11 @@ type chosen struct {
 	limit int
 }
 
-// quick is how long a test takes that runs with the other quick ones of its suite: to begin a process takes as long.
+// quick is the longest time of a test that runs together with others of its suite: starting a process takes as long.
 const quick = 200 * time.Millisecond
 
-// reaching are the tests that reach a mutant: the quick ones of each suite together, and of the others each by itself.
-// The cheapest are first, and most mutants are killed by them.
+// reaching returns the tests that reach a mutant: the quick ones of a suite together, each of the others alone. The
+// cheapest come first, and they kill most mutants.
 func reaching(suites []*suite, m *mutant) (out []chosen) {
 	for _, s := range suites {
 		together := chosen{suite: s}
@@ -187,19 +186,19 @@ func reaching(suites []*suite, m *mutant) (out []chosen) {
 	return out
 }
 
-// starved is how many times as long as its processor time a suite may take on a machine that has much else to do. One
-// that takes longer waits for what never comes.
+// starved is the largest ratio of elapsed time to the limit of processor time, on a busy machine. A run that takes
+// longer waits for something that never happens.
 const starved = 30
 
-// result is how a run of a suite ended.
+// result is the outcome of a run of a suite.
 type result struct {
 	killed bool          // a test failed, panicked or did not end
-	waited bool          // it did not end, though its processor time was not used up: it waits for ever, or was starved
-	took   time.Duration // of processor time, unless it was killed
+	waited bool          // it did not end, without using its processor time: it waits forever, or was starved
+	took   time.Duration // processor time, unless it was killed
 	out    string
 }
 
-// run runs some of the suite's tests once, or all.
+// run runs tests of the suite once; empty tests means all.
 func (s *suite) run(ctx context.Context, tests string, limit int, env ...string) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(starved*limit)*time.Second)
 	defer cancel()
@@ -216,7 +215,7 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	cmd.WaitDelay = time.Second
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what the tests start ends with them
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // processes that the tests start end with them
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err := cmd.Run()
 	if parent := context.Cause(ctx); errors.Is(parent, context.Canceled) {
@@ -232,8 +231,8 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 	return result{took: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
-// try runs every mutant until a suite kills it, as many at once as there are processors. Mutants with a reason are run
-// too: one that is killed needs none.
+// try runs each mutant until a suite kills it, on all processors. It also runs mutants with a reason, since a killed
+// mutant needs none.
 func try(ctx context.Context, suites []*suite, mutants []*mutant, reasons map[string]string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
