@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// citation is some rules, and what is asserted about them.
+// citation holds rules, and what is asserted about them.
 type citation struct {
 	rules []string
 	says  string
@@ -28,7 +28,8 @@ var (
 	testName = regexp.MustCompile(`^(?:Test|Fuzz)\w+(?::| is| are| shows| covers| holds)? *`)
 )
 
-// citations reads the text of a comment: paragraphs that begin with rules and a colon, and sentences that name rules.
+// citations returns the citations in a comment: paragraphs that begin with rules and a colon, and sentences that name
+// rules.
 func citations(text string) []citation {
 	var all []citation
 	for _, paragraph := range paragraphs(text) {
@@ -45,7 +46,7 @@ func citations(text string) []citation {
 	return all
 }
 
-// paragraphs joins lines; a line that begins with rules and a colon begins a paragraph, and an empty one ends it.
+// paragraphs joins lines. A line that begins with rules and a colon begins a paragraph, and an empty line ends it.
 func paragraphs(text string) []string {
 	var all []string
 	open := false
@@ -65,7 +66,7 @@ func paragraphs(text string) []string {
 	return all
 }
 
-// inSentence reads a sentence that names rules; ok is false when it names none.
+// inSentence returns the citation of a sentence; ok is false if it names no rules.
 func inSentence(s string) (c citation, ok bool) {
 	for _, found := range anyRules.FindAllString(s, -1) {
 		c.rules = append(c.rules, expand(found)...)
@@ -74,7 +75,7 @@ func inSentence(s string) (c citation, ok bool) {
 	return c, len(c.rules) > 0
 }
 
-// bare is a sentence without rules in brackets, the test's name in front, and the full stop.
+// bare returns a sentence without rules in brackets, without the leading test name, and without the full stop.
 func bare(s string) string {
 	s = bracket.ReplaceAllString(s, "")
 	s = testName.ReplaceAllString(strings.TrimSpace(s), "")
@@ -87,7 +88,7 @@ func bare(s string) string {
 	return strings.TrimSpace(strings.TrimRight(strings.TrimSpace(s), "."))
 }
 
-// expand is the rules of a list such as "J-061 to J-063, J-070".
+// expand returns the rules of a list such as "J-061 to J-063, J-070".
 func expand(list string) []string {
 	var ids []string
 	for _, part := range strings.FieldsFunc(strings.NewReplacer(" and ", ",", ";", ",").Replace(list), func(r rune) bool { return r == ',' }) {
@@ -104,9 +105,9 @@ func expand(list string) []string {
 	return ids
 }
 
-// parts takes an id apart.
+// parts splits an identifier: "J-061" into "J" and 61.
 func parts(id string) (letter string, n int) {
 	letter, number, _ := strings.Cut(id, "-")
-	n, _ = strconv.Atoi(number) // its form has been matched
+	n, _ = strconv.Atoi(number) // the format was matched before
 	return letter, n
 }

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// contractFiles are the contracts, from the root, in the order of the page.
+// contractFiles are the paths of the contracts, in the order of the page.
 var contractFiles = []string{
 	"docs/contract/job.md", "docs/contract/operations.md", "docs/contract/cronjob.md", "docs/contract/ttl.md",
 }
 
-// book is all contracts.
+// book holds all contracts.
 type book struct {
 	contracts []contract
 	rules     map[string]*rule
 }
 
-// contract is one file: its rules under its headings.
+// contract is one file: rules under headings.
 type contract struct {
 	file, title string
 	sections    []section
@@ -31,12 +31,12 @@ type section struct {
 }
 
 var (
-	// defined is the line that states a rule: an item of a list, or a row of a table.
+	// defined matches a line that states a rule: an item of a list, or a row of a table.
 	defined = regexp.MustCompile(`^(?:- (?:\*\*)?|\| )(` + one + `)\b`)
 	mark    = regexp.MustCompile(`\[([A-Z])\]`)
 )
 
-// readBook reads the contracts that there are.
+// readBook reads all contracts.
 func readBook(root string) (*book, error) {
 	b := &book{rules: map[string]*rule{}}
 	for _, file := range contractFiles {
@@ -51,8 +51,7 @@ func readBook(root string) (*book, error) {
 	return b, nil
 }
 
-// read reads one contract. What stands between a rule and the next empty line, heading or row is the rule's text, with
-// its marks.
+// read reads one contract. The text of a rule, with its marks, ends at the next empty line, heading or row.
 func (b *book) read(file, text string) error {
 	c := contract{file: file}
 	var open *rule
@@ -84,10 +83,10 @@ func (b *book) read(file, text string) error {
 	return nil
 }
 
-// mark notes what a line says of the rule in square brackets.
+// mark stores the marks of a line: [I] for inner, [S] for stricter.
 func (r *rule) mark(line string) {
 	if r.id[0] != 'J' {
-		return // elsewhere S is what the API server does
+		return // in other contracts S means the API server
 	}
 	for _, m := range mark.FindAllStringSubmatch(line, -1) {
 		r.inner = r.inner || m[1] == "I"

@@ -14,12 +14,12 @@ import (
 
 // fact is what one test asserts about a rule.
 type fact struct {
-	file string // from the root, with slashes
+	file string // path from the root, with slashes
 	test string // TestX, or TestX/row
 	says string
 }
 
-// harvested is what all tests say.
+// harvested holds the facts of all tests.
 type harvested struct {
 	facts      map[string][]fact // by rule, in the order of files and lines
 	complaints []string
@@ -29,7 +29,7 @@ func (h *harvested) complain(where, format string, args ...any) {
 	h.complaints = append(h.complaints, where+": "+fmt.Sprintf(format, args...))
 }
 
-// add files a citation under each of its rules.
+// add stores a citation under each of its rules.
 func (h *harvested) add(where string, c citation, file, test string) {
 	if len(strings.Fields(c.says)) < 3 {
 		h.complain(where, "%s is cited without what is asserted: write // %[2]s: the fact", test, c.rules[0])
@@ -82,7 +82,7 @@ func harvest(root string) (*harvested, error) {
 	return h, nil
 }
 
-// distance orders facts: first those about our own packages, last those about the world that we are tested in.
+// distance orders facts: those about our own packages first, those about the test environment last.
 func distance(f fact) int {
 	switch {
 	case strings.HasPrefix(f.file, "internal/dev/sim/drive/"):
@@ -93,7 +93,7 @@ func distance(f fact) int {
 	return 0
 }
 
-// testPackage is the tests of one directory.
+// testPackage holds the tests of one directory.
 type testPackage struct {
 	fset  *token.FileSet
 	files []*testFile
@@ -105,7 +105,7 @@ type testFile struct {
 	ast  *ast.File
 }
 
-// decl is a declaration at the top of a file.
+// decl is a top-level declaration of a file.
 type decl struct {
 	names []string
 	file  *testFile
@@ -163,8 +163,8 @@ func newDecl(f *testFile, node ast.Decl) *decl {
 	return d
 }
 
-// testOf is the first test that gets to a declaration, by what it names, or what that names; nil for none. Names are
-// matched without their types: that finds too much rather than too little.
+// testOf returns the first test that reaches a declaration, directly or through other declarations; nil for none. It
+// matches names without types, so it may find too much, but not too little.
 func (p *testPackage) testOf(target *decl) *decl {
 	if target.test {
 		return target
@@ -177,7 +177,7 @@ func (p *testPackage) testOf(target *decl) *decl {
 	return nil
 }
 
-// reaches reports whether one of the declarations that a test gets to, itself included, is wanted.
+// reaches reports whether wanted is true for from or for a declaration that it reaches. Other tests are not followed.
 func (p *testPackage) reaches(from *decl, wanted func(*decl) bool) bool {
 	seen := map[*decl]bool{from: true}
 	for queue := []*decl{from}; len(queue) > 0; queue = queue[1:] {
@@ -194,7 +194,8 @@ func (p *testPackage) reaches(from *decl, wanted func(*decl) bool) bool {
 	return false
 }
 
-// declAt is the declaration that a comment is part of, or stands above.
+// declAt returns the declaration that a comment belongs to: the comment is its doc comment, in it, or behind it on its
+// last line.
 func (p *testPackage) declAt(f *testFile, c *ast.CommentGroup) *decl {
 	line := p.fset.Position(c.Pos()).Line
 	for _, d := range p.decls {

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// The sources and the pages, from the repository's root.
+// The sources and the pages, as paths from the repository's root.
 const (
 	rulesFile       = "internal/dev/conformance/rules.txt"
 	differencesFile = "internal/dev/conformance/differences.md"
@@ -36,8 +36,8 @@ func main() {
 	}
 }
 
-// run checks the tree and, when write is set, writes the pages. What it finds is for people; an error means that it
-// could not look.
+// run checks the tree. If write is set, it also writes the pages. found lists violations, for people; err means that
+// the check itself failed.
 func run(root string, write bool) (found []string, err error) {
 	book, err := readBook(root)
 	if err != nil {
@@ -83,9 +83,9 @@ func run(root string, write bool) (found []string, err error) {
 	return found, err
 }
 
-// writePages writes the pages, and removes those of sections that are no more.
+// writePages writes the pages, and removes pages of sections that no longer exist.
 func writePages(root string, pages map[string]string) error {
-	if err := os.MkdirAll(filepath.Join(root, pagesDir), 0o755); err != nil { // git keeps no empty directory of a test's tree
+	if err := os.MkdirAll(filepath.Join(root, pagesDir), 0o755); err != nil { // git stores no empty directory of a test's tree
 		return err
 	}
 	for file, text := range pages {
@@ -100,7 +100,7 @@ func writePages(root string, pages map[string]string) error {
 	return err
 }
 
-// pagesOfNoSection are pages that are there and should not be, from the root.
+// pagesOfNoSection returns the existing pages that belong to no section, as paths from the root.
 func pagesOfNoSection(root string, pages map[string]string) (old []string, err error) {
 	there, err := filepath.Glob(filepath.Join(root, pagesDir, "*.md"))
 	for _, file := range there {

@@ -18,8 +18,8 @@ var (
 	sectionRef = regexp.MustCompile(`(?i)\bsections? \d+ of the\b|\bcontract section \d`)
 )
 
-// design is what docs/design.md has to refer to: "2" is its section 2, "2, invariant 7" the seventh of the list there,
-// which is titled Invariants.
+// design holds the parts of docs/design.md that can be cited: "2" is section 2, "2, invariant 7" is the seventh item of
+// the list in a section titled Invariants.
 type design map[string]bool
 
 func readDesign(root string) (design, error) {
@@ -40,8 +40,8 @@ func readDesign(root string) (design, error) {
 	return d, nil
 }
 
-// dangling are citations, anywhere in the repository, of rules and parts of the design that do not exist; sections of
-// the contract that code cites in place of rules; and invariants of the design that no test cites.
+// dangling returns the bad citations of the repository: rules and parts of the design that do not exist, sections of
+// the contract cited by code in place of rules, and invariants of the design that no test cites.
 func dangling(root string, b *book, d design) (found []string, err error) {
 	tested := map[string]bool{}
 	err = walk(root, func(file string) error {
@@ -82,14 +82,14 @@ func dangling(root string, b *book, d design) (found []string, err error) {
 	return found, err
 }
 
-// written reports whether people write sentences in a file of that name.
+// written reports whether a file of that name contains sentences written by people.
 func written(file string) bool {
 	return filepath.Base(file) == "Makefile" || slices.Contains([]string{
 		".go", ".txt", ".txtar", ".md", ".proto", ".yaml", ".yml", ".mjs", ".js", ".py", ".sh",
 	}, filepath.Ext(file))
 }
 
-// walk visits the files of the repository that people write, by their slash-separated paths from the root.
+// walk calls visit for each file of the repository that people write, with its slash-separated path from the root.
 func walk(root string, visit func(file string) error) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// goFile harvests the comments and the rows of one file.
+// goFile collects the facts in the comments and table rows of one file.
 func (h *harvested) goFile(p *testPackage, f *testFile) {
 	ways := map[*decl]string{}
 	for _, group := range f.ast.Comments {
@@ -59,14 +59,14 @@ func (p *testPackage) where(pos token.Pos) string {
 	return fmt.Sprintf("%s:%d", at.Filename, at.Line)
 }
 
-// rows harvests the rows of tables, and names that are given to t.Run.
+// rows collects the facts in table rows, and in names passed to t.Run.
 func (h *harvested) rows(p *testPackage, d *decl, way string) {
 	ast.Inspect(d.node, func(n ast.Node) bool {
 		var c citation
 		switch n := n.(type) {
 		case *ast.CompositeLit:
 			c = rowCitation(n)
-		case *ast.KeyValueExpr: // of a map whose keys are sentences
+		case *ast.KeyValueExpr: // of a map with sentences as keys
 			if s, ok := literal(n.Key); ok {
 				c, _ = inSentence(s)
 			}
@@ -93,12 +93,12 @@ func (h *harvested) rows(p *testPackage, d *decl, way string) {
 	})
 }
 
-// rowCitation is what a row of a table cites: rules in a field of their own, which may go on after a comma, or at the
-// end of its name.
+// rowCitation returns the citation of a row: rules in a field of their own, possibly followed by a comma and more text,
+// or rules at the end of its name.
 func rowCitation(row *ast.CompositeLit) citation {
 	name := rowName(row)
 	if name == "" {
-		return citation{} // rules without a sentence, as in a table of what is expected of what, assert nothing
+		return citation{} // rules without a sentence assert nothing, such as those in a table of expectations
 	}
 	c, _ := inSentence(name)
 	for _, e := range row.Elts {
@@ -117,8 +117,8 @@ func rowCitation(row *ast.CompositeLit) citation {
 	return c
 }
 
-// rowName is the sentence of a row: the field name or sentence, else the first string that is more than a list of
-// rules.
+// rowName returns the sentence of a row: the field name or sentence, else the first string with a space that is not a
+// list of rules.
 func rowName(row *ast.CompositeLit) string {
 	for _, e := range row.Elts {
 		kv, ok := e.(*ast.KeyValueExpr)
@@ -135,7 +135,7 @@ func rowName(row *ast.CompositeLit) string {
 	return ""
 }
 
-// rowAt is the name of the innermost row that a comment stands in, above or behind; "" for none.
+// rowAt returns the name of the innermost row that contains the comment, or follows it; "" for none.
 func rowAt(p *testPackage, d *decl, c *ast.CommentGroup) (name string) {
 	from, to := p.fset.Position(c.Pos()).Line, p.fset.Position(c.End()).Line
 	ast.Inspect(d.node, func(n ast.Node) bool {
@@ -159,8 +159,8 @@ func literal(n ast.Node) (string, bool) {
 	return s, err == nil
 }
 
-// script harvests the comments of a file under testdata. Its test is the first one of the package that names it, the
-// directory or a pattern that matches it.
+// script collects the facts in the comments of a file under testdata. They belong to the first test of the package that
+// names the file, its directory, or a pattern that matches it.
 func (h *harvested) script(root string, p *testPackage, dir, file string) error {
 	text, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
@@ -194,8 +194,8 @@ func (h *harvested) script(root string, p *testPackage, dir, file string) error 
 	return nil
 }
 
-// testOfFile is the first test that names the file, or its directory or a pattern that matches it; and what it names of
-// the file without doubt: all of it, or the directories above it.
+// testOfFile returns the first test that names the file, its directory, or a pattern that matches it. above is the part
+// of the path that the test names for certain: all of it, or the directories before a wildcard.
 func (p *testPackage) testOfFile(file string) (test *decl, above string) {
 	for _, d := range p.decls {
 		if !d.test {

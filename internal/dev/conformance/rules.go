@@ -8,31 +8,31 @@ import (
 	"strings"
 )
 
-// ruleID is how a rule is cited.
+// ruleID matches the identifier of a rule.
 var ruleID = regexp.MustCompile(`\b[JCTO]-\d{3}\b`)
 
 // rule is one rule of a contract.
 type rule struct {
 	id       string
-	inner    bool // about the built-in's inner mechanism: ours has an invariant instead
+	inner    bool // about an inner mechanism of the built-in controller; ours has an invariant instead
 	stricter bool
-	entry    *entry // its line of rules.txt; nil when there is none
+	entry    *entry // its line of rules.txt; nil if it has none
 }
 
 // entry is one line of rules.txt.
 type entry struct {
 	ids      []string
-	standing string // why no test is wanted: builtIn, or "with" and what it comes with; "" when one is
+	standing string // why no test is required: builtIn, or "with" and the feature; "" if a test is required
 	title    string
 }
 
 // builtIn is the standing of a rule that only describes the built-in controllers.
 const builtIn = "built-in"
 
-// later reports whether what the rule asks for is still to come.
+// later reports whether the feature of the rule does not exist yet.
 func (e *entry) later() bool { return strings.HasPrefix(e.standing, "with ") }
 
-// entryLine is rules, their standing in brackets if they have one, and a title.
+// entryLine matches rules, their standing in brackets if they have one, and a title.
 var entryLine = regexp.MustCompile(`^(` + one + `(?: to ` + one + `)?)(?: \((` + builtIn + `|with [^)]+)\))? (.+)$`)
 
 // readEntries reads rules.txt.
@@ -55,7 +55,7 @@ func readEntries(file string) ([]*entry, error) {
 	return entries, nil
 }
 
-// assign gives each rule of the contracts its entry. A range stands for those of its rules that exist: numbers have
+// assign sets the entry of each rule of the contracts. A range means the rules of it that exist, since numbers have
 // gaps.
 func (b *book) assign(entries []*entry) (found []string) {
 	last := ""
@@ -78,8 +78,8 @@ func (b *book) assign(entries []*entry) (found []string) {
 	return found
 }
 
-// gaps are the rules that rules.txt does not have, those that no test proves though one is wanted, and those that are
-// said to come and have a test.
+// gaps returns the rules without a line in rules.txt, the rules without a required test, and the rules of future
+// features that have a test.
 func (b *book) gaps(h *harvested) (found []string) {
 	for _, c := range b.contracts {
 		for _, s := range c.sections {

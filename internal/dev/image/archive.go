@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// archiveOf is the index as an OCI archive: a tar of the files of an OCI image layout, sorted by name. The image has
-// its name there, so that containerd imports it under that name.
+// archiveOf returns the index as an OCI archive: a tar of the files of an OCI image layout, sorted by name. The archive
+// contains the name of the image, and containerd imports it under that name.
 func archiveOf(index v1.ImageIndex, name string, modified time.Time) ([]byte, error) {
 	files := map[string][]byte{"oci-layout": []byte(`{"imageLayoutVersion":"1.0.0"}` + "\n")}
 	add := func(digest v1.Hash, content []byte) { files["blobs/"+digest.Algorithm+"/"+digest.Hex] = content }
@@ -55,7 +55,8 @@ func archiveOf(index v1.ImageIndex, name string, modified time.Time) ([]byte, er
 	return pack(files, modified)
 }
 
-// familiar is the name that containerd and a kubelet know an image by: one without a registry is of docker.io/library.
+// familiar returns the full name of an image, as containerd and a kubelet use it: a name without a registry belongs to
+// docker.io/library.
 func familiar(name string) string {
 	registry, _, slash := strings.Cut(name, "/")
 	switch {
@@ -112,7 +113,7 @@ func compressed(l v1.Layer) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// pack is a tar of files, in the order of their names.
+// pack returns a tar of files, sorted by name.
 func pack(files map[string][]byte, modified time.Time) ([]byte, error) {
 	var names []string
 	for name := range files {

@@ -6,7 +6,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bill is the SBOM of a program: the Go modules that the linker put into it, with their hashes in the form of go.sum.
+// bill returns the SBOM of a program: the Go modules that the linker put into it, with their hashes in the form of
+// go.sum.
 func (r release) bill(p program) ([]byte, error) {
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{
@@ -43,7 +44,7 @@ func (r release) bill(p program) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// licences are those of a module in the form of an SBOM.
+// licences returns the licences of a module in the form of an SBOM.
 func (p program) licences(module string) *cdx.Licenses {
 	var all cdx.Licenses
 	for _, t := range p.terms {

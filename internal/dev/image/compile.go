@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// commit is what the image is built of.
+// commit is the commit that the image is built from.
 type commit struct {
 	hash     string
 	time     time.Time
-	describe string   // the version of git describe
-	changes  []string // of the work tree: files that are changed, or that git does not know
+	describe string   // the output of git describe
+	changes  []string // changed or untracked files of the work tree
 }
 
 func (c *commit) dirty() bool { return len(c.changes) > 0 }
@@ -54,10 +54,10 @@ func lines(s string) []string {
 	return slices.DeleteFunc(strings.Split(s, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
-// releaseVersion is the version of a release: one that says nothing else.
+// releaseVersion matches the version of a release, without a suffix.
 var releaseVersion = regexp.MustCompile(`^v[0-9]+\.[0-9]+(\.[0-9]+)?$`)
 
-// releasable refuses a release of a work tree that is no commit: its bytes could not be made again.
+// releasable refuses a release if the work tree differs from the commit: its bytes could not be reproduced.
 func (r release) releasable() error {
 	if !r.commit.dirty() || !releaseVersion.MatchString(r.version) {
 		return nil
@@ -71,17 +71,17 @@ func (r release) releasable() error {
 type program struct {
 	arch  string
 	bytes []byte
-	info  *buildinfo.BuildInfo // what it is made of, as the linker wrote it down
-	terms []terms              // the licences of that
+	info  *buildinfo.BuildInfo // its modules, as the linker recorded them
+	terms []terms              // their licences
 }
 
-// compile builds the program as a static file that names no path of this machine.
+// compile builds the program as a static file without paths of this machine.
 func compile(source, platform string, r release) (program, error) {
 	dir, err := os.MkdirTemp("", "jobledger-image-")
 	if err != nil {
 		return program{}, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // of files that nobody needs any more
+	defer func() { _ = os.RemoveAll(dir) }() // temporary files
 	osName, arch, _ := strings.Cut(platform, "/")
 	file := filepath.Join(dir, "jobledger")
 	env := []string{"CGO_ENABLED=0", "GOOS=" + osName, "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=", "GOWORK=off"}
@@ -100,7 +100,7 @@ func compile(source, platform string, r release) (program, error) {
 	return p, err
 }
 
-// output runs a program in dir, and returns what it printed. Its error has what it complained about.
+// output runs a program in dir and returns its standard output. Its error contains the program's standard error.
 func output(dir string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// image is one platform's: the program on nothing.
+// image returns the image of one platform: the program on an empty base.
 func (r release) image(p program) (v1.Image, error) {
 	l, err := layer(p.bytes, textOf(p.terms), r.commit.time)
 	if err != nil {
@@ -33,13 +33,13 @@ func (r release) image(p program) (v1.Image, error) {
 		User:       strconv.Itoa(user) + ":" + strconv.Itoa(user),
 		Entrypoint: []string{"/jobledger"},
 		WorkingDir: logDir,
-		Env:        []string{"PATH=/"}, // 'kubectl exec … -- jobledger …' finds the program, which is all there is
+		Env:        []string{"PATH=/"}, // so that 'kubectl exec … -- jobledger …' finds the program, the only one in the image
 		Labels:     r.annotations(),
 	}
 	return mutate.ConfigFile(img, config)
 }
 
-// index is the image of all platforms.
+// index returns the image of all platforms.
 func (r release) index() (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range r.programs {
@@ -54,7 +54,7 @@ func (r release) index() (v1.ImageIndex, error) {
 	return mutate.Annotations(index, r.annotations()).(v1.ImageIndex), nil
 }
 
-// annotations say what the image is, under the names of the OCI image specification.
+// annotations describe the image, under the names of the OCI image specification.
 func (r release) annotations() map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.title":       "jobledger",

@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// The user that the program runs as. Numbers, so that a kubelet can see that it is not root (runAsNonRoot).
+// The program runs as this user. It is a number, so that a kubelet can verify runAsNonRoot.
 const (
 	user   = 65532
-	logDir = "/var/lib/jobledger" // where deploy/ mounts the volume of the log
+	logDir = "/var/lib/jobledger" // the mount point of the log's volume in deploy/
 )
 
-// layer holds the program, the licences of what it is made of, and the names of the user that it runs as. Root owns all
-// but the directory for the log, and no file can be written by the program.
+// layer returns a layer with the program, the licences of its parts, and the names of its user. Root owns everything
+// except the directory for the log, and the program can write to no file.
 func layer(program, licences []byte, modified time.Time) (v1.Layer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

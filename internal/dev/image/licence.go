@@ -13,17 +13,17 @@ import (
 	"unicode"
 )
 
-// terms are the licences of a module: its own, and those of what it took over from others.
+// terms holds the licences of a module: its own, and those of code that it took over.
 type terms struct {
 	module, version string
-	texts           []string // of files, those of one content once, in the order of their paths
+	texts           []string // contents of files without duplicates, in the order of their paths
 }
 
-// licenceFile is a file that says what may be done with the files beside it.
+// licenceFile matches the names of licence files.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notice|patents)([.-].*)?$`)
 
-// termsOf reads the licences of Go and of the modules that the linker put into a program. The compiler has just read
-// their files.
+// termsOf reads the licences of Go and of the modules in a program. Their files are in the module cache, since the
+// program was just compiled.
 func termsOf(source, goVersion string, modules []*debug.Module) ([]terms, error) {
 	out, err := output(source, []string{"GOFLAGS="}, "go", "env", "GOROOT", "GOMODCACHE")
 	if err != nil {
@@ -54,7 +54,7 @@ func termsOf(source, goVersion string, modules []*debug.Module) ([]terms, error)
 	return all, nil
 }
 
-// escaped is a path as the cache of modules has it: a file system may not tell A from a.
+// escaped returns a path in the form of the module cache, where A is written !a: some file systems ignore case.
 func escaped(path string) string {
 	var b strings.Builder
 	for _, r := range path {
@@ -66,7 +66,7 @@ func escaped(path string) string {
 	return b.String()
 }
 
-// read takes the files of a module's directory. One without any may not be passed on.
+// read reads the licence files of a module's directory. A module without any may not be distributed, and is an error.
 func (t *terms) read(dir string) error {
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -89,7 +89,7 @@ func (t *terms) read(dir string) error {
 	return err
 }
 
-// known are licences by their names in SPDX, and words that only their texts have. The first that fits counts.
+// known lists licences by their SPDX names, with words that only their texts contain. The first match counts.
 var known = []struct {
 	id    string
 	words []string
@@ -104,7 +104,7 @@ var known = []struct {
 	{"Unlicense", []string{"This is free and unencumbered software"}},
 }
 
-// ids are the names of the licences that the texts are.
+// ids returns the SPDX names of the licences in the texts.
 func (t *terms) ids() (ids []string) {
 	for _, text := range t.texts {
 		words := strings.Join(strings.Fields(text), " ")
@@ -119,7 +119,7 @@ func (t *terms) ids() (ids []string) {
 	return slices.Compact(ids)
 }
 
-// textOf is all of it as one text. A text that many modules have stands there once, below their names.
+// textOf returns all licences as one text. A text that several modules share appears once, below their names.
 func textOf(all []terms) []byte {
 	var b bytes.Buffer
 	b.WriteString("The program jobledger is made of the Go modules below, besides its own source (Apache-2.0). These are their licences.\n")

@@ -88,7 +88,7 @@ func run(args []string, out io.Writer) error {
 	return release.write(*dir, wrote)
 }
 
-// validTag reports whether a registry takes it as a tag.
+// validTag reports whether a registry accepts s as a tag.
 func validTag(s string) bool {
 	if s == "" || len(s) > 128 || strings.HasPrefix(s, ".") || strings.HasPrefix(s, "-") {
 		return false

@@ -11,13 +11,13 @@ import (
 // release is one version of the program for all platforms.
 type release struct {
 	name      string // of the image
-	version   string // of the program, and the tag of the image
+	version   string // of the program; also the tag of the image
 	commit    commit
 	goVersion string
 	programs  []program
 }
 
-// put writes a file into dir, names it to wrote, and returns its digest.
+// put writes a file into dir, calls wrote with its name, and returns its digest.
 func put(dir, file string, content []byte, wrote func(file string)) (subject, error) {
 	sum := sha256.Sum256(content)
 	if err := os.WriteFile(filepath.Join(dir, file), content, 0o644); err != nil {
@@ -45,8 +45,8 @@ func (r release) writeBills(dir string, wrote func(file string)) (all []subject,
 	return all, nil
 }
 
-// write puts the files of the release into dir, and names each to wrote. The statement comes last: it has the digests
-// of the others.
+// write writes the files of the release into dir, and calls wrote with each name. The statement comes last, because it
+// contains the digests of the others.
 func (r release) write(dir string, wrote func(file string)) error {
 	index, err := r.index()
 	if err != nil {

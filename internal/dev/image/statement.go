@@ -1,7 +1,7 @@
 package main
 
-// statement is an in-toto statement (v1) of the SLSA provenance (v1): which files were made of which commit, and how to
-// make them again. It is not signed; a signer wraps these bytes as they are (DSSE).
+// statement is an in-toto statement (v1) with SLSA provenance (v1). It says which files were built from which commit,
+// and how to build them again. It is not signed; a signer wraps these bytes unchanged (DSSE).
 type statement struct {
 	Type          string     `json:"_type"`
 	Subject       []subject  `json:"subject"`
@@ -9,7 +9,7 @@ type statement struct {
 	Predicate     provenance `json:"predicate"`
 }
 
-// subject is a file, or an image, by its digest.
+// subject is a file or an image, identified by its digest.
 type subject struct {
 	Name   string            `json:"name"`
 	Digest map[string]string `json:"digest"`

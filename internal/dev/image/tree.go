@@ -21,17 +21,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// tree is an image of whatever files: a directory becomes the only layer on nothing. Tests on a real node make theirs
-// so.
+// tree is an image of arbitrary files: the files of a directory are its only layer. Tests on a real node build their
+// images this way.
 type tree struct {
 	root       string // the directory
 	name       string // of the image, with its tag
 	entrypoint []string
 	user       string
-	out        string // the file for the archive
+	out        string // path of the archive
 }
 
-// runTree carries out 'image tree'.
+// runTree runs 'image tree'.
 func runTree(args []string, out io.Writer) error {
 	var t tree
 	flags := pflag.NewFlagSet("image tree", pflag.ContinueOnError)
@@ -60,7 +60,7 @@ func runTree(args []string, out io.Writer) error {
 	return nil
 }
 
-// archive is the image of this machine's platform, as an OCI archive.
+// archive returns an OCI archive of the image, for this machine's platform.
 func (t tree) archive() ([]byte, error) {
 	l, err := treeLayer(t.root)
 	if err != nil {
@@ -89,7 +89,7 @@ func (t tree) archive() ([]byte, error) {
 	return archiveOf(index, t.name, time.Time{})
 }
 
-// treeLayer holds the files below a directory, in the order of their names. All are root's.
+// treeLayer returns a layer with the files below a directory, sorted by name. Root owns all of them.
 func treeLayer(root string) (v1.Layer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
