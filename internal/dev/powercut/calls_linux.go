@@ -16,8 +16,8 @@ import (
 
 const standardOutput = 1
 
-// begins looks at a call that is about to be made. What is written, and what a sync covers, is known here; files and
-// names change when it ends.
+// begins handles a call that is about to run. Data of writes and the extent of syncs are recorded now; changes of files
+// and names are recorded when the call ends.
 func (r *Recorder) begins(tid int, c *call) error {
 	fd, of := r.opened(c)
 	switch c.number {
@@ -73,7 +73,7 @@ func (r *Recorder) begins(tid int, c *call) error {
 	return nil
 }
 
-// opened is the file that the call's first argument stands for; nil when it is none of ours.
+// opened returns the file of the call's first argument; nil if that is not one of the recorded directory.
 func (r *Recorder) opened(c *call) (fd int, of *opened) {
 	fd = int(int32(c.args[0]))
 	if o, ok := r.open[fd]; ok {
@@ -93,7 +93,7 @@ func (r *Recorder) write(tid int, c *call, of *opened, at int64) error {
 	return err
 }
 
-// nameOf is what a file is called now; what it was opened as when its name is gone.
+// nameOf returns the current name of a file; if it has none any more, the name under which it was opened.
 func (r *Recorder) nameOf(of *opened) string {
 	for name, id := range r.names {
 		if id == of.file {
@@ -103,7 +103,7 @@ func (r *Recorder) nameOf(of *opened) string {
 	return of.name
 }
 
-// place is where the next write to a file goes that says no place itself.
+// place returns the file position, where the next write without an offset goes.
 func (r *Recorder) place(tid, fd, file int) (int64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", tid, fd))
 	if err != nil {
@@ -128,15 +128,15 @@ func (r *Recorder) place(tid, fd, file int) (int64, error) {
 	return at, nil
 }
 
-// ends looks at a call that was made.
+// ends handles a call that has returned.
 func (r *Recorder) ends(tid int, c *call, result int64) error {
 	if c.step >= 0 {
 		s := &r.trace.Steps[c.step]
 		switch {
-		case result < 0 && s.Kind == Allocate: // interrupted, or not supported here
+		case result < 0 && s.Kind == Allocate: // interrupted, or not supported by the file system
 			s.At, s.Size = 0, 0
 		case result < 0 && s.Kind == Sync:
-			return nil // it covers nothing
+			return nil // it covers no write
 		case result < 0:
 			return fmt.Errorf("%v: %w: what came of it is not known", s, unix.Errno(-result))
 		}
@@ -221,7 +221,7 @@ func (r *Recorder) renamed(from, to string) error {
 	return nil
 }
 
-// named calls fn with the name of a path in the process's memory, when it is below the root.
+// named calls fn with the path in the process's memory, relative to the root, if it is below the root.
 func (r *Recorder) named(tid int, at, path uint64, fn func(name string) error) error {
 	text, err := pathAt(tid, path)
 	if err != nil {
@@ -231,7 +231,7 @@ func (r *Recorder) named(tid int, at, path uint64, fn func(name string) error) e
 		if _, ours := r.open[int(int32(at))]; ours {
 			return fmt.Errorf("a call on %s below a directory that is open is not understood", text)
 		}
-		return nil // of the working directory, which is elsewhere
+		return nil // relative to the working directory, which is outside of the root
 	}
 	name, err := filepath.Rel(r.root, text)
 	if err != nil || name == ".." || strings.HasPrefix(name, "../") {
@@ -240,7 +240,7 @@ func (r *Recorder) named(tid int, at, path uint64, fn func(name string) error) e
 	return fn(filepath.ToSlash(name))
 }
 
-// pathAt reads a path from the process's memory, page by page, as it may stand at the end of what there is.
+// pathAt reads a path from the process's memory page by page, since the page behind it may not be mapped.
 func pathAt(tid int, at uint64) (string, error) {
 	var text []byte
 	for range 2 {

@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// Disk is what is on a disk while a trace is played: what a sync has covered, and what is on its way.
+// Disk is the state of a disk while a trace is replayed: what syncs have covered, and the pending changes.
 type Disk struct {
 	trace *Trace
-	at    int // steps that have begun
+	at    int // number of steps that have begun
 
 	files   map[int]*file
 	names   map[string]int // durable names
-	links   []int          // steps on their way that change names
+	links   []int          // pending steps that change names
 	running []int          // syncs that have begun and not ended
 }
 
-// file is a file's or a directory's durable content, and the steps on their way that change it.
+// file is the durable content of a file or a directory, and the pending steps that change it.
 type file struct {
 	directory bool
 	content   []byte
 	pending   []int
 }
 
-// rootFile is the identity of the directory that is traced.
+// rootFile is the identity of the traced directory.
 const rootFile = 0
 
-// NewDisk is the disk before the first step of a trace.
+// NewDisk returns the disk before the first step of a trace.
 func NewDisk(t *Trace) *Disk {
 	d := &Disk{trace: t, files: map[int]*file{rootFile: {directory: true}}, names: map[string]int{".": rootFile}}
 	for name, id := range t.first {
@@ -37,7 +37,7 @@ func NewDisk(t *Trace) *Disk {
 	return d
 }
 
-// Advance plays the trace until that many steps have begun.
+// Advance replays the trace until to steps have begun.
 func (d *Disk) Advance(to int) {
 	for d.at < to {
 		d.end()
@@ -47,7 +47,7 @@ func (d *Disk) Advance(to int) {
 	d.end()
 }
 
-// end takes the syncs that have ended into account.
+// end applies the syncs that have ended.
 func (d *Disk) end() {
 	d.running = slices.DeleteFunc(d.running, func(i int) bool {
 		s := &d.trace.Steps[i]
@@ -74,7 +74,7 @@ func (d *Disk) begin(i int) {
 	}
 }
 
-// synced makes durable what was done to a file before a sync of it began.
+// synced makes the changes of a file durable that were done before the sync began.
 func (d *Disk) synced(sync, id int) {
 	f := d.files[id]
 	covered := func(i int) bool { return d.trace.Steps[i].Ended <= sync }
@@ -89,7 +89,7 @@ func (d *Disk) synced(sync, id int) {
 		})
 		return
 	}
-	f.content = slices.Clone(f.content) // states may still have the old one
+	f.content = slices.Clone(f.content) // states may share the old one
 	f.pending = slices.DeleteFunc(f.pending, func(i int) bool {
 		if !covered(i) {
 			return false
@@ -103,8 +103,8 @@ func (d *Disk) synced(sync, id int) {
 	})
 }
 
-// parent is the identity of the directory that a name is in, whether that one's own name is durable or not; -1 when
-// there is none.
+// parent returns the identity of the directory that contains a name, whether or not the directory's own name is
+// durable; -1 if there is none.
 func (d *Disk) parent(name string) int {
 	dir := path.Dir(name)
 	if id, ok := d.names[dir]; ok {
@@ -118,7 +118,7 @@ func (d *Disk) parent(name string) int {
 	return -1
 }
 
-// relink changes names as a step does.
+// relink applies a step to names.
 func relink(names map[string]int, s *Step) {
 	switch s.Kind {
 	case Create, Mkdir:
@@ -135,7 +135,7 @@ func relink(names map[string]int, s *Step) {
 	}
 }
 
-// sizeAfter is the size that a file of that size has after a step.
+// sizeAfter returns the size of a file after a step, given its size before.
 func sizeAfter(size int64, s *Step) int64 {
 	switch s.Kind {
 	case Write:
@@ -148,7 +148,7 @@ func sizeAfter(size int64, s *Step) int64 {
 	return size
 }
 
-// resize cuts content, or adds zeros.
+// resize shortens content, or extends it with zeros.
 func resize(content []byte, size int64) []byte {
 	if size <= int64(len(content)) {
 		return content[:size:size]
@@ -156,7 +156,7 @@ func resize(content []byte, size int64) []byte {
 	return append(content, make([]byte, size-int64(len(content)))...)
 }
 
-// pending gives the steps that are on their way, in their order.
+// pending returns the pending steps, in order.
 func (d *Disk) pending() []int {
 	all := slices.Clone(d.links)
 	for id := range maps.Keys(d.files) {

@@ -14,17 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Recorder records what processes do to a directory, one process after the other. Make it with NewRecorder.
+// Recorder records the system calls with which processes change a directory, one process after the other. Create it
+// with NewRecorder.
 type Recorder struct {
 	root  string
 	trace *Trace
-	names map[string]int // as the directory is now
+	names map[string]int // current names
 	next  int            // the identity of the next new file
-	kill  int            // when that many steps have begun; 0 for never
+	kill  int            // number of steps after which the process is killed; 0 for never
 
-	// Of the process that runs.
+	// State of the running process.
 	open    map[int]opened
-	threads map[int]*call // between the beginning of a call and its end
+	threads map[int]*call // calls that have begun and not ended, by thread
 }
 
 // opened is a file or directory that a process has open.
@@ -37,10 +38,10 @@ type opened struct {
 type call struct {
 	number uint64
 	args   [6]uint64
-	step   int // which it made when it began; -1 for none
+	step   int // the step that it added when it began; -1 for none
 }
 
-// NewRecorder records what happens to that directory from now on. What is there counts as durable.
+// NewRecorder returns a recorder for a directory. The present content of the directory counts as durable.
 func NewRecorder(root string) (*Recorder, error) {
 	before, err := Read(root)
 	if err != nil {
@@ -63,15 +64,15 @@ func NewRecorder(root string) (*Recorder, error) {
 
 func (r *Recorder) identity() int { r.next++; return r.next - 1 }
 
-// KillAfter kills the process that runs once that many more calls have begun; the next one lives again.
+// KillAfter makes Run kill its process once calls more steps have begun. The next process is not killed.
 func (r *Recorder) KillAfter(calls int) { r.kill = len(r.trace.Steps) + calls }
 
-// Trace is what was recorded so far.
+// Trace returns the steps recorded so far.
 func (r *Recorder) Trace() *Trace { return r.trace }
 
-// Run runs a command until it ends, and records what it does. Its standard output is recorded and not written anywhere.
-// The error is an *ExitError when it ends otherwise than with code 0. It must be a Go program, or make no other calls
-// than one does; what its children do is not seen.
+// Run runs a command until it ends, and records its calls. Its standard output is recorded as well, and written
+// nowhere. Run returns an *ExitError if the exit code is not 0. The command must be a Go program, or make only calls
+// that a Go program makes. Calls of its child processes are not recorded.
 func (r *Recorder) Run(cmd *exec.Cmd) (err error) {
 	runtime.LockOSThread() // a traced process belongs to the thread that started it
 	defer runtime.UnlockOSThread()
@@ -88,12 +89,12 @@ func (r *Recorder) Run(cmd *exec.Cmd) (err error) {
 	pid := cmd.Process.Pid
 	status, err := r.follow(pid)
 	if err != nil {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
 		for tid, gone := 0, error(nil); tid != pid && gone == nil; {
 			tid, gone = wait(-1, &status) // its threads end first
 		}
 	}
-	_ = cmd.Process.Release() // it is waited for
+	_ = cmd.Process.Release() // wait has collected it already
 	if err == nil && status.ExitStatus() != 0 {
 		content, _ := os.ReadFile(said.Name())
 		err = &ExitError{Status: status, Said: string(content)}
@@ -101,10 +102,10 @@ func (r *Recorder) Run(cmd *exec.Cmd) (err error) {
 	return err
 }
 
-// ExitError is how a recorded process ended.
+// ExitError is the error for a process that ended otherwise than with code 0.
 type ExitError struct {
 	Status syscall.WaitStatus
-	Said   string // on its standard error
+	Said   string // its standard error
 }
 
 func (e *ExitError) Error() string {
@@ -117,10 +118,10 @@ func (e *ExitError) Error() string {
 const (
 	optionExitKill = 0x100000
 	optionSysGood  = 1
-	waitNoThread   = 0x20000000 // __WNOTHREAD: only for what this thread traces, not for children of the rest of the program
+	waitNoThread   = 0x20000000 // __WNOTHREAD: only children of this thread, not those of the rest of the program
 )
 
-// follow lets the process run from call to call until it has ended.
+// follow lets the process run from call to call until it ends.
 func (r *Recorder) follow(pid int) (status syscall.WaitStatus, err error) {
 	r.open, r.threads = map[int]opened{}, map[int]*call{}
 	if _, err := wait(pid, &status); err != nil {
@@ -140,7 +141,7 @@ func (r *Recorder) follow(pid int) (status syscall.WaitStatus, err error) {
 		switch {
 		case tid == pid && (status.Exited() || status.Signaled()):
 			if r.kill > 0 && len(r.trace.Steps) >= r.kill {
-				r.kill, status = 0, 0 // as it was asked for
+				r.kill, status = 0, 0 // the kill was intended
 			}
 			return status, nil
 		case !status.Stopped(): // a thread ended
@@ -153,13 +154,13 @@ func (r *Recorder) follow(pid int) (status syscall.WaitStatus, err error) {
 					return status, err
 				}
 			}
-		case status.StopSignal() != syscall.SIGTRAP && status.StopSignal() != syscall.SIGSTOP: // those are of new threads
+		case status.StopSignal() != syscall.SIGTRAP && status.StopSignal() != syscall.SIGSTOP: // SIGSTOP is sent to new threads
 			signal = int(status.StopSignal())
 		}
 	}
 }
 
-// changing reports whether a call is under way whose effect would be unknown if the process were killed now.
+// changing reports whether a running call would have an unknown effect if the process were killed now.
 func (r *Recorder) changing() bool {
 	for _, c := range r.threads {
 		switch c.number {
@@ -188,22 +189,22 @@ type callInfo struct {
 	_       [3]uint8
 	_       uint32
 	_, _    uint64
-	numbers [7]uint64 // at its beginning: which call, and its arguments; at its end: what it returns
+	numbers [7]uint64 // when a call begins: its number and arguments; when it ends: its result
 }
 
 const (
-	getCallInfo = 0x420e // PTRACE_GET_SYSCALL_INFO, since Linux 5.3; it is the same on every architecture
+	getCallInfo = 0x420e // PTRACE_GET_SYSCALL_INFO, since Linux 5.3; the same on every architecture
 	callBegins  = 1
 	callEnds    = 2
 )
 
-// stopped is called at the beginning and at the end of each call.
+// stopped handles the beginning or the end of a call.
 func (r *Recorder) stopped(tid int) error {
 	var info callInfo
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_PTRACE, getCallInfo, uintptr(tid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
 	switch {
 	case errno == syscall.ESRCH:
-		return nil // it was killed
+		return nil // the thread was killed
 	case errno != 0:
 		return fmt.Errorf("%w: %w", ErrCannotTrace, errno)
 	case info.op == callBegins:
@@ -216,7 +217,7 @@ func (r *Recorder) stopped(tid int) error {
 		c := r.threads[tid]
 		delete(r.threads, tid)
 		if c == nil {
-			return nil // it began before the process was followed
+			return nil // it began before the process was traced
 		}
 		if err := r.ends(tid, c, int64(info.numbers[0])); err != nil {
 			return fmt.Errorf("record call %d of the process: %w", c.number, err)
@@ -225,7 +226,7 @@ func (r *Recorder) stopped(tid int) error {
 	return nil
 }
 
-// memory copies memory of the process.
+// memory copies size bytes of the process's memory.
 func memory(tid int, at, size uint64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil

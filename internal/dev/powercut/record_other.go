@@ -7,14 +7,14 @@ import "os/exec"
 // Recorder records what processes do to a directory. It needs Linux on amd64 or arm64.
 type Recorder struct{}
 
-// NewRecorder says that this is not such a machine.
+// NewRecorder returns ErrCannotTrace on this platform.
 func NewRecorder(string) (*Recorder, error) { return nil, ErrCannotTrace }
 
 // KillAfter does nothing.
 func (*Recorder) KillAfter(int) {}
 
-// Trace is nothing.
+// Trace returns nil.
 func (*Recorder) Trace() *Trace { return nil }
 
-// Run says that this is not such a machine.
+// Run returns ErrCannotTrace.
 func (*Recorder) Run(*exec.Cmd) error { return ErrCannotTrace }

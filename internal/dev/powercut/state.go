@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// State is what a disk holds. Names are relative to the root, with slashes.
+// State is the content of a disk. Names are relative to the root, with slashes.
 type State struct {
 	Dirs  []string // parents first
 	Files map[string][]byte
 }
 
-// Read is the state of a directory.
+// Read returns the state of a directory.
 func Read(root string) (State, error) {
 	s := State{Files: map[string][]byte{}}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -37,7 +37,7 @@ func Read(root string) (State, error) {
 	return s, err
 }
 
-// Put makes an existing, empty directory hold the state.
+// Put writes the state into an existing, empty directory.
 func (s State) Put(root string) error {
 	for _, dir := range s.Dirs {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
@@ -54,7 +54,7 @@ func (s State) Put(root string) error {
 
 var seed = maphash.MakeSeed()
 
-// Sum tells states apart.
+// Sum returns a hash of the state. It is comparable within one process only.
 func (s State) Sum() uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)

@@ -13,13 +13,13 @@ const (
 	page   = 4096
 )
 
-// survivors says what of the calls on their way survives a power cut.
+// survivors decides which effects of the pending steps survive a power cut.
 type survivors struct {
 	what string
-	unit int64                             // in which data survive
-	name func(step int) bool               // a change of a name
-	size func(step int) bool               // a change of a file's size
-	data func(step int, offset int64) bool // the unit of a write that begins there
+	unit int64                             // data survive in units of this many bytes
+	name func(step int) bool               // whether a change of a name survives
+	size func(step int) bool               // whether a change of a file's size survives
+	data func(step int, offset int64) bool // whether the unit of a write that begins at offset survives
 }
 
 func always(int) bool              { return true }
@@ -29,7 +29,7 @@ func noData(int, int64) bool       { return false }
 func only(step int) func(int) bool { return func(i int) bool { return i == step } }
 func not(step int) func(int) bool  { return func(i int) bool { return i != step } }
 
-// pick draws what survives. Pending is not empty.
+// pick draws which effects survive. pending must not be empty.
 func pick(r *rand.Rand, pending []int) survivors {
 	one := pending[r.IntN(len(pending))]
 	coin := func(p float64) func(int) bool { return func(int) bool { return r.Float64() < p } }
@@ -71,22 +71,22 @@ func pick(r *rand.Rand, pending []int) survivors {
 	}
 }
 
-// State draws one of the states that a power cut may leave now, and says what survived.
+// State draws one of the states that a power cut can leave now. It also returns a description of what survived.
 func (d *Disk) State(r *rand.Rand) (State, string) {
 	pending := d.pending()
 	if len(pending) == 0 {
-		pending = []int{-1} // nothing to choose from
+		pending = []int{-1} // no choice left
 	}
 	s := pick(r, pending)
 	return d.state(s), s.what
 }
 
-// Durable is the state in which nothing survives but what was synced.
+// Durable returns the state with only what was synced.
 func (d *Disk) Durable() State {
 	return d.state(survivors{unit: page, name: never, size: never, data: noData})
 }
 
-// All is the state without a power cut.
+// All returns the state without a power cut.
 func (d *Disk) All() State {
 	return d.state(survivors{unit: page, name: always, size: always, data: allData})
 }
@@ -112,7 +112,7 @@ func (d *Disk) state(s survivors) State {
 	return out
 }
 
-// reachable reports whether the directories above a name are there.
+// reachable reports whether all directories above a name exist.
 func reachable(names map[string]int, name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if _, ok := names[dir]; !ok {
@@ -124,7 +124,7 @@ func reachable(names map[string]int, name string) bool {
 
 func (d *Disk) content(f *file, s survivors) []byte {
 	if len(f.pending) == 0 {
-		return f.content // shared, never changed
+		return f.content // shared, and never changed
 	}
 	content := slices.Clone(f.content)
 	size := int64(len(content))

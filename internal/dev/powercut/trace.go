@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Kind is what a call does.
+// Kind is the kind of a call.
 type Kind uint8
 
 // The kinds of calls.
 const (
-	Write    Kind = 1 + iota // data into a file
-	Truncate                 // a file gets another size
-	Allocate                 // a file gets blocks, and grows if need be
+	Write    Kind = 1 + iota // data is written to a file
+	Truncate                 // a file's size is set
+	Allocate                 // a file gets blocks, and grows if necessary
 	Sync                     // fsync or fdatasync of a file or a directory
 	Create                   // a new file
 	Mkdir                    // a new directory
 	Rename                   // a file gets another name
-	Unlink                   // a name goes
-	Say                      // the process says something
+	Unlink                   // a name is removed
+	Say                      // the process writes to its standard output
 )
 
 var kindNames = map[Kind]string{
@@ -27,25 +27,25 @@ var kindNames = map[Kind]string{
 	Unlink: "unlink", Say: "say",
 }
 
-// Step is one call of a process, in the order in which the calls began.
+// Step is one call of a process. Steps are in the order in which the calls began.
 type Step struct {
 	Kind Kind
-	Name string // of the file, as it was called then, below the root; "." is the root
-	To   string // the new name, of a Rename
-	File int    // which file or directory it is, whatever it is called
-	At   int64  // where, of a Write and an Allocate
-	Size int64  // how much of an Allocate; the new size, of a Truncate
+	Name string // name of the file at that time, relative to the root; "." is the root
+	To   string // of a Rename: the new name
+	File int    // identity of the file or directory, independent of its name
+	At   int64  // of a Write and an Allocate: the offset
+	Size int64  // of an Allocate: the length; of a Truncate: the new size
 	Data []byte // of a Write and of a Say
 
-	// Ended is how many steps had begun when the call returned: it was done before the step of that index began. Of a call
-	// that did not return it is Never.
+	// Ended is the number of steps that had begun when the call returned: it was done before the step with this index
+	// began. It is Never for a call that did not return.
 	Ended int
 }
 
 // Never is the end of a call that did not return.
 const Never = int(^uint(0) >> 1)
 
-// String says what the step does, for a person.
+// String describes the step.
 func (s Step) String() string {
 	switch s.Kind {
 	case Write:
@@ -62,18 +62,17 @@ func (s Step) String() string {
 	return kindNames[s.Kind] + " " + s.Name
 }
 
-// Trace is what processes did to a directory, one after the other.
+// Trace holds the steps of processes on a directory, one process after the other.
 type Trace struct {
-	Before State // what was there, durably, before the first step
+	Before State // the durable content before the first step
 	Steps  []Step
-	first  map[string]int // the identities of what was there
+	first  map[string]int // identities of the files in Before
 }
 
-// ErrCannotTrace is for a machine on which a child may not be traced.
+// ErrCannotTrace is returned on a machine that does not allow tracing a child process.
 var ErrCannotTrace = errors.New("a process cannot be traced here (ptrace)")
 
-// Without is the trace as if the calls that match had not been made. It is for tests that a check notices when a call
-// is forgotten.
+// Without returns the trace without the calls that match. Tests use it to prove that a check notices a forgotten call.
 func (t *Trace) Without(match func(Step) bool) *Trace {
 	return t.rearrange(func(s Step, keep func(Step)) {
 		if !match(s) {
@@ -82,7 +81,7 @@ func (t *Trace) Without(match func(Step) bool) *Trace {
 	})
 }
 
-// Late is the trace as if the calls that match came behind the next one that satisfies behind.
+// Late returns the trace with the calls that match moved behind the next call for which behind is true.
 func (t *Trace) Late(match, behind func(Step) bool) *Trace {
 	var late []Step
 	return t.rearrange(func(s Step, keep func(Step)) {
@@ -100,11 +99,11 @@ func (t *Trace) Late(match, behind func(Step) bool) *Trace {
 	})
 }
 
-// rearrange makes a trace of the steps that each gives to keep. Ends are moved along: a step that had ended before
-// another one began still has, when both keep their order.
+// rearrange returns a trace of the steps that each passes to keep. It adjusts the ends: a step that ended before
+// another began still does, if the two keep their order.
 func (t *Trace) rearrange(each func(s Step, keep func(Step))) *Trace {
 	out := &Trace{Before: t.Before, first: t.first}
-	place := make([]int, len(t.Steps)+1) // how many steps of the new trace begin before that one of the old
+	place := make([]int, len(t.Steps)+1) // for each old step, the number of new steps that begin before it
 	for i, s := range t.Steps {
 		place[i] = len(out.Steps)
 		each(s, func(s Step) { out.Steps = append(out.Steps, s) })
@@ -118,7 +117,7 @@ func (t *Trace) rearrange(each func(s Step, keep func(Step))) *Trace {
 	return out
 }
 
-// Said is what the processes began to say in the steps [from, to).
+// Said returns the output of the processes in the steps [from, to).
 func (t *Trace) Said(from, to int) []byte {
 	var all []byte
 	for _, s := range t.Steps[from:to] {
@@ -129,7 +128,7 @@ func (t *Trace) Said(from, to int) []byte {
 	return all
 }
 
-// Find gives the steps that match.
+// Find returns the indexes of the steps that match.
 func (t *Trace) Find(match func(Step) bool) (at []int) {
 	for i, s := range t.Steps {
 		if match(s) {

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// Check opens the log in that directory, as a power cut left it, and says what is wrong with it; nil when nothing is.
-// It changes the log: it goes on with it.
+// Check opens the log in dir, as a power cut left it, and returns what is wrong with it; nil if nothing is. Check
+// changes the log: it starts it twice and appends to it.
 func Check(ctx context.Context, dir string, h Heard, options store.Options) error {
 	exists, err := open.Exists(dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func Check(ctx context.Context, dir string, h Heard, options store.Options) erro
 	return nil
 }
 
-// names are those of the log's files.
+// names returns the names of the log's files.
 func names(dir string) (all []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -83,7 +83,7 @@ func verified(ctx context.Context, dir string, h Heard) error {
 	return errors.Join(records(ctx, log, h), log.Close())
 }
 
-// records checks that all that is read was appended so.
+// records checks that every record was appended with exactly the bytes that are read.
 func records(ctx context.Context, log store.Reader, h Heard) error {
 	var stored []byte
 	last := events.Sequence(0)
@@ -105,7 +105,7 @@ func records(ctx context.Context, log store.Reader, h Heard) error {
 	return nil
 }
 
-// opened opens the log to write, checks it, and closes it.
+// opened opens the log for writing, checks it, and closes it.
 func opened(ctx context.Context, dir string, h Heard, options store.Options) (head store.Head, err error) {
 	log, err := open.Log(dir, options)
 	if err != nil {
@@ -133,7 +133,7 @@ func opened(ctx context.Context, dir string, h Heard, options store.Options) (he
 	if err != nil {
 		return head, err
 	}
-	older := s.Head.Sequence < h.Snapshot && len(files) > 0 && h.Snapshot+1 >= files[0].First // of a record that was pruned none can be had
+	older := s.Head.Sequence < h.Snapshot && len(files) > 0 && h.Snapshot+1 >= files[0].First // a pruned record has no snapshot
 	if older || s.Head.Sequence > head.Sequence {
 		return head, fmt.Errorf("the newest snapshot is of record %d, one of record %d was saved", s.Head.Sequence, h.Snapshot)
 	}
@@ -149,7 +149,7 @@ func opened(ctx context.Context, dir string, h Heard, options store.Options) (he
 	return head, nil
 }
 
-// quiet checks that nothing is left to be repaired.
+// quiet checks that nothing is left to repair.
 func quiet(ctx context.Context, dir string, head store.Head) error {
 	report, err := open.Verify(ctx, dir, nil)
 	if err != nil {
@@ -161,7 +161,7 @@ func quiet(ctx context.Context, dir string, head store.Head) error {
 	return nil
 }
 
-// goOn appends to the log.
+// goOn appends to the log, and checks that the new records are durable.
 func goOn(ctx context.Context, dir string, options store.Options) (err error) {
 	log, err := open.Log(dir, options)
 	if err != nil {
@@ -188,7 +188,7 @@ func goOn(ctx context.Context, dir string, options store.Options) (err error) {
 	return err
 }
 
-// attempt calls fn with a testing.TB whose failure is the error.
+// attempt calls fn with a testing.TB, and returns its failure as an error.
 func attempt(fn func(t testing.TB)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

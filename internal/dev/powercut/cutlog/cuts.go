@@ -15,15 +15,15 @@ import (
 
 // Cut is one state that a power cut left.
 type Cut struct {
-	At    int    // steps that had begun
-	What  string // what survived
+	At    int    // number of steps that had begun
+	What  string // description of what survived
 	State powercut.State
-	Said  []byte // what was said since the cut before
+	Said  []byte // output since the previous cut
 }
 
 func (c Cut) String() string { return fmt.Sprintf("cut after step %d: %s", c.At, c.What) }
 
-// Cuts draws up to n states of a trace, each another one, in the order of their moments.
+// Cuts draws up to n different states of a trace, in the order of their moments.
 func Cuts(r *rand.Rand, tr *powercut.Trace, n int) iter.Seq[Cut] {
 	return func(yield func(Cut) bool) {
 		disk, seen, heard := powercut.NewDisk(tr), map[[2]uint64]bool{}, 0
@@ -47,7 +47,8 @@ func Cuts(r *rand.Rand, tr *powercut.Trace, n int) iter.Seq[Cut] {
 	}
 }
 
-// moments draws where the power is cut: anywhere, and just before and behind the calls on which durability hangs.
+// moments draws n moments of power cuts: half of them anywhere, half just before or behind a call that matters for
+// durability.
 func moments(r *rand.Rand, tr *powercut.Trace, n int) []int {
 	turns := tr.Find(func(s powercut.Step) bool { return s.Kind != powercut.Write && s.Kind != powercut.Say })
 	var all []int
@@ -62,10 +63,10 @@ func moments(r *rand.Rand, tr *powercut.Trace, n int) []int {
 	return all
 }
 
-// Put makes the state in a new directory that Remove removes.
+// Put writes the state into a new directory. The caller removes it with Remove.
 func (c Cut) Put(t *testing.T) (root string) {
 	t.Helper()
-	below := "/dev/shm" // no sync waits for a disk there, and none is needed: the power of this machine stays on
+	below := "/dev/shm" // no sync waits for a disk there; this machine keeps its power
 	if _, err := os.Stat(below); err != nil {
 		below = t.TempDir()
 	}
@@ -79,7 +80,7 @@ func (c Cut) Put(t *testing.T) (root string) {
 	return root
 }
 
-// Remove removes what Put made.
+// Remove removes the directory that Put created.
 func Remove(t *testing.T, root string) {
 	t.Helper()
 	if err := os.RemoveAll(root); err != nil {
@@ -87,7 +88,7 @@ func Remove(t *testing.T, root string) {
 	}
 }
 
-// Keep puts a state that a test failed on where JOBLEDGER_KEEP says, if it does.
+// Keep writes the state to the directory in JOBLEDGER_KEEP, if it is set, so that a failure can be examined.
 func (c Cut) Keep(t *testing.T) {
 	t.Helper()
 	dir := os.Getenv("JOBLEDGER_KEEP")
@@ -100,7 +101,7 @@ func (c Cut) Keep(t *testing.T) {
 	}
 }
 
-// Need ends a test that has no trace. A machine that cannot trace fails in CI, and skips the test elsewhere.
+// Need ends a test without a trace. If the machine cannot trace, the test fails in CI and is skipped elsewhere.
 func Need(t *testing.T, err error) {
 	t.Helper()
 	switch {
@@ -112,7 +113,8 @@ func Need(t *testing.T, err error) {
 	}
 }
 
-// Number is how often something is tried: more at length, or as often as the environment says.
+// Number returns a number of trials: the value of the environment variable if it is set, else long with JOBLEDGER_LONG,
+// a fifth of daily with -short, and daily otherwise.
 func Number(variable string, daily, long int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
 		return n
@@ -126,7 +128,7 @@ func Number(variable string, daily, long int) int {
 	return daily
 }
 
-// Seed is another one each time; the failure of one is repeated with JOBLEDGER_SEED.
+// Seed returns a random source with a new seed each time, and logs the seed. JOBLEDGER_SEED repeats a run.
 func Seed(t *testing.T) *rand.Rand {
 	t.Helper()
 	n := rand.Uint64()

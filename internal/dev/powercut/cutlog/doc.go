@@ -1,21 +1,21 @@
-// Package cutlog checks what a log on disk is after a power cut.
+// Package cutlog checks a log on disk after a power cut.
 //
-// A Teller wraps the log that a recorded process writes. It says on the standard output what is appended before it is,
-// and what was acknowledged after it was, so that both stand in the trace among the system calls. Heard reads that
-// again. Check opens the log in the state that a power cut left and compares.
+// A Teller wraps the log that a recorded process writes. It reports each append on standard output before it happens,
+// and each acknowledgement after it, so both are in the trace among the system calls. Heard parses these reports. Check
+// opens the log in a state that a power cut left, and compares.
 //
-// What it demands of each state:
+// Check demands of each state:
 //
 //   - The log opens, and verify finds no damage, before and after it was opened.
-//   - Every record that was acknowledged is there, every consumer's offset that became durable, the newest snapshot, the key.
-//   - No record is there that was not appended just so, and no offset beyond the head.
-//   - What a start repairs it repairs once: after a stop in good order the next start changes nothing, and verify has nothing to note.
-//   - The log goes on: what is appended then is durable.
+//   - Every acknowledged record is there, and every durable offset of a consumer, the newest snapshot, and the key.
+//   - There is no record that was not appended with exactly these bytes, and no offset beyond the head.
+//   - A start repairs only once: after a clean stop the next start changes nothing, and verify has no notes.
+//   - The log can be appended to, and the new records are durable.
 //
 // # Concurrency
 //
-// A Teller is for one writer, like the log in it.
+// A Teller is for one writer, like the log it wraps.
 //
-// Read next: tell.go, check.go, cuts.go; powercut_test.go for what is tried. cmd/jobledger tries the whole command with
-// it.
+// Read next: tell.go, check.go, cuts.go; powercut_test.go for the cases. cmd/jobledger uses it to test the whole
+// command.
 package cutlog

@@ -10,18 +10,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Heard is what Tellers had said by some moment.
+// Heard holds what Tellers had reported by some point of a trace.
 type Heard struct {
 	Durable  events.Sequence
 	Offsets  map[string]events.Sequence
 	Snapshot events.Sequence
 	Key      []byte
-	Written  map[events.Sequence][][]byte // all that was appended under a number: more than one when it was not acknowledged
+	Written  map[events.Sequence][][]byte // everything appended under a number: several values if an append was not acknowledged
 
-	rest []byte // of a line that is not complete
+	rest []byte // an incomplete line
 }
 
-// Hear reads more of what was said.
+// Hear reads further output.
 func (h *Heard) Hear(said []byte) error {
 	if h.Written == nil {
 		h.Offsets, h.Written = map[string]events.Sequence{}, map[events.Sequence][][]byte{}

@@ -14,23 +14,23 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Teller is a log that says what is appended to it and what it acknowledged, a line for each. Make it with Tell.
+// Teller is a log that reports on out what is appended and what was acknowledged, one line each. Create it with Tell.
 //
-//	append SEQ HEX…            the records of a batch, as they are stored, before it is appended
-//	durable SEQ                a commit was acknowledged through that record
+//	append SEQ HEX…            the stored form of a batch's records, before the append
+//	durable SEQ                a commit was acknowledged through this record
 //	offset NAME SEQ            a consumer's offset is durable
 //	snapshot SEQ               a snapshot was saved
-//	key HEX                    the key was made or read
+//	key HEX                    the key was created or read
 type Teller struct {
 	store.Log
 	out io.Writer
 
 	mu      sync.Mutex
-	offsets map[string]events.Sequence // that were set since the last append
+	offsets map[string]events.Sequence // set since the last append
 	failed  error
 }
 
-// Tell wraps a log. Each line is written at once.
+// Tell wraps a log. It writes each line at once.
 func Tell(log store.Log, out io.Writer) *Teller {
 	return &Teller{Log: log, out: out, offsets: map[string]events.Sequence{}}
 }
@@ -43,13 +43,13 @@ func (t *Teller) say(format string, args ...any) {
 	}
 }
 
-// Append is described by store.Log. Its commit is done when it was said.
+// Append is described by store.Log. Its commit is done only after the line was written.
 func (t *Teller) Append(b events.Batch, soon bool) store.Commit {
 	var line strings.Builder
 	for i := range b.Records {
 		stored, err := events.AppendRecord(nil, &b.Records[i])
 		if err != nil {
-			break // the log says so
+			break // the log reports the error
 		}
 		line.WriteString(" " + hex.EncodeToString(stored))
 	}
@@ -104,7 +104,7 @@ func (t *Teller) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
 	return err
 }
 
-// Key says which key the log has.
+// Key reports the log's key.
 func (t *Teller) Key(key events.Key) { t.say("key %x", key[:]) }
 
 // Close is described by store.Log.
