@@ -1,8 +1,7 @@
-// Package clock is the virtual time of the simulation: a clock that does not move by itself, with a queue of
-// things that are due.
+// Package clock is the virtual time of the simulation: a clock that only moves when told to, with a queue of due items.
 //
-// Items run in the order of their due time and, at equal times, in the order in which they were scheduled, so that a
-// run depends on nothing but its seed. An item may schedule further items, also at the present instant.
+// Items run in the order of their due times, and at equal times in the order in which they were scheduled, so a run
+// depends on its seed alone. An item may schedule further items, also for the present instant.
 //
 // # Concurrency
 //

@@ -1,9 +1,10 @@
-// Package crons has seeded worlds for CronJobs, in virtual time. One is an API server that keeps CronJobs and their
-// Jobs, and a turn of the loop without a log: its test lives through a year of them, and compares their fates with a
-// walk over their schedules. Another one is the controller as it is, with log, loop, informer and executor, in package
-// world: its test replays the log of a year, also elsewhere. It has no code outside its tests.
+// Package crons tests CronJobs in seeded worlds, in virtual time. One world is an API server with CronJobs and their
+// Jobs, and a turn of the loop without a log. Its test runs a year, and compares the fates of due times with a walk
+// over the schedules. Another world is the whole controller, with log, loop, informer and executor, in package world.
+// Its test replays the log of a year, also by a program with another time zone database. The package has no code
+// outside its tests.
 //
 // # Concurrency
 //
-// A world is driven by one goroutine.
+// One goroutine drives a world.
 package crons

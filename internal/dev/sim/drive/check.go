@@ -17,10 +17,10 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// CheckLog holds the log against itself: it replays without a divergence, deciding again right after a decision yields
-// nothing, folding from a snapshot gives the state that folding from the first record gives, and that is the state
-// which the loop holds. The records that the loop appended and folded are still what they were then. The log of a
-// controller that has handed over replays, too.
+// CheckLog checks the log against itself. It must replay without a divergence. Deciding again right after a decision
+// must yield nothing. Folding from a snapshot must give the same state as folding from the first record, and the state
+// that the loop holds. The records that the loop appended and folded must be unchanged. The log of a controller that
+// has handed over must replay, too.
 func (d *Driver) CheckLog() error {
 	if d.resting != nil {
 		if _, err := replayed(d.resting, nil); err != nil {
@@ -40,7 +40,7 @@ func (d *Driver) CheckLog() error {
 	return d.checkSnapshot(folded)
 }
 
-// replayed is the world after a replay of the log. The files of the log are checked, too, unless f is nil.
+// replayed returns the world after a replay of the log. It also checks the log's files, unless f is nil.
 func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	log.Commit(1 << 30)
 	r := replay.New()
@@ -76,8 +76,7 @@ func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	return r.World(), nil
 }
 
-// checkTail: the live tail hands out the records that the loop has folded, so neither the fold nor anybody else may
-// have changed them since they were stored.
+// checkTail checks that the records in the live tail, which the loop has folded, still equal the stored ones.
 func (d *Driver) checkTail() error {
 	from := d.log.Head().Sequence
 	from -= min(from-1, 1000)
@@ -100,16 +99,16 @@ func (d *Driver) checkTail() error {
 	return nil
 }
 
-// references are what records may refer to: the hashes of specs and their large parts, by the records that store them;
-// and commands.
+// references holds the targets of references: the hashes of specs and their large parts, by the records that store
+// them, and commands.
 type references struct {
 	specs, parts map[events.Sequence]string
-	ended        map[events.CommandID]events.Sequence // commands that were done or withdrawn, by the records that say so
-	file         events.Sequence                      // the first of the newest file
+	ended        map[events.CommandID]events.Sequence // commands that were done or withdrawn, with the record that says so
+	file         events.Sequence                      // the first record of the newest file
 }
 
-// check: what a record says about others is true: a Job's spec stands where it says, and the parts of a spec stand
-// among the causes of its record, in the same file. A command that was done, or was withdrawn, ends once.
+// check checks what a record says about others: a Job's spec is where the record says, the parts of a spec are among
+// the causes of its record and in the same file, and a command ends at most once.
 func (r *references) check(rec *events.Record) error {
 	switch f := rec.Facts.(type) {
 	case *events.JobTemplate:
@@ -148,7 +147,7 @@ func (r *references) check(rec *events.Record) error {
 	return nil
 }
 
-// decidesNothing: a decision that has been folded leads to no other at the same time.
+// decidesNothing checks that after a folded decision the rules decide nothing more at the same time.
 func decidesNothing(w *projector.World, stream events.Stream) error {
 	s := w.Subject(stream)
 	if s == nil || w.Listing || s.Observed() {
@@ -160,7 +159,7 @@ func decidesNothing(w *projector.World, stream events.Stream) error {
 	return nil
 }
 
-// checkSnapshot makes a snapshot, recovers from it, and compares.
+// checkSnapshot makes a snapshot, recovers from it, and compares the worlds.
 func (d *Driver) checkSnapshot(folded *projector.World) error {
 	d.process.Loop.Snapshot()
 	snapshot, ok := d.process.Loop.TakeSnapshot()
@@ -194,7 +193,8 @@ func same(whose string, a *projector.World, other string, b *projector.World) er
 	return nil
 }
 
-// Records are the newest n records of the log, durable or not, a line each; before them those of the log that rests.
+// Records returns the newest n records of the log, durable or not, one a line, and before them those of the resting
+// log.
 func (d *Driver) Records(n int) string {
 	text := records(d.log, n)
 	if d.resting != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// setClock sets the controller's clock, which is right, an hour fast or an hour slow.
+// setClock moves the controller's clock, which is right, an hour fast or an hour slow, by an hour.
 func (d *Driver) setClock() error {
 	step := time.Hour
 	if d.offset > 0 || d.offset == 0 && d.rng.IntN(2) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// resources are those that the controller watches.
+// resources returns the resources that the controller watches.
 func (d *Driver) resources() []events.Resource {
 	if d.cfg.Settings.CronJobs {
 		return []events.Resource{events.Jobs, events.Pods, events.CronJobs}
@@ -16,24 +16,24 @@ func (d *Driver) resources() []events.Resource {
 	return []events.Resource{events.Jobs, events.Pods}
 }
 
-// noteRun notes which version of its CronJob was known when a write of a Job was decided on.
+// noteRun stores which version of its CronJob a write of a Job was decided on.
 func (d *Driver) noteRun(call *executor.Call) {
 	if verb := runVerbs[call.Task.Command.Traits().Kind]; verb != "" {
 		d.seen[verb+" "+call.Task.Job.Namespace+"/"+events.RunNameOf(call.Task.Command)] = call.Task.Base
 	}
 }
 
-// runVerbs are what the API server calls the writes of Jobs of CronJobs.
+// runVerbs are the API server's verbs for writes of Jobs of CronJobs.
 var runVerbs = map[events.CommandKind]string{events.CommandCreateJob: "create", events.CommandDeleteRun: "delete"}
 
-// cronSeen tells the checker what noteRun noted.
+// cronSeen returns to the checker the version that noteRun stored.
 func (d *Driver) cronSeen(w apiserver.Write) uint64 { return d.seen[w.Verb+" "+w.Key.String()] }
 
-// longestBackoff is longer than any CronJob waits after an error.
+// longestBackoff is longer than the wait of any CronJob after an error.
 const longestBackoff = 20 * time.Minute
 
-// PassCalmly ends the disturbances, and lets everything run for that long once all backoffs are over. Whenever nothing
-// is left to do, a look must be pending for each CronJob in time (C-248).
+// PassCalmly ends the disturbances, waits until all backoffs are over, and then runs for period. Whenever nothing is
+// left to do, a wake must be pending for each CronJob in time (C-248).
 func (d *Driver) PassCalmly(period time.Duration) error {
 	d.client.Faults, d.lapsed = d.policy, false
 	if err := d.Pass(longestBackoff); err != nil {
@@ -44,7 +44,7 @@ func (d *Driver) PassCalmly(period time.Duration) error {
 	return d.Pass(period)
 }
 
-// atRest checks what must hold when nothing is left to do at the time.
+// atRest checks what must hold when nothing is left to do now.
 func (d *Driver) atRest() error {
 	if !d.calm || !d.cfg.Settings.CronJobs {
 		return nil

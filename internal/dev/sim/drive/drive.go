@@ -21,10 +21,10 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// actor is the name under which the controller writes.
+// actor is the name of the controller in the server's log of writes.
 const actor = "jobledger"
 
-// Config is one run.
+// Config configures one run.
 type Config struct {
 	World    world.Config
 	Settings events.Settings
@@ -33,15 +33,15 @@ type Config struct {
 	LoseLog  float64 // share of crashes that lose the log
 	LoseKey  float64 // share of crashes that lose the log's key, so that the next process has another one
 	Cut      float64 // chance, for each step, that a watch is cut
-	Stall    float64 // chance, for each step, that a watch is behind for some seconds
-	Stop     float64 // chance, for each step, that the process stops in good order and another one starts
-	Lapse    float64 // chance, for each step, that the Lease is not held for certain any more, or is again
+	Stall    float64 // chance, for each step, that a watch falls behind for some seconds
+	Stop     float64 // chance, for each step, that the process stops cleanly and another one starts
+	Lapse    float64 // chance, for each step, that the Lease lapses, or is held again
 	HandOver float64 // chance, for each step, that the other controller takes over, with a log of its own
-	Protect  float64 // share of pods that a policy protects for ever, see policy
+	Protect  float64 // share of pods that a policy protects forever; see policy
 	SetClock float64 // chance, for each step, that the controller's clock is set, an hour forward or back
-	Rewind   float64 // chance, for each step, that the cluster is restored from a backup, or that one is made
+	Rewind   float64 // chance, for each step, that a backup of the cluster is made or restored
 	Files    int     // bytes of a log file; 0 for one file
-	Snapshot int     // records between snapshots, which are made a stream at a time; 0 for none while it runs
+	Snapshot int     // records between snapshots, which are made one stream at a time; 0 for none while it runs
 }
 
 // Driver is one run in progress.
@@ -54,23 +54,23 @@ type Driver struct {
 	checker *invariants.Checker
 	history []string
 	lives   uint64             // logs so far
-	intents map[types.UID]wish // behind the newest finalizer removal of a pod
-	seen    map[string]uint64  // by the newest write of a Job of a CronJob: the version of the CronJob that it was decided on
+	intents map[types.UID]wish // purpose of the newest finalizer removal, by pod
+	seen    map[string]uint64  // by write of a Job of a CronJob: the version of the CronJob that the newest such write was decided on
 
-	offset   time.Duration // of the controller's clock from the world's
-	resting  *memlog.Log   // of the controller whose turn it is not; nil while there never was another
+	offset   time.Duration // difference of the controller's clock from the world's
+	resting  *memlog.Log   // of the controller that is not active; nil until there is another one
 	log      *memlog.Log
 	key      events.Key
 	process  *process.Process
-	flying   []*executor.Call // begun, and the request not yet at the server
-	answered []answer         // done at the server, and the answer on its way
-	lapsed   bool             // the Lease is not held for certain: nothing is sent
-	away     bool             // the server was away and nothing was listed since: nothing is sent
+	flying   []*executor.Call // begun, and not yet at the server
+	answered []answer         // done at the server, with the answer in flight
+	lapsed   bool             // the Lease is not held for certain, so nothing is sent
+	away     bool             // the server was away and nothing was listed since, so nothing is sent
 	backup   *backup          // of the cluster; nil while there is none
-	rewinds  uint64           // times that it was restored
-	calm     bool             // nothing fails: each look is pending that should be
+	rewinds  uint64           // number of restores
+	calm     bool             // nothing fails, so each necessary wake must be pending
 
-	stalled map[events.Resource]events.Time // until when a watch is behind
+	stalled map[events.Resource]events.Time // the end of each stall
 	standby standby
 }
 
@@ -79,7 +79,7 @@ type answer struct {
 	result events.TaskResult
 }
 
-// New starts the controller in the world of the seed, and then a user creates the Jobs.
+// New starts the controller in the world of the seed; then a user creates the Jobs.
 func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	d := &Driver{
 		World: world.New(cfg.World), cfg: cfg, key: events.Key{1}, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
@@ -118,13 +118,13 @@ func (d *Driver) manages(j *batchv1.Job) bool {
 	return d.cfg.Settings.Mode.Manages(by)
 }
 
-// intent tells the checker why a finalizer goes, and what the decision had seen of the pod.
+// intent tells the checker why a finalizer is removed, and what the decision had seen of the pod.
 func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
 	wish, ok := d.intents[w.UID]
 	return wish.intent, ok
 }
 
-// wish is what is behind a command.
+// wish is the purpose of a command.
 type wish struct {
 	log     string
 	command events.CommandID
@@ -141,7 +141,7 @@ func (d *Driver) newLog() {
 	d.log = memlog.New(events.Identity{LogID: fmt.Sprintf("%016x%016x", d.cfg.World.Seed, d.lives), Epoch: 1}, options...)
 }
 
-// boot makes a new process on the log as it is.
+// boot starts a new process on the log as it is.
 func (d *Driver) boot() error {
 	warm, err := d.standby.takeOver(d.log)
 	if err != nil {
@@ -157,7 +157,7 @@ func (d *Driver) boot() error {
 	return err
 }
 
-// now is the time by the controller's clock. elapsed is the time of its executor, which cannot be set.
+// now returns the time by the controller's clock. elapsed returns the time of its executor, which cannot be set.
 func (d *Driver) now() events.Time     { return d.elapsed().Add(d.offset) }
 func (d *Driver) elapsed() events.Time { return events.At(d.World.Clock.Now()) }
 
@@ -165,12 +165,12 @@ func (d *Driver) say(format string, args ...any) {
 	d.history = append(d.history, fmt.Sprintf("%s ", d.World.Clock.Now().Format("04:05"))+fmt.Sprintf(format, args...))
 }
 
-// History is what happened, the newest n steps.
+// History returns the newest n steps.
 func (d *Driver) History(n int) string {
 	return strings.Join(d.history[max(0, len(d.history)-n):], "\n")
 }
 
-// Steps does n things, by the seed.
+// Steps makes n steps, chosen by the seed.
 func (d *Driver) Steps(n int) error {
 	for range n {
 		if err := d.Step(); err != nil {
@@ -180,7 +180,7 @@ func (d *Driver) Steps(n int) error {
 	return nil
 }
 
-// Step does one thing, by the seed.
+// Step makes one step, chosen by the seed.
 func (d *Driver) Step() error {
 	if err := d.standby.follow(d.log); err != nil {
 		return err
@@ -211,7 +211,7 @@ func (d *Driver) Step() error {
 	return d.checker.Check()
 }
 
-// work does one of the controller's steps, or lets the world go on.
+// work makes one step of the controller, or lets the world go on.
 func (d *Driver) work() error {
 	steps := []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer}
 	for _, i := range d.rng.Perm(len(steps) + 1) {
@@ -226,7 +226,7 @@ func (d *Driver) work() error {
 	return nil
 }
 
-// pass lets the world go on, or time pass until the controller wants to look again.
+// pass lets the world go on, or advances the clock to the controller's next wake.
 func (d *Driver) pass() {
 	if wake := d.wake(); wake != 0 && d.rng.IntN(3) == 0 {
 		if next := d.World.Clock.Next(); next == nil || events.At(next.Due) > wake {
@@ -239,7 +239,7 @@ func (d *Driver) pass() {
 	}
 }
 
-// wake is when, by the world's clock, the controller looks again by itself; 0 for never.
+// wake returns when, by the world's clock, the controller next acts by itself; 0 for never.
 func (d *Driver) wake() events.Time {
 	wake := d.process.Loop.Wake().Add(-d.offset)
 	if pause := d.process.Executor.Wake(); pause > d.elapsed() && (wake == 0 || pause < wake) {
@@ -248,7 +248,7 @@ func (d *Driver) wake() events.Time {
 	return wake
 }
 
-// list lists a resource that is not watched, as it is now, and begins to watch it.
+// list lists a resource that is not watched, and starts its watch.
 func (d *Driver) list() (bool, error) {
 	for _, r := range d.resources() {
 		if d.process.MustList(r) {
@@ -277,7 +277,7 @@ func (d *Driver) watch() (bool, error) {
 	return false, nil
 }
 
-// take moves some observations to the loop's inputs.
+// take moves some observations to the inputs of the loop.
 func (d *Driver) take() (bool, error) {
 	did := false
 	for range 1 + d.rng.IntN(8) {
@@ -289,7 +289,7 @@ func (d *Driver) take() (bool, error) {
 	return did, nil
 }
 
-// turn makes a turn when there is something for it.
+// turn makes a turn if there is a reason for one.
 func (d *Driver) turn() (bool, error) {
 	if !d.process.HasTurn(d.now()) {
 		return false, nil
@@ -304,7 +304,7 @@ func (d *Driver) turn() (bool, error) {
 // commit makes a batch durable.
 func (d *Driver) commit() (bool, error) { return d.process.Commit() }
 
-// begin takes a call from the executor: its request is on its way.
+// begin takes a call from the executor: its request is in flight.
 func (d *Driver) begin() (bool, error) {
 	call, ok := d.process.Executor.Next(d.elapsed())
 	if ok {
@@ -327,7 +327,7 @@ func (d *Driver) land() (bool, error) {
 	return true, nil
 }
 
-// note notes what is behind the removal of a finalizer, or a write of a Job of a CronJob.
+// note stores the purpose of a finalizer removal, or the version behind a write of a Job of a CronJob.
 func (d *Driver) note(call *executor.Call) {
 	d.noteRun(call)
 	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
@@ -342,7 +342,7 @@ func (d *Driver) note(call *executor.Call) {
 	}
 }
 
-// answer brings an answer back.
+// answer delivers an answer.
 func (d *Driver) answer() (bool, error) {
 	if len(d.answered) == 0 {
 		return false, nil
@@ -352,7 +352,7 @@ func (d *Driver) answer() (bool, error) {
 	return true, nil
 }
 
-// pluck takes a random element.
+// pluck removes and returns a random element.
 func pluck[T any](rng *rand.Rand, from *[]T) T {
 	i := rng.IntN(len(*from))
 	x := (*from)[i]
@@ -360,10 +360,10 @@ func pluck[T any](rng *rand.Rand, from *[]T) T {
 	return x
 }
 
-// errRestless: the world did not come to rest.
+// errRestless reports that the world did not come to rest.
 var errRestless = errors.New("the world does not come to rest")
 
-// Settle ends the disturbances and lets everything run until nothing happens any more.
+// Settle ends the disturbances and runs until nothing happens any more.
 func (d *Driver) Settle() error {
 	d.client.Faults, d.lapsed = d.policy, false
 	clear(d.stalled)
@@ -385,8 +385,7 @@ func (d *Driver) Settle() error {
 	return errRestless
 }
 
-// Pass lets everything run for that long, in the time that it takes: nothing waits but for a moment that something
-// names.
+// Pass runs for period. Time passes only up to the next moment for which something waits.
 func (d *Driver) Pass(period time.Duration) error {
 	end := d.World.Clock.Now().Add(period)
 	for {
@@ -412,7 +411,7 @@ func (d *Driver) Pass(period time.Duration) error {
 	}
 }
 
-// busy does all of the controller's steps that can be done without time passing.
+// busy makes one step of the controller that needs no time; false if there is none.
 func (d *Driver) busy() (bool, error) {
 	for _, step := range []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer} {
 		if did, err := step(); did || err != nil {
@@ -422,7 +421,7 @@ func (d *Driver) busy() (bool, error) {
 	return false, nil
 }
 
-// nextMoment moves the clock to when something happens next; it reports whether anything does.
+// nextMoment advances the clock to the next event; it reports whether there is one.
 func (d *Driver) nextMoment() bool {
 	wake, next := d.wake(), d.World.Clock.Next()
 	switch {
@@ -438,5 +437,5 @@ func (d *Driver) nextMoment() bool {
 	return true
 }
 
-// Log is the controller's log as it is now.
+// Log returns the controller's present log.
 func (d *Driver) Log() *memlog.Log { return d.log }

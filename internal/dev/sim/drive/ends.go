@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// cut ends a watch: the resource is listed again.
+// cut ends a watch, so the resource is listed again.
 func (d *Driver) cut() error {
 	all := d.resources()
 	r := all[d.rng.IntN(len(all))]
@@ -19,8 +19,8 @@ func (d *Driver) cut() error {
 	return nil
 }
 
-// stall has a watch show little, one event in twenty steps, for up to 20 s: what the controller reads and is answered
-// meanwhile is newer than what it then shows.
+// stall slows a watch down for up to 20 s: one step in twenty delivers an event. Meanwhile reads and answers are newer
+// than the events that the watch then delivers.
 func (d *Driver) stall() error {
 	all := d.resources()
 	r := all[d.rng.IntN(len(all))]
@@ -31,14 +31,14 @@ func (d *Driver) stall() error {
 	return nil
 }
 
-// lapse lets the Lease lapse, or be held again.
+// lapse makes the Lease lapse, or be held again.
 func (d *Driver) lapse() error {
 	d.lapsed = !d.lapsed
 	d.say("the Lease has lapsed: %t", d.lapsed)
 	return nil
 }
 
-// crash ends the process, and another one starts on what is left of its log, or on none.
+// crash kills the process. Another one starts on the rest of its log, or without a log.
 func (d *Driver) crash() error {
 	if d.cfg.LoseKey > 0 && d.rng.Float64() < d.cfg.LoseKey {
 		d.say("the key is lost")
@@ -54,8 +54,8 @@ func (d *Driver) crash() error {
 	return d.boot()
 }
 
-// fall ends the process: what is in memory is gone, and the log is cut anywhere from the durable prefix on. Of the
-// requests that are on their way some reach the server later.
+// fall kills the process: its memory is gone, and the log is cut anywhere from the durable prefix on. Some of its
+// requests in flight reach the server later.
 func (d *Driver) fall() {
 	for _, call := range d.flying {
 		if d.rng.IntN(2) == 0 && !call.Withdrawn {
@@ -71,7 +71,7 @@ func (d *Driver) fall() {
 	d.log = d.log.Crash(keep)
 }
 
-// Crash ends the process here, and starts another one on what is left of its log, or without it, by Config.LoseLog.
+// Crash kills the process now, and starts another one on the rest of its log or, by Config.LoseLog, without it.
 func (d *Driver) Crash() error {
 	if err := d.crash(); err != nil {
 		return err

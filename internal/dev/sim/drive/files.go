@@ -8,12 +8,12 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// files: a log that begins with a file is, from the record on which says that the file stands alone, the log that has
-// all files before it: the worlds hold the same states, and a replay of the rest decides the same. Two such logs are
-// followed to the end, the one that begins first and the one that begins last.
+// files checks that a log can begin with any complete file. From the record on which says that the file stands alone,
+// such a log must equal the whole log: the worlds hold the same states, and a replay of the rest decides the same. Two
+// such logs are followed to the end, the one that begins first and the one that begins last.
 type files struct {
 	whole       *projector.World
-	first, last *replay.Replay // of logs that begin with a file; nil for none yet
+	first, last *replay.Replay // of logs that begin with a file; nil until there is one
 }
 
 func newFiles() *files { return &files{whole: projector.NewWorld()} }
@@ -43,7 +43,7 @@ func (f *files) follow(rec *events.Record) error {
 	return nil
 }
 
-// end is after the last record.
+// end compares the worlds after the last record.
 func (f *files) end() error {
 	for _, r := range f.both() {
 		if newest, stated := r.World().Restated(); stated == newest {

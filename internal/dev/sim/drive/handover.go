@@ -1,8 +1,8 @@
 package drive
 
-// handOver ends the process, in good order or not, and the other controller takes over: it knows what its own log says,
-// from when it had its last turn, and the cluster as it is (O-008). What the one that goes has still on its way arrives
-// late, if at all.
+// handOver ends the process, cleanly or not, and the other controller takes over. That one knows its own log, which
+// ends with its last turn, and the cluster as it is (O-008). Requests in flight of the first one arrive late, if at
+// all.
 func (d *Driver) handOver() error {
 	if d.rng.IntN(2) == 0 {
 		d.fall()

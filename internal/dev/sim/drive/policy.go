@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// policy denies the controller the deletion of some pods for ever, and to patch them while they have not ended: as an
-// admission policy does that keeps what runs from being disturbed.
+// policy denies the controller the deletion of some pods forever, and patches of them until they have ended, like an
+// admission policy that protects running pods.
 func (d *Driver) policy(c apiserver.Call) apiserver.Fault {
 	if c.Kind != apiserver.Pods || (c.Verb != "delete" && c.Verb != "patch") {
 		return apiserver.Fault{}

@@ -11,15 +11,15 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
 )
 
-// backup is the cluster at one moment, and what the checker knew of it.
+// backup is a backup of the cluster, and what the checker knew at that moment.
 type backup struct {
 	server  *apiserver.Backup
 	checker *invariants.Backup
 }
 
-// rewind makes a backup of the cluster, or restores the one that there is: all servers stop, what was on its way to
-// them never arrives, and they come back with what was stored at the time of the backup. The process lives through it,
-// or is killed and starts again before or afterwards.
+// rewind makes a backup of the cluster, or restores the existing one. A restore stops all servers, drops the requests
+// in flight, and brings back the stored state of the backup. The process survives it, or is killed and starts again
+// before or afterwards.
 func (d *Driver) rewind() error {
 	if err := d.checker.Check(); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (d *Driver) rewind() error {
 	d.rewinds++
 	known := d.World.Server.Version()
 	d.World.Server.Restore(d.backup.server)
-	if d.rng.IntN(3) == 0 && d.tells() { // it has passed what was known, by other objects, before anybody lists it
+	if d.rng.IntN(3) == 0 && d.tells() { // other objects raise the version past the known one before anything is listed
 		d.say("and comes to %d by other objects", known)
 		d.World.Server.Pass(known)
 	}
@@ -59,8 +59,8 @@ func (d *Driver) rewind() error {
 	return nil
 }
 
-// tells reports whether the Jobs of the restored cluster tell that it went back, whatever version it is at: the log has
-// a newer version of one, or its end.
+// tells reports whether the Jobs of the restored cluster show that it went back, whatever its version: the log has a
+// newer version of a Job, or its deletion.
 func (d *Driver) tells() bool {
 	if appended, durable := d.Log().Batches(); appended != durable {
 		return false
@@ -75,10 +75,10 @@ func (d *Driver) tells() bool {
 	return false
 }
 
-// Rewinds is how often the cluster went back.
+// Rewinds returns how often the cluster went back.
 func (d *Driver) Rewinds() uint64 { return d.rewinds }
 
-// behind takes the proof of a live read, or of a Job that had gone, that the cluster went back.
+// behind receives the proof that the cluster went back, from a live read or a deleted Job that was seen again.
 func (d *Driver) behind(life events.Identity, proof events.Rewind) {
 	if d.process.Feed.Behind(life, proof) {
 		d.say("the cluster is found to be behind: %+v", proof)

@@ -10,22 +10,23 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// standby folds what is durable of the log while the process works, so that a later process can go on from its world.
-// It is of one log at a time.
+// standby folds the durable part of the log while the process works, so that a later process can start from its world.
+// It follows one log at a time.
 type standby struct {
-	rng   *rand.Rand // of its own: no other draw changes with it
+	rng   *rand.Rand // its own, so that other draws do not change
 	fold  *loop.Fold // nil while there is none
 	log   string     // ID of its log
 	taken int        // processes that began with its world
 }
 
-// How often it follows, of so many steps, and how often it begins: late, so that it begins within Jobs and files.
+// One of followEach steps follows the log, and one of beginEach begins to. The second is rare, so that the standby
+// begins in the middle of Jobs and files.
 const (
 	followEach = 5
 	beginEach  = 40
 )
 
-// follow lets it fold, by its own draw.
+// follow lets the standby fold, by a draw of its own.
 func (s *standby) follow(log *memlog.Log) (err error) {
 	switch n := s.rng.IntN(beginEach); {
 	case s.fold != nil && s.log == log.Identity().LogID:
@@ -39,8 +40,8 @@ func (s *standby) follow(log *memlog.Log) (err error) {
 	return err
 }
 
-// takeOver gives the world to begin with, after a comparison with a recovery; nil for none: then a recovery is to be
-// made. Of two times that it could it does so once, so that it also follows on behind the start of another process.
+// takeOver returns the world for the next process, after a comparison with a recovery; nil means that a recovery is
+// needed. It uses every second opportunity, so that a standby also follows the log over the start of another process.
 func (s *standby) takeOver(log *memlog.Log) (*projector.World, error) {
 	if s.fold == nil || s.log != log.Identity().LogID {
 		return nil, nil
@@ -66,5 +67,5 @@ func (s *standby) takeOver(log *memlog.Log) (*projector.World, error) {
 	return warm, nil
 }
 
-// Warm is how many processes began with the world of a standby.
+// Warm returns how many processes started from the world of a standby.
 func (d *Driver) Warm() int { return d.standby.taken }

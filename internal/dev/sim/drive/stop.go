@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// stop ends the process in good order, and another one starts.
+// stop ends the process cleanly, and starts another one.
 func (d *Driver) stop() error {
 	if err := d.end(); err != nil {
 		return err
@@ -13,8 +13,8 @@ func (d *Driver) stop() error {
 	return d.boot()
 }
 
-// end ends the process in good order: what was not begun is given back, and the rest is waited for; one of three takes
-// too long and leaves the rest in doubt.
+// end ends the process cleanly: commands that were not begun are given back, and the others are waited for. In one of
+// three cases they take too long, and their outcome stays in doubt.
 func (d *Driver) end() error {
 	d.say("stop")
 	d.process.Hand(nil, d.process.Loop.Stop(d.now()))
@@ -43,7 +43,7 @@ func (d *Driver) end() error {
 	return d.over()
 }
 
-// over ends a process whose log is durable to its end, with a snapshot or without. The next one opens the log anew.
+// over ends a process whose log is durable to its end, with or without a snapshot. The next process opens the log anew.
 func (d *Driver) over() (err error) {
 	d.log.Commit(1 << 30)
 	d.process.Loop.Snapshot()

@@ -1,5 +1,5 @@
-// Package joblog writes the log of a busy cluster, for benchmarks: the real loop decides, and a cluster that does what
-// it is told answers. Jobs of four sizes run, a tenth of the pods of some fail, what is finished stays for a while and
-// is deleted. The same seed gives the same log, to the last byte. Packages world and drive are for finding mistakes;
-// here nothing goes wrong but pods.
+// Package joblog writes the log of a busy cluster, for benchmarks. The real loop decides, and a cluster that obeys it
+// answers. Jobs of four sizes run, a tenth of the pods of some fail, and finished Jobs stay for a while before they are
+// deleted. The same seed gives the same log, byte for byte. Packages world and drive search for errors; here only pods
+// fail.
 package joblog

@@ -1,9 +1,9 @@
-// Package kubelet is the life of Pods in the simulation: it schedules them, runs them for a virtual time, ends them,
-// and confirms their deletion, as a scheduler and the kubelets of a few nodes do.
+// Package kubelet simulates the life of Pods. It schedules them, runs them for a virtual time, ends them, and confirms
+// their deletion, as a scheduler and the kubelets of a few nodes do.
 //
-// How a Pod goes is decided by its annotations ([AnnotationOutcome], [AnnotationRunFor], …), which a Job's template
-// hands to its Pods, and by the seed for what they leave open. Whatever takes time is an item in the virtual clock's
-// queue; nothing happens by itself between two calls of [Kubelet.Sync].
+// Annotations of a Pod ([AnnotationOutcome], [AnnotationRunFor], …), which come from its Job's template, decide what
+// happens to it. The seed decides the rest. Everything that takes time is an item in the queue of the virtual clock;
+// nothing happens by itself between two calls of [Kubelet.Sync].
 //
 // # Concurrency
 //

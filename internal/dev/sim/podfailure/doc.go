@@ -1,3 +1,3 @@
-// Package podfailure says what a podFailurePolicy makes of a failed pod, for those who judge a controller: it is
-// written from the contract, and shares nothing with the controller.
+// Package podfailure evaluates a podFailurePolicy for a failed pod, for the judges of a controller. It is written from
+// the contract and shares no code with the controller.
 package podfailure

@@ -1,8 +1,8 @@
-// Package process is one process of the controller in a simulated cluster: the real loop, executor and feed on a log in
-// memory, moved a step at a time. Whoever drives it says which step is next and at what time, and what else happens in
+// Package process is one process of the controller in a simulated cluster: the real loop, executor and feed, on a log
+// in memory. The caller makes its steps one at a time, and decides the next step, its time, and what happens in
 // between.
 //
-// A process ends when it is forgotten; [Start] makes the next one on what is left of its log.
+// To end a process, drop it; [Start] begins the next one on the log as it is then.
 //
 // # Concurrency
 //

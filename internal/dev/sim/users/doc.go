@@ -1,8 +1,8 @@
-// Package users is the people of the simulation: they create Jobs, delete and recreate them under the same name,
-// suspend and scale them, and meddle with Pods: delete them, take finalizers away, change labels and owners.
+// Package users simulates the users of a cluster. They create Jobs, delete and recreate them under the same name,
+// suspend and scale them, and interfere with Pods: they delete Pods, remove finalizers, and change labels and owners.
 //
-// Each step is one API call without faults. Which one comes next, and whom it hits, the seed decides; each kind may be
-// switched off.
+// Each step is one API call without faults. The seed chooses the call and its object. Each kind of call can be switched
+// off.
 //
 // # Concurrency
 //

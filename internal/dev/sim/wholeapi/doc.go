@@ -1,4 +1,3 @@
-// Package wholeapi is the executor's API over a server that takes and gives whole objects, such as the fake one of
-// package apiserver and those of tests. What the executor sends is decoded, and what the server answers is read, as
-// between a client and a real server.
+// Package wholeapi adapts a server of whole objects, such as the fake one of package apiserver, to the executor's API.
+// It decodes the executor's requests and encodes the server's answers, as happens between a client and a real server.
 package wholeapi
