@@ -41,7 +41,8 @@ func (s *standby) follow(log *memlog.Log) (err error) {
 }
 
 // takeOver returns the world for the next process, after a comparison with a recovery; nil means that a recovery is
-// needed. It uses every second opportunity, so that a standby also follows the log over the start of another process.
+// needed. It returns the world at a random half of the opportunities, so that a standby also follows the log over the
+// start of another process.
 func (s *standby) takeOver(log *memlog.Log) (*projector.World, error) {
 	if s.fold == nil || s.log != log.Identity().LogID {
 		return nil, nil

@@ -23,7 +23,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// Actor is the name under which all that comes by HTTP is logged.
+// Actor is the name of all HTTP requests in the server's log.
 const Actor = "controller"
 
 var kinds = map[apiserver.Kind]schema.GroupVersionKind{
@@ -53,7 +53,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// carryOut answers what is no watch.
+// carryOut answers all requests but watches.
 func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, p path) (err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -75,20 +75,20 @@ func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, p path) (err e
 	return nil
 }
 
-// path is what a request is about.
+// path is the target of a request.
 type path struct {
 	kind                         apiserver.Kind // or events
 	namespace, name, subresource string
 }
 
-// events are taken, and not kept.
+// events are accepted and discarded.
 const events = "events"
 
 func (p path) resource() schema.GroupResource {
 	return schema.GroupResource{Group: kinds[p.kind].Group, Resource: string(p.kind)}
 }
 
-// parse takes /api/v1/pods, /apis/batch/v1/namespaces/NS/jobs/NAME/status and the like.
+// parse parses paths such as /api/v1/pods and /apis/batch/v1/namespaces/NS/jobs/NAME/status.
 func parse(url string) (p path, err error) {
 	_, rest, ok := strings.Cut(url, "/v1/")
 	parts := strings.Split(rest, "/")
@@ -214,7 +214,7 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// decode reads protobuf or JSON.
+// decode decodes protobuf or JSON.
 func decode[T runtime.Object](body []byte) (o T, err error) {
 	object, err := decodeAny(body)
 	if err != nil {
@@ -232,7 +232,7 @@ func decodeAny(body []byte) (runtime.Object, error) {
 	return object, err
 }
 
-// typed is an object with its kind, which clients need to decode it.
+// typed returns an object with its kind set, which clients need to decode it.
 func typed[T apiserver.Object](o T, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -251,8 +251,7 @@ func answer(w http.ResponseWriter, code int, object any) {
 	_ = json.NewEncoder(w).Encode(object) // the client may be gone
 }
 
-// refuse answers with the Status of an error. An error that is none of a server's, such as a timeout, cuts the
-// connection.
+// refuse answers with the Status of an error. An error without a Status, such as a timeout, cuts the connection.
 func refuse(w http.ResponseWriter, err error) {
 	var known apierrors.APIStatus
 	if !errors.As(err, &known) {

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// answer carries a command out. The watch shows its effect before the answer is there, or after it.
+// answer carries a command out. The watch shows the effect before or after the answer.
 func (c *cluster) answer(task events.Task) {
 	r := events.TaskResult{
 		Stream: task.Stream, Ended: task.Ended(events.Done),
@@ -28,7 +28,7 @@ func (c *cluster) answer(task events.Task) {
 	}
 }
 
-// do has the command's effect, lets it be seen, and completes the result.
+// do applies the effect of a command, shows it to the watch, and completes the result.
 func (c *cluster) do(j *job, task events.Task, r *events.TaskResult) {
 	switch command := task.Command.(type) {
 	case *events.CreatePod:
@@ -55,7 +55,7 @@ func (c *cluster) do(j *job, task events.Task, r *events.TaskResult) {
 			}
 		}
 	default:
-		panic(fmt.Sprintf("joblog: the cluster does not know %T", command)) // nothing here leads to another
+		panic(fmt.Sprintf("joblog: the cluster does not know %T", command)) // no other command occurs here
 	}
 }
 

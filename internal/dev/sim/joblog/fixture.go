@@ -13,15 +13,15 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Log is a log of a busy cluster in memory, in stored form and decoded.
+// Log is the log of a busy cluster in memory, in stored form and decoded.
 type Log struct {
 	*memlog.Log
-	Loop    *loop.Loop // that wrote it
+	Loop    *loop.Loop // the loop that wrote it
 	Stored  [][]byte
 	Records []events.Record
 }
 
-// New makes a log for a benchmark or a test.
+// New writes a log for a benchmark or a test.
 func New(t testing.TB, cfg Config) *Log {
 	t.Helper()
 	l := &Log{Log: memlog.New(events.Identity{LogID: "0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f", Epoch: 1})}
@@ -29,7 +29,7 @@ func New(t testing.TB, cfg Config) *Log {
 	if l.Loop, err = Write(l.Log, cfg); err != nil {
 		t.Fatal(err)
 	}
-	var all []byte // in one piece: the garbage collector passes over it
+	var all []byte // one allocation: the garbage collector does not scan it
 	var ends []int
 	for rec, err := range l.Read(t.Context(), 0) {
 		if err != nil {
@@ -48,13 +48,13 @@ func New(t testing.TB, cfg Config) *Log {
 	return l
 }
 
-// Forget drops all but the stored form, so that the garbage collector does not look through it all the time.
+// Forget drops everything except the stored form, so that the garbage collector has less to scan.
 func (l *Log) Forget() { l.Log, l.Loop, l.Records = nil, nil, nil }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (l *Log) Len() int { return len(l.Stored) }
 
-// Bytes is their size in stored form.
+// Bytes returns the size of all records in stored form.
 func (l *Log) Bytes() (n int) {
 	for _, stored := range l.Stored {
 		n += len(stored)
@@ -62,7 +62,7 @@ func (l *Log) Bytes() (n int) {
 	return n
 }
 
-// Hash is the floor of verifying: SHA-256 of each record and of the value before it, in one go.
+// Hash does the least work of a verification: SHA-256 over each record and the previous hash.
 func (l *Log) Hash() {
 	var block []byte
 	var hash [sha256.Size]byte
@@ -72,14 +72,14 @@ func (l *Log) Hash() {
 	}
 }
 
-// Messages are the encoded protobuf messages of records: header, facts and evidence.
+// Messages holds the protobuf messages of records: header, facts and evidence, encoded.
 type Messages struct {
 	types []protoreflect.MessageType
-	bytes []byte // of all, one after the other
+	bytes []byte // of all messages, concatenated
 	ends  []int
 }
 
-// Messages takes every record apart.
+// Messages returns the messages of all records.
 func (l *Log) Messages(t testing.TB) *Messages {
 	t.Helper()
 	m := &Messages{}
@@ -105,8 +105,8 @@ func (l *Log) Messages(t testing.TB) *Messages {
 	return m
 }
 
-// Unmarshal decodes all of them, each into a message of its own, and gives them to fn, if not nil. It is what the
-// protobuf library takes: the floor of decoding.
+// Unmarshal decodes each message and passes it to fn, unless fn is nil. This is the cost of the protobuf library alone,
+// the lower bound of decoding.
 func (m *Messages) Unmarshal(fn func(proto.Message)) {
 	start := 0
 	for i, end := range m.ends {
@@ -120,13 +120,13 @@ func (m *Messages) Unmarshal(fn func(proto.Message)) {
 	}
 }
 
-// Decoded are the messages themselves.
+// Decoded returns the decoded messages.
 func (m *Messages) Decoded() (all []proto.Message) {
 	m.Unmarshal(func(message proto.Message) { all = append(all, message) })
 	return all
 }
 
-// message is an empty message for the facts of that kind; nil for kinds that hold none, or that are rare.
+// message returns an empty message for facts of that kind; nil for kinds without a message, and for rare kinds.
 func message(kind events.Kind) proto.Message {
 	switch kind {
 	case events.KindJobAdded, events.KindJobChanged:

@@ -15,33 +15,33 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config says how busy the cluster is.
+// Config sets how busy the cluster is.
 type Config struct {
 	Seed     uint64
-	Records  int // to write, at least
-	Running  int // Jobs at a time
-	Finished int // Jobs that are finished and not deleted
-	Waiting  int // Jobs that run one pod for longer than the log and have a deadline behind its end
-	Parked   int // Jobs that are suspended all the time
-	Restate  int // bytes of states that a turn adds to a new file; the loop's default when 0
-	Single   int // of 1,000 Jobs so many run one pod, which fails for good in each tenth of them; 0 for the usual shapes
+	Records  int // least number to write
+	Running  int // Jobs at the same time
+	Finished int // finished Jobs that are not deleted yet
+	Waiting  int // Jobs with one pod that runs longer than the log, and a deadline after the log's end
+	Parked   int // Jobs that are always suspended
+	Restate  int // bytes of states that a turn adds to a new file; 0 for the loop's default
+	Single   int // of 1,000 Jobs, how many run one pod; in a tenth of them it fails for good. 0 for the usual shapes
 
-	// Now is the time at a turn, for a log that is written as fast as its clock goes. Nil for a clock that goes on some
-	// milliseconds with each turn, and for which nobody waits.
+	// Now returns the time of a turn, for a log written in real time. If nil, the clock advances by some milliseconds
+	// with each turn, without waiting.
 	Now func() events.Time
 
-	// Between is called between two turns, when all that was appended is durable. Its error ends the writing. Nil for no
-	// call.
+	// Between is called between two turns, when all appended records are durable. Its error ends the writing. It may be
+	// nil.
 	Between func(now events.Time, l *loop.Loop) error
 }
 
-// Busy is a cluster with 64 Jobs at a time.
+// Busy returns a cluster with 64 Jobs at the same time.
 func Busy(records int) Config { return Config{Seed: 1, Records: records, Running: 64, Finished: 40} }
 
-// perTurn is how much can happen between two turns.
+// perTurn limits how many things happen between two turns.
 const perTurn = 48
 
-// Write appends records to an empty log. What it returns is the loop that wrote them.
+// Write appends records to an empty log. It returns the loop that wrote them.
 func Write(log store.Log, cfg Config) (*loop.Loop, error) {
 	c := &cluster{
 		cfg: cfg, log: log, rng: rand.New(rand.NewPCG(cfg.Seed, 0)), version: 100, jobs: map[types.UID]*job{},
@@ -80,7 +80,7 @@ func Write(log store.Log, cfg Config) (*loop.Loop, error) {
 	return c.loop, nil
 }
 
-// cluster is what the loop sees of a Kubernetes.
+// cluster is the Kubernetes that the loop sees.
 type cluster struct {
 	cfg     Config
 	log     store.Log
@@ -91,9 +91,9 @@ type cluster struct {
 	jobs    map[types.UID]*job
 	over    []*job        // finished, oldest first
 	alive   []*pod        // have not ended
-	asked   []events.Task // wait for their answer
+	asked   []events.Task // in flight
 	inputs  []loop.Input
-	made    int // Jobs so far
+	made    int // number of Jobs so far
 	active  int
 }
 
@@ -134,7 +134,7 @@ func (c *cluster) see(o events.Observation) {
 	c.inputs = append(c.inputs, loop.Input{Observation: &o})
 }
 
-// turn lets the loop decide on what happened, and takes its commands once they are durable.
+// turn lets the loop decide on the events, and takes its commands when they are durable.
 func (c *cluster) turn() error {
 	c.now = c.later()
 	for inputs := c.inputs; ; {
@@ -158,7 +158,7 @@ func (c *cluster) turn() error {
 	return nil
 }
 
-// later is the time of the next turn.
+// later returns the time of the next turn.
 func (c *cluster) later() events.Time {
 	if c.cfg.Now != nil {
 		return max(c.now, c.cfg.Now())
@@ -166,7 +166,7 @@ func (c *cluster) later() events.Time {
 	return c.now.Add(time.Duration(1+c.rng.IntN(60)) * time.Millisecond)
 }
 
-// happen lets some of what can happen happen: new Jobs, answers, pods that go on.
+// happen makes some events: new Jobs, answers, progress of pods.
 func (c *cluster) happen() {
 	for c.active < c.cfg.Running {
 		c.create()
@@ -185,7 +185,7 @@ func (c *cluster) happen() {
 	}
 	if c.cfg.Now == nil && len(c.asked) == 0 && len(c.alive) == 0 {
 		if wake := c.loop.Wake(); wake > c.now {
-			c.now = wake // everybody waits
+			c.now = wake // nothing else can happen before
 		}
 	}
 }
@@ -198,7 +198,7 @@ func pluck[T any](from *[]T, i int) T {
 	return x
 }
 
-// goOn takes a pod one step further in its life.
+// goOn advances a pod by one step of its life.
 func (c *cluster) goOn(i int) {
 	p := c.alive[i]
 	if p.gone {
@@ -227,7 +227,7 @@ func (c *cluster) goOn(i int) {
 	c.show(p)
 }
 
-// show lets the loop see a pod as it is now, at a new version.
+// show lets the loop see the pod's present state, at a new version.
 func (c *cluster) show(p *pod, ends ...events.ContainerEnd) {
 	p.seen.Version = c.next()
 	seen := p.seen

@@ -8,18 +8,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// shape is one sort of Job.
+// shape is a kind of Job.
 type shape struct {
 	name                     string
 	completions, parallelism int32
 	indexed                  bool
 	failures                 float64 // share of pods that fail
 	endless                  bool    // its pods never end
-	once                     bool    // a pod that fails is not tried again
+	once                     bool    // a failed pod is not retried
 	share                    int     // of Jobs, in percent
 }
 
-// Most Jobs are small, and most pods are those of large Jobs.
+// Most Jobs are small, and most pods belong to large Jobs.
 var shapes = []shape{
 	{name: "report", completions: 1, parallelism: 1, share: 50},
 	{name: "import", completions: 20, parallelism: 10, failures: 0.1, share: 30},
@@ -27,7 +27,7 @@ var shapes = []shape{
 	{name: "train", completions: 1000, parallelism: 200, indexed: true, share: 5},
 }
 
-// Of many Jobs that run one pod each, these are some.
+// The shapes of Jobs with one pod, if there are many of them.
 var (
 	nightly = shape{name: "nightly", completions: 1, parallelism: 1}
 	checks  = shape{name: "checks", completions: 1, parallelism: 1, failures: 1, once: true}
@@ -49,13 +49,13 @@ func (c *cluster) draw() shape {
 	return shapes[0]
 }
 
-// create makes a Job, as a CronJob would: those of one shape share the content of their spec.
+// create creates a Job as a CronJob would: Jobs of one shape have the same spec.
 func (c *cluster) create() {
 	c.active++
 	c.showJob(c.newJob(c.draw()))
 }
 
-// wait makes a Job that waits for a long time.
+// wait creates a Job that runs for a long time.
 func (c *cluster) wait() {
 	j := c.newJob(shape{name: "service", completions: 1, parallelism: 1, endless: true})
 	deadline := int64(1 << 30)

@@ -16,27 +16,27 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/clock"
 )
 
-// Actor is the name under which the kubelets and the scheduler write.
+// Actor is the name of the kubelets and the scheduler in the server's log.
 const Actor = "kubelet"
 
-// Config is what a Kubelet is made from. The ranges may be zero: then the step follows at once.
+// Config configures a Kubelet. A zero range means no delay.
 type Config struct {
 	Server *apiserver.Server
 	Rand   *rand.Rand
 
 	Nodes        int             // node-0, node-1, …; 0 means 3
-	Schedule     Range           // from creation to a node
-	Start        Range           // from the node to Running and Ready
-	RunTime      Range           // of a run, unless the Pod says
-	Stop         Range           // from being asked to stop to the terminal phase; cut to the grace period
-	Stops        []time.Duration // one of them in place of Stop, when there are any
+	Schedule     Range           // from creation to the assignment of a node
+	Start        Range           // from the assignment to Running and Ready
+	RunTime      Range           // of a run, unless an annotation sets it
+	Stop         Range           // from the request to stop to the terminal phase; limited by the grace period
+	Stops        []time.Duration // if set, one of these is drawn in place of Stop
 	Confirm      Range           // from the terminal phase to the confirmed deletion
-	FailRate     float64         // share of runs that fail, unless the Pod says
+	FailRate     float64         // share of failed runs, unless annotations decide
 	CleanStop    float64         // share of stopped Pods that exit with 0, so that they end as Succeeded
 	RestartPause Range           // added to the run time of a run after a restart in place
 }
 
-// Kubelet moves Pods on. See the package comment.
+// Kubelet advances Pods. See the package comment.
 type Kubelet struct {
 	cfg      Config
 	client   *apiserver.Client
@@ -48,7 +48,7 @@ type Kubelet struct {
 	bound    int // pods given a node so far
 }
 
-// life is what is to happen next to one Pod.
+// life is the next step of one Pod.
 type life struct {
 	pod    *corev1.Pod // as last seen
 	action action
@@ -67,7 +67,7 @@ const (
 	confirm  action = "confirm deletion of"
 )
 
-// New returns a Kubelet that has seen nothing yet; Pods that exist are met by the first Sync.
+// New returns a Kubelet that has seen nothing yet. The first Sync finds existing Pods.
 func New(cfg Config) *Kubelet {
 	if cfg.Nodes == 0 {
 		cfg.Nodes = 3
@@ -82,11 +82,11 @@ func New(cfg Config) *Kubelet {
 	}
 }
 
-// Sync takes note of what happened to Pods and queues what is to happen to them next. It writes nothing.
+// Sync reads what happened to Pods, and queues their next steps. It writes nothing.
 func (k *Kubelet) Sync() {
 	for {
 		e, more, err := k.cursor.Next()
-		if err != nil { // compacted past us: begin again where the history begins to be known
+		if err != nil { // compacted past our position: start again with a list
 			k.relist()
 			return
 		}
@@ -102,8 +102,8 @@ func (k *Kubelet) Sync() {
 	}
 }
 
-// Rewound tells that the server was restored from a backup: what was going to happen to Pods is forgotten, and they go
-// on from what is stored of them.
+// Rewound reports that the server was restored from a backup. The queued steps are dropped, and Pods continue from
+// their stored state.
 func (k *Kubelet) Rewound() {
 	for uid := range k.pods { // order does not matter: forgetting draws nothing and writes nothing
 		k.forget(uid)
@@ -133,7 +133,7 @@ func (k *Kubelet) forget(uid types.UID) {
 	}
 }
 
-// LoseNode makes a node stop for good: its Pods are not moved on any more. Tell [apiserver.PodGC], too.
+// LoseNode stops a node for good: its Pods no longer advance. The caller must tell [apiserver.PodGC], too.
 func (k *Kubelet) LoseNode(node string) { k.lost[node] = true }
 
 // Nodes returns the names of the nodes that are not lost.
@@ -147,12 +147,12 @@ func (k *Kubelet) Nodes() []string {
 	return out
 }
 
-// next says what is to happen to a Pod in this state.
+// next returns the next step of a Pod in this state.
 func next(pod *corev1.Pod) action {
 	terminal := apiserver.PodTerminal(pod)
 	switch {
 	case pod.Spec.NodeName == "" && pod.DeletionTimestamp != nil:
-		return none // the pod garbage collector's
+		return none // the pod garbage collector deletes it
 	case pod.Spec.NodeName == "" && !terminal:
 		return schedule
 	case pod.DeletionTimestamp != nil && !terminal:
@@ -167,7 +167,7 @@ func next(pod *corev1.Pod) action {
 	return begin
 }
 
-// observe queues the Pod's next step, unless that step is queued already.
+// observe queues the Pod's next step, unless it is queued already.
 func (k *Kubelet) observe(pod *corev1.Pod) {
 	l := k.pods[pod.UID]
 	if l == nil {
@@ -189,7 +189,7 @@ func (k *Kubelet) observe(pod *corev1.Pod) {
 		l.item = nil
 		k.Sync()
 		if k.pods[pod.UID] != l || l.action != want || l.item != nil {
-			return // overtaken by what happened to the Pod
+			return // the Pod changed in the meantime
 		}
 		l.action = none
 		k.act(want, l.pod)
@@ -224,7 +224,7 @@ func (k *Kubelet) wait(a action, pod *corev1.Pod) (d time.Duration, never bool) 
 	return 0, true
 }
 
-// act does one step. An answer that the Pod has changed meanwhile is fine: the watch tells, and a new step is queued.
+// act does one step. It ignores a conflict: the watch delivers the change, and a new step is queued.
 func (k *Kubelet) act(a action, pod *corev1.Pod) {
 	if k.lost[pod.Spec.NodeName] {
 		return
@@ -260,7 +260,7 @@ func (k *Kubelet) act(a action, pod *corev1.Pod) {
 	}
 }
 
-// bind puts the Pod on the next node in turn; without nodes it stays pending.
+// bind assigns the Pod to the next node in turn. Without nodes the Pod stays pending.
 func (k *Kubelet) bind(pod *corev1.Pod) error {
 	nodes := k.Nodes()
 	if len(nodes) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Annotations by which a Pod says how it goes; the control plane for integration tests (test/controlplane) knows the
-// same, but for AnnotationFailAttempts. What is absent or cannot be read is decided by the seed.
+// Annotations that set the fate of a Pod. The control plane for integration tests (test/controlplane) supports the
+// same, except AnnotationFailAttempts. The seed decides what is absent or invalid.
 const (
 	// AnnotationOutcome is one of the outcomes below.
 	AnnotationOutcome = "sim.jobledger.dev/outcome"
@@ -40,7 +40,7 @@ const (
 	OutcomePending = "pending" // it never starts
 )
 
-// Range is a duration drawn between two bounds, both included, in whole seconds when both are.
+// Range is a duration drawn between two bounds, inclusive. It is in whole seconds if both bounds are.
 type Range struct{ Min, Max time.Duration }
 
 func (r Range) draw(rng *rand.Rand) time.Duration {
@@ -54,7 +54,7 @@ func (r Range) draw(rng *rand.Rand) time.Duration {
 	return r.Min + time.Duration(rng.Int64N(int64((r.Max-r.Min)/unit)+1))*unit
 }
 
-// attempt names what runs are counted by.
+// attempt is the key by which runs are counted.
 type attempt struct {
 	job   types.UID
 	index string
@@ -64,10 +64,10 @@ func attemptOf(pod *corev1.Pod) attempt {
 	return attempt{apiserver.ControllerOf(pod), pod.Annotations[batchv1.JobCompletionIndexAnnotation]}
 }
 
-// waits are the annotations that say how long a step takes.
+// waits maps a step to the annotation that sets its duration.
 var waits = map[action]string{begin: AnnotationStartAfter, end: AnnotationRunFor, stop: AnnotationStopAfter}
 
-// asked is how long a step takes if the Pod says so, else what the seed draws from r.
+// asked returns the duration of a step: that of the Pod's annotation, or else a draw from r.
 func (k *Kubelet) asked(a action, pod *corev1.Pod, r Range) time.Duration {
 	if d, err := time.ParseDuration(pod.Annotations[waits[a]]); err == nil && waits[a] != "" {
 		return d
@@ -75,7 +75,7 @@ func (k *Kubelet) asked(a action, pod *corev1.Pod, r Range) time.Duration {
 	return r.draw(k.cfg.Rand)
 }
 
-// exitCode decides the run that ends now, and counts it.
+// exitCode decides the result of the run that ends now, and counts the run.
 func (k *Kubelet) exitCode(pod *corev1.Pod) int32 {
 	which := attemptOf(pod)
 	k.attempts[which]++
@@ -88,7 +88,7 @@ func (k *Kubelet) exitCode(pod *corev1.Pod) int32 {
 	return 1
 }
 
-// fails decides whether the run with this number fails.
+// fails decides whether the run with that number fails.
 func (k *Kubelet) fails(pod *corev1.Pod, run int) bool {
 	if failsByIndex(pod) {
 		return true
@@ -114,8 +114,8 @@ func failsByIndex(pod *corev1.Pod) bool {
 	return err == nil && set[int32(index)]
 }
 
-// QuickAndSlow are stops around the second for which a deleted pod may end by itself before it counts as failed
-// (J-022).
+// QuickAndSlow returns stop times around one second, within which a deleted pod may end by itself before it counts as
+// failed (J-022).
 func QuickAndSlow() []time.Duration {
 	const ms = time.Millisecond
 	return []time.Duration{0, 100 * ms, 300 * ms, 900 * ms, 1100 * ms, 3000 * ms, 25_000 * ms}

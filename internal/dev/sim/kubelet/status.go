@@ -10,7 +10,7 @@ import (
 // Exit code of a container that was asked to stop, with SIGTERM.
 const exitStopped = 143
 
-// SetRunning is the status of a Pod whose containers all run and are ready.
+// SetRunning sets the status of a Pod with all containers running and ready.
 func SetRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
 	s.Phase = corev1.PodRunning
 	s.StartTime = &now
@@ -26,7 +26,7 @@ func SetRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
 	}
 }
 
-// SetEnded is the status of a Pod whose containers all ended with the code.
+// SetEnded sets the status of a Pod whose containers all ended with code.
 func SetEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time) {
 	s.Phase = corev1.PodSucceeded
 	reason := "PodCompleted"
@@ -47,7 +47,7 @@ func SetEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time)
 	setCondition(s, corev1.PodReady, corev1.ConditionFalse, reason, now)
 }
 
-// SetRestarted is the status of a Pod whose containers ended with the code and were started again in place.
+// SetRestarted sets the status of a Pod whose containers ended with code and were restarted in place.
 func SetRestarted(s *corev1.PodStatus, code int32, now metav1.Time) {
 	for i := range s.ContainerStatuses {
 		c := &s.ContainerStatuses[i]

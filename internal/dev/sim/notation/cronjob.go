@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// NewCronJob is a CronJob that says nothing but its schedule, with the API's defaults.
+// NewCronJob returns a CronJob with a schedule and the API's defaults.
 func NewCronJob(created events.Time) events.CronJobSeen {
 	return events.CronJobSeen{
 		Created: created.Second(), Schedule: "0 * * * *", Policy: "Allow", Template: "t1",
@@ -16,8 +16,8 @@ func NewCronJob(created events.Time) events.CronJobSeen {
 	}
 }
 
-// CronJob changes a CronJob as one word says. A space in a schedule is written as an underscore. ok is false for a word
-// that is not about a CronJob.
+// CronJob applies one word to a CronJob. A space in a schedule is written as an underscore. ok is false if the word is
+// not about a CronJob.
 func CronJob(c *events.CronJobSeen, word string, now events.Time) (ok bool, err error) {
 	key, value, _ := strings.Cut(word, "=")
 	switch key {
@@ -62,7 +62,7 @@ func CronJob(c *events.CronJobSeen, word string, now events.Time) (ok bool, err 
 	return true, err
 }
 
-// Run changes a Job of a CronJob as one word says. ok is false for a word that is not about one.
+// Run applies one word to a Job of a CronJob. ok is false if the word is not about one.
 func Run(r *events.RunSeen, word string, now events.Time) (ok bool, err error) {
 	key, value, given := strings.Cut(word, "=")
 	switch key {
@@ -93,8 +93,8 @@ func Run(r *events.RunSeen, word string, now events.Time) (ok bool, err error) {
 	return true, err
 }
 
-// moment is a time of the day of now, such as 09:15 or 09:15:20, one of another day, such as 2026-03-01T09:15, or what
-// Time reads.
+// moment parses a time of now's day, such as 09:15 or 09:15:20, a time of another day, such as 2026-03-01T09:15, or a
+// time that Time parses.
 func moment(text string, now events.Time) (events.Time, error) {
 	if at, err := Moment(text, now); err == nil {
 		return at, nil
@@ -102,7 +102,7 @@ func moment(text string, now events.Time) (events.Time, error) {
 	return Time(text, now)
 }
 
-// Moment is a time of the day of now, such as 09:15 or 09:15:20, or one of another day, such as 2026-03-01T09:15.
+// Moment parses a time of now's day, such as 09:15 or 09:15:20, or of another day, such as 2026-03-01T09:15.
 func Moment(text string, now events.Time) (events.Time, error) {
 	if !strings.Contains(text, "T") {
 		text = now.Go().UTC().Format("2006-01-02T") + text

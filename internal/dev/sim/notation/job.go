@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// NewSpec is the spec of a Job that says nothing, with the API's defaults.
+// NewSpec returns a Job spec with the API's defaults.
 func NewSpec() events.JobSpec {
 	return events.JobSpec{
 		Parallelism: new(int32(1)), Completions: new(int32(1)), CompletionMode: "NonIndexed", BackoffLimit: new(int32(6)),
@@ -22,7 +22,7 @@ func NewSpec() events.JobSpec {
 	}
 }
 
-// Spec changes a spec as one word says. ok is false for a word that is not about a spec.
+// Spec applies one word to a spec. ok is false if the word is not about a spec.
 func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 	key, value, _ := strings.Cut(word, "=")
 	switch key {
@@ -72,7 +72,7 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 	return true, err
 }
 
-// scheduling reads a policy: "gang", "gang:2" with a minCount, "basic", or "none" for a spec.scheduling without a
+// scheduling parses a policy: "gang", "gang:2" with a minCount, "basic", or "none" for a spec.scheduling without a
 // policy.
 func scheduling(s *events.JobSpec, value string) (err error) {
 	policy, count, counted := strings.Cut(value, ":")
@@ -83,7 +83,7 @@ func scheduling(s *events.JobSpec, value string) (err error) {
 	return err
 }
 
-// number is a number, or nil for the word none.
+// number parses a number; "none" gives nil.
 func number(value string) (*int32, error) {
 	if value == "none" {
 		return nil, nil
@@ -92,9 +92,9 @@ func number(value string) (*int32, error) {
 	return new(int32(n)), err
 }
 
-// failurePolicy reads rules apart by slashes: "FailJob:In:1,42", of one container "Ignore:NotIn@main:0", of conditions
-// "Count:cond:DisruptionTarget,ConfigIssue=False", of both "Count:In:1+cond:ConfigIssue". "-" is a policy without
-// rules.
+// failurePolicy parses rules separated by slashes: "FailJob:In:1,42"; for one container "Ignore:NotIn@main:0"; for
+// conditions "Count:cond:DisruptionTarget,ConfigIssue=False"; for both "Count:In:1+cond:ConfigIssue". "-" is a policy
+// without rules.
 func failurePolicy(text string) (string, error) {
 	var policy batchv1.PodFailurePolicy
 	for _, part := range strings.Split(strings.Trim(text, "-"), "/") {
@@ -144,7 +144,7 @@ func require(rule *batchv1.PodFailurePolicyRule, requirement string) error {
 	return nil
 }
 
-// successPolicy reads rules apart by slashes: "indexes:0,2-4", "count:3", "indexes:0-4+count:2".
+// successPolicy parses rules separated by slashes: "indexes:0,2-4", "count:3", "indexes:0-4+count:2".
 func successPolicy(text string) (string, error) {
 	var policy batchv1.SuccessPolicy
 	for _, part := range strings.Split(text, "/") {
@@ -174,7 +174,7 @@ func marshal(policy any) (string, error) {
 	return string(text), err
 }
 
-// Status changes a published status as one word says. ok is false for a word that is not about a status.
+// Status applies one word to a published status. ok is false if the word is not about a status.
 func Status(s *events.JobStatus, word string, now events.Time) (ok bool, err error) {
 	key, value, _ := strings.Cut(word, "=")
 	count := func(field *int32) {
@@ -236,7 +236,7 @@ func uids(text string) []types.UID {
 	return all
 }
 
-// Time is a time such as -30s, in whole seconds, or none.
+// Time parses a time relative to now, such as -30s, in whole seconds; "none" gives 0.
 func Time(text string, now events.Time) (events.Time, error) {
 	if text == "none" {
 		return 0, nil

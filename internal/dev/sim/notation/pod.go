@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// NewPod is a pod of a Job as a create of this log makes it.
+// NewPod returns a pod of a Job, as a create of this log makes it.
 func NewPod(uid, owner string, ordinal uint64, now events.Time) events.PodSeen {
 	return events.PodSeen{
 		UID: uids(uid)[0], Version: ordinal, Phase: events.PodPending, Created: now.Add(-time.Minute).Second(), Tracked: true,
@@ -16,7 +16,7 @@ func NewPod(uid, owner string, ordinal uint64, now events.Time) events.PodSeen {
 	}
 }
 
-// Pod changes a pod as one word says. ok is false for a word that is not about a pod.
+// Pod applies one word to a pod. ok is false if the word is not about a pod.
 func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
 	key, value, given := strings.Cut(word, "=")
 	at := func(field *events.Time, otherwise string) {
@@ -62,7 +62,7 @@ func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
 		p.Selected = false
 	case "unowned":
 		p.Owner = ""
-	case "stranger": // made by no command
+	case "stranger": // created by no command
 		p.Ordinal = 0
 	case "index":
 		var n *int32

@@ -9,13 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Verdict is what a podFailurePolicy says of a failed pod. Its action is empty when no rule matches.
+// Verdict is the result of a podFailurePolicy for a failed pod. Action is empty if no rule matches.
 type Verdict struct {
 	Action  batchv1.PodFailurePolicyAction
-	Message string // of a Job that fails for it (J-132)
+	Message string // of a Job that fails because of it (J-132)
 }
 
-// Judge finds the first rule that matches the pod, as it is now (J-127, J-129, J-130).
+// Judge applies the first rule that matches the pod's present state (J-127, J-129, J-130).
 func Judge(j *batchv1.Job, p *corev1.Pod) Verdict {
 	if j.Spec.PodFailurePolicy == nil {
 		return Verdict{}
@@ -42,7 +42,7 @@ func Judge(j *batchv1.Job, p *corev1.Pod) Verdict {
 	return Verdict{}
 }
 
-// exits finds the first container that failed in a way that the rule names.
+// exits returns the first container with a failure that the rule names.
 func exits(r *batchv1.PodFailurePolicyOnExitCodesRequirement, p *corev1.Pod) (container string, code int32, ok bool) {
 	for _, s := range slices.Concat(p.Status.ContainerStatuses, p.Status.InitContainerStatuses) {
 		t := s.State.Terminated
@@ -61,8 +61,8 @@ func Ignored(j *batchv1.Job, p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && Judge(j, p).Action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// Earlier are how many pods of its index had failed before this one was made, by its annotations (J-067): those that
-// count, and all.
+// Earlier returns how many pods of the index had failed before this one was created, by its annotations (J-067): those
+// that count, and all.
 func Earlier(p *corev1.Pod) (counted, all int32) {
 	number := func(annotation string) int32 {
 		n, err := strconv.ParseInt(p.Annotations[annotation], 10, 32)
@@ -75,7 +75,7 @@ func Earlier(p *corev1.Pod) (counted, all int32) {
 	return counted, counted + number(batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
-// Exhausts reports whether the failure of the pod is the end of its index (J-116).
+// Exhausts reports whether the pod's failure ends its index (J-116).
 func Exhausts(j *batchv1.Job, p *corev1.Pod) bool {
 	if j.Spec.BackoffLimitPerIndex == nil {
 		return false

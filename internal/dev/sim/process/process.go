@@ -24,43 +24,43 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Config says what a process works on. All but Crons, World, Snapshot, May and Behind is required.
+// Config configures a process. All fields but Crons, World, Snapshot, May and Behind are required.
 type Config struct {
 	Server *apiserver.Server
 	API    wholeapi.Server
 	Groups executor.GroupAPI
-	// Workloads takes the place of Groups where the settings ask for gangs of Kubernetes 1.37.
+	// Workloads replaces Groups if the settings ask for gangs of Kubernetes 1.37.
 	Workloads executor.WorkloadAPI
-	Crons     wholeapi.CronServer // required where CronJobs are run
-	Checker   *invariants.Checker // watches the server; is told what the process finds in its log
+	Crons     wholeapi.CronServer // required if CronJobs are run
+	Checker   *invariants.Checker // watches the server; the process tells it what it finds in its log
 	Log       *memlog.Log
-	World     *projector.World // that a standby has folded to the log's end; nil for a recovery
+	World     *projector.World // folded to the log's end by a standby; nil for a recovery
 	Key       events.Key
 	Settings  events.Settings
 	Program   string
 	Seed      uint64 // of the salts
-	Snapshot  int    // records between snapshots, which are made a stream at a time; 0 for none while it runs
+	Snapshot  int    // records between snapshots, which are made one stream at a time; 0 for none while it runs
 
 	May    func() bool                          // see [executor.Config]
 	Behind func(events.Identity, events.Rewind) // see [executor.Config]
 }
 
-// Process is a process that runs.
+// Process is a running process.
 type Process struct {
 	Loop     *loop.Loop
-	Executor *executor.Executor // nil in observe mode, in which nothing is carried out
+	Executor *executor.Executor // nil in observe mode, which carries out nothing
 	Feed     *informer.Feed
 	Tail     *livetail.Log // what this process has appended to its log
 
-	Watches map[events.Resource]*apiserver.Cursor // nil while the resource is to be listed
-	Inputs  []loop.Input                          // that the loop has not taken
+	Watches map[events.Resource]*apiserver.Cursor // nil while the resource must be listed
+	Inputs  []loop.Input                          // not taken by the loop yet
 
 	server *apiserver.Server
 	log    *memlog.Log
 	behind func(events.Identity, events.Rewind)
 }
 
-// Start makes a process at time now on the log as it is.
+// Start starts a process at time now on the log as it is.
 func Start(cfg Config, now events.Time) (_ *Process, err error) {
 	recovered := cfg.World
 	if recovered == nil {
@@ -115,7 +115,7 @@ func Start(cfg Config, now events.Time) (_ *Process, err error) {
 	return p, p.Loop.Start(now)
 }
 
-// List lists a resource as it is now and begins to watch it.
+// List lists a resource and starts its watch.
 func (p *Process) List(r events.Resource) error {
 	kind := kindOf(r)
 	listed := p.server.List(kind)
@@ -155,11 +155,11 @@ func typed[T any](items []apiserver.Object) []T {
 	return out
 }
 
-// MustList reports whether the resource is to be listed.
+// MustList reports whether the resource must be listed.
 func (p *Process) MustList(r events.Resource) bool { return p.Watches[r] == nil || p.Feed.MustList(r) }
 
-// Watch shows the next event of a watch. It reports whether there was any, or the watch has ended: then the resource is
-// to be listed.
+// Watch delivers the next event of a watch. It reports whether there was an event, or the watch has ended, after which
+// the resource must be listed.
 func (p *Process) Watch(r events.Resource) (bool, error) {
 	cursor := p.Watches[r]
 	if cursor == nil {
@@ -197,7 +197,7 @@ func (p *Process) show(e apiserver.Event) error {
 	return fmt.Errorf("an event of a %T", e.Object)
 }
 
-// Take makes the oldest observation an input of the loop; it reports whether there was any.
+// Take makes the oldest observation an input of the loop; it reports whether there was one.
 func (p *Process) Take() bool {
 	seen, ok := p.Feed.Take()
 	if ok {
@@ -206,7 +206,7 @@ func (p *Process) Take() bool {
 	return ok
 }
 
-// HasTurn reports whether there is something for a turn.
+// HasTurn reports whether there is a reason for a turn.
 func (p *Process) HasTurn(now events.Time) bool {
 	wake := p.Loop.Wake()
 	return len(p.Inputs) > 0 || wake != 0 && wake <= now
@@ -240,7 +240,7 @@ func (p *Process) Commit() (bool, error) {
 	return true, nil
 }
 
-// Hand gives the executor what the loop hands out, and takes back.
+// Hand passes tasks and withdrawn tasks from the loop to the executor.
 func (p *Process) Hand(tasks, back []events.Task) {
 	if p.Executor == nil {
 		return
@@ -249,7 +249,7 @@ func (p *Process) Hand(tasks, back []events.Task) {
 	p.Executor.TakeBack(back...)
 }
 
-// Done brings the answer of a call back at time now, by the executor's clock.
+// Done delivers the answer of a call at time now, by the executor's clock.
 func (p *Process) Done(call *executor.Call, result events.TaskResult, now events.Time) {
 	p.Executor.Done(call, result, now)
 	p.Inputs = append(p.Inputs, loop.Input{Result: &result})

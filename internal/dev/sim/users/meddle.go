@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// meddle changes something in a Job's status, as another controller or a person with kubectl does; never what has been
-// counted. The server takes all of it.
+// meddle changes something in a Job's status, as another controller or a user of kubectl might. It never changes
+// counted pods, and the server accepts every change.
 func (u *Users) meddle(j *batchv1.Job) {
 	s := &j.Status
 	switch u.cfg.Rand.IntN(6) {

@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Actor is the name under which users write.
+// Actor is the name of users in the server's log.
 const Actor = "user"
 
-// Deed is something that a user does.
+// Deed is a kind of action of a user.
 type Deed string
 
 // The deeds.
@@ -46,25 +46,25 @@ const (
 	MeddleJob      Deed = "change a Job's status"
 )
 
-// Deeds lists all of them, in the order in which the seed counts them.
+// Deeds lists all deeds. Their order is part of what a seed means.
 var Deeds = []Deed{
 	DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, TouchJob, DeleteJob, RecreateJob, SuspendJob, ResumeJob, ScaleJob,
 	MakeOrphan, ResizeJob, PauseJob, LimitJob, HurryJob, ReplaceJob, ReindexPod, MeddleJob,
 }
 
-// Config is what Users are made from.
+// Config configures Users.
 type Config struct {
 	Server *apiserver.Server
 	Rand   *rand.Rand
-	// Off are the deeds that no user does.
+	// Off lists the deeds that no user does.
 	Off []Deed
 }
 
-// Users does deeds. See the package comment.
+// Users performs deeds. See the package comment.
 type Users struct {
 	cfg     Config
 	client  *apiserver.Client
-	wanted  []*batchv1.Job // as they were created first; what is missing may be created again
+	wanted  []*batchv1.Job // as first created; a missing one may be created again
 	allowed []Deed
 }
 
@@ -79,7 +79,7 @@ func New(cfg Config) *Users {
 	return u
 }
 
-// Create creates a Job, and remembers how, for when it is to be created again.
+// Create creates a Job, and stores it for a later recreation.
 func (u *Users) Create(job *batchv1.Job) (*batchv1.Job, error) {
 	stored, err := u.client.CreateJob(context.Background(), job)
 	if err == nil {
@@ -88,7 +88,7 @@ func (u *Users) Create(job *batchv1.Job) (*batchv1.Job, error) {
 	return stored, err
 }
 
-// Step does one deed that is possible now. It returns what was done in words, empty when nothing is possible.
+// Step does a possible deed. It returns a description, or "" if no deed is possible.
 func (u *Users) Step() string {
 	for _, i := range u.cfg.Rand.Perm(len(u.allowed)) {
 		if what := u.Do(u.allowed[i]); what != "" {
@@ -98,7 +98,7 @@ func (u *Users) Step() string {
 	return ""
 }
 
-// Do does a deed to a random object that it fits. It returns what was done in words, empty when it fits none.
+// Do applies a deed to a random object that it fits. It returns a description, or "" if it fits none.
 func (u *Users) Do(deed Deed) string {
 	switch deed {
 	case DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, ReindexPod:
@@ -122,7 +122,7 @@ func (u *Users) Do(deed Deed) string {
 	return told(deed, job, u.toJob(deed, job.DeepCopy()))
 }
 
-// told puts a deed into words, with the answer when it was refused (a namespace may be terminating).
+// told describes a deed, with the error if it was refused (a namespace may be terminating).
 func told(deed Deed, o metav1.Object, err error) string {
 	text := fmt.Sprintf("%s: %s/%s", deed, o.GetNamespace(), o.GetName())
 	if err != nil {
@@ -131,7 +131,7 @@ func told(deed Deed, o metav1.Object, err error) string {
 	return text
 }
 
-// pick draws one of the objects that fit, nil when none does.
+// pick draws one of the objects that fit; nil if none does.
 func pick[T any](u *Users, all []*T, fits func(*T) bool) *T {
 	all = slices.DeleteFunc(slices.Clone(all), func(o *T) bool { return !fits(o) })
 	if len(all) == 0 {
@@ -140,15 +140,16 @@ func pick[T any](u *Users, all []*T, fits func(*T) bool) *T {
 	return all[u.cfg.Rand.IntN(len(all))]
 }
 
-// SharedLabel is what Jobs with a selector of their own select by, several by the same value.
+// SharedLabel is a label in selectors that Jobs set themselves. Several Jobs use the same value.
 const SharedLabel = "app"
 
-// moved are the labels that selectors go by, and those that keep their values when RelabelPod took them away.
+// moved are the labels that selectors use, each with the label that keeps its value while RelabelPod has removed it.
 var moved = [][2]string{
 	{batchv1.ControllerUidLabel, "sim.jobledger.dev/moved"}, {SharedLabel, "sim.jobledger.dev/moved-" + SharedLabel},
 }
 
-// labelled finds which of those a pod carries, the one (0) or the other (1); nil when none.
+// labelled returns the first of those pairs of which the pod has a label: the original (which = 0) or the kept one (1);
+// nil if none.
 func labelled(p *corev1.Pod, which int) *[2]string {
 	for i := range moved {
 		if p.Labels[moved[i][which]] != "" {
@@ -270,8 +271,8 @@ func (u *Users) toJob(deed Deed, j *batchv1.Job) error {
 	return err
 }
 
-// resize changes completions and parallelism, and sometimes the parallelism once more before anybody can have said what
-// became of the completed indexes: their number may not go down then (J-212, J-236).
+// resize changes completions and parallelism. Sometimes it changes the parallelism once more, before the completed
+// indexes can be published: their number may not go down then (J-212, J-236).
 func (u *Users) resize(j *batchv1.Job) error {
 	n := 1 + u.cfg.Rand.Int32N(*j.Spec.Completions+1)
 	if n == *j.Spec.Parallelism {
@@ -287,7 +288,7 @@ func (u *Users) resize(j *batchv1.Job) error {
 	return err
 }
 
-// makeOrphan makes a pod as a user would who copies one of the Job's: with its labels, perhaps with an index, without
+// makeOrphan creates a pod as a user would by copying a pod of the Job: with its labels, perhaps with an index, without
 // owner and finalizer.
 func (u *Users) makeOrphan(j *batchv1.Job) error {
 	pod := &corev1.Pod{
@@ -297,7 +298,7 @@ func (u *Users) makeOrphan(j *batchv1.Job) error {
 		Spec: *j.Spec.Template.Spec.DeepCopy(),
 	}
 	if u.cfg.Rand.IntN(2) == 0 && j.Spec.Completions != nil {
-		index := strconv.Itoa(int(u.cfg.Rand.Int32N(*j.Spec.Completions + 1))) // the last is none of the Job's
+		index := strconv.Itoa(int(u.cfg.Rand.Int32N(*j.Spec.Completions + 1))) // the last one is no index of the Job
 		pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: index}
 	}
 	_, err := u.client.CreatePod(context.Background(), pod)

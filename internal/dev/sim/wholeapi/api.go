@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Server takes and gives whole objects; see executor.API.
+// Server takes and returns whole objects; see executor.API.
 type Server interface {
 	CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error
@@ -22,10 +22,10 @@ type Server interface {
 	FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 }
 
-// API is an executor.API. What is not asked for in bytes is the server's own.
+// API is an executor.API. Methods without encoded bytes are those of the server.
 type API struct{ Server }
 
-// Of is the API of a server.
+// Of returns the API of a server.
 func Of(s Server) API { return API{s} }
 
 // CreatePod is described by executor.API.

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// CronServer takes and gives whole objects; see executor.CronAPI.
+// CronServer takes and returns whole objects; see executor.CronAPI.
 type CronServer interface {
 	CreateJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
 	DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error
@@ -25,7 +25,7 @@ type CronServer interface {
 // Crons is an executor.CronAPI.
 type Crons struct{ CronServer }
 
-// CronsOf is the API of a server.
+// CronsOf returns the API of a server.
 func CronsOf(s CronServer) Crons { return Crons{s} }
 
 // CreateJob is described by executor.CronAPI.
@@ -78,7 +78,7 @@ func (c Crons) GetRun(ctx context.Context, namespace, name string) (*kubewire.Jo
 	return kubewire.Jobs.Of(job)
 }
 
-// decoded is the object that a request has.
+// decoded returns the object of a request.
 func decoded[O runtime.Object](b kubewire.Body) (o O, err error) {
 	read, _, err := scheme.Codecs.UniversalDeserializer().Decode(b.Bytes, nil, nil)
 	if err != nil {

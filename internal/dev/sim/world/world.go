@@ -11,11 +11,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/users"
 )
 
-// Start is when every world begins.
+// Start is the time at which every world begins.
 var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Config is what a World is made from; the zero value gives pods that take no time and never fail, and users who may do
-// anything but appear only when their chance is set.
+// Config configures a World. With the zero value pods take no time and never fail, and no user acts.
 type Config struct {
 	Seed uint64
 	// Kubelet: its Server and Rand are set here.
@@ -24,11 +23,11 @@ type Config struct {
 	UserChance float64
 	// UsersOff are deeds that no user does.
 	UsersOff []users.Deed
-	// NodeLossChance is the probability that a step takes a node away; the last one stays.
+	// NodeLossChance is the probability that a step removes a node; the last one stays.
 	NodeLossChance float64
 }
 
-// World is a simulated cluster. Its parts may be used directly.
+// World is a simulated cluster. Callers may use its parts directly.
 type World struct {
 	Clock      *clock.Clock
 	Server     *apiserver.Server
@@ -51,8 +50,8 @@ const (
 	firstFreeStream
 )
 
-// Rand returns a random stream of the seed for the caller's own use; equal n gives equal streams, and none of them is a
-// stream of the World's own.
+// Rand returns a random stream of the seed for the caller. Equal n give equal streams, and no n gives a stream of the
+// World's own parts.
 func Rand(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, firstFreeStream+n)) }
 
 // New returns the world of a seed.
@@ -67,9 +66,9 @@ func New(cfg Config) *World {
 	return w
 }
 
-// Step lets one thing happen, by the seed: a user's deed, the loss of a node, a step of a garbage collector or of the
-// namespace controller, or the next thing that is due, for which the clock moves. It returns what happened in words,
-// empty when nothing is left to happen.
+// Step makes one event, chosen by the seed: a user's deed, the loss of a node, a step of a garbage collector or of the
+// namespace controller, or the next due item, to which the clock advances. It returns a description, or "" if nothing
+// is left to happen.
 func (w *World) Step() string {
 	w.Kubelet.Sync()
 	draw := w.rand.Float64()
@@ -91,7 +90,7 @@ func (w *World) Step() string {
 	return ""
 }
 
-// parts are the things that go on without users.
+// parts returns the steps that happen without users.
 func (w *World) parts() []func() string {
 	named := func(name string, step func() bool) func() string {
 		return func() string {
@@ -109,7 +108,7 @@ func (w *World) parts() []func() string {
 	}
 }
 
-// Tick moves the clock to what is due next, and lets it happen. It returns what it was, empty when nothing is due.
+// Tick advances the clock to the next due item and runs it. It returns a description, or "" if nothing is due.
 func (w *World) Tick() string {
 	w.Kubelet.Sync()
 	next := w.Clock.Next()
@@ -121,8 +120,8 @@ func (w *World) Tick() string {
 	return next.Name
 }
 
-// Settle lets everything happen that happens without time passing: the garbage collectors and the namespace controller
-// run until they have nothing to do. It reports whether anything happened.
+// Settle does everything that needs no time: the garbage collectors and the namespace controller run until they have
+// nothing to do. It reports whether anything happened.
 func (w *World) Settle() bool {
 	happened := false
 	for w.GC.Step() || w.PodGC.Step() || w.Namespaces.Step() {
@@ -132,12 +131,12 @@ func (w *World) Settle() bool {
 	return happened
 }
 
-// Quiet reports whether nothing will happen by itself any more, apart from the controller under test.
+// Quiet reports whether nothing more will happen by itself, apart from the controller under test.
 func (w *World) Quiet() bool {
 	return !w.Settle() && w.Clock.Next() == nil
 }
 
-// loseNode takes a node away, unless it is the last.
+// loseNode removes a node, unless it is the last.
 func (w *World) loseNode() string {
 	nodes := w.Kubelet.Nodes()
 	if len(nodes) < 2 {
