@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// checkJobWrite judges a write of the controller to a Job.
+// checkJobWrite checks a write of the controller to a Job.
 func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	switch {
 	case before == nil && c.cronOf(after) != nil:
@@ -48,8 +48,8 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// checkShape: what every status has after the controller's first write, how one may follow another, and that conditions
-// of others stay as they are.
+// checkShape checks the fields that every status has after the controller's first write, the allowed change from the
+// status before, and that conditions of other clients stay as they are.
 func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	s := &after.Status
 	if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil {
@@ -65,12 +65,12 @@ func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.J
 	}
 }
 
-// ownConditions are the types that a Job controller sets.
+// ownConditions are the condition types that a Job controller sets.
 var ownConditions = []batchv1.JobConditionType{
 	batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, batchv1.JobFailed,
 }
 
-// moveUIDs follows the uncounted lists. It returns how many UIDs left each for its counter.
+// moveUIDs follows the uncounted lists. It returns how many UIDs left each list for its counter.
 func (c *Checker) moveUIDs(w apiserver.Write, j *job, before, after *batchv1.Job, finishing bool) (succeeded, failed int32) {
 	old, sent := lists(before), lists(after)
 	for _, uid := range old.Succeeded {
@@ -106,7 +106,7 @@ func lists(j *batchv1.Job) batchv1.UncountedTerminatedPods {
 	return *j.Status.UncountedTerminatedPods
 }
 
-// leave: a UID leaves its list only when its pod can no longer be counted again (J-085, J-087).
+// leave checks that a UID leaves its list only when its pod can no longer be counted again (J-085, J-087).
 func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, finishing bool) {
 	p := c.pods[uid]
 	if p == nil {
@@ -118,7 +118,8 @@ func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, fini
 	p.account(j, to)
 }
 
-// enter: a UID enters a list once, of a pod that is the Job's and has ended in that way (J-031, J-034, J-085).
+// enter checks that a UID enters a list once, and that its pod belongs to the Job and ended in that way (J-031, J-034,
+// J-085).
 func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types.UID, to entry) {
 	p := c.pods[uid]
 	switch {
@@ -146,8 +147,8 @@ func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types
 	p.account(j, to)
 }
 
-// checkWaited: a pod that somebody deleted, and that has not ended, is given its time before it is listed as failed
-// (J-022), unless its Job fails or is being deleted.
+// checkWaited checks that a pod deleted by another client gets its time to end before it is listed as failed (J-022),
+// unless its Job fails or is being deleted.
 func (c *Checker) checkWaited(w apiserver.Write, j *job, before *batchv1.Job, uid types.UID) {
 	p := c.pods[uid]
 	if p == nil || p.now.Status.Phase == corev1.PodFailed || isTrue(before, batchv1.JobFailureTarget) || before.DeletionTimestamp != nil {
@@ -165,7 +166,7 @@ func (p *pod) failedBy(after *batchv1.Job) bool {
 		isTrue(after, batchv1.JobFailureTarget)
 }
 
-// failedBeforeDeletion reports whether the pod had failed when its deletion was asked for.
+// failedBeforeDeletion reports whether the pod had failed before its deletion was requested.
 func (p *pod) failedBeforeDeletion() bool {
 	for _, v := range p.versions {
 		if v.DeletionTimestamp != nil {
@@ -178,8 +179,8 @@ func (p *pod) failedBeforeDeletion() bool {
 	return false
 }
 
-// checkCounters: the counters move by what left the lists. The write that finishes the Job also counts the pods that
-// are still to be counted then, all of them and nothing else.
+// checkCounters checks that the counters move by the UIDs that left the lists. The write that finishes the Job also
+// counts exactly the pods that are still to be counted then.
 func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv1.Job, succeeded, failed int32) {
 	least, most := bounds{}, bounds{}
 	if apiserver.JobFinished(after) {
@@ -200,11 +201,11 @@ func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// bounds of how many pods the finishing write counts by itself.
+// bounds holds limits for the number of pods that the finishing write counts by itself.
 type bounds struct{ succeeded, failed int32 }
 
-// toCount finds the pods of the Job that no stored status accounts for: those that the finishing write has to count,
-// and those that it may count. They are accounted for from then on.
+// toCount finds the pods of the Job that no stored status accounts for. The finishing write must count least of them
+// and may count most of them. From then on they are accounted for.
 func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 	for _, p := range j.sortedPods() {
 		if p.accounted(j) != unaccounted || p.droppedBy == c.cfg.Actor || p.job != j {
@@ -220,7 +221,7 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 			continue
 		}
 		failed := p.now.Status.Phase == corev1.PodFailed
-		deleted := isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy != "" && !p.failedBeforeDeletion() // by whomever
+		deleted := isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy != "" && !p.failedBeforeDeletion() // by any client
 		if must && failed && !podfailure.Ignored(after, p.now) && !deleted && !c.deletedInAnotherLife(after, p) {
 			least.failed++
 		}
@@ -238,17 +239,19 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 	return least, most
 }
 
-// deletedForSuccess: such a pod is not counted as failed (J-142).
+// deletedForSuccess reports whether the pod was deleted because the Job succeeded; it is not counted as failed (J-142).
 func (c *Checker) deletedForSuccess(after *batchv1.Job, p *pod) bool {
 	return isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor && !p.failedBeforeDeletion()
 }
 
-// deletedInAnotherLife: with the log went whether the pod had failed when its deletion was decided. It may be counted.
+// deletedInAnotherLife reports whether the controller lost the log that said if the pod had failed before its deletion
+// was decided. Such a pod may be counted.
 func (c *Checker) deletedInAnotherLife(after *batchv1.Job, p *pod) bool {
 	return c.forgotten && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor
 }
 
-// checkIndexes: the set of completed indexes grows by pods that succeeded, and its size is status.succeeded (J-039).
+// checkIndexes checks that the set of completed indexes grows by pods that succeeded, and that its size is
+// status.succeeded (J-039).
 func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	completions := *after.Spec.Completions
 	sent, err := apiserver.IndexSet(after.Status.CompletedIndexes, completions)
@@ -285,7 +288,7 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 	}
 }
 
-// checkFinish: a Job is finished when all of its pods have ended, and after its surplus pods were deleted.
+// checkFinish checks that a Job finishes only after all its pods have ended and its surplus pods were deleted.
 func (c *Checker) checkFinish(w apiserver.Write, j *job) {
 	held := 0
 	for _, p := range j.sortedPods() {
@@ -295,7 +298,7 @@ func (c *Checker) checkFinish(w apiserver.Write, j *job) {
 		if p.owned(j) && !p.relabelled && !p.late && !apiserver.PodTerminal(p.now) {
 			c.report("J-163, design §6", w.Version, j, p, "the Job is finished while this pod is %s", p.now.Status.Phase)
 		}
-		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // with its logs
+		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // deleting it would remove its logs
 			c.report("J-073", w.Version, j, p, "the finalizer was dropped uncounted, and the pod never deleted")
 		}
 	}

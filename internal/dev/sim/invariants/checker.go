@@ -16,43 +16,44 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Config is what a Checker is made from.
+// Config configures a Checker.
 type Config struct {
 	Server *apiserver.Server
 	// Actor is the name of the controller under test; all of its incarnations share it.
 	Actor string
-	// Manages says whether the controller is to run a Job. Nil: those whose managedBy is events.ManagedBy.
+	// Manages reports whether the controller must run a Job. If nil, it must run those with managedBy =
+	// events.ManagedBy.
 	Manages func(*batchv1.Job) bool
-	// DeletesExpired says that the controller deletes finished Jobs whose TTL has passed.
+	// DeletesExpired: the controller deletes finished Jobs after their TTL.
 	DeletesExpired bool
-	// HeldAtEnd is how many pods may carry the finalizer when a Job is finished; 0 for any number.
+	// HeldAtEnd limits how many pods may have the finalizer when a Job is finished; 0 for no limit.
 	HeldAtEnd int
-	// DeletedPodWait is how long a Pod that is being deleted may end by itself before it counts as failed (J-022); 0 for
-	// not at all.
+	// DeletedPodWait is how long a Pod under deletion may take to end by itself before it counts as failed (J-022); 0
+	// for no time.
 	DeletedPodWait time.Duration
-	// Intent, when set, tells what the controller wanted with a write of a Pod (a creation, or the removal of the
-	// finalizer), and what it had seen when it decided. Without it the checks that need it are weaker.
+	// Intent, if set, returns the purpose of a write of a Pod (a creation, or the removal of the finalizer), and what
+	// the controller had seen when it decided. Without it some checks are weaker.
 	Intent func(apiserver.Write) (Intent, bool)
-	// CronSeen, when set, tells which version of its CronJob the controller had seen when it decided on a write of a Job;
-	// 0 when that is not known. Without it the checks that need it are left out.
+	// CronSeen, if set, returns which version of its CronJob the controller had seen when it decided on a write of a
+	// Job; 0 if unknown. Without it some checks are skipped.
 	CronSeen func(apiserver.Write) uint64
 }
 
-// Intent is what is behind a write of the controller.
+// Intent is the purpose of a write of the controller.
 type Intent struct {
-	// Surplus: the finalizer is dropped in order to delete the Pod uncounted (J-073).
+	// Surplus: the finalizer is removed in order to delete the Pod without counting it (J-073).
 	Surplus bool
-	// NeverCounted: the finalizer goes because the Pod is not to be counted, which was decided before it ended (J-091).
+	// NeverCounted: the finalizer is removed because the Pod is not to be counted, as decided before it ended (J-091).
 	NeverCounted bool
-	// PodSeen and JobSeen are the resource versions of the Pod and of its Job that the decision was made on; 0 when not
-	// known.
+	// PodSeen and JobSeen are the resource versions of the Pod and its Job on which the decision was made; 0 if
+	// unknown.
 	PodSeen, JobSeen uint64
 }
 
-// Violation is a promise that was broken.
+// Violation is a broken promise.
 type Violation struct {
-	Rule    string // where the promise is made
-	Version uint64 // of the write, or of the server when there was none
+	Rule    string // the source of the promise
+	Version uint64 // of the write; of the server if there was no write
 	Job     string
 	Pod     string
 	CronJob string
@@ -81,11 +82,11 @@ type Checker struct {
 	jobs   map[types.UID]*job
 	pods   map[types.UID]*pod
 	crons  map[types.UID]*cron
-	ran    map[types.UID]bool // Jobs that are or were one of a CronJob
+	ran    map[types.UID]bool // Jobs that belong or belonged to a CronJob
 	names  map[types.UID]apiserver.Key
 	found  []error
 
-	forgotten bool // the controller lost its log at some time, or another one took over
+	forgotten bool // the controller has lost its log, or another one has taken over
 	clock     []setting
 }
 
@@ -97,9 +98,9 @@ func New(cfg Config) *Checker {
 	return &Checker{cfg: cfg, jobs: map[types.UID]*job{}, pods: map[types.UID]*pod{}, crons: map[types.UID]*cron{}, ran: map[types.UID]bool{}, names: map[types.UID]apiserver.Key{}}
 }
 
-// LogLost tells that the controller's log is gone, or that another controller goes on, which knows what its own log
-// says. From then on a call of it that takes effect after it was given up on is forgiven: the controller cannot know
-// that it was made. Nor can it know which pods it was about to delete.
+// LogLost reports that the controller's log is lost, or that another controller with its own log goes on. From then on
+// a late effect of an abandoned call is allowed, since the controller cannot know the call. It also cannot know which
+// pods were about to be deleted.
 func (c *Checker) LogLost() {
 	c.forgotten = true
 	for _, p := range c.pods {
@@ -107,7 +108,7 @@ func (c *Checker) LogLost() {
 	}
 }
 
-// Backup is what a Checker knew at one moment; [Checker.Rewound] goes back to it.
+// Backup is the knowledge of a Checker at one moment; [Checker.Rewound] returns to it.
 type Backup struct {
 	jobs  map[types.UID]*job
 	pods  map[types.UID]*pod
@@ -115,16 +116,16 @@ type Backup struct {
 	names map[types.UID]apiserver.Key
 }
 
-// Backup keeps what is known now, together with a backup of the server. Call Check before it.
+// Backup returns the present knowledge, to go with a backup of the server. Call Check before it.
 func (c *Checker) Backup() *Backup {
 	b := &Backup{names: maps.Clone(c.names), crons: copiedCrons(c.crons)}
 	b.jobs, b.pods = copied(c.jobs, c.pods)
 	return b
 }
 
-// Rewound tells that the server was restored from the backup that was made with this one: what was written since did
-// not happen, and the controller has forgotten it, as after the loss of its log. Another controller that is away, with
-// a log of its own, may remember it.
+// Rewound reports that the server was restored from the backup that was made with b. Later writes did not happen, and
+// the controller has forgotten them, as after the loss of its log. With away, another controller with a log of its own
+// may remember them.
 func (c *Checker) Rewound(b *Backup, away bool) {
 	c.jobs, c.pods = copied(b.jobs, b.pods)
 	c.undo(b.crons, away)
@@ -133,7 +134,7 @@ func (c *Checker) Rewound(b *Backup, away bool) {
 	c.LogLost()
 }
 
-// copied are Jobs and pods that share nothing with those that may change.
+// copied returns deep copies of Jobs and pods.
 func copied(jobs map[types.UID]*job, pods map[types.UID]*pod) (map[types.UID]*job, map[types.UID]*pod) {
 	twins, js, ps := map[*job]*job{}, map[types.UID]*job{}, map[types.UID]*pod{}
 	for uid, j := range jobs {
@@ -157,16 +158,15 @@ func copied(jobs map[types.UID]*job, pods map[types.UID]*pod) (map[types.UID]*jo
 	return js, ps
 }
 
-// MaySurplus tells that the finalizer of a pod is to be dropped as surplus, as a process found in the log that it
-// starts on: whether its forerunner has sent that it cannot know.
+// MaySurplus reports that a process found in its log a decision to drop a pod's finalizer as surplus. The process
+// cannot know whether its predecessor sent the request.
 func (c *Checker) MaySurplus(uid types.UID) {
 	if p := c.pods[uid]; p != nil && p.tracked && p.job != nil && !c.accounted(p.job, p) {
 		p.dropTried = true
 	}
 }
 
-// Check reads what was written and called since the last time. It returns the violations in it, each a *Violation,
-// joined.
+// Check reads the writes and calls since the last time. It returns their violations, each a *Violation, joined.
 func (c *Checker) Check() error {
 	c.found = nil
 	calls := c.cfg.Server.Calls(c.calls)
@@ -251,7 +251,7 @@ func (c *Checker) wrotePod(w apiserver.Write) {
 	}
 }
 
-// named reports whether there was ever a pod of that name.
+// named reports whether a pod of that name ever existed.
 func (c *Checker) named(key apiserver.Key) bool {
 	for _, p := range c.pods {
 		if p.key == key {

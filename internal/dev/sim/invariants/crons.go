@@ -17,17 +17,17 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// cron is what is known of one CronJob, by UID.
+// cron is the knowledge about one CronJob, by UID.
 type cron struct {
 	uid      types.UID
 	key      apiserver.Key
-	now      *batchv1.CronJob // as stored; the last state when it is gone
+	now      *batchv1.CronJob // as stored; the last state after its deletion
 	gone     bool
 	versions []*batchv1.CronJob
 	runs     map[types.UID]*run
-	names    map[string]bool // that its Jobs have had
-	undone   map[string]bool // names in a history that was taken back, while a log was away that may know it
-	meddled  bool            // Jobs of it were deleted by others, or because their TTL had passed, or lost it as their owner
+	names    map[string]bool // names that its Jobs have had
+	undone   map[string]bool // names in a history that was undone while an absent log may know it
+	meddled  bool            // Jobs of it were deleted by others or after their TTL, or lost it as their owner
 }
 
 // run is a Job of a CronJob.
@@ -35,11 +35,11 @@ type run struct {
 	now  *batchv1.Job // as stored
 	gone bool
 	made bool      // by the controller
-	late bool      // its create took effect when its caller had given up
+	late bool      // its create took effect after its caller had given up
 	due  time.Time // zero for none
 }
 
-// slack is how long a request may be on its way at most.
+// slack is the longest time that a request may be in flight.
 const slack = 10 * time.Minute
 
 func (c *Checker) wroteCron(w apiserver.Write) {
@@ -62,8 +62,8 @@ func (c *Checker) wroteCron(w apiserver.Write) {
 	k.now, k.versions = after, append(k.versions, after)
 }
 
-// checkCronWrite: of a CronJob the controller writes nothing but the status. Its times only go forward, and each due
-// time that it says has started has had its Job.
+// checkCronWrite checks that the controller writes only the status of a CronJob, that its times only go forward, and
+// that each due time that it publishes as started has had its Job.
 func (c *Checker) checkCronWrite(w apiserver.Write, k *cron, before, after *batchv1.CronJob) {
 	if before == nil || after == nil || w.Subresource != "status" || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		c.reportCron("C-001", w.Version, k, "the controller may only write statuses of CronJobs, this is %s", w.Verb)
@@ -85,7 +85,7 @@ func (c *Checker) checkCronWrite(w apiserver.Write, k *cron, before, after *batc
 
 func nameOf(k *cron, due time.Time) string { return fmt.Sprintf("%s-%d", k.key.Name, due.Unix()/60) }
 
-// cronOf is the CronJob that a Job names as its controller, in its own namespace; nil for none.
+// cronOf returns the CronJob that a Job names as its controller, in the same namespace; nil for none.
 func (c *Checker) cronOf(j *batchv1.Job) *cron {
 	if owner := metav1.GetControllerOfNoCopy(j); owner != nil && owner.Kind == "CronJob" {
 		if k := c.crons[owner.UID]; k != nil && k.key.Namespace == j.Namespace {
@@ -95,7 +95,7 @@ func (c *Checker) cronOf(j *batchv1.Job) *cron {
 	return nil
 }
 
-// wroteRun follows a write of a Job that is a CronJob's, or was.
+// wroteRun follows a write of a Job that belongs or belonged to a CronJob.
 func (c *Checker) wroteRun(w apiserver.Write, before, after *batchv1.Job) {
 	k := c.cronOf(w.Object().(*batchv1.Job))
 	if before != nil {
@@ -126,7 +126,8 @@ func (c *Checker) wroteRun(w apiserver.Write, before, after *batchv1.Job) {
 	}
 }
 
-// checkRunMade judges the create of a Job by what the controller had seen of the CronJob when it decided.
+// checkRunMade checks the creation of a Job against the version of the CronJob that the controller had seen when it
+// decided.
 func (c *Checker) checkRunMade(w apiserver.Write, k *cron, made *run) {
 	if latest := c.latestShown(w.Time.Add(-slack), w.Time); made.due.After(latest) {
 		c.reportCron("C-240", w.Version, k, "%s is made for %s; the controller's clock showed at most %s", w.Key.Name, made.due, latest)
@@ -165,10 +166,10 @@ func (c *Checker) checkRunMade(w apiserver.Write, k *cron, made *run) {
 	}
 }
 
-// checkRunDeleted: a Job goes in the background, and because there are more finished ones than are kept, or another one
-// replaces it.
+// checkRunDeleted checks that a Job is deleted in the background, and only because more finished ones exist than are
+// kept, or because another one replaces it.
 func (c *Checker) checkRunDeleted(w apiserver.Write, k *cron, before, after *batchv1.Job) {
-	if k == nil { // it lost its owner while the request was on its way
+	if k == nil { // it lost its owner while the request was in flight
 		return
 	}
 	if after != nil && (slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents) || slices.Contains(after.Finalizers, metav1.FinalizerOrphanDependents)) {
@@ -191,7 +192,7 @@ func (c *Checker) checkRunDeleted(w apiserver.Write, k *cron, before, after *bat
 	}
 }
 
-// decidedOn is the version of the CronJob on which a write of a Job was decided; 0 when it is not known.
+// decidedOn returns the version of the CronJob on which a write of a Job was decided; 0 if unknown.
 func (c *Checker) decidedOn(w apiserver.Write) uint64 {
 	if c.cfg.CronSeen == nil {
 		return 0
@@ -199,7 +200,7 @@ func (c *Checker) decidedOn(w apiserver.Write) uint64 {
 	return c.cfg.CronSeen(w)
 }
 
-// settledCrons says what is left undone of CronJobs.
+// settledCrons returns what is left undone for CronJobs.
 func (c *Checker) settledCrons() error {
 	c.found = nil
 	for _, k := range c.sortedCrons() {
@@ -210,7 +211,8 @@ func (c *Checker) settledCrons() error {
 	return c.joined()
 }
 
-// settledCron: at rest no more finished Jobs are there than are kept, and the list of active ones has those that run.
+// settledCron checks that at rest no more finished Jobs exist than are kept, and that the active list has the running
+// ones.
 func (c *Checker) settledCron(version uint64, k *cron) {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 		if limit := limitOf(k.now, kind); limit != nil && k.finished(kind) > int(*limit) {
@@ -234,9 +236,9 @@ func (c *Checker) settledCron(version uint64, k *cron) {
 	}
 }
 
-// Pending checks that a look is pending for each CronJob that can start: no later than its next due time and 100 ms. It
-// is for a world in which everything has been seen, no request has failed lately and nothing is left to do at the time;
-// wake is when the controller looks next, by its own clock, and zero for never.
+// Pending checks that a wake is pending for each CronJob that can start: at most 100 ms after its next due time. It
+// requires a world in which everything has been seen, no request has failed lately and nothing is left to do now. wake
+// is the controller's next wake by its own clock; zero for never.
 func (c *Checker) Pending(now, wake time.Time) error {
 	c.found = nil
 	for _, k := range c.sortedCrons() {
@@ -245,7 +247,7 @@ func (c *Checker) Pending(now, wake time.Time) error {
 			continue
 		}
 		from := now
-		if anchor := anchorOf(k.now); anchor.After(from) { // the clock was set back: nothing is due before the next one after that (C-225)
+		if anchor := anchorOf(k.now); anchor.After(from) { // the clock was set back: the next due time is after the anchor (C-225)
 			from = anchor
 		}
 		by := when.Next(from).Add(100 * time.Millisecond)
@@ -259,8 +261,8 @@ func (c *Checker) Pending(now, wake time.Time) error {
 	return c.joined()
 }
 
-// paced is when there is a look at the latest at a CronJob that is due several times in a minute (C-085): by its next
-// due time, or by the first of the next minute, when no Job can be made for those of this one.
+// paced returns the latest allowed wake for a CronJob that is due several times in a minute (C-085): its next due time,
+// or the first one of the next minute if no Job can be created for those of this minute.
 func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time.Time {
 	minute := now.Truncate(time.Minute).Add(time.Minute)
 	if !by.Before(minute) || !c.startsNone(k, when, by.Add(-100*time.Millisecond)) {
@@ -269,8 +271,8 @@ func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time
 	return when.WakeFrom(anchorOf(k.now), minute)
 }
 
-// startsNone reports whether no Job can be made for the due times of a minute: something has its name, the policy
-// forbids it, or each of them is too late before there is a look at it.
+// startsNone reports whether no Job can be created for the due times of a minute: its name is taken, the policy forbids
+// it, or each due time is too late before the next wake.
 func (c *Checker) startsNone(k *cron, when schedule.Schedule, due time.Time) bool {
 	spec := &k.now.Spec
 	switch name := fmt.Sprintf("%s-%d", k.key.Name, due.Unix()/60); {
@@ -290,7 +292,7 @@ func anchorOf(k *batchv1.CronJob) time.Time {
 	return k.CreationTimestamp.Time
 }
 
-// read reads the schedule of a CronJob; an error says why nothing can start of it.
+// read parses the schedule of a CronJob. An error says why the CronJob cannot start anything.
 func read(k *batchv1.CronJob) (schedule.Schedule, error) {
 	find := func(name string) (*time.Location, error) {
 		rules, ok := zones.Find(name)
@@ -310,7 +312,7 @@ func read(k *batchv1.CronJob) (schedule.Schedule, error) {
 	return schedule.Parse(k.Spec.Schedule, in, find)
 }
 
-// resultOf is how a Job has finished (C-102); empty while it runs.
+// resultOf returns how a Job has finished (C-102); empty while it runs.
 func resultOf(j *batchv1.Job) batchv1.JobConditionType {
 	for _, cond := range j.Status.Conditions {
 		if cond.Status == corev1.ConditionTrue && (cond.Type == batchv1.JobComplete || cond.Type == batchv1.JobFailed) {
@@ -320,7 +322,7 @@ func resultOf(j *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// limitOf is how many finished Jobs of a kind are kept; nil for all, and for those that run.
+// limitOf returns how many finished Jobs with that result are kept; nil for all, and for running Jobs.
 func limitOf(k *batchv1.CronJob, result batchv1.JobConditionType) *int32 {
 	switch result {
 	case batchv1.JobComplete:
@@ -332,7 +334,7 @@ func limitOf(k *batchv1.CronJob, result batchv1.JobConditionType) *int32 {
 	}
 }
 
-// finished is how many Jobs are there that have finished so.
+// finished returns how many existing Jobs have finished with that result.
 func (k *cron) finished(result batchv1.JobConditionType) (n int) {
 	for _, r := range k.runs {
 		if !r.gone && resultOf(r.now) == result {
@@ -342,7 +344,7 @@ func (k *cron) finished(result batchv1.JobConditionType) (n int) {
 	return n
 }
 
-// at is the CronJob as of a resource version; nil when it did not exist yet.
+// at returns the CronJob at a resource version; nil if it did not exist yet.
 func (k *cron) at(version uint64) (found *batchv1.CronJob) {
 	for _, v := range k.versions {
 		if apiserver.VersionOf(v) > version {
@@ -366,9 +368,9 @@ func (c *Checker) sortedCrons() []*cron {
 	return slices.SortedFunc(maps.Values(c.crons), func(a, b *cron) int { return compareUIDs(a.uid, b.uid) })
 }
 
-// undo goes back to the CronJobs of a backup. A log that is away may still name Jobs of the lost past: when the
-// restored cluster has passed all versions that were known, nothing tells the log that it went back (design 0007), and
-// the Jobs look deleted by a user.
+// undo returns to the CronJobs of a backup. An absent log may still name Jobs of the lost past: if the restored cluster
+// has passed all known versions, nothing tells that log that the cluster went back (design 0007), and the Jobs look
+// like Jobs that a user deleted.
 func (c *Checker) undo(backup map[types.UID]*cron, away bool) {
 	was := c.crons
 	c.crons = copiedCrons(backup)
@@ -380,7 +382,7 @@ func (c *Checker) undo(backup map[types.UID]*cron, away bool) {
 	}
 }
 
-// copiedCrons are CronJobs that share nothing with those that may change.
+// copiedCrons returns deep copies of CronJobs.
 func copiedCrons(crons map[types.UID]*cron) map[types.UID]*cron {
 	out := map[types.UID]*cron{}
 	for uid, k := range crons {

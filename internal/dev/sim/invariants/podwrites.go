@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// checkPodWrite judges a write of the controller to a Pod.
+// checkPodWrite checks a write of the controller to a Pod.
 func (c *Checker) checkPodWrite(w apiserver.Write, p *pod, before, after *corev1.Pod) {
 	switch {
 	case before == nil:
@@ -23,7 +23,7 @@ func (c *Checker) checkPodWrite(w apiserver.Write, p *pod, before, after *corev1
 	}
 }
 
-// checkCreate: a pod is made for a Job that wants it (J-005, J-008, J-011, J-061, J-062, J-078).
+// checkCreate checks that a pod is created only for a Job that wants it (J-005, J-008, J-011, J-061, J-062, J-078).
 func (c *Checker) checkCreate(w apiserver.Write, p *pod, made *corev1.Pod) {
 	j := c.jobs[apiserver.ControllerOf(made)]
 	if j == nil {
@@ -55,8 +55,8 @@ func (c *Checker) checkCreate(w apiserver.Write, p *pod, made *corev1.Pod) {
 	}
 }
 
-// checkDelete: pods of a finished Job are left alone (J-082), but for a request that takes effect after its caller gave
-// up, or crashed, and whose pod has ended.
+// checkDelete checks that pods of a finished Job are not deleted (J-082). It allows a request that takes effect after
+// its caller gave up or crashed, on a pod that has ended.
 func (c *Checker) checkDelete(w apiserver.Write, p *pod) {
 	j := p.job
 	if j == nil {
@@ -71,7 +71,7 @@ func (c *Checker) checkDelete(w apiserver.Write, p *pod) {
 	}
 }
 
-// checkPatch: a patch adopts, releases or drops the finalizer.
+// checkPatch checks a patch, which adopts a pod, releases it, or removes its finalizer.
 func (c *Checker) checkPatch(w apiserver.Write, p *pod, before, after *corev1.Pod) {
 	was, is := apiserver.ControllerOf(before), apiserver.ControllerOf(w.Object())
 	j := c.jobs[was]
@@ -94,9 +94,9 @@ func (c *Checker) checkPatch(w apiserver.Write, p *pod, before, after *corev1.Po
 	}
 }
 
-// checkAdoption: a Job adopts pods that it selects, that have no owner and are not on their way out; the pod gets the
-// finalizer, unless the Job has accounted for it, or it lost the finalizer after it had ended as the Job's (J-175,
-// J-177, J-178, J-031). That the Job is not being deleted can only be looked up before (J-176).
+// checkAdoption checks that a Job adopts only pods that it selects, that have no owner and are not being deleted. The
+// pod gets the finalizer, unless the Job has accounted for it, or the pod lost the finalizer after it had ended as the
+// Job's (J-175, J-177, J-178, J-031). Whether the Job is being deleted can only be looked up before (J-176).
 func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1.Pod) {
 	j := c.jobs[apiserver.ControllerOf(after)]
 	if j == nil {
@@ -121,19 +121,20 @@ func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1
 	case !spent && !known && !hasFinalizer(after) && !c.notCounted(j, p):
 		c.report("J-177", w.Version, j, p, "adopted without the finalizer, so it will not be counted")
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after) && anothers(before, j):
-		p.account(j, unaccounted) // it was with another Job meanwhile, which has left its mark: it counts once more (docs/design/0004)
+		p.account(j, unaccounted) // another Job had it in the meantime and left its mark: it counts once more (docs/design/0004)
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after):
 		c.report("J-031", w.Version, j, p, "adopted with the finalizer, so it will be counted twice")
 	}
 }
 
-// anothers reports whether the newest mark on the pod is another Job's.
+// anothers reports whether the newest mark on the pod belongs to another Job.
 func anothers(p *corev1.Pod, j *job) bool {
 	_, uid, _, ok := events.ParseCommand(p.Annotations[events.CommandAnnotation])
 	return ok && uid != j.uid
 }
 
-// checkDrop: the finalizer of a pod that is to be counted goes only when a stored status accounts for it.
+// checkDrop checks that the finalizer of a pod that is to be counted is removed only after a stored status accounts for
+// it.
 func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	j := c.jobs[apiserver.ControllerOf(before)]
 	if j == nil || j.gone || apiserver.JobFinished(j.now) || j.now.DeletionTimestamp != nil || p.relabelled && !apiserver.Selects(j.now, before.Labels) {
@@ -172,7 +173,7 @@ func (c *Checker) accounted(by *job, p *pod) bool {
 	return slices.ContainsFunc(all, func(i int32) bool { return completed[i] || failed[i] })
 }
 
-// notCounted reports whether the pod is none that is to be counted (J-035, J-091), or was none while there were fewer
+// notCounted reports whether the pod is not to be counted (J-035, J-091), or was not while there were fewer
 // completions.
 func (c *Checker) notCounted(by *job, p *pod) bool {
 	j := by.now
@@ -192,9 +193,9 @@ func active(p *corev1.Pod) bool {
 	return p != nil && !apiserver.PodTerminal(p) && p.DeletionTimestamp == nil
 }
 
-// checkRoom: after a creation no index has two live pods made from one template, and the Job no more pods than it
-// wants. Where pods are replaced only once they have failed, one that is terminating holds its slot and its index too
-// (J-048, J-052, J-136); where that was changed, the create may have been decided before.
+// checkRoom checks that after a creation no index has two live pods of the same template, and that the Job has no more
+// pods than it wants. If pods are replaced only after they have failed, a terminating pod holds its slot and its index
+// too (J-048, J-052, J-136). After a change of that setting, the create may have been decided before the change.
 func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 	j := made.job
 	if j == nil || made.late || made.again {
@@ -236,8 +237,8 @@ func (c *Checker) checkIndexFree(w apiserver.Write, j *job, made, other *pod) {
 	}
 }
 
-// checkIndexWants: an index gets a pod only while the published status has it neither as completed nor as failed, and
-// the pod takes over how often the index has failed (J-052, J-117, J-119).
+// checkIndexWants checks that an index gets a pod only while the published status has it neither as completed nor as
+// failed, and that the pod takes over the failure count of the index (J-052, J-117, J-119).
 func (c *Checker) checkIndexWants(w apiserver.Write, j *job, made *pod) {
 	i, ok := made.index(j.now)
 	if !ok || !indexed(j.now) {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Settled says what is left undone. It is for a world in which nothing more will happen by itself: every event has been
-// delivered, nothing is due, the controller has nothing to do. Call [Checker.Check] before it.
+// Settled returns what is left undone. It requires a world in which nothing more happens by itself: every event has
+// been delivered, nothing is due, and the controller has nothing to do. Call [Checker.Check] before it.
 func (c *Checker) Settled() error {
 	c.found = nil
 	version := c.cfg.Server.Version()
@@ -28,7 +28,7 @@ func (c *Checker) Settled() error {
 	return errors.Join(c.joined(), c.settledCrons())
 }
 
-// settledJob: a Job that could go on has ended, and what an unfinished one publishes is true.
+// settledJob checks that a Job that could go on has ended, and that the status of an unfinished Job is true.
 func (c *Checker) settledJob(version uint64, j *job) {
 	live, terminating := int32(0), int32(0)
 	for _, p := range j.sortedPods() {
@@ -43,7 +43,7 @@ func (c *Checker) settledJob(version uint64, j *job) {
 	s, spec := &j.now.Status, &j.now.Spec
 	if j.finisher != "" {
 		c.settledExpired(version, j)
-		return // what is in its status was checked when it was written
+		return // its status was checked when it was written
 	}
 	paused := spec.Suspend != nil && *spec.Suspend || spec.Parallelism != nil && *spec.Parallelism == 0
 	if live+terminating == 0 && !paused && j.now.DeletionTimestamp == nil {
@@ -60,7 +60,8 @@ func (c *Checker) settledJob(version uint64, j *job) {
 	}
 }
 
-// settledPod: no pod keeps a finalizer that nothing needs (J-102), and none that was to be deleted is still there.
+// settledPod checks that no pod keeps a finalizer without need (J-102), and that every pod that was to be deleted is
+// gone.
 func (c *Checker) settledPod(version uint64, p *pod) {
 	if p.gone {
 		return

@@ -14,16 +14,16 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// job is what is known of one Job, by UID.
+// job is the knowledge about one Job, by UID.
 type job struct {
 	uid      types.UID
 	key      apiserver.Key
-	now      *batchv1.Job // as stored; the last state when it is gone
+	now      *batchv1.Job // as stored; the last state after its deletion
 	gone     bool
-	stored   time.Time // of its newest version
+	stored   time.Time // time of its newest version
 	versions []*batchv1.Job
-	finisher string // who finished it; empty while it is unfinished
-	starter  string // who published its start time
+	finisher string // the actor that finished it; empty while it is unfinished
+	starter  string // the actor that published its start time
 	rescaled bool   // a user changed its parallelism
 	resized  bool   // a user changed its completions
 	replaced bool   // a user changed when its pods are replaced
@@ -59,7 +59,7 @@ func (j *job) follow(actor string, before, after *batchv1.Job) {
 	}
 }
 
-// at returns the Job as of a resource version, nil when it did not exist yet.
+// at returns the Job at a resource version; nil if it did not exist yet.
 func (j *job) at(version uint64) *batchv1.Job {
 	var found *batchv1.Job
 	for _, v := range j.versions {
@@ -71,7 +71,7 @@ func (j *job) at(version uint64) *batchv1.Job {
 	return found
 }
 
-// sortedPods walks the pods in a fixed order, so that the first violation named is always the same.
+// sortedPods returns the pods in a fixed order, so that the first violation is always the same.
 func (j *job) sortedPods() []*pod {
 	return slices.SortedFunc(maps.Values(j.pods), func(a, b *pod) int {
 		if a.uid < b.uid {
@@ -81,7 +81,7 @@ func (j *job) sortedPods() []*pod {
 	})
 }
 
-// entry says how a stored status accounts for a pod.
+// entry is how a stored status accounts for a pod.
 type entry uint8
 
 const (
@@ -90,32 +90,32 @@ const (
 	inFailed               // in uncountedTerminatedPods.failed
 	countedSucceeded       // in the counter
 	countedFailed          // in the counter
-	countedInTheEnd        // by the write that finished the Job; which counter is not known of a single pod
+	countedInTheEnd        // by the write that finished the Job; the counter of a single pod is unknown
 )
 
-// pod is what is known of one Pod, by UID.
+// pod is the knowledge about one Pod, by UID.
 type pod struct {
 	uid       types.UID
 	key       apiserver.Key
 	createdBy string
 	late      bool        // its creation took effect after its caller gave up and forgot it
-	again     bool        // another try of a create made it, after its first pod had gone: it is removed once it is seen (docs/design/0001)
-	now       *corev1.Pod // as stored; the last state when it is gone
+	again     bool        // a retried create made it after its first pod was gone; it is removed once it is seen (docs/design/0001)
+	now       *corev1.Pod // as stored; the last state after its deletion
 	gone      bool
 	versions  []*corev1.Pod
-	job       *job // its controller now, or the last it had
+	job       *job // its controller, or the last one
 
-	entries    map[*job]entry // how each Job that it ever was accounts for it
-	tracked    bool           // carries the finalizer
-	droppedBy  string         // who took the finalizer away from a Job's pod, as often as it got one
-	ended      bool           // it ended, by J-023, while it was tracked
-	deletedBy  string         // who asked for its deletion first
+	entries    map[*job]entry // how each of its Jobs, past and present, accounts for it
+	tracked    bool           // has the finalizer
+	droppedBy  string         // the actor that last removed the finalizer
+	ended      bool           // it ended, by J-023, with the finalizer
+	deletedBy  string         // the actor that first requested its deletion
 	deletedAt  time.Time      // when
 	relabelled bool           // a user changed its labels or owner since the controller adopted it: whether it is the Job's is a race
-	adopted    bool           // a Job adopted it, on top of the pods that it was making
-	surplus    bool           // the controller dropped the finalizer uncounted: it has to delete the pod
+	adopted    bool           // a Job adopted it, in addition to the pods that it was creating
+	surplus    bool           // the controller removed the finalizer without counting it, and must delete the pod
 	deleteSent bool           // the controller sent a delete
-	dropTried  bool           // a drop of the finalizer failed before any status accounted for the pod: it may be surplus
+	dropTried  bool           // a removal of the finalizer failed before any status accounted for the pod: it may be surplus
 }
 
 func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
@@ -157,8 +157,8 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 	p.noteEnd()
 }
 
-// stripped reports whether another client removed the finalizer. While a status write that lists the pod is of unknown
-// end, nobody knows whether it counts.
+// stripped reports whether another client removed the finalizer. While the outcome of a status write that lists the pod
+// is unknown, it is unknown whether the pod counts.
 func (p *pod) stripped(actor string) bool { return p.droppedBy != "" && p.droppedBy != actor }
 
 // adopted reports whether a write gave a pod without an owner to a Job.
@@ -176,7 +176,7 @@ func (p *pod) account(j *job, e entry) {
 	p.entries[j] = e
 }
 
-// noteEnd notes that the pod has ended, by J-023, while it carried the finalizer.
+// noteEnd stores that the pod has ended, by J-023, with the finalizer.
 func (p *pod) noteEnd() {
 	if !p.tracked || p.job == nil {
 		return
@@ -191,7 +191,7 @@ func hasFinalizer(p *corev1.Pod) bool {
 	return slices.Contains(p.Finalizers, events.TrackingFinalizer) || slices.Contains(p.Finalizers, events.BuiltinTrackingFinalizer)
 }
 
-// at returns the Pod as of a resource version, nil when it did not exist yet.
+// at returns the Pod at a resource version; nil if it did not exist yet.
 func (p *pod) at(version uint64) *corev1.Pod {
 	var found *corev1.Pod
 	for _, v := range p.versions {
@@ -203,7 +203,7 @@ func (p *pod) at(version uint64) *corev1.Pod {
 	return found
 }
 
-// owned reports whether the pod exists and is controlled by the Job and selected by it.
+// owned reports whether the pod exists, and the Job controls and selects it.
 func (p *pod) owned(j *job) bool {
 	return !p.gone && p.job == j && apiserver.ControllerOf(p.now) == j.uid && apiserver.Selects(j.now, p.now.Labels)
 }
@@ -213,12 +213,12 @@ func (p *pod) live() bool {
 	return !p.gone && !apiserver.PodTerminal(p.now) && p.now.DeletionTimestamp == nil
 }
 
-// index returns the pod's completion index; ok is false when it is none of the Job's (J-035). A pod of a NonIndexed Job
-// has none, and is fine.
+// index returns the pod's completion index; ok is false if it is no index of the Job (J-035). A pod of a NonIndexed Job
+// has none, and ok is true.
 func (p *pod) index(j *batchv1.Job) (i int32, ok bool) { return indexOf(p.now, j) }
 
-// indexes are all that the pod ever had, as users may change it; sure is false if that was ever more than one, or one
-// that is none of the Job's: which of them was known when something was decided is a race.
+// indexes returns all completion indexes that the pod ever had, since users may change it. sure is false if there was
+// more than one, or one that is no index of the Job: then it is a race which of them a decision had seen.
 func (p *pod) indexes(j *batchv1.Job) (all []int32, sure bool) {
 	valid := true
 	for _, v := range p.versions {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// checkRemoval: the controller deletes a Job only if the TTL of the very version that it deletes has passed, and in the
-// foreground.
+// checkRemoval checks that the controller deletes a Job only in the foreground, and only if the TTL in the deleted
+// version has passed.
 func (c *Checker) checkRemoval(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	expiry, ok := expiryOf(before)
 	if !ok {
@@ -27,7 +27,8 @@ func (c *Checker) checkRemoval(w apiserver.Write, j *job, before, after *batchv1
 	}
 }
 
-// settledExpired: no finished Job whose TTL is set is forgotten. Once nothing is due any more, all times have passed.
+// settledExpired checks that no finished Job with a TTL is forgotten. When nothing is due any more, all times have
+// passed.
 func (c *Checker) settledExpired(version uint64, j *job) {
 	if !c.cfg.DeletesExpired {
 		return
@@ -37,7 +38,7 @@ func (c *Checker) settledExpired(version uint64, j *job) {
 	}
 }
 
-// latestShown is the latest time that the controller's clock showed from one instant to another.
+// latestShown returns the latest time that the controller's clock showed between two instants.
 func (c *Checker) latestShown(from, to time.Time) time.Time {
 	offset, latest := time.Duration(0), time.Time{}
 	for _, s := range c.clock {
@@ -55,7 +56,8 @@ func (c *Checker) latestShown(from, to time.Time) time.Time {
 	return latest
 }
 
-// expiryOf is when the Job's TTL has passed (T-020, T-021). False: the Job is not to be deleted (T-003, T-004, T-025).
+// expiryOf returns when the Job's TTL passes (T-020, T-021); false if the Job is not to be deleted (T-003, T-004,
+// T-025).
 func expiryOf(j *batchv1.Job) (time.Time, bool) {
 	if j.DeletionTimestamp != nil || j.Spec.TTLSecondsAfterFinished == nil {
 		return time.Time{}, false
@@ -68,7 +70,7 @@ func expiryOf(j *batchv1.Job) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// expired reports whether a Job was deleted as one whose TTL has passed is: in the foreground.
+// expired reports whether a Job was deleted in the foreground, as after its TTL.
 func expired(after *batchv1.Job) bool {
 	return after != nil && slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents)
 }

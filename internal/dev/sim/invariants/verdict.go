@@ -13,11 +13,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// A status write names the version of the Job that it was decided on, and the server takes it only while that is the
-// newest. So how a Job ends can be held against its very spec, and against what the write itself publishes.
+// A status write names the version of the Job that it was decided on, and the server accepts it only for the newest
+// version. The end of a Job can therefore be checked against exactly this spec, and against what the write publishes.
 
-// checkVerdict: a Job ends for a reason that the evidence bears out (J-159), and goes on only while nothing published
-// says that it has failed. It is to be called before the write's pods are accounted for.
+// checkVerdict checks that a Job ends for a reason that the evidence supports (J-159), and that it goes on only while
+// nothing published says that it has failed. Call it before the write's pods are accounted for.
 func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if cond := condition(after, kind); cond != nil && !isTrue(before, kind) {
@@ -33,12 +33,12 @@ func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1
 	if isTrue(after, batchv1.JobSuccessCriteriaMet) || isTrue(after, batchv1.JobFailureTarget) {
 		return // J-143: the first verdict stands
 	}
-	if wrong := overdue(after); wrong != "" && !c.adopting(j) { // J-018: none is found while it is not certain which pods are the Job's
+	if wrong := overdue(after); wrong != "" && !c.adopting(j) { // J-018: no failure is decided while it is uncertain which pods are the Job's
 		c.report("J-159", w.Version, j, nil, "it goes on, though %s", wrong)
 	}
 }
 
-// overdue says why a Job must have failed by what is published; empty when nothing says so.
+// overdue returns why a Job must have failed by its published status; empty if nothing says so.
 func overdue(after *batchv1.Job) string {
 	failed, most := failedSet(after), after.Spec.MaxFailedIndexes
 	switch n := after.Status.Failed + int32(len(lists(after).Failed)); {
@@ -52,7 +52,7 @@ func overdue(after *batchv1.Job) string {
 	return ""
 }
 
-// unproven says what a reason lacks; empty for a good one.
+// unproven returns what contradicts a reason; empty if the reason is supported.
 func (c *Checker) unproven(j *job, before, after *batchv1.Job, cond *batchv1.JobCondition) string {
 	spec, s := &after.Spec, &after.Status
 	completed, failed := completedSet(after), failedSet(after)
@@ -95,10 +95,10 @@ func (c *Checker) unproven(j *job, before, after *batchv1.Job, cond *batchv1.Job
 	return ""
 }
 
-// maxListed is how many pods the lists of one status write have at most (J-092).
+// maxListed is the largest number of pods in the lists of one status write (J-092).
 const maxListed = 500
 
-// completionUnproven: J-160. Where the lists are full, pods that have succeeded wait for the next write (J-162).
+// completionUnproven checks J-160. If the lists are full, pods that have succeeded wait for the next write (J-162).
 func completionUnproven(j *job, after *batchv1.Job) string {
 	s, l := &after.Status, lists(after)
 	succeeded := s.Succeeded + int32(len(l.Succeeded))
@@ -119,7 +119,7 @@ func completionUnproven(j *job, after *batchv1.Job) string {
 	return ""
 }
 
-// unlisted is how many pods of a Job have succeeded and are neither counted nor in a list.
+// unlisted returns how many pods of a Job have succeeded and are neither counted nor listed.
 func unlisted(j *job, list []types.UID) (n int32) {
 	listed := map[types.UID]bool{}
 	for _, uid := range list {
@@ -133,7 +133,7 @@ func unlisted(j *job, list []types.UID) (n int32) {
 	return n
 }
 
-// successUnproven: the message names the first rule that the completed indexes meet (J-139, J-140).
+// successUnproven checks that the message names the first rule that the completed indexes meet (J-139, J-140).
 func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	if after.Spec.SuccessPolicy == nil {
 		return "it has no success policy"
@@ -163,8 +163,8 @@ func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	return fmt.Sprintf("no rule is met by %q (J-139)", after.Status.CompletedIndexes)
 }
 
-// mostFailed is how many pods can be known to have failed: those that the status counts or lists, and those that it
-// does not yet account for.
+// mostFailed returns the largest number of pods that can be known to have failed: those that the status counts or
+// lists, and those that it does not account for yet.
 func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	n := before.Status.Failed + int32(len(lists(before).Failed))
 	for _, p := range j.pods {
@@ -176,8 +176,8 @@ func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	return n
 }
 
-// restarts are how often, at most, the containers of pods that run are known to have been restarted (J-113): those of a
-// pod whose end the status does not account for may be known as they were before it.
+// restarts returns the largest number of known restarts of containers in running pods (J-113). If the status does not
+// account for the end of a pod, the pod may be known in its state before the end.
 func restarts(j *job) int32 {
 	if j.now.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return 0
@@ -207,8 +207,8 @@ func restartsOf(p *corev1.Pod) (n int32) {
 	return n
 }
 
-// adopting reports whether there were ever pods that the Job selects and that had no owner: it may be about to adopt
-// one, for all that it has seen.
+// adopting reports whether pods ever existed that the Job selects and that had no owner: the Job may be about to adopt
+// one.
 func (c *Checker) adopting(j *job) bool {
 	for _, p := range c.pods {
 		if p.key.Namespace == j.key.Namespace && slices.ContainsFunc(p.versions, func(v *corev1.Pod) bool {
@@ -232,7 +232,7 @@ func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *b
 		}
 		failed := p.ended && (p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(after))
 		if isTrue(before, batchv1.JobFailureTarget) {
-			failed = failed && p.failedBeforeDeletion() // what is deleted because the Job fails fails no index
+			failed = failed && p.failedBeforeDeletion() // a pod deleted because the Job fails does not fail its index
 		}
 		for _, i := range all {
 			exhausted[i] = exhausted[i] || failed || was[i]
@@ -273,8 +273,8 @@ func backoffLimit(j *batchv1.Job) int32 {
 	return *j.Spec.BackoffLimit
 }
 
-// completedSet and failedSet are the published sets below completions; empty for a Job that has none, or text that
-// cannot be read.
+// completedSet and failedSet return the published sets below completions; empty for a Job without completions, or if
+// the text is invalid.
 func completedSet(j *batchv1.Job) map[int32]bool { return publishedSet(j, j.Status.CompletedIndexes) }
 
 func failedSet(j *batchv1.Job) map[int32]bool {
