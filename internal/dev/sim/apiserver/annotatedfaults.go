@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// AnnotationFaults, with the verb of a call behind it, is how an object asks for faults: "sim.jobledger.dev/on-patch".
-// The value has names of faults, separated by spaces. Such calls about the object meet them in this order, one each;
-// the last one goes on for ever. So "too-many-requests none" lets the first call fail, and "webhook" lets all fail.
+// AnnotationFaults, followed by the verb of a call, is the annotation with which an object asks for faults:
+// "sim.jobledger.dev/on-patch". The value lists names of faults, separated by spaces. Calls about the object meet them
+// in this order, one each; the last one repeats forever. "too-many-requests none" makes the first call fail, "webhook"
+// every call.
 const AnnotationFaults = "sim.jobledger.dev/on-"
 
-// AnnotatedFaults returns what [Client.Faults] may be: calls meet the faults that their objects ask for. It counts
-// calls on its own. A name that is unknown is no fault; [Server.Load] refuses it.
+// AnnotatedFaults returns a function for [Client.Faults]: calls meet the faults that their objects ask for. Each
+// returned function counts calls separately. An unknown name is no fault; [Server.Load] refuses it.
 func (s *Server) AnnotatedFaults() func(Call) Fault {
 	type about struct {
 		kind Kind
@@ -36,12 +37,12 @@ func (s *Server) AnnotatedFaults() func(Call) Fault {
 	}
 }
 
-// faultNamed is the fault of that name, NoFault when there is none.
+// faultNamed returns the fault of that name, or NoFault.
 func faultNamed(name string) FaultKind {
 	return FaultKind(max(0, slices.Index(faultNames[:], name)))
 }
 
-// checkAnnotatedFaults refuses an object that asks for a fault that there is not.
+// checkAnnotatedFaults refuses an object that asks for an unknown fault.
 func checkAnnotatedFaults(o Object) error {
 	for annotation, value := range o.GetAnnotations() {
 		if !strings.HasPrefix(annotation, AnnotationFaults) {

@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// another is the client that comes between.
+// another is the name of the client that interferes.
 const another = "someone"
 
-// interfere lets another client act on the object of a call, if the fault is one of those.
+// interfere lets another client change the object of a call, if the fault asks for that.
 func (s *Server) interfere(k FaultKind, c Call) {
 	switch k {
 	case TouchedByAnother:
@@ -25,8 +25,8 @@ func (s *Server) interfere(k FaultKind, c Call) {
 	}
 }
 
-// Touch gives the object a new resource version without a change that matters, as another client's edit of an
-// annotation does. A Lease is renewed. It does nothing when there is no such object.
+// Touch raises the resource version of an object without a relevant change, like another client's edit of an
+// annotation. A Lease is renewed. Touch does nothing if the object does not exist.
 func (s *Server) Touch(actor string, k Kind, namespace, name string) {
 	before, ok := s.tables[k].live[Key{namespace, name}]
 	if !ok {
@@ -46,10 +46,10 @@ func (s *Server) Touch(actor string, k Kind, namespace, name string) {
 	s.update(request{actor: actor, verb: "patch"}, before, after)
 }
 
-// AnnotationTouched is what [Server.Touch] edits.
+// AnnotationTouched is the annotation that [Server.Touch] edits.
 const AnnotationTouched = "sim.jobledger.dev/touched"
 
-// replace removes an object at once, and stores one like it in its place that no finalizer holds.
+// replace removes an object at once, and stores a similar one without finalizers under the same name.
 func (s *Server) replace(k Kind, key Key) {
 	before, ok := s.tables[k].live[key]
 	if !ok {
@@ -61,7 +61,7 @@ func (s *Server) replace(k Kind, key Key) {
 	s.commit(request{actor: another, verb: "create"}, nil, after)
 }
 
-// copy stores an object like another one, unless it did so before.
+// copy stores a similar object named NAME-copy, unless it exists already.
 func (s *Server) copy(k Kind, key Key) {
 	original, ok := s.tables[k].live[key]
 	if !ok {
@@ -74,7 +74,7 @@ func (s *Server) copy(k Kind, key Key) {
 	}
 }
 
-// like is a new object that differs from o in its identity alone. Calls about it meet no faults.
+// like returns a new object that differs from o only in its identity. Calls about it meet no faults.
 func (s *Server) like(o Object) Object {
 	made := clone(o)
 	made.SetUID(s.newUID())

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Backup is all that a server stored at one moment, as a snapshot of etcd holds it.
+// Backup holds everything that a server stored at one moment, like a snapshot of etcd.
 type Backup struct {
 	version uint64
 	tables  map[Kind]*table
 }
 
-// Version is the resource version that it is as of.
+// Version returns the resource version of the backup.
 func (b *Backup) Version() uint64 { return b.version }
 
-// Backup makes a copy of what is stored. Stored objects are never changed, so it costs what there are, and no more.
+// Backup copies the stored state. Stored objects are never changed, so the copy shares them.
 func (s *Server) Backup() *Backup {
 	b := &Backup{version: s.version, tables: map[Kind]*table{}}
 	for k, t := range s.tables {
@@ -23,9 +23,8 @@ func (s *Server) Backup() *Backup {
 	return b
 }
 
-// Restore puts a backup in the place of what is stored: versions go back, and those that come are given out again.
-// Every watch ends, and what was on its way to the server never arrives. The logs of writes and calls go on: they are
-// not of the cluster.
+// Restore replaces the stored state by a backup. Versions go back, and later ones are assigned again. Every watch ends,
+// and requests in flight never arrive. The logs of writes and calls continue, since they are not part of the cluster.
 func (s *Server) Restore(b *Backup) {
 	s.version = b.version
 	s.lives++
@@ -35,7 +34,7 @@ func (s *Server) Restore(b *Backup) {
 	}
 }
 
-// Pass lets the server come to a version, if it has not yet, as if by writes of other objects.
+// Pass raises the server's version to version, if it is lower, as writes of other objects would.
 func (s *Server) Pass(version uint64) { s.version = max(s.version, version) }
 
 func (t *table) copied() *table {

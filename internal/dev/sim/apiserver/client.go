@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Client makes calls in the name of one actor. What it hands out and takes in is the caller's.
+// Client makes calls for one actor. Objects that it takes or returns are copies, which the caller may change.
 type Client struct {
-	// Faults, when set, chooses what goes wrong with a call.
+	// Faults, if set, chooses the fault of each call.
 	Faults func(Call) Fault
 
 	server *Server
@@ -27,8 +27,8 @@ func (s *Server) Client(actor string) *Client { return &Client{server: s, actor:
 // Actor returns the client's name.
 func (c *Client) Actor() string { return c.actor }
 
-// FailNext lets the next calls of this client meet these faults, one each, before Faults is asked again. A zero Fault
-// lets a call pass.
+// FailNext gives the next calls of this client these faults, one each, before Faults is asked again. A zero Fault lets
+// a call pass.
 func (c *Client) FailNext(faults ...Fault) { c.next = append(c.next, faults...) }
 
 // Calls returns the log of calls from the i-th on, with their answers.
@@ -51,11 +51,11 @@ func (c *Client) fault(call Call) Fault {
 	return c.Faults(call)
 }
 
-// perform makes one call: it lets its fault happen, and logs it.
+// perform makes one call with its fault, and logs it.
 func perform[T any](ctx context.Context, c *Client, call Call, effect func(request) (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
-		return none, err // given up before it was sent
+		return none, err // canceled before it was sent
 	}
 	call.Actor = c.actor
 	s, fault := c.server, c.fault(call)
@@ -73,7 +73,7 @@ func perform[T any](ctx context.Context, c *Client, call Call, effect func(reque
 		life := s.lives
 		s.clock.Schedule(s.clock.Now().Add(fault.Delay), "late "+call.String(), func() {
 			if s.lives != life {
-				return // it went down with the server
+				return // the request was lost with the server
 			}
 			_, err := effect(r)
 			s.calls = append(s.calls, Answered{Call: call, Time: s.clock.Now(), Version: s.version, Err: err})
@@ -161,8 +161,8 @@ func (c *Client) DeleteJob(ctx context.Context, namespace, name string, uid type
 	return c.Delete(ctx, Jobs, namespace, name, DeleteOptions{UID: uid, Propagation: policy})
 }
 
-// Delete deletes an object of any kind but namespaces. A Job whose deletion says no policy leaves its pods as orphans
-// (C-011).
+// Delete deletes an object of any kind except namespaces. Without a propagation policy, the pods of a Job become
+// orphans (C-011).
 func (c *Client) Delete(ctx context.Context, k Kind, namespace, name string, opts DeleteOptions) error {
 	if k == Jobs && opts.Propagation == "" {
 		opts.Propagation = metav1.DeletePropagationOrphan

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Defaults of the CronJob API that are numbers.
+// Numeric defaults of the CronJob API.
 const (
 	defaultKeepSucceeded = 3
 	defaultKeepFailed    = 1
@@ -43,14 +43,14 @@ func (c *Client) CreateCronJob(ctx context.Context, in *batchv1.CronJob) (*batch
 	return perform(ctx, c, call, func(r request) (*batchv1.CronJob, error) { return c.server.createCronJob(r, in) })
 }
 
-// UpdateCronJob replaces a CronJob's metadata and spec; a resource version that is sent must be the stored one.
+// UpdateCronJob replaces a CronJob's metadata and spec. If in has a resource version, it must be the stored one.
 func (c *Client) UpdateCronJob(ctx context.Context, in *batchv1.CronJob) (*batchv1.CronJob, error) {
 	in = in.DeepCopy()
 	call := Call{Verb: "update", Kind: CronJobs, Namespace: in.Namespace, Name: in.Name, UID: in.UID}
 	return perform(ctx, c, call, func(r request) (*batchv1.CronJob, error) { return c.server.updateCronJob(r, in) })
 }
 
-// UpdateCronJobStatus replaces a CronJob's status (PUT cronjobs/status); a resource version that is sent must be the
+// UpdateCronJobStatus replaces a CronJob's status (PUT cronjobs/status). If in has a resource version, it must be the
 // stored one.
 func (c *Client) UpdateCronJobStatus(ctx context.Context, in *batchv1.CronJob) (*batchv1.CronJob, error) {
 	in = in.DeepCopy()
@@ -102,7 +102,7 @@ func (s *Server) updateCronJob(r request, in *batchv1.CronJob) (*batchv1.CronJob
 	return s.update(r, stored, cronJob).(*batchv1.CronJob).DeepCopy(), nil
 }
 
-// updateCronJobStatus replaces the status of a CronJob, whatever it says; the spec sent is ignored (C-010).
+// updateCronJobStatus replaces the status of a CronJob without validating it; the spec sent is ignored (C-010).
 func (s *Server) updateCronJobStatus(r request, in *batchv1.CronJob) (*batchv1.CronJob, error) {
 	stored, cronJob, err := s.beginCronUpdate(in)
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *Server) beginCronUpdate(in *batchv1.CronJob) (stored, cronJob *batchv1.
 	return o.(*batchv1.CronJob), cronJob, nil
 }
 
-// defaultCronJob fills in what batch/v1 fills in (C-002). Of the template it is what a pod template gets; a Job made of
-// it gets the rest.
+// defaultCronJob sets the defaults of batch/v1 (C-002). In the template it sets those of a pod template; a Job made
+// from it gets the rest.
 func defaultCronJob(cronJob *batchv1.CronJob) {
 	spec := &cronJob.Spec
 	if spec.ConcurrencyPolicy == "" {

@@ -29,14 +29,13 @@ func validateCronJob(cronJob *batchv1.CronJob) field.ErrorList {
 	return errs
 }
 
-// validateCronJobUpdate is validateCronJob of an object that there is: one that is older than a rule may keep what it
-// has.
+// validateCronJobUpdate validates an update of a CronJob. A stored value that is older than a rule may stay.
 func validateCronJobUpdate(stored, cronJob *batchv1.CronJob) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&cronJob.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
 	return append(errs, validateCronSpec(&cronJob.Spec, &stored.Spec)...)
 }
 
-// validateCronSpec judges a spec that comes after another one; of a new CronJob that one is empty.
+// validateCronSpec validates a spec that replaces old; for a new CronJob old is empty.
 func validateCronSpec(s, old *batchv1.CronJobSpec) field.ErrorList {
 	errs := validateSchedule(s, old)
 	if s.TimeZone != nil && (old.TimeZone == nil || *old.TimeZone != *s.TimeZone) {
@@ -60,7 +59,7 @@ func validateCronSpec(s, old *batchv1.CronJobSpec) field.ErrorList {
 	return append(errs, validateJobTemplate(&s.JobTemplate.Spec)...)
 }
 
-// validateSchedule (C-005, C-006): a schedule parses. It names no zone, unless the one before did.
+// validateSchedule checks that a schedule parses (C-005, C-006). It must not name a zone, unless the old one did.
 func validateSchedule(s, old *batchv1.CronJobSpec) field.ErrorList {
 	path := cronSpec.Child("schedule")
 	if s.Schedule == "" {
@@ -79,7 +78,7 @@ func validateSchedule(s, old *batchv1.CronJobSpec) field.ErrorList {
 
 var zonePart = regexp.MustCompile(`^[A-Za-z0-9._+][A-Za-z0-9._+-]{0,13}$`)
 
-// validateZone (C-007).
+// validateZone checks a time zone (C-007).
 func validateZone(name string) field.ErrorList {
 	path := cronSpec.Child("timeZone")
 	if name == "" {
@@ -103,8 +102,8 @@ func locate(name string) (*time.Location, error) {
 	return nil, schedule.UnknownZone(name)
 }
 
-// validateJobTemplate (C-009): the selector of a Job is always generated. Of the rest it is what a test may get wrong
-// by accident.
+// validateJobTemplate checks the template (C-009): the selector of a Job is always generated. Of the rest it checks
+// what a test may get wrong by accident.
 func validateJobTemplate(s *batchv1.JobSpec) field.ErrorList {
 	path := cronSpec.Child("jobTemplate", "spec")
 	errs := refuseIf(s.Selector != nil, path.Child("selector"), s.Selector, "`selector` will be auto-generated")

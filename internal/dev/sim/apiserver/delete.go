@@ -18,8 +18,8 @@ type DeleteOptions struct {
 	Propagation     metav1.DeletionPropagation // empty: Background
 }
 
-// delete removes an object, or marks it as being deleted when something holds it: a grace period (only of a pod that is
-// on a node and has not ended) or finalizers.
+// delete removes an object, or marks it as being deleted if it has finalizers or a grace period. Only a pod on a node
+// that has not ended has a grace period.
 func (s *Server) delete(r request, k Kind, key Key, opts DeleteOptions) error {
 	stored, err := s.get(k, key)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Server) delete(r request, k Kind, key Key, opts DeleteOptions) error {
 	after := clone(stored)
 	if stored.GetDeletionTimestamp() != nil {
 		if !shortenGrace(after, opts.GraceSeconds) {
-			return nil // already on its way, and not asked to hurry
+			return nil // already being deleted, with no shorter grace period asked for
 		}
 	} else {
 		s.beginDeletion(after, graceOf(stored, opts.GraceSeconds))
@@ -57,8 +57,8 @@ func checkPreconditions(k Kind, stored Object, opts DeleteOptions) error {
 	return nil
 }
 
-// graceOf is how many seconds the object may still take: a pod's own period (or the one asked for) when it is on a node
-// and has not ended, otherwise 0.
+// graceOf returns the grace period in seconds: for a pod on a node that has not ended, its own period or the one asked
+// for; otherwise 0.
 func graceOf(stored Object, asked *int64) int64 {
 	pod, ok := stored.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" || PodTerminal(pod) {
@@ -77,7 +77,7 @@ func graceOf(stored Object, asked *int64) int64 {
 	return grace
 }
 
-// beginDeletion marks o as being deleted. The deletion timestamp is when the grace period ends.
+// beginDeletion marks o as being deleted. The deletion timestamp is the end of the grace period.
 func (s *Server) beginDeletion(o Object, grace int64) {
 	at := metav1.NewTime(s.clock.Now()).Rfc3339Copy()
 	at.Time = at.Add(secondsOf(grace))
@@ -86,7 +86,7 @@ func (s *Server) beginDeletion(o Object, grace int64) {
 	o.SetGeneration(o.GetGeneration() + 1)
 }
 
-// shortenGrace brings the end of a deletion under way forward. It reports whether that changed anything.
+// shortenGrace shortens the grace period of an object under deletion. It reports whether that changed anything.
 func shortenGrace(o Object, asked *int64) bool {
 	current := o.GetDeletionGracePeriodSeconds()
 	if asked == nil || current == nil || *asked >= *current {
@@ -99,7 +99,7 @@ func shortenGrace(o Object, asked *int64) bool {
 	return true
 }
 
-// setPropagation leaves the garbage collector's finalizers as the policy wants them.
+// setPropagation sets the garbage collector's finalizers for a policy.
 func setPropagation(o Object, policy metav1.DeletionPropagation) {
 	finalizers := slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool {
 		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents

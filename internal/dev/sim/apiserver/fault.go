@@ -21,7 +21,7 @@ type Call struct {
 	Kind        Kind
 	Namespace   string
 	Name        string    // empty for a create by generateName
-	UID         types.UID // that the caller gave, as a precondition or in the object; empty when none
+	UID         types.UID // as given by the caller, in a precondition or the object; empty for none
 }
 
 func (c Call) String() string {
@@ -32,16 +32,16 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s: %s %s %s/%s", c.Actor, c.Verb, what, c.Namespace, c.Name)
 }
 
-// Answered is a call with its answer, as [Server.Calls] keeps it.
+// Answered is a call with its answer, as [Server.Calls] returns it.
 type Answered struct {
 	Call
 	Time    time.Time
 	Version uint64 // the server's version after the call
 	Fault   Fault
-	Err     error // what the caller got
+	Err     error // the error that the caller got
 }
 
-// FaultKind says in which way a call goes wrong.
+// FaultKind is the way in which a call goes wrong.
 type FaultKind uint8
 
 // The faults.
@@ -70,7 +70,7 @@ var faultNames = [faultKinds]string{
 
 func (k FaultKind) String() string { return faultNames[k] }
 
-// Fault is what goes wrong with one call. The zero value is nothing.
+// Fault is what goes wrong with one call. The zero value means nothing goes wrong.
 type Fault struct {
 	Kind       FaultKind
 	RetryAfter time.Duration // of TooManyRequests and Unavailable, in whole seconds
@@ -114,7 +114,7 @@ func (f Fault) hidden(c Call) error {
 // errServer is a 500.
 var errServer = apierrors.NewInternalError(errText("etcdserver: leader changed"))
 
-// timedOut is what a client sees of an answer that did not come.
+// timedOut returns the error that a client gets if no answer arrives.
 func timedOut(c Call) error { return fmt.Errorf("%s %s: %w", c.Verb, c.Kind, context.DeadlineExceeded) }
 
 // fits reports whether a fault can happen to a call: reads have no effect that a fault could separate from its answer
@@ -132,7 +132,7 @@ func (k FaultKind) fits(c Call) bool {
 	return true
 }
 
-// Rates are probabilities of faults by kind; what is absent never happens. They should add up to at most 1.
+// Rates are probabilities of faults, by kind; a missing kind never happens. The sum should be at most 1.
 type Rates map[FaultKind]float64
 
 // SeededFaults draws a fault for each call from rng. Delays and waits are at most maxWait.

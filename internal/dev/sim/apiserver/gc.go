@@ -24,7 +24,7 @@ type GarbageCollector struct {
 // GarbageCollector returns the server's garbage collector.
 func (s *Server) GarbageCollector() *GarbageCollector { return &GarbageCollector{server: s} }
 
-// Step does the next thing that is due; it reports whether there was any.
+// Step does the next due action; it reports whether there was one.
 func (g *GarbageCollector) Step() bool { return g.rest.unless(g.server, g.step) }
 
 func (g *GarbageCollector) step() bool {
@@ -42,7 +42,7 @@ func (g *GarbageCollector) step() bool {
 	return g.collect()
 }
 
-// orphan takes the owner's reference off its next dependent, and the finalizer off the owner after the last.
+// orphan removes the owner's reference from its next dependent, and after the last one the finalizer from the owner.
 func (g *GarbageCollector) orphan(owner Object) bool {
 	for _, o := range g.dependents(owner) {
 		after := clone(o)
@@ -53,7 +53,7 @@ func (g *GarbageCollector) orphan(owner Object) bool {
 	return g.dropFinalizer(owner, metav1.FinalizerOrphanDependents)
 }
 
-// foreground deletes the owner's next dependent, and takes the finalizer off the owner when no dependent blocks it.
+// foreground deletes the owner's next dependent, and removes the finalizer from the owner when no dependent blocks it.
 func (g *GarbageCollector) foreground(owner Object) bool {
 	blocked := false
 	for _, o := range g.dependents(owner) {
@@ -67,8 +67,7 @@ func (g *GarbageCollector) foreground(owner Object) bool {
 	return !blocked && g.dropFinalizer(owner, metav1.FinalizerDeleteDependents)
 }
 
-// collect deletes the next object that has owners, all of them gone. An owner of a kind that is not modelled is taken
-// to be there.
+// collect deletes the next object whose owners are all gone. Owners of kinds that are not modelled count as existing.
 func (g *GarbageCollector) collect() bool {
 	owners := map[types.UID]bool{}
 	for _, k := range []Kind{CronJobs, Jobs} {
@@ -90,7 +89,7 @@ func (g *GarbageCollector) collect() bool {
 	return false
 }
 
-// dependents are what an owner owns: a CronJob Jobs, a Job Pods.
+// dependents returns the objects that an owner owns: Jobs of a CronJob, Pods of a Job.
 func (g *GarbageCollector) dependents(owner Object) []Object {
 	kind := Pods
 	if KindOf(owner) == CronJobs {

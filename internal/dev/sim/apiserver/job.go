@@ -29,8 +29,7 @@ func (s *Server) createJob(r request, in *batchv1.Job) (*batchv1.Job, error) {
 	return job.DeepCopy(), nil
 }
 
-// create stores o, naming it by generateName when it has no name. Names that collide are drawn again, but only
-// generated ones.
+// create stores o. Without a name it generates one from generateName, and draws again if the name is taken.
 func (s *Server) create(r request, o Object, prepare func(), validate func() field.ErrorList) error {
 	kind, generated := KindOf(o), o.GetName() == "" && o.GetGenerateName() != ""
 	if err := s.admitInto(kind, o.GetNamespace(), o.GetName()); err != nil {
@@ -39,7 +38,7 @@ func (s *Server) create(r request, o Object, prepare func(), validate func() fie
 	if o.GetResourceVersion() != "" {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "resourceVersion should not be set on objects to be created",
-		}} // the real one knows no better reason either
+		}} // the real server gives no better reason
 	}
 	if generated {
 		o.SetName(s.generateName(o.GetGenerateName()))
@@ -102,9 +101,9 @@ func (s *Server) updateJobStatus(r request, in *batchv1.Job) (*batchv1.Job, erro
 // errModified is the cause of every 409 for a resource version.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// beginUpdate finds the stored Job and a copy of what was sent, completed as the real server completes it. An update
-// without a resource version is refused: J-206 asks controllers to send the one they read, and this model has no other
-// clients.
+// beginUpdate returns the stored Job and a copy of the sent one, completed as a real server does it. It refuses an
+// update without a resource version: J-206 asks controllers to send the version that they read, and this model has no
+// other clients.
 func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err error) {
 	job = wireJob(in)
 	o, err := s.replaces(Jobs, job)
@@ -114,7 +113,7 @@ func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err err
 	return o.(*batchv1.Job), job, nil
 }
 
-// replaces finds the stored object that an update replaces, and completes what was sent. An update of another UID or
+// replaces returns the stored object that an update replaces, and completes the sent one. An update with another UID or
 // resource version is a conflict.
 func (s *Server) replaces(k Kind, sent Object) (stored Object, err error) {
 	stored, err = s.get(k, keyOf(sent))

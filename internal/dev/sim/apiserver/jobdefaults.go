@@ -8,13 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Defaults of the Job API that are numbers.
+// Numeric defaults of the Job API.
 const (
 	defaultBackoffLimit = 6
 	defaultGrace        = int64(corev1.DefaultTerminationGracePeriodSeconds)
 )
 
-// defaultJob fills in what batch/v1 fills in (J-267).
+// defaultJob sets the defaults of batch/v1 (J-267).
 func defaultJob(job *batchv1.Job) {
 	spec := &job.Spec
 	if spec.Completions == nil && spec.Parallelism == nil {
@@ -61,7 +61,7 @@ func defaultPodConditions(policy *batchv1.PodFailurePolicy) {
 	}
 }
 
-// defaultPodSpec fills in the part of a pod's spec that a Job controller or the model's kubelet looks at.
+// defaultPodSpec sets the defaults that a Job controller or the model's kubelet reads.
 func defaultPodSpec(spec *corev1.PodSpec) {
 	if spec.RestartPolicy == "" {
 		spec.RestartPolicy = corev1.RestartPolicyAlways

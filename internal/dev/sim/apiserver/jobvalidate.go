@@ -21,7 +21,7 @@ const (
 
 func labelSet(l map[string]string) labels.Set { return labels.Set(l) }
 
-// validateJob refuses new Jobs that the API server refuses, as far as a test may make such by accident.
+// validateJob refuses new Jobs that the API server refuses, as far as a test may create them by accident.
 func validateJob(job *batchv1.Job) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&job.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	spec := field.NewPath("spec")
@@ -129,7 +129,7 @@ func validateManagedBy(name string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateJobUpdate refuses changes of what may not change (J-013).
+// validateJobUpdate refuses changes of immutable fields (J-013).
 func validateJobUpdate(stored, job *batchv1.Job) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&job.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
 	path, old, s := field.NewPath("spec"), &stored.Spec, &job.Spec
@@ -151,7 +151,7 @@ func validateJobUpdate(stored, job *batchv1.Job) field.ErrorList {
 	return append(errs, validateTemplateChange(stored, job, path.Child("template"))...)
 }
 
-// validateCompletionsChange: completions change only in Indexed Jobs and only together with parallelism.
+// validateCompletionsChange checks that completions change only in Indexed Jobs, and only together with parallelism.
 func validateCompletionsChange(old, s *batchv1.JobSpec, path *field.Path) field.ErrorList {
 	if equality.Semantic.DeepEqual(old.Completions, s.Completions) {
 		return nil
@@ -165,8 +165,8 @@ func validateCompletionsChange(old, s *batchv1.JobSpec, path *field.Path) field.
 	return nil
 }
 
-// validateTemplateChange: the template is fixed, but for scheduling directives, labels, annotations and resources of a
-// Job that is suspended and whose pods are gone (J-157).
+// validateTemplateChange checks that the template stays the same, except for scheduling directives, labels, annotations
+// and resources of a suspended Job without pods (J-157).
 func validateTemplateChange(stored, job *batchv1.Job, path *field.Path) field.ErrorList {
 	old, changed := stored.Spec.Template.DeepCopy(), job.Spec.Template.DeepCopy()
 	if mayEditTemplate(stored) {

@@ -50,7 +50,7 @@ func (c *Client) UpdateLease(ctx context.Context, in *coordinationv1.Lease) (*co
 	})
 }
 
-// validateLease refuses a bad name, and a Lease that is good for no time.
+// validateLease refuses an invalid name, and a duration that is not positive.
 func validateLease(lease *coordinationv1.Lease) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&lease.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	if s := lease.Spec.LeaseDurationSeconds; s != nil && *s <= 0 {

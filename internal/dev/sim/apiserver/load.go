@@ -11,13 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// actorLoad is the name under which loaded objects are logged.
+// actorLoad is the name for loaded objects in the log of writes.
 const actorLoad = "loader"
 
-// Load stores an object as a cluster may have it that has run for a while: its UID, times, finalizers and status stay
-// as they are given, and nothing is validated. Only what every stored object has is filled in: a UID, a creation time,
-// the defaults of its kind and its namespace. It refuses a kind that is not modelled, a name that is taken, and faults
-// that there are not.
+// Load stores an object of a cluster with a history: its UID, times, finalizers and status stay as given, and nothing
+// is validated. Load fills in only what every stored object has: a UID, a creation time, the defaults of its kind, and
+// its namespace. It refuses a kind that is not modelled, a name that is taken, and unknown faults.
 func (s *Server) Load(in runtime.Object) error {
 	kind, ok := modelled(in)
 	if !ok {
@@ -46,8 +45,8 @@ func (s *Server) Load(in runtime.Object) error {
 	return nil
 }
 
-// Overwrite replaces the spec of a CronJob as an API server does that knows a rule less than this one: nothing is
-// validated, and the generation rises. It does nothing when there is no such CronJob.
+// Overwrite replaces the spec of a CronJob, as an API server with fewer rules might: it validates nothing, and raises
+// the generation. It does nothing if the CronJob does not exist.
 func (s *Server) Overwrite(in *batchv1.CronJob) {
 	stored, ok := s.tables[CronJobs].live[keyOf(in)].(*batchv1.CronJob)
 	if !ok {
@@ -62,7 +61,7 @@ func (s *Server) Overwrite(in *batchv1.CronJob) {
 	s.update(request{actor: actorLoad, verb: "update"}, stored, after)
 }
 
-// withDefaults is an object as it would arrive over the network, with the defaults of its kind.
+// withDefaults returns an object as it would arrive over the network, with the defaults of its kind.
 func withDefaults(o Object) Object {
 	switch o := o.(type) {
 	case *batchv1.CronJob:

@@ -12,7 +12,7 @@ func (s *Server) NamespaceController() *NamespaceController {
 	return &NamespaceController{server: s}
 }
 
-// Step does the next thing that is due; it reports whether there was any.
+// Step does the next due action; it reports whether there was one.
 func (n *NamespaceController) Step() bool { return n.rest.unless(n.server, n.step) }
 
 func (n *NamespaceController) step() bool {
@@ -24,7 +24,7 @@ func (n *NamespaceController) step() bool {
 	return false
 }
 
-// empty deletes the next object of a namespace, or the namespace when nothing is left in it.
+// empty deletes the next object of a namespace, or the namespace if it is empty.
 func (n *NamespaceController) empty(name string, ns Object) bool {
 	r := request{actor: ActorNamespaceController, verb: "delete"}
 	left := false

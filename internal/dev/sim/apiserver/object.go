@@ -30,7 +30,7 @@ const (
 	Leases     Kind = "leases"
 )
 
-// kinds in the order in which they are walked.
+// kinds lists the kinds in a fixed order.
 var kinds = []Kind{Namespaces, CronJobs, Jobs, Pods, Workloads, PodGroups, Leases}
 
 // Object is what the server stores: a *corev1.Namespace, *batchv1.CronJob, *batchv1.Job, *corev1.Pod,
@@ -124,13 +124,13 @@ func (k Kind) groupKind() schema.GroupKind {
 
 func clone[T Object](o T) T { return o.DeepCopyObject().(T) }
 
-// message is what is sent as protobuf.
+// message is a type with a protobuf encoding.
 type message interface {
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error
 }
 
-// wire reads into out what in is as it would arrive over the network: through protobuf, times cut to seconds, no
+// wire copies in to out as if it arrived over the network: through protobuf, with times cut to seconds and without
 // TypeMeta.
 func wire[T message](in, out T) T {
 	raw, err := in.Marshal()

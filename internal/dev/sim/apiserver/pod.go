@@ -31,8 +31,8 @@ func (s *Server) createPod(r request, in *corev1.Pod) (*corev1.Pod, error) {
 	return pod.DeepCopy(), nil
 }
 
-// patchPod applies a strategic merge patch to the metadata of a Pod. A patch whose metadata.uid is another one than the
-// Pod's is refused with 422 and the cause metadata.uid, one whose resourceVersion differs with 409.
+// patchPod applies a strategic merge patch to the metadata of a Pod. It refuses a patch with another metadata.uid with
+// 422 and the cause metadata.uid, and one with another resourceVersion with 409.
 func (s *Server) patchPod(r request, namespace, name string, patch []byte) (*corev1.Pod, error) {
 	o, err := s.get(Pods, Key{namespace, name})
 	if err != nil {
@@ -68,7 +68,7 @@ func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// mergePatch is the Pod with the patch. It shares with the stored one what the patch does not name.
+// mergePatch returns the patched Pod. It shares with the stored Pod what the patch does not name.
 func mergePatch(stored *corev1.Pod, patch []byte) (*corev1.Pod, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(patch, &fields); err == nil && len(fields) == 1 && bytes.HasPrefix(fields["metadata"], []byte("{")) {
@@ -84,7 +84,7 @@ func mergePatch(stored *corev1.Pod, patch []byte) (*corev1.Pod, error) {
 	return &pod, err
 }
 
-// merged is a value with a strategic merge patch.
+// merged returns a value with a strategic merge patch applied.
 func merged[T any](stored T, patch []byte) (out T, err error) {
 	original, err := json.Marshal(stored)
 	if err != nil {
@@ -100,7 +100,7 @@ func merged[T any](stored T, patch []byte) (out T, err error) {
 	return out, nil
 }
 
-// bindPod puts a Pod on a node. It is refused for one that is bound or being deleted.
+// bindPod assigns a Pod to a node. It refuses a Pod that is bound or being deleted.
 func (s *Server) bindPod(r request, namespace, name string, uid types.UID, node string) error {
 	stored, err := s.podWithUID(namespace, name, uid)
 	if err != nil {
@@ -164,7 +164,7 @@ func patchedUID(patch []byte) types.UID {
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(patch, &p) != nil {
-		return "" // applying it will say what is wrong
+		return "" // the error comes up when the patch is applied
 	}
 	return p.Metadata.UID
 }

@@ -14,16 +14,16 @@ type PodGC struct {
 	rest   rest
 }
 
-// PodGC returns a pod garbage collector that knows of no lost node.
+// PodGC returns a pod garbage collector that knows no lost node.
 func (s *Server) PodGC() *PodGC { return &PodGC{server: s, lost: map[string]bool{}} }
 
-// LoseNode tells it that a node is gone for good.
+// LoseNode reports that a node is gone for good.
 func (g *PodGC) LoseNode(name string) {
 	g.lost[name] = true
 	g.rest = rest{}
 }
 
-// Step does the next thing that is due; it reports whether there was any.
+// Step does the next due action; it reports whether there was one.
 func (g *PodGC) Step() bool { return g.rest.unless(g.server, g.step) }
 
 func (g *PodGC) step() bool {
@@ -42,7 +42,7 @@ func (g *PodGC) step() bool {
 	return false
 }
 
-// fail gives the Pod its terminal phase, with the condition that says why when its node is gone.
+// fail sets the terminal phase of a Pod. If its node is gone, it adds the condition that says so.
 func (g *PodGC) fail(pod *corev1.Pod, nodeLost bool) bool {
 	now := g.server.now()
 	r := request{actor: ActorPodGC, verb: "patch", subresource: "status"}

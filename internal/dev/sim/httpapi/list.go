@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// list is the objects of a kind that the request asks for by namespace or name, or a page of them. All pages are as of
-// the version of the first, whatever is written between.
+// list returns the objects of a kind that the request selects by namespace or name, or a page of them. All pages show
+// the version of the first page, also after later writes.
 func (s *Server) list(r *http.Request, p path) (any, error) {
 	query := r.URL.Query()
 	size, err := s.pageSize(query)
@@ -44,7 +44,7 @@ func (s *Server) list(r *http.Request, p path) (any, error) {
 	}, nil
 }
 
-// selected are the objects that are asked for by namespace or name.
+// selected returns the objects that a request selects by namespace or name.
 func selected(all apiserver.List, p path, query url.Values) []any {
 	items := []any{}
 	_, name, _ := strings.Cut(query.Get("fieldSelector"), metav1.ObjectNameField+"=")
@@ -57,7 +57,7 @@ func selected(all apiserver.List, p path, query url.Values) []any {
 	return items
 }
 
-// pageSize is how many objects a page has at most, 0 when no pages are asked for.
+// pageSize returns the largest number of objects on a page; 0 if the request asks for no pages.
 func (s *Server) pageSize(query url.Values) (int, error) {
 	text := query.Get("limit")
 	if text == "" || text == "0" {
@@ -73,7 +73,7 @@ func (s *Server) pageSize(query url.Values) (int, error) {
 	return limit, nil
 }
 
-// parseContinue takes VERSION.FROM: the version of the first page, and how many objects the pages before had.
+// parseContinue parses VERSION.FROM: the version of the first page, and the number of objects on earlier pages.
 func parseContinue(token string) (version uint64, from int, err error) {
 	first, second, _ := strings.Cut(token, ".")
 	version, err = strconv.ParseUint(first, 10, 64)

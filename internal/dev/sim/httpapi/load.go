@@ -14,11 +14,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// strict refuses fields that there are not.
+// strict refuses unknown fields.
 var strict = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 
-// Load stores the objects of YAML documents as they are given ([apiserver.Server.Load]). Nothing happens to them before
-// all are there.
+// Load stores the objects of YAML documents as they are given ([apiserver.Server.Load]). Nothing happens to an object
+// before all are stored.
 func (s *Server) Load(documents []byte) (err error) {
 	s.Do(func(w *world.World) { err = load(w, documents) })
 	return err

@@ -11,38 +11,39 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// Config is what a Server is made from; only World is needed.
+// Config configures a Server; only World is required.
 type Config struct {
-	// World is served. It must not be used otherwise any more: see [Server.Do].
+	// World is the world to serve. From now on use it only through [Server.Do].
 	World *world.World
-	// MaxPage is the most objects on a page of a list for which the client set a limit; 0 is no bound but the client's.
+	// MaxPage is the largest number of objects on a page of a list for which the client set a limit; 0 for the client's
+	// limit alone.
 	MaxPage int
-	// Writes gets a line for each request that is no read, before it is carried out: METHOD PATH BODY, the body in JSON.
-	// Lines are written one at a time. Nil for none.
+	// Writes receives a line for each request that is not a read, before it is carried out: METHOD PATH BODY, with the
+	// body in JSON. Lines are written one at a time. It may be nil.
 	Writes io.Writer
-	// Forbid refuses everything but the version with 403, as to a user who has no role.
+	// Forbid answers every request but the version with 403, as for a user without a role.
 	Forbid bool
-	// ForbidKind refuses one resource likewise; empty for none.
+	// ForbidKind answers requests for one resource with 403; empty for none.
 	ForbidKind apiserver.Kind
 }
 
-// Server serves a world. Make it with New, and Close it.
+// Server serves a world. Create it with New, and Close it.
 type Server struct {
 	URL string
 
 	cfg  Config
 	http *httptest.Server
 	stop chan struct{} // closed by Close
-	wake chan struct{} // something may be due earlier than it was
+	wake chan struct{} // something may be due earlier than before
 
 	mu      sync.Mutex
 	world   *world.World
 	client  *apiserver.Client
-	version uint64        // the newest that watches were told of
+	version uint64        // the newest version that watches have seen
 	changed chan struct{} // closed when the version grows
 }
 
-// New serves a world, whose clock is the wall clock from now on.
+// New serves a world. From now on the world's clock is the wall clock.
 func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, world: cfg.World, client: cfg.World.Server.Client(Actor),
@@ -61,7 +62,7 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Do calls fn with the world as it is now.
+// Do calls fn with exclusive access to the world.
 func (s *Server) Do(fn func(*world.World)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,11 +71,11 @@ func (s *Server) Do(fn func(*world.World)) {
 	s.settle()
 	select {
 	case s.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // run has a wake pending already
 	}
 }
 
-// settle lets happen what is due, and tells watches.
+// settle does everything that is due, and notifies watches.
 func (s *Server) settle() {
 	for now := time.Now(); ; {
 		ran := s.world.Clock.AdvanceTo(now)
@@ -109,7 +110,7 @@ func (s *Server) run() {
 	}
 }
 
-// Await waits until ok holds of the world, or ctx ends.
+// Await waits until ok(world) is true, or ctx ends.
 func (s *Server) Await(ctx context.Context, ok func(*world.World) bool) error {
 	for {
 		s.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// watch streams what happens, until the client or the server ends it, or the world went back.
+// watch streams events until the client or the server ends it, or the world is restored from a backup.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, p path) (err error) {
 	var cursor *apiserver.Cursor
 	var first []apiserver.Event
@@ -71,7 +71,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, p path) (err erro
 	}
 }
 
-// unread takes all events that a watch has not shown. The watch ends with a history that is gone.
+// unread returns all events that the watch has not shown yet. ended is true if the history behind the cursor is gone.
 func unread(c *apiserver.Cursor) (all []apiserver.Event, ended bool) {
 	for {
 		e, ok, err := c.Next()
@@ -85,11 +85,11 @@ func unread(c *apiserver.Cursor) (all []apiserver.Event, ended bool) {
 	}
 }
 
-// bookmark ends the objects that there are already.
+// bookmark returns the bookmark that follows the initial objects of a watch.
 func bookmark(k apiserver.Kind, version uint64) apiserver.Object {
 	empty, err := scheme.Scheme.New(kinds[k])
 	if err != nil {
-		panic(err) // kinds has those of the scheme
+		panic(err) // kinds has only kinds of the scheme
 	}
 	o := empty.(apiserver.Object)
 	o.SetResourceVersion(strconv.FormatUint(version, 10))

@@ -7,17 +7,17 @@ import (
 	"net/http"
 )
 
-// note writes a line about a request that is no read.
+// note writes a line about a request that is not a read.
 func (s *Server) note(r *http.Request, body []byte) {
 	if s.cfg.Writes == nil || r.Method == http.MethodGet {
 		return
 	}
 	if _, err := fmt.Fprintf(s.cfg.Writes, "%s %s %s\n", r.Method, r.URL.Path, asJSON(body)); err != nil {
-		panic(err) // a log that lacks a write proves nothing
+		panic(err) // a log with a missing write proves nothing
 	}
 }
 
-// asJSON is a body on one line: JSON as it was sent, an object that was sent as protobuf in JSON.
+// asJSON returns a body as JSON on one line. It converts a protobuf object to JSON.
 func asJSON(body []byte) []byte {
 	var line bytes.Buffer
 	if json.Compact(&line, body) == nil {
