@@ -6,13 +6,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// leave takes back what enter added, before the pod changes.
+// leave subtracts the share that enter added, before the pod changes.
 func (j *Job) leave(p *Pod) {
 	p.touched = true
 	j.tell(p, -1)
 }
 
-// tell adds the pod's share to the tallies and the sets of pods, or takes it out again when sign is negative.
+// tell adds the pod's share to the tallies and pod sets, or removes it if sign is negative.
 func (j *Job) tell(p *Pod, sign int32) {
 	j.count(p, sign)
 	j.hold(p, sign)
@@ -28,7 +28,7 @@ func (j *Job) tell(p *Pod, sign int32) {
 	}
 }
 
-// update changes a pod and keeps the tallies true.
+// update changes a pod and keeps the tallies consistent.
 func (j *Job) update(p *Pod, change func()) {
 	j.leave(p)
 	change()

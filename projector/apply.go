@@ -2,10 +2,10 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Apply folds rec into j. It cannot fail: records are validated when they are decoded. Its cost depends on what rec
-// changes, not on how many pods j has. Job is not safe for concurrent use; its owner is the loop.
+// Apply folds rec into j. It cannot fail: records are validated when they are decoded. The cost depends on what rec
+// changes, not on the number of pods. Job is not safe for concurrent use; the loop owns it.
 func (j *Job) Apply(rec *events.Record) {
-	j.Now = rec.Time // before the time so far where the clock stepped, else never
+	j.Now = rec.Time // only after a clock step is this earlier than before
 	if rec.Stream == j.Stream {
 		j.Head = rec.Sequence
 		j.woken = rec.Kind == events.KindTimerFired || rec.Kind == events.KindJobResumed
@@ -34,7 +34,7 @@ func (j *Job) Apply(rec *events.Record) {
 	case *events.JobSeen:
 		j.jobSeen(rec, f)
 	case *events.JobGone:
-		j.Version = max(j.Version, f.Version) // what was read before is no news
+		j.Version = max(j.Version, f.Version) // older reads are no news
 		j.gone()
 	case *events.JobRetired:
 		j.Retired = true
@@ -49,16 +49,15 @@ func (j *Job) Apply(rec *events.Record) {
 	j.lag()
 }
 
-// met is the pod that a record is about, and what was to be known of it before the record; pod is nil for one that is
-// new.
+// met is the pod of the record being folded, and what was known of it before the record. pod is nil if the pod is new.
 type met struct {
 	pod      *Pod
 	restarts uint32
-	told     bool // how its try ended, by a record before
-	over     bool // it had ended
+	told     bool // an earlier record told how its attempt ended
+	over     bool // it had ended before the record
 }
 
-// meet finds the pod that a record is about. Those about none leave what was met before.
+// meet finds the pod of a record. A record without a pod leaves j.met as it was.
 func (j *Job) meet(facts events.Facts) {
 	uid, ok := events.PodIn(facts)
 	if !ok {

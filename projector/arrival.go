@@ -2,7 +2,7 @@ package projector
 
 import "slices"
 
-// Pods are all pods in the order in which the log first heard of them. It costs what there are pods.
+// Pods returns all pods in order of arrival in the log. It costs O(n log n) in the number of pods.
 func (s *pods) Pods() []*Pod {
 	out := make([]*Pod, 0, len(s.byUID))
 	for _, p := range s.byUID {
@@ -12,11 +12,11 @@ func (s *pods) Pods() []*Pod {
 	return out
 }
 
-// Heard is how many pods the log has ever heard of.
+// Heard returns the number of pods that the log has ever shown for the stream.
 func (s *pods) Heard() uint64 { return s.arrival }
 
-// Unremoved are the pods whose removal is in backoff and that are surplus, have ended or are the Job's no longer, in
-// the order in which the log first heard of them. It costs what they are.
+// Unremoved returns, in order of arrival, the pods whose removal is in backoff and that are surplus, have ended, or no
+// longer belong to the Job. The cost depends on the length of the result.
 func (s *pods) Unremoved() []*Pod {
 	out := make([]*Pod, 0, len(s.unremoved))
 	for p := range s.unremoved {
@@ -26,7 +26,7 @@ func (s *pods) Unremoved() []*Pod {
 	return out
 }
 
-// Misplaced are the active pods without a valid index that nothing is being done to, in the same order.
+// Misplaced returns, in order of arrival, the active pods without a valid index that no command is about.
 func (s *pods) Misplaced() []*Pod {
 	out := make([]*Pod, 0, len(s.misplaced))
 	for p := range s.misplaced {

@@ -2,10 +2,9 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Awaited reports whether an observation cannot wait: it shows what a command or a read is waiting for, a pod's end, a
-// run's end or a deletion. Each of these comes once. A Job or pod that is over gives no record that could be one too
-// many. An object that has no record yet is not awaited, except for a pod that the Job is about to know as its own
-// (First).
+// Awaited reports whether an observation must be admitted at once, because a command or a live read waits for it, or
+// because it shows the end of a pod or run, or a deletion. Each of these comes once per object, so the records stay
+// few. An object without a record is not awaited, except for a pod that a create in flight made (see First).
 func (in *Intake) Awaited(o *events.Observation) bool {
 	switch f := o.Facts.(type) {
 	case *events.JobSeen:
@@ -59,14 +58,13 @@ func (in *Intake) First(o *events.Observation) bool {
 	return false
 }
 
-// created reports whether a pod that has no record yet is what a create in flight asked for: its annotation says so,
-// with a seal.
+// created reports whether a pod without a record is the result of a create in flight, by its sealed annotation.
 func (in *Intake) created(o *events.Observation, f *events.PodSeen) bool {
 	j := in.World.Job(events.JobStream(o.Claim.Job))
 	return j != nil && o.Claim.Ordinal != 0 && o.Claim.Ordinal == f.Ordinal && j.create(f.Ordinal) != nil
 }
 
-// runEnds reports whether a Job of a CronJob shows its end or its deletion, and did not before.
+// runEnds reports whether a Job of a CronJob shows its end or deletion for the first time.
 func (in *Intake) runEnds(f *events.RunSeen) bool {
 	if f == nil {
 		return false
@@ -79,7 +77,7 @@ func (in *Intake) runEnds(f *events.RunSeen) bool {
 	return f.Result != events.ResultNone && !r.Finished() || f.Deleted != 0 && r.Deleted == 0
 }
 
-// awaits reports whether the Job's object shows its deletion, what a read is to show, or the status write in flight.
+// awaits reports whether the Job's object shows its deletion, the result of a read, or the status write in flight.
 func (j *Job) awaits(f *events.JobSeen) bool {
 	switch {
 	case f.Deleted != 0 && j.Deleted == 0, j.Look, j.Recheck && f.Version > j.Version:
@@ -91,7 +89,7 @@ func (j *Job) awaits(f *events.JobSeen) bool {
 	return written.Equal(f.Status)
 }
 
-// awaits reports whether the pod shows its end, its deletion, or what a command in flight asks for.
+// awaits reports whether the pod shows its end, its deletion, or the effect of a command in flight.
 func (p *Pod) awaits(f *events.PodSeen) bool {
 	switch {
 	case f.Phase.Terminal() && !p.Phase.Terminal(), f.Deleted != 0 && p.Deleted == 0:

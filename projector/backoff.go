@@ -9,22 +9,24 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// maxFailures bounds the finish times that are kept: the backoff has reached its longest long before.
+// maxFailures limits the number of finish times kept. The backoff has reached its maximum long before: 10 s doubled
+// six times exceeds the built-in's maximum of 10 minutes.
 const maxFailures = 32
 
-// batch is how long ends are taken together, from the first of them on: the time that the built-in controller gathers
-// them before a sync (SyncJobBatchPeriod, J-104). Finish times are whole seconds, so one second does not say which of two
-// ends came first; taken one by one, a failure that is heard after a success of the same second would delay the next pod.
+// batch is the time during which pod ends count as simultaneous, from the first of them on. The built-in controller
+// also gathers ends for that long before a sync (SyncJobBatchPeriod, J-104). Finish times are whole seconds, so two
+// ends of one second have no order. Example: a success is observed at 12.1 s and a failure of the same second at 12.4
+// s; without the batch the failure would delay the next pod.
 const batch = time.Second
 
-// backoff is the record of failures since the latest success (J-104). Ends that become known within one batch are taken
-// together, in whatever order they are heard.
+// backoff records the failures since the latest success (J-104). The order in which ends of one batch are observed
+// does not matter.
 type backoff struct {
 	failures []events.Time // finish times, ascending, the newest 32
-	at       events.Time   // when the newest batch began: the turn of its first end
+	at       events.Time   // start of the newest batch: the turn of its first end
 	before   []events.Time // failures before that batch
-	failed   []events.Time // finish times of those that failed in it
-	success  events.Time   // latest finish time of those that succeeded in it; 0 for none
+	failed   []events.Time // finish times of the failures in it
+	success  events.Time   // latest finish time of the successes in it; 0 for none
 }
 
 // note enters a pod's end into the backoff record, once.
@@ -38,15 +40,15 @@ func (j *Job) note(p *Pod) {
 		at = p.Deleted
 	}
 	if at == 0 || at > j.Now {
-		at = j.Now // a kubelet's clock may be ahead; a wait never begins in the future
+		at = j.Now // a kubelet's clock may be ahead; no wait starts in the future
 	}
 	p.ended = at
 	j.changed(p)
 	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
 }
 
-// renote corrects when a pod failed. Whoever runs the Job looks at the pod later than we did, and takes that time as it
-// is stored by then: pod garbage collection stores first that the pod failed, and only its deletion says when.
+// renote corrects the time at which a pod failed. The Job's controller looks at the pod later than the watch, and uses
+// the time stored by then: pod garbage collection first stores the failure, and only the deletion says when.
 func (j *Job) renote(p *Pod) {
 	if p.Phase == events.PodSucceeded || p.Finished <= p.ended || p.Finished > j.Now {
 		return
@@ -56,8 +58,7 @@ func (j *Job) renote(p *Pod) {
 	j.changed(p)
 }
 
-// unnote takes a failure out of the record again: the spec that was seen in the same batch has no place for the pod's
-// index any more (J-031).
+// unnote removes a failure from the record: the spec seen in the same batch has no place for the pod's index (J-031).
 func (j *Job) unnote(p *Pod) {
 	if at := slices.Index(j.ends.failed, p.ended); p.Phase != events.PodSucceeded && j.ends.holds(j.Now) && at >= 0 {
 		p.noted = false
@@ -84,14 +85,14 @@ func (b *backoff) end(turn, at events.Time, succeeded bool) {
 	b.add()
 }
 
-// add makes the record of what there was before the batch and of what ended in it.
+// add computes the failures from the state before the batch and the ends in it.
 func (b *backoff) add() {
 	switch {
-	case b.success == 0: // only failures: they add up
+	case b.success == 0: // only failures: append them
 		b.failures = slices.Concat(b.before, b.failed)
-	case len(b.failed) == 0: // only successes
+	case len(b.failed) == 0: // only successes: the record is empty
 		b.failures = nil
-	default: // both: what finished after the latest success
+	default: // both: failures after the latest success
 		b.failures = slices.DeleteFunc(slices.Clone(b.failed), func(t events.Time) bool { return t <= b.success })
 	}
 	slices.Sort(b.failures)
@@ -100,7 +101,7 @@ func (b *backoff) add() {
 	}
 }
 
-// correct says that what failed at one time did so at another.
+// correct moves a failure from time was to time is.
 func (b *backoff) correct(was, is events.Time) {
 	for _, times := range []*[]events.Time{&b.failed, &b.before} {
 		if corrected(times, was, is) {
@@ -110,7 +111,7 @@ func (b *backoff) correct(was, is events.Time) {
 	corrected(&b.failures, was, is)
 }
 
-// corrected puts one time in the place of another, and reports whether that was there.
+// corrected replaces was by is, and reports whether was was found.
 func corrected(times *[]events.Time, was, is events.Time) bool {
 	at := slices.Index(*times, was)
 	if at < 0 {
@@ -122,7 +123,7 @@ func corrected(times *[]events.Time, was, is events.Time) bool {
 	return true
 }
 
-// shift moves the record with the clock.
+// shift moves the record by a clock step.
 func (b *backoff) shift(step time.Duration) {
 	for _, times := range [][]events.Time{b.failures, b.before, b.failed} {
 		for i := range times {
@@ -132,8 +133,8 @@ func (b *backoff) shift(step time.Duration) {
 	b.at, b.success = b.at.Add(step), b.success.Add(step)
 }
 
-// Failures is the number of pods that failed since the latest success, at most 32, and when the newest of them finished
-// (J-104).
+// Failures returns the number of pods that failed since the latest success, at most 32, and the finish time of the
+// newest (J-104).
 func (j *Job) Failures() (n int, last events.Time) {
 	n = len(j.ends.failures)
 	if n == 0 {
@@ -142,7 +143,7 @@ func (j *Job) Failures() (n int, last events.Time) {
 	return n, j.ends.failures[n-1]
 }
 
-// PodBackoffUntil is when the next pod may be created after failures (J-103); 0 when there is nothing to wait for.
+// PodBackoffUntil returns the earliest time of the next create after failures (J-103); 0 if no backoff is running.
 func (j *Job) PodBackoffUntil() events.Time {
 	n, last := j.Failures()
 	if n == 0 {
@@ -151,14 +152,14 @@ func (j *Job) PodBackoffUntil() events.Time {
 	return last.Add(j.PodBackoff(uint32(n)))
 }
 
-// PodWait is a wait of new pods after failures (J-103).
+// PodWait is a backoff of new pods after failures (J-103).
 type PodWait struct {
-	Failures int         // after which it began
-	Until    events.Time // 0 when there is nothing to wait for
-	Index    int32       // whose pods wait; events.NoIndex for all
+	Failures int         // failures that caused it
+	Until    events.Time // 0 for no wait
+	Index    int32       // index that waits; events.NoIndex for all pods
 }
 
-// NextPodWait is the wait of the next pod after failures, the one that ends first where each index has its own.
+// NextPodWait returns the backoff of the next pod. If each index has its own, it returns the one that ends first.
 func (j *Job) NextPodWait() PodWait {
 	if !j.PerIndex {
 		n, _ := j.Failures()
@@ -173,14 +174,14 @@ func (j *Job) NextPodWait() PodWait {
 	return first
 }
 
-// IndexWait is the wait of an index whose failed pod is held back (J-109).
+// IndexWait returns the backoff of an index whose failed pod is held back (J-109).
 func (j *Job) IndexWait(held *Pod) PodWait {
 	n := held.IndexFailures + held.IndexIgnoredFailures + 1
 	return PodWait{int(n), held.Ended().Add(j.PodBackoff(n)), held.Index}
 }
 
-// WaitAfter is until when pods wait because of that pod's failure, as far as it is the newest of those that count; 0 for
-// not at all.
+// WaitAfter returns the end of the backoff that p's failure causes, provided that p is the newest failure that counts;
+// 0 for none.
 func (j *Job) WaitAfter(p *Pod) events.Time {
 	switch {
 	case !j.PerIndex:
@@ -191,7 +192,8 @@ func (j *Job) WaitAfter(p *Pod) events.Time {
 	return j.IndexWait(p).Until
 }
 
-// PodBackoff is how long the next pod waits after n failures (J-103).
+// PodBackoff returns the backoff after n failures (J-103): Settings.PodFailureBackoff, doubled with each further
+// failure up to MaxPodFailureBackoff. Example: 10 s, 20 s, 40 s after one, two and three failures.
 func (j *Job) PodBackoff(n uint32) time.Duration {
 	return commands.Doubled(j.Settings.PodFailureBackoff, j.Settings.MaxPodFailureBackoff, n)
 }

@@ -12,19 +12,16 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// FoldVersion counts the versions of the fold and of the form in which states are stored. It is raised whenever the
-// same records may give a state of other bytes than before. A stored state is compared with the fold only when a
-// program of this version stored it.
+// FoldVersion is the version of the fold and of the encoding of states. Raise it whenever the same records may give a
+// state with other bytes. A stored state is compared with the fold only if both have the same version.
 const FoldVersion = 1
 
-// LeastFold is the oldest version of the fold that may fold what this program writes. It is raised to FoldVersion with
-// each change by which an older fold would give another state: a kind of record that is critical, a field that the fold
-// reads.
+// LeastFold is the oldest fold version that may fold this program's records. Raise it to FoldVersion with each change
+// that an older fold would get wrong, such as a new critical record kind or a new field that the fold reads.
 const LeastFold = 1
 
-// Readable says so when rec stands for what this program cannot fold: a record of a critical kind that it does not
-// know, or the start of a program whose records need a newer fold. The error is events.ErrNewer. Whoever folds asks
-// before each record.
+// Readable returns an error that matches events.ErrNewer if this program cannot fold rec: rec is of an unknown
+// critical kind, or starts a program whose records need a newer fold. Call it before folding each record.
 func Readable(rec *events.Record) error {
 	newer := &events.NewerError{Has: events.ReaderVersion{Format: events.Format, Fold: FoldVersion}}
 	if rec.Critical && !rec.Kind.Known() {
@@ -38,15 +35,15 @@ func Readable(rec *events.Record) error {
 	return nil
 }
 
-// Check says what is wrong with rec as the next record that is applied: it must not refer to what no record before it
-// says. A log that a controller wrote always passes; one whose checksums are right and whose contents were changed may
-// not, and cannot be decided on.
+// Check validates rec as the next record to apply: rec must not refer to anything that no earlier record introduced. A
+// log that a controller wrote always passes. A log whose contents were altered, with matching checksums, may fail, and
+// no decision may be based on it.
 func (w *World) Check(rec *events.Record) error {
 	if err := Readable(rec); err != nil {
 		return err
 	}
 	if rec.Sequence <= w.floors[rec.Stream] {
-		return nil // a snapshot has it
+		return nil // the snapshot includes it
 	}
 	j := w.Job(rec.Stream)
 	switch f := rec.Facts.(type) {
@@ -65,7 +62,7 @@ func (w *World) Check(rec *events.Record) error {
 		}
 	case *events.StoredState:
 		if rec.Stream == events.Controller || w.Subject(rec.Stream) != nil {
-			return nil // it is not taken over
+			return nil // such a state is not restored
 		}
 		if !w.stated.parts.follows(rec.Stream, f) {
 			return fmt.Errorf("record %d is a part of a state, and the part before it is missing", rec.Sequence)
@@ -85,9 +82,9 @@ func (w *World) Check(rec *events.Record) error {
 	return nil
 }
 
-// Differs compares a stored state of a stream with what the records before it give: which fields are not the same; none
-// when all are. It is for the state of record StateStored (names are nil where they are not to be compared), and for
-// that of a snapshot.
+// Differs compares a stored state of stream s with the folded one and returns the names of the differing fields; none
+// if they are equal. snapshot says whether the state comes from a snapshot or from a StateStored record. If names is
+// nil, names are not compared.
 func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []string {
 	if s == events.Controller {
 		own := w.ControllerFacts()
@@ -105,7 +102,7 @@ func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []s
 	return fields
 }
 
-// differing names the fields in which two encoded messages differ, in the order of the message.
+// differing returns the fields in which two encoded messages differ, in message order.
 func differing(own, stored []byte, a, b proto.Message) []string {
 	if bytes.Equal(own, stored) {
 		return nil

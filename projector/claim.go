@@ -9,31 +9,31 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Claiming (J-172 to J-182). A pod without an owner lives in the stream of the Job that is to adopt it, or of the Job
-// that it was when its finalizer is still to be removed; see orphans.go for which. Adoptions and releases name the
-// version of the pod that was decided on: one that arrives late changes nothing.
+// Claiming (J-172 to J-182). An orphan pod belongs to the stream of the Job that is to adopt it, or, while its
+// finalizer is still to be removed, of its former Job; see orphans.go. Adopt and release commands carry the pod
+// version of the decision, so that a late command changes nothing.
 
-// Orphaned yields the pods that the Job is to adopt, in the order in which it came to know so.
+// Orphaned yields the pods that the Job is to adopt, in the order in which they became adoptable.
 func (j *Job) Orphaned() iter.Seq[*Pod] { return j.orphaned.all }
 
-// OrphanedLen is their number.
+// OrphanedLen returns the number of pods to adopt.
 func (j *Job) OrphanedLen() int { return j.orphaned.n }
 
-// Disowned yields the pods that the Job is to release, in order.
+// Disowned yields the pods that the Job is to release, in the order in which that was found.
 func (j *Job) Disowned() iter.Seq[*Pod] { return j.disowned.all }
 
-// DisownedLen is their number.
+// DisownedLen returns the number of pods to release.
 func (j *Job) DisownedLen() int { return j.disowned.n }
 
-// launchClaim folds the command to adopt or to release a pod.
+// launchClaim folds the command to adopt or release a pod.
 func (j *Job) launchClaim(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() { j.book.Launch(f, &p.target) })
-		j.Confirmed = 0 // a read is good for what was decided on it
+		j.Confirmed = 0 // one live read confirms one decision
 	}
 }
 
-// claimEnded folds how an adoption or a release ended that no observation has ended.
+// claimEnded folds the outcome of an adoption or release, unless an observation has shown it first.
 func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	p, command, since := j.podOf(flight), flight.Command, flight.Since
 	_, release := command.(*events.ReleasePod)
@@ -50,7 +50,7 @@ func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 		case f.Ending == events.Refused:
 			r := j.claimRefused(p.UID, release, since, f)
 			if f.Class == events.RefusedConflict && p.Version > events.VersionOf(command) {
-				r.Until = 0 // a newer version is known already
+				r.Until = 0 // a newer version is known: no need to wait
 			}
 		case f.Ending == events.OutcomeUnknown:
 			j.claimRefused(p.UID, release, since, f)
@@ -58,16 +58,16 @@ func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 	})
 }
 
-// claimDone is the pod after its adoption or release, before the watch shows it.
+// claimDone updates the pod after its adoption or release, before the watch shows it.
 func (j *Job) claimDone(p *Pod, command events.Command, version uint64) {
 	p.Version, p.DroppedIn, p.Candidates, p.Maker = version, 0, nil, ""
-	p.Owner, p.Tracked = j.claimant(command), false // that it is not selected is why it is released
+	p.Owner, p.Tracked = j.claimant(command), false // a pod is released because the selector does not match
 	if adopt, ok := command.(*events.AdoptPod); ok {
 		p.Selected, p.Tracked = true, !adopt.Spent
 	}
 }
 
-// claimant is who owns the pod once its adoption or release is done: the Job, or nobody.
+// claimant returns the pod's owner after the command: the Job for an adoption, "" for a release.
 func (j *Job) claimant(command events.Command) types.UID {
 	if _, adopt := command.(*events.AdoptPod); adopt {
 		return types.UID(j.Stream.ID)
@@ -75,7 +75,7 @@ func (j *Job) claimant(command events.Command) types.UID {
 	return ""
 }
 
-// claimRefused notes a refusal, or a try of unknown end. since is when it was decided.
+// claimRefused records a refusal, or an attempt of unknown outcome. since is the time of the decision.
 func (j *Job) claimRefused(pod types.UID, release bool, since events.Time, f *events.CommandEnded) *claimRetry {
 	r := j.claims[pod]
 	if r == nil || r.release != release {

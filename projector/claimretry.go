@@ -12,18 +12,18 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// claimRetry is what was learnt from refusals to adopt a pod, or to release it. Each pod has its own, so that one which
-// a webhook protects holds up no other. That of an adoption stays when the pod goes to another Job, so that it does not
-// come back before its time.
+// claimRetry is the backoff of one pod's adoption or release. Each pod has its own, so that a pod that a webhook
+// protects does not delay others. An adoption's backoff is kept when the pod moves to another Job, so that the pod is
+// not retried early if it comes back.
 type claimRetry struct {
 	commands.Retry
 	release bool
 }
 
-// forgetClaims is for how long a refused adoption of a pod is remembered that has gone elsewhere.
+// forgetClaims is how long the backoff of a refused adoption is kept after the pod moved away.
 const forgetClaims = time.Hour
 
-// Claiming is what was learnt from refusals to adopt the pod, or to release it; zero when there was none.
+// Claiming returns the backoff of the pod's adoption or release; zero if none was refused.
 func (j *Job) Claiming(pod types.UID) commands.Retry {
 	if r := j.claims[pod]; r != nil {
 		return r.Retry
@@ -31,8 +31,7 @@ func (j *Job) Claiming(pod types.UID) commands.Retry {
 	return commands.Retry{}
 }
 
-// NextClaim is what was learnt of the pod that is to be adopted or released next after a refusal; zero when there is
-// none.
+// NextClaim returns the backoff that ends first among the pods to adopt or release; zero if there is none.
 func (j *Job) NextClaim(now events.Time) commands.Retry {
 	var next commands.Retry
 	for _, pods := range []*queue{&j.orphaned, &j.disowned} {
@@ -45,7 +44,7 @@ func (j *Job) NextClaim(now events.Time) commands.Retry {
 	return next
 }
 
-// denied reports whether the Job's newest try to adopt the pod was refused in a way that waiting does not help against.
+// denied reports whether the Job's newest adoption of the pod was refused for a reason that waiting does not cure.
 func (j *Job) denied(pod types.UID) bool {
 	r := j.claims[pod]
 	return r != nil && !r.release && r.Denied()

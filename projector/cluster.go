@@ -11,11 +11,11 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// surroundings are what the log says of nodes and namespaces. Decisions do not read them: they are kept so that nothing
-// is recorded twice. A node that is in order takes no room here.
+// surroundings is the recorded state of nodes and namespaces. It serves to dedupe observations; decisions do not read
+// it. It stores only nodes that are out of order and namespaces under deletion: 5000 healthy nodes take no memory.
 type surroundings struct {
-	nodes      map[types.UID]*events.NodeSeen   // those out of order
-	namespaces map[string]*events.NamespaceSeen // those being deleted
+	nodes      map[types.UID]*events.NodeSeen   // nodes out of order
+	namespaces map[string]*events.NamespaceSeen // namespaces under deletion
 	watched    events.ClusterWatched
 }
 
@@ -44,12 +44,12 @@ func (s *surroundings) apply(rec *events.Record) {
 		} else {
 			s.namespaces[f.Name] = f
 		}
-	case *events.EpochChanged: // of a cluster that was rewound, or by a log that lost records
+	case *events.EpochChanged: // the cluster was rewound, or the log lost records
 		*s = newSurroundings()
 	}
 }
 
-// news reports whether an observation says what the log does not say.
+// news reports whether an observation differs from the recorded state, and the kind of its record.
 func (s *surroundings) news(facts events.Facts) (kind events.Kind, news bool) {
 	switch f := facts.(type) {
 	case *events.ClusterWatched:
@@ -66,7 +66,7 @@ func (s *surroundings) news(facts events.Facts) (kind events.Kind, news bool) {
 	return 0, false
 }
 
-// surrounding is the draft of an observation of a node or a namespace, if it says something new.
+// surrounding returns the draft for an observation of a node or namespace; nil if it is not new.
 func (in *Intake) surrounding(o *events.Observation) []Draft {
 	kind, news := in.World.around.news(o.Facts)
 	if !news {
@@ -75,12 +75,12 @@ func (in *Intake) surrounding(o *events.Observation) []Draft {
 	return []Draft{{Stream: events.Controller, Kind: kind, Facts: o.Facts, Evidence: o.Evidence}}
 }
 
-// OutOfOrder are the nodes that the log says are out of order, by UID.
+// OutOfOrder returns the nodes recorded as out of order, sorted by UID.
 func (w *World) OutOfOrder() []*events.NodeSeen {
 	return inOrder(w.around.nodes)
 }
 
-// inOrder are the values of a map by their keys.
+// inOrder returns the values of a map, sorted by key.
 func inOrder[K cmp.Ordered, V any](m map[K]V) []V {
 	var out []V
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -89,7 +89,7 @@ func inOrder[K cmp.Ordered, V any](m map[K]V) []V {
 	return out
 }
 
-// GoingNamespaces are the namespaces that the log says are being deleted, by name.
+// GoingNamespaces returns the namespaces recorded as under deletion, sorted by name.
 func (w *World) GoingNamespaces() []*events.NamespaceSeen {
 	return inOrder(w.around.namespaces)
 }

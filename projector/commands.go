@@ -5,7 +5,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// jobRows are what the commands of each kind mean to a Job.
+// jobRows maps each command kind to its effect on a Job.
 var jobRows = commands.Rows[*Job]{
 	events.CommandDropFinalizer: {
 		Launch: (*Job).launchDrop, End: (*Job).podEnded, Withdraw: (*Job).cancelRemoval, Restart: (*Job).podRestarted,
@@ -33,14 +33,14 @@ var jobRows = commands.Rows[*Job]{
 // Busy reports whether a command of the Job is in flight.
 func (j *Job) Busy() bool { return j.book.Busy() }
 
-// InFlight is the command of that name; nil when it has ended.
+// InFlight returns the command called name; nil if it has ended.
 func (j *Job) InFlight(name events.CommandID) events.Command { return j.book.InFlight(name) }
 
-// GaveUp reports whether the command of that name was cancelled, and its end is awaited.
+// GaveUp reports whether the command called name was cancelled and its outcome is still awaited.
 func (j *Job) GaveUp(name events.CommandID) bool { return j.book.GaveUp(name) }
 
-// Retrying is the command of that name and its backoff, when it is in backoff and is still wanted; else nil. Only such
-// a command may be asked again.
+// Retrying returns the command called name and its backoff if it is in backoff and still wanted; else nil. Only such a
+// command may be sent again.
 func (j *Job) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry) {
 	f := j.book.Retrying(name)
 	if f == nil || (j.Known() && !j.Settings.Records(j.ManagedBy)) || j.Observed() {
@@ -49,8 +49,8 @@ func (j *Job) Retrying(name events.CommandID) (*commands.Flight, *commands.Retry
 	return f, f.Refused
 }
 
-// AllRetrying are the names of the commands that Retrying finds, in the order in which they were decided. It costs what
-// there are commands in flight.
+// AllRetrying returns the names of all commands that Retrying would return, in order of decision. The cost depends on
+// the number of commands in flight.
 func (j *Job) AllRetrying() []events.CommandID {
 	var names []events.CommandID
 	for _, f := range j.book.InOrder() {
@@ -61,7 +61,7 @@ func (j *Job) AllRetrying() []events.CommandID {
 	return names
 }
 
-// PodOf is the pod that a command in flight is about; nil when it is about none, or has ended.
+// PodOf returns the pod of the command called name; nil if it has no pod or has ended.
 func (j *Job) PodOf(name events.CommandID) *Pod {
 	if f := j.book.Flight(name); f != nil {
 		return j.podOf(f)

@@ -9,32 +9,33 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Of a Job's creates one is retried for all: while it is refused, so would the others be (J-057). A create that has not
-// been refused is cancelled like one that is retried when no pod is to be made any more (J-164).
+// While creates are refused, the Job retries one of them on behalf of all, because the others would be refused too
+// (J-057). When no pod is wanted any more, all creates are cancelled, retried or not (J-164).
 
-// Create is a create that has not ended: it holds its slot and its index.
+// Create is a pod creation that has not ended. It holds its slot and its index.
 type Create struct {
 	events.CreatePod
-	Sent     events.Time // when it may last have been sent
-	Doubted  bool        // a try ended unknown, so a refusal does not end it
-	MustList bool        // it was refused after a try of unknown end: look for the pod first
+	Sent     events.Time // latest time at which it may have been sent
+	Doubted  bool        // the outcome of a try is unknown, so a refusal does not end it
+	MustList bool        // refused after a try of unknown outcome: look for the pod first
 
 	target commands.Target
 }
 
-// Flight is the command about the pod that is in flight: the create, or a look for its pod; nil while it is in doubt.
+// Flight returns the command in flight for the pod: the create, or a look for its pod; nil while the outcome is
+// unknown and nothing is in flight.
 func (c *Create) Flight() *commands.Flight { return c.target.Flight(events.SlotCreate) }
 
-// Retrying reports whether the create was refused, and is asked again as it is.
+// Retrying reports whether the create was refused and is retried unchanged.
 func (c *Create) Retrying() bool { return c.Flight().InBackoff() }
 
-// Cancelled reports whether it is wanted no longer, and how its newest try ended is awaited.
+// Cancelled reports whether the create is no longer wanted and the outcome of its newest try is awaited.
 func (c *Create) Cancelled() bool {
 	f := c.Flight()
 	return f != nil && f.Cancelled
 }
 
-// late is until when a try of the create may take effect besides the one that made its pod; 0 when there was one try.
+// late returns until when a second try may still create a duplicate; 0 if there was only one try.
 func (c *Create) late(s *events.Settings) events.Time {
 	if !c.Again {
 		return 0
@@ -42,8 +43,7 @@ func (c *Create) late(s *events.Settings) events.Time {
 	return c.Sent.Add(s.RequestTimeout)
 }
 
-// OnItsWay reports whether the create has been asked for, neither is in backoff nor is cancelled, and is not being
-// looked for.
+// OnItsWay reports whether the create was issued and is neither in backoff, nor cancelled, nor being looked for.
 func (c *Create) OnItsWay() bool {
 	f := c.Flight()
 	if f == nil || f.InBackoff() || f.Cancelled {
@@ -53,17 +53,17 @@ func (c *Create) OnItsWay() bool {
 	return asked
 }
 
-// Creates are the creates that have not ended, by ordinal.
+// Creates returns the creates that have not ended, by ordinal.
 func (j *Job) Creates() []*Create { return j.creates }
 
-// Creating is what was learnt from refused creates.
+// Creating returns the shared backoff of refused creates.
 func (j *Job) Creating() *commands.Retry { return j.book.Shared(events.BackoffCreates) }
 
 func (j *Job) launchCreate(f *commands.Flight) {
 	j.book.Launch(f, &j.creating(f.Command.(*events.CreatePod)).target)
 }
 
-// creating is the create that a command asks for: a new one, or one in doubt that is tried again.
+// creating returns the Create of a command: a new one, or one in doubt that is sent again.
 func (j *Job) creating(c *events.CreatePod) *Create {
 	if known := j.create(c.Ordinal); known != nil {
 		known.Sent, known.Again = j.Now, true
@@ -82,10 +82,10 @@ func (j *Job) launchLook(f *commands.Flight) {
 	}
 }
 
-// rekey gives the creates that have not ended the new name of their template, when the spec is stated again under
-// another key: what is asked again is asked as it was. What was hidden may have changed meanwhile, which cannot be
-// known; but a create that is asked again under its name meets what it made before, so no second pod comes of that.
-// When the redacted text has changed the template has, too.
+// rekey renames the template of creates that have not ended, after the spec was recorded again under another hash key:
+// a retry must ask for the same as the first try. Redacted values may have changed unnoticed, but a retry under the
+// same name meets the pod that the first try made, so no second pod results. A changed redacted text means that the
+// template has changed, and nothing is renamed.
 func (j *Job) rekey(had, spec *events.JobSpec) {
 	if had == nil || had.Key == spec.Key || had.Redacted == "" || had.Redacted != spec.Redacted {
 		return
@@ -102,7 +102,7 @@ func (j *Job) rekey(had, spec *events.JobSpec) {
 		if command, ok := f.Command.(*events.CreatePod); ok {
 			renamed := *command
 			renamed.Template = spec.Template
-			f.Command = &renamed // the other one is a record's
+			f.Command = &renamed // the original belongs to a record
 		}
 	}
 }
@@ -120,10 +120,10 @@ func (j *Job) findCreate(ordinal uint64) (int, bool) {
 	})
 }
 
-// RetryingCreate is the create in backoff, also a cancelled one; nil for none.
+// RetryingCreate returns the create in backoff, cancelled or not; nil for none.
 func (j *Job) RetryingCreate() *Create {
 	if j.Creating().Count == 0 {
-		return nil // none was refused since one was made: a big Job is spared the look at each
+		return nil // no create was refused since the last success: do not search a large Job's creates
 	}
 	for _, c := range j.creates {
 		if c.Retrying() {
@@ -133,8 +133,8 @@ func (j *Job) RetryingCreate() *Create {
 	return nil
 }
 
-// settle ends the create with that ordinal: its pod has been observed, or created for certain. Any outcome that comes
-// later is no news, so both orders give the same state. late is until when another try of it may take effect.
+// settle ends the create with that ordinal, because its pod was observed or certainly created. A later outcome changes
+// nothing, so both orders give the same state. late is until when another try may still take effect.
 func (j *Job) settle(ordinal uint64) (late events.Time) {
 	if ordinal == 0 {
 		return 0
@@ -146,14 +146,14 @@ func (j *Job) settle(ordinal uint64) (late events.Time) {
 		j.Window = min(j.Window+1, j.Settings.MaxPodsPerDecision)
 		if j.RetryingCreate() == nil {
 			j.Creating().Clear()
-		} else { // what stood in its way may be gone: its waits begin again
+		} else { // its obstacle may be gone: start the backoff over
 			j.Creating().Count, j.Creating().Until = 1, j.Now.Add(j.Settings.APIBackoff)
 		}
 	}
 	return late
 }
 
-// drop forgets a create that holds nothing any more.
+// drop forgets an ended create.
 func (j *Job) drop(c *Create) {
 	k, _ := j.findCreate(c.Ordinal)
 	j.creates = slices.Delete(j.creates, k, k+1)
@@ -161,18 +161,18 @@ func (j *Job) drop(c *Create) {
 	j.occupy(c.Index, -1)
 }
 
-// createEnded folds how the newest try of a create, or a look for its pod, ended.
+// createEnded folds the outcome of the newest try of a create, or of a look for its pod.
 func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name string) {
 	c := j.createOf(flight)
 	looking := flight.Command.Traits().Reads
 	switch f.Ending {
 	case events.Done:
-		if f.UID == "" { // looked for it, and there is none
+		if f.UID == "" { // a look that found no pod
 			j.drop(c)
 			return
 		}
 		late := j.settle(c.Ordinal)
-		if p := j.byUID[f.UID]; p != nil { // from which its mark was taken, else it had ended the create
+		if p := j.byUID[f.UID]; p != nil { // the pod lost its mark: with it, the observation would have ended the create
 			j.update(p, func() { p.LateCreate = late })
 		} else {
 			j.created(c, name, f, late)
@@ -194,15 +194,15 @@ func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name 
 	}
 }
 
-// createRefused folds a refusal. The first of a Job's creates that is refused stands for all; any other frees its slot.
-// One that may have been made by a try of unknown end does not end so: its own pod may be what stands in the way.
+// createRefused folds a refusal. The first refused create of a Job is retried on behalf of all; any other frees its
+// slot. A create with a try of unknown outcome does not end with a refusal, because its own pod may be the obstacle.
 func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.CommandEnded, looking bool) {
 	j.createFailed(flight, f)
 	j.Window = j.Settings.FirstWindow()
 	switch {
 	case f.Class == events.RefusedNameTaken && !looking:
 		j.drop(c)
-	case flight.InBackoff() && !flight.Cancelled && f.Class.Passing(): // it goes on retrying
+	case flight.InBackoff() && !flight.Cancelled && f.Class.Passing(): // keeps retrying
 	case c.Doubted || looking:
 		j.unfly(c)
 		c.MustList = true
@@ -213,7 +213,7 @@ func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.Comman
 	}
 }
 
-// createFailed notes a failed try in the Job's backoff for creates.
+// createFailed records a failed try in the Job's backoff for creates.
 func (j *Job) createFailed(flight *commands.Flight, f *events.CommandEnded) {
 	if flight.InBackoff() {
 		j.book.Retry(j.Now, flight, f)
@@ -222,20 +222,20 @@ func (j *Job) createFailed(flight *commands.Flight, f *events.CommandEnded) {
 	j.Creating().Refused(j.Settings, flight.Since, j.Now, f)
 }
 
-// unfly takes a create out of flight that holds its slot until it has ended.
+// unfly ends the command in flight of a create that keeps its slot.
 func (j *Job) unfly(c *Create) { j.book.Land(c.Flight()) }
 
-// doubt notes that it is unknown whether the create took effect.
+// doubt records that the create's outcome is unknown.
 func (j *Job) doubt(c *Create) {
 	j.unfly(c)
 	c.Doubted = true
 }
 
-// cancelCreate folds the decision to give the create up. A try may be on its way: its end ends the create.
+// cancelCreate folds the decision to cancel the create. The outcome of a try in flight ends it.
 func (j *Job) cancelCreate(f *commands.Flight) { f.Cancelled = true }
 
-// createRestarted folds a process's start: the create keeps its slot until it has ended. It may have been sent at any
-// time since it was decided. One that is retried is asked again without another decision.
+// createRestarted folds a restart of the process. The create keeps its slot, and may have been sent at any time since
+// its decision. A create in backoff is retried without a new decision.
 func (j *Job) createRestarted(f *commands.Flight) {
 	c := j.createOf(f)
 	if !f.InBackoff() || f.Cancelled {
@@ -245,13 +245,13 @@ func (j *Job) createRestarted(f *commands.Flight) {
 	c.Again = c.Again || c.Flight() != nil
 }
 
-// createOf is the create that a command is about.
+// createOf returns the create of a command.
 func (j *Job) createOf(f *commands.Flight) *Create {
 	ordinal, _ := events.OrdinalOf(f.Command)
 	return j.create(ordinal)
 }
 
-// created files the pod of a create that is done before the watch has shown it.
+// created adds the pod of a finished create before the watch has shown it.
 func (j *Job) created(c *Create, name string, f *events.CommandEnded, late events.Time) {
 	p := j.addPod()
 	p.Name, p.LateCreate = name, late

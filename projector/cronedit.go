@@ -6,21 +6,22 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The built-in controller does not look at a CronJob whose schedule or zone was changed, but sets itself a time to do
-// so: when it is due next (C-093). What it had set before stays, and the first of all comes (C-089); so it stays when
-// the CronJob is suspended (C-125). It sees no change in what it finds when it starts.
+// After an edit of the schedule or zone, the built-in controller does not evaluate the CronJob at once; it sets a
+// timer for the next due time (C-093). An earlier timer stays, and the first to fire counts (C-089); it also stays
+// across a suspension (C-125). An edit during a downtime goes unnoticed: at its start the built-in sees only the new
+// schedule.
 
-// reschedules reports whether the schedule or the zone is another one than was seen before.
+// reschedules reports whether the schedule or the zone has changed.
 func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
 	return c.Known() && (f.Schedule != c.Seen.Schedule || !equalText(f.TimeZone, c.Seen.TimeZone))
 }
 
-// suspends reports whether it is suspended now and was not before. When it was to be looked at stays, as after an edit.
+// suspends reports whether the CronJob was suspended just now. The pending wake-up stays, as after an edit.
 func (c *CronJob) suspends(f *events.CronJobSeen) bool {
 	return c.Known() && f.Suspend && !c.Seen.Suspend
 }
 
-// pending is when the CronJob is looked at again if nothing happens; 0 for never.
+// pending returns the next wake-up if nothing changes; 0 for never.
 func (c *CronJob) pending() events.Time {
 	next := events.Time(0)
 	switch waits := c.Pending > c.Now; {
@@ -34,8 +35,8 @@ func (c *CronJob) pending() events.Time {
 	return c.earlier(next)
 }
 
-// edit notes that the schedule was changed, now. Before that the CronJob was to be looked at then, which may be never.
-// One whose schedule never matches is looked at right away: the built-in's delay is less than nothing then.
+// edit records a change of the schedule. then is the wake-up that was pending; 0 for never. A schedule that never
+// matches wakes at once, since the built-in's delay is negative then.
 func (c *CronJob) edit(then events.Time) {
 	c.Pending = then
 	if c.plan.Err == nil {
@@ -48,8 +49,8 @@ func (c *CronJob) edit(then events.Time) {
 	c.Edited = c.Now
 }
 
-// pendAnew finds when a changed schedule is due next, after the clock was set. That is a time of the clock, and no
-// length of time: what the clock has passed is over, and after it was set back there may be an earlier one (C-089).
+// pendAnew recomputes the wake-up of a changed schedule after a clock step. The wake-up is a point in time, not a
+// duration: after a step back there may be an earlier due time (C-089).
 func (c *CronJob) pendAnew() {
 	if c.Edited == 0 || c.plan.Err != nil {
 		return
@@ -59,7 +60,7 @@ func (c *CronJob) pendAnew() {
 	}
 }
 
-// shifted moves a time with the clock; 0 stays.
+// shifted moves a time by a clock step; 0 stays 0.
 func shifted(t events.Time, step time.Duration) events.Time {
 	if t == 0 {
 		return 0

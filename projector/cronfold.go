@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// cronRows are what the commands of each kind mean to a CronJob.
+// cronRows maps each command kind to its effect on a CronJob.
 var cronRows = commands.Rows[*CronJob]{
 	events.CommandCreateJob:       {Launch: (*CronJob).launchCreate, Over: (*CronJob).createEnded, Restart: (*CronJob).createRestarted},
 	events.CommandDeleteRun:       {Launch: (*CronJob).launchAlone, Over: (*CronJob).deleteEnded},
@@ -42,7 +42,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 		c.Went = append(slices.Clone(c.Went), f.Job)
 		c.happened()
 	case *events.JobResumed:
-		if c.Edited == 0 { // a list begins no pass of its own: a changed schedule goes on waiting
+		if c.Edited == 0 { // a list starts no pass: a changed schedule keeps waiting
 			c.happened()
 		}
 	case *events.TimerFired:
@@ -70,10 +70,10 @@ func (c *CronJob) Apply(rec *events.Record) {
 	}
 }
 
-// happened begins another pass: something has happened on which the built-in would reconcile. When the pass before came
-// to its end without an error, those of before are forgotten (C-191).
+// happened starts a new pass after a change on which the built-in would reconcile. If the previous pass ended without
+// an error, its errors are forgotten (C-191).
 func (c *CronJob) happened() {
-	began := c.Pass.Since != c.Now // in an earlier turn, so there was a decision since
+	began := c.Pass.Since != c.Now // began in an earlier turn, so a decision followed
 	idle := c.Now > c.Retry().Until.Add(idleRetry)
 	if !c.Busy() && (!c.Pass.Over && began || c.Pass.Over && idle) {
 		c.Retry().Clear()
@@ -81,11 +81,11 @@ func (c *CronJob) happened() {
 	c.Pass, c.Edited = CronPass{Since: c.Now, Kept: c.untold()}, 0
 }
 
-// idleRetry is how long after a backoff the loop has surely looked, and found nothing to do: that look ended without an
-// error.
+// idleRetry is the time after a backoff by which the loop has certainly evaluated the CronJob; without a new error,
+// that evaluation succeeded.
 const idleRetry = time.Second
 
-// seen folds what was seen of the object. What the status is to say beside what was published stays so.
+// seen folds an observation of the object. Status changes that are not published yet are kept.
 func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	if f.Version < c.Seen.Version {
 		return
@@ -111,11 +111,11 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 				c.dropRun(r.Job)
 			}
 		}
-		c.LastSuccess = f.LastSuccess // that of a Job which is not its own does not count
+		c.LastSuccess = f.LastSuccess // success of a Job that is not its own does not count
 	}
 	c.happened()
 	switch {
-	case f.Found: // a start looks at each CronJob (C-091)
+	case f.Found: // a start evaluates each CronJob (C-091)
 	case rescheduled:
 		c.edit(before)
 	case suspended:
@@ -123,7 +123,8 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	}
 }
 
-// unsaid is what the status is to say, now that now is published: what was to be said and is later, or else that.
+// unsaid returns the status time to publish after now was published: want if it was unpublished and is later, else
+// now.
 func unsaid(want, published, now events.Time) events.Time {
 	if want != published {
 		return max(want, now)
@@ -131,8 +132,8 @@ func unsaid(want, published, now events.Time) events.Time {
 	return now
 }
 
-// decided folds a decision: what it says of due times and of the list, then its commands. After a backoff it is the
-// first of another pass, whether a timer or an answer that came then led to it: errors of that begin another backoff.
+// decided folds a decision: first what it says about due times and active Jobs, then its commands. The first decision
+// after a backoff starts a new pass, whether a timer or an answer caused it; its errors start another backoff.
 func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
 	if c.Pass.Over && c.Retry().Until <= c.Now {
 		c.Pass = CronPass{Since: c.Now}
@@ -208,8 +209,8 @@ func (c *CronJob) createEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// made notes that the run which is being started is there: it is active, and its due time the newest one that has
-// started (C-170).
+// made records that the Job of the run being started exists: the Job is active, and its due time is the newest started
+// one (C-170).
 func (c *CronJob) made(run events.RunName, created events.Time) {
 	s := c.Start
 	s.Stage, s.Made, s.At = StartThere, run, c.Now
@@ -217,7 +218,7 @@ func (c *CronJob) made(run events.RunName, created events.Time) {
 		c.join(run)
 	}
 	if s.Due != 0 {
-		c.LastSchedule = max(c.LastSchedule, s.Due.Second()) // somebody may have set a later one meanwhile (C-176)
+		c.LastSchedule = max(c.LastSchedule, s.Due.Second()) // a later one may have been set by another client (C-176)
 	}
 	if r := c.Runs[run.UID]; r != nil {
 		r.Told = true
@@ -237,12 +238,12 @@ func (c *CronJob) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	case d.Replacing:
 		c.failed(f)
 	default:
-		c.Pass.Kept = append(c.Pass.Kept, d.Job) // another pass tries again (C-125)
+		c.Pass.Kept = append(c.Pass.Kept, d.Job) // the next pass tries again (C-125)
 	}
 }
 
-// notMade gives up the start of a run whose Job does not exist. A due time is found again by the schedule; that a run
-// was asked for is known from here alone.
+// notMade gives up a start whose Job does not exist. The schedule finds a due time again; a triggered run is known
+// only from here, so its start is kept.
 func (c *CronJob) notMade() {
 	if s := c.Start; s.Trigger != "" {
 		s.Stage = StartMissing
@@ -251,26 +252,26 @@ func (c *CronJob) notMade() {
 	c.Start = nil
 }
 
-// runRead folds the end of a live read of a Job. What was found has been folded as an observation before.
+// runRead folds the outcome of a live read of a Job. The Job that was found has already been folded as an observation.
 func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	r := flight.Command.(*events.ReadRun)
 	missing := f.Ending == events.Refused && f.Class == events.RefusedNotFound
 	if s := c.Start; s != nil && s.Name == r.Name && !r.Replacing && (missing || f.Ending == events.Done) {
 		switch run := c.Runs[f.UID]; {
-		case missing: // it was not made, or is gone, or is made yet
+		case missing: // it was not created, is gone, or is still to be created
 			c.mayCome(s)
 			c.notMade()
 		case run != nil && !c.IsActive(f.UID):
 			told := run.Told
 			c.made(events.RunName{UID: f.UID, Name: s.Name, Version: f.Version}, run.Created)
 			switch {
-			case s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second(): // all else is done as by the built-in controller
+			case s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second(): // else as the built-in controller
 				s.Stage = StartAnother
-			case told: // another controller made it, or it was due by a schedule of before; the status has it now
+			case told: // another controller made it, or an earlier schedule was due; the status has it
 				c.Start = nil
 			}
 		case s.Trigger == "" && s.Due != c.Ledger.Open:
-			c.Start = nil // the due time has its fate
+			c.Start = nil // the fate of the due time is recorded
 		default:
 			s.Stage = StartForeign
 		}
@@ -302,7 +303,7 @@ func (c *CronJob) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	w := flight.Command.(*events.WriteCronStatus)
 	if f.Ending == events.Refused && f.Class == events.RefusedConflict && !c.Pass.Read {
-		c.Look = true // there is another version, of which nothing showed that was to be recorded: it is read at once, and no error
+		c.Look = true // a newer version, whose changes were not recorded, exists: read it at once; this is no error
 		return
 	}
 	if f.Ending != events.Done {
@@ -310,16 +311,16 @@ func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ 
 		c.failed(f)
 		return
 	}
-	if f.Version > c.Seen.Version { // else the watch has shown it before the answer came
+	if f.Version > c.Seen.Version { // else the watch showed it before the answer came
 		c.Seen.Version, c.Seen.Active = f.Version, slices.Clone(w.Active)
 		c.Seen.LastSchedule, c.Seen.LastSuccess = w.LastSchedule, w.LastSuccess
-		c.happened() // it is seen by this answer as by the watch (C-174)
+		c.happened() // this answer counts as seen, as by the watch (C-174)
 	}
 }
 
-// failed folds an error: the pass is over, and another one begins after a backoff (C-190). Errors of one pass are one.
-// When something else begins a pass during a backoff, and that fails as well, the wait of before goes on: the first to
-// end counts (C-089).
+// failed folds an error: the pass ends, and a new one starts after a backoff (C-190). All errors of one pass count as
+// one. If another cause starts a pass during a backoff and that pass fails too, the old backoff continues: the first
+// to end counts (C-089).
 func (c *CronJob) failed(f *events.CommandEnded) {
 	if f.Ending == events.Withdrawn || c.Pass.Over {
 		return
@@ -328,7 +329,7 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	settings := *c.Settings
 	settings.APIBackoff, settings.MaxAPIBackoff = firstCronBackoff, maxCronBackoff
 	r := c.Retry()
-	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass that began then has ended without an error (C-191)
+	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass that started then ended without an error (C-191)
 		r.Clear()
 	}
 	waits := r.Until
@@ -339,16 +340,16 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	}
 }
 
-// compareRuns orders Jobs by name.
+// compareRuns orders Jobs by name, then UID.
 func compareRuns(a, b *events.RunSeen) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Job, b.Job))
 }
 
-// mayCome remembers a run whose create ended unknown and whose Job a live read did not find: the request may still be
-// on its way.
+// mayCome remembers a run whose create ended unknown and whose Job a live read did not find: the request may still
+// arrive.
 func (c *CronJob) mayCome(s *CronStart) {
 	if s.Stage != StartUnknown {
-		return // the API server has answered: no request is on its way
+		return // the API server has answered: no request is in flight
 	}
 	late := append(slices.Clone(c.Late), *s)
 	c.Late = late[max(0, len(late)-keptLate):]

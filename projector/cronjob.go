@@ -10,9 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
-// CronJob is a CronJob as the records of its stream tell of it. What the built-in controller does in one reconcile
-// takes several decisions here, each with what the ends of the commands before it have told: Pass is what has been done
-// of it.
+// CronJob is the state folded from the records of one CronJob's stream. One reconcile of the built-in controller takes
+// several decisions here, each based on the results of earlier commands; Pass holds what the current one has done.
 type CronJob struct {
 	Stream   events.Stream
 	Ref      events.JobRef
@@ -20,104 +19,105 @@ type CronJob struct {
 	Now      events.Time
 	Head     events.Sequence
 
-	Seen events.CronJobSeen // as its object was seen last, with the status that we have written since
+	Seen events.CronJobSeen // newest observed object, including our confirmed status writes
 	Gone bool
 
-	// What the status is to say. setActive changes the list.
+	// The status to publish. Only setActive changes Active.
 	Active                    []events.RunName
 	LastSchedule, LastSuccess events.Time
 
-	Runs     map[types.UID]*Run // Jobs that are the CronJob's (C-101); putRun and dropRun change it
+	Runs     map[types.UID]*Run // the CronJob's Jobs (C-101); changed by putRun and dropRun
 	Ledger   events.TickLedger  // of due times; not yet begun while Counting is false
 	Counting bool
-	Watched  events.Time // when the newest controller started, or saw it first
-	// Edited is when its schedule or its zone was changed, while nothing has happened since; 0 for not. It is looked at
-	// when it is Pending (C-093): a time of which the schedule of now does not tell. So it stands after a suspension. It
-	// is 0 for never, and may be over.
+	Watched  events.Time // when the newest controller started, or first saw the CronJob
+	// Edited is the time of a change of schedule or zone since which nothing else happened; 0 for none. The CronJob then
+	// wakes at Pending (C-093), which cannot be derived from the new schedule. Pending also survives a suspension; 0
+	// means never, and it may be in the past.
 	Edited, Pending events.Time
 	Pass            CronPass
-	Start           *CronStart // a run that is being started; nil for none
-	// Late are runs whose create may yet reach the API server: its outcome was unknown, and a live read did not find the
-	// Job. One whose stage is StartThere has come.
+	Start           *CronStart // the run being started; nil for none
+	// Late holds runs whose create may still reach the API server: the outcome was unknown, and a live read did not find
+	// the Job. A run in stage StartThere has arrived.
 	Late []CronStart
-	// Freed is when the Job of the run that started last went, after it had ended; 0 for not. Until then it had the name
-	// of all due times of its minute (C-152), so none of them that is no later starts (C-085).
+	// Freed is when the ended Job of the latest started run was deleted; 0 for none. Until then that Job held the name of
+	// all due times of its minute (C-152), so no due time of that minute up to Freed starts (C-085).
 	Freed events.Time
-	Look  bool // its object is read before the status is written: it may be another one by now
-	// Triggered is the value of the newest trigger that has been dealt with.
+	Look  bool // read the object before the next status write: it may have changed
+	// Triggered is the value of the newest handled trigger.
 	Triggered string
-	// Went are Jobs that were seen to go since the commands in flight were asked for: what those bring along of them is
-	// older.
+	// Went holds Jobs whose deletion was seen while commands were in flight. What those commands return about these Jobs
+	// is older.
 	Went []types.UID
 
-	Sight CronSight // of what another controller does
+	Sight CronSight // what another controller does
 
-	byName  []*Run             // Runs, by name
-	listed  map[types.UID]bool // the Jobs in Active; nil while these are few
-	strange []types.UID        // Jobs that named it and are in another namespace: the World forgets them
+	byName  []*Run             // Runs, sorted by name
+	listed  map[types.UID]bool // set of Active; nil while Active is short
+	strange []types.UID        // Jobs in other namespaces that named it: the World forgets them
 	book    commands.Book[*CronJob]
 	zones   *zones // the World's
 	watch   *watch // the World's
 	plan    CronPlan
-	heard   bool            // a Job named it
+	heard   bool            // some Job named it
 	first   events.Sequence // its first record
-	stating links[CronJob]  // its place in World.crons
+	stating links[CronJob]  // position in World.crons
 }
 
 // Run is a Job of a CronJob.
 type Run struct {
 	events.RunSeen
-	Told    bool        // the ledger says how it came about
-	Removed bool        // the API server has deleted it at our request; what is seen of it without a deletion is older
-	First   events.Time // when it was seen first
+	Told    bool        // the ledger has its origin
+	Removed bool        // the API server deleted it for us; an observation without a deletion is older
+	First   events.Time // when first seen
 }
 
 // Finished reports whether the Job has ended (C-102).
 func (r *Run) Finished() bool { return r.Result != events.ResultNone }
 
-// Deleting reports whether the Job is being deleted, or is gone and the watch has not shown it yet.
+// Deleting reports whether the Job is under deletion, or was deleted and the watch has not shown it yet.
 func (r *Run) Deleting() bool { return r.Deleted != 0 || r.Removed }
 
-// Vanished: the API server has deleted it at our request, and nothing shows that it is still there, being deleted.
+// Vanished reports whether the API server has deleted the Job at our request, and the watch has not shown it under
+// deletion.
 func (r *Run) Vanished() bool { return r.Removed && r.Deleted == 0 }
 
-// CronPass is what has been done since something last happened to the CronJob: once each, as in one reconcile of the
-// built-in.
+// CronPass is what one pass has done since the CronJob last changed. Each step happens once per pass, as in one
+// reconcile of the built-in controller.
 type CronPass struct {
-	Told                 []string    // reasons of notices
-	Kept, Found, Missing []types.UID // Jobs whose deletion failed, that a live read has found, and that it has not
+	Told                 []string    // reasons of Events sent
+	Kept, Found, Missing []types.UID // Jobs whose deletion failed; Jobs that a live read found; Jobs that it did not find
 	Read                 bool        // the CronJob itself was read
-	Over                 bool        // an error ended it: it begins again after a backoff (C-190)
-	Unwritten            bool        // the status could not be written
-	Tried                bool        // a Job was to be created
-	Since                events.Time // when it began
+	Over                 bool        // ended by an error: a new pass starts after a backoff (C-190)
+	Unwritten            bool        // the status write failed
+	Tried                bool        // a create was attempted
+	Since                events.Time // start of the pass
 }
 
-// StartStage is how far the start of a run has come. Numbers are for ever.
+// StartStage is the progress of starting a run. The numbers are stored and never change.
 type StartStage uint8
 
 // The stages.
 const (
-	StartAsked   StartStage = 1 // its create is in flight
-	StartUnknown StartStage = 2 // it may have been made
-	StartTaken   StartStage = 3 // something of its name exists (C-160)
-	StartThere   StartStage = 4 // it is there
+	StartAsked   StartStage = 1 // the create is in flight
+	StartUnknown StartStage = 2 // the outcome is unknown
+	StartTaken   StartStage = 3 // an object with that name exists (C-160)
+	StartThere   StartStage = 4 // the Job exists
 	StartRefused StartStage = 5 // the API server refused it
-	StartForeign StartStage = 6 // what has its name is not the CronJob's
-	StartMissing StartStage = 7 // of a run that was asked for: it was not made, and is asked for again
-	StartAnother StartStage = 8 // what has its name is the Job of another due time of that minute (C-152)
-	StartLater   StartStage = 9 // of a run that was asked for: the API server failed, and is asked again for a while
+	StartForeign StartStage = 6 // the object with that name is not the CronJob's
+	StartMissing StartStage = 7 // triggered run only: not created, and issued again
+	StartAnother StartStage = 8 // the name belongs to the Job of another due time of that minute (C-152)
+	StartLater   StartStage = 9 // triggered run only: the API server failed, and is retried for a while
 )
 
-// CronStart is a run that is being started.
+// CronStart is a run being started.
 type CronStart struct {
 	events.CreateJob
 	Stage StartStage
-	Made  events.RunName // when it is there
-	At    events.Time    // when it was made
+	Made  events.RunName // set once the Job exists
+	At    events.Time    // when it was created
 }
 
-// newCronJob is a CronJob of which nothing is known but its stream.
+// newCronJob returns a CronJob of which only the stream is known.
 func newCronJob(stream events.Stream, w *World) *CronJob {
 	settings := &w.Settings
 	c := &CronJob{
@@ -128,10 +128,10 @@ func newCronJob(stream events.Stream, w *World) *CronJob {
 	return c
 }
 
-// Known reports whether the CronJob's object has been seen. Jobs that name it may be seen before.
+// Known reports whether the CronJob's object has been seen. Jobs that name it may be seen earlier.
 func (c *CronJob) Known() bool { return c.Seen.Version != 0 }
 
-// Anchor is the instant from which due times are counted (C-071).
+// Anchor returns the time from which due times are counted (C-071).
 func (c *CronJob) Anchor() events.Time {
 	if c.LastSchedule != 0 {
 		return c.LastSchedule
@@ -139,7 +139,7 @@ func (c *CronJob) Anchor() events.Time {
 	return c.Seen.Created
 }
 
-// nextLook is W of C-085; 0 for never.
+// nextLook returns W of C-085; 0 for never.
 func (c *CronJob) nextLook() events.Time {
 	if at := c.plan.Schedule.Wake(c.Anchor().Go(), c.Now.Go()); !at.IsZero() {
 		return events.At(at)
@@ -147,14 +147,14 @@ func (c *CronJob) nextLook() events.Time {
 	return 0
 }
 
-// Behind reports whether the published status says something else than it is to.
+// Behind reports whether the published status is out of date.
 func (c *CronJob) Behind() bool {
 	s := &c.Seen
 	return c.LastSchedule != s.LastSchedule || c.LastSuccess != s.LastSuccess || !slices.Equal(c.Active, s.Active)
 }
 
-// Unwatched are the times in which no controller watched it, in order. Since the newest one runs, it has decided
-// also while a list was under way.
+// Unwatched returns, in order, the gaps in which no controller watched the CronJob. They end when the newest
+// controller started: since then it has decided also during listings.
 func (c *CronJob) Unwatched() []ticks.Gap {
 	var gaps []ticks.Gap
 	for _, g := range c.watch.gaps {
@@ -168,37 +168,38 @@ func (c *CronJob) Unwatched() []ticks.Gap {
 	return gaps
 }
 
-// Retry is what was learnt from requests that failed.
+// Retry returns the backoff of failed requests.
 func (c *CronJob) Retry() *commands.Retry { return c.book.Shared(events.BackoffCron) }
 
 // Busy reports whether a command of the CronJob is in flight.
 func (c *CronJob) Busy() bool { return c.book.Busy() }
 
-// ID is the CronJob's stream.
+// ID returns the CronJob's stream.
 func (c *CronJob) ID() events.Stream { return c.Stream }
 
 // Reference names the CronJob.
 func (c *CronJob) Reference() events.JobRef { return c.Ref }
 
-// Time is the time of the newest record that concerned the CronJob.
+// Time returns the time of the newest record that concerned the CronJob.
 func (c *CronJob) Time() events.Time { return c.Now }
 
-// Last is the newest record of the CronJob's stream.
+// Last returns the sequence of the newest record of its stream.
 func (c *CronJob) Last() events.Sequence { return c.Head }
 
-// Due is now: what a CronJob waits for is found by deciding.
+// Due returns now: only a decision can tell what a CronJob waits for.
 func (c *CronJob) Due(now events.Time) events.Time { return now }
 
-// Observed reports whether another controller runs it, and we only look at it.
+// Observed reports whether another controller runs the CronJob.
 func (c *CronJob) Observed() bool { return !c.Settings.RunsCronJobs() }
 
-// Flights are the commands in flight, in the order in which they were decided.
+// Flights returns the commands in flight, in order of decision.
 func (c *CronJob) Flights() []*commands.Flight { return c.book.InOrder() }
 
-// InFlight is the command of that name; nil when it has ended.
+// InFlight returns the command called name; nil if it has ended.
 func (c *CronJob) InFlight(name events.CommandID) events.Command { return c.book.InFlight(name) }
 
-// over: it is gone, and what became of its due times is told; or it was never seen, and no Job names it any more.
+// over reports whether the CronJob can be forgotten: it is gone and its ledger is closed, or it was never seen and no
+// Job names it any more.
 func (c *CronJob) over() bool {
 	if !c.Known() {
 		return len(c.Runs) == 0 && c.heard
@@ -208,7 +209,7 @@ func (c *CronJob) over() bool {
 
 func (c *CronJob) began() events.Sequence { return c.first }
 
-// earlier is the earlier one of a time and the pending one, which may be over; 0 for never.
+// earlier returns the earlier of next and Pending, ignoring a Pending in the past; 0 means never.
 func (c *CronJob) earlier(next events.Time) events.Time {
 	if c.Pending > c.Now && (next == 0 || c.Pending < next) {
 		return c.Pending
@@ -216,8 +217,8 @@ func (c *CronJob) earlier(next events.Time) events.Time {
 	return next
 }
 
-// untold are finished Jobs whose deletion failed, and whose SawCompletedJob is not sent yet, as they are still in the
-// list of active Jobs. Another pass does not try the deletion again before (C-105, C-123).
+// untold returns finished Jobs whose deletion failed and whose SawCompletedJob Event is not sent, because they are
+// still in the active list. The next pass sends it before it tries the deletion again (C-105, C-123).
 func (c *CronJob) untold() (kept []types.UID) {
 	for _, uid := range c.Pass.Kept {
 		if r := c.Runs[uid]; r != nil && r.Finished() && c.IsActive(uid) {

@@ -8,14 +8,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A CronJob may have thousands of Jobs: with the policy Allow they pile up when they do not end, and a history may be
-// kept as long. Each of their records folds and decides the CronJob. So a fold or a decision must not search all of
-// them for each of them: Jobs are kept in the order of their names, and a long list of active ones has an index.
+// A CronJob may have thousands of Jobs: with policy Allow, Jobs that do not end pile up, and the history may be long.
+// Each record of a Job folds and decides the CronJob, so neither may scan all Jobs for each Job: Jobs are sorted by
+// name, and a long active list has an index.
 
-// shortList is how long a list of active Jobs may be without an index.
+// shortList is the longest active list without an index.
 const shortList = 16
 
-// IsActive reports whether a Job is in the list of active ones.
+// IsActive reports whether a Job is in the active list.
 func (c *CronJob) IsActive(uid types.UID) bool {
 	if c.listed != nil {
 		return c.listed[uid]
@@ -23,7 +23,7 @@ func (c *CronJob) IsActive(uid types.UID) bool {
 	return slices.ContainsFunc(c.Active, func(r events.RunName) bool { return r.UID == uid })
 }
 
-// setActive replaces the list of active Jobs. The list is never changed in place: decisions and records share it.
+// setActive replaces the active list. Decisions and records share the list, so it is never changed in place.
 func (c *CronJob) setActive(all []events.RunName) {
 	c.Active, c.listed = all, nil
 	if len(all) > shortList {
@@ -31,19 +31,19 @@ func (c *CronJob) setActive(all []events.RunName) {
 	}
 }
 
-// leave takes Jobs off the list of active ones.
+// leave removes Jobs from the active list.
 func (c *CronJob) leave(uids ...types.UID) {
 	if len(uids) > 0 {
 		c.setActive(events.WithoutRuns(c.Active, uids))
 	}
 }
 
-// seenActive is the list of active Jobs now that the published one is this: that one, with what we have changed since
-// the one before.
+// seenActive merges a newly published active list with our unpublished changes: Jobs that we removed stay removed, and
+// Jobs that we added stay.
 func (c *CronJob) seenActive(published []events.RunName) []events.RunName {
 	before, listed := uidsOf(c.Seen.Active), uidsOf(published)
 	active := slices.DeleteFunc(slices.Clone(published), func(a events.RunName) bool {
-		return before[a.UID] && !c.IsActive(a.UID) // it has left the list
+		return before[a.UID] && !c.IsActive(a.UID) // we removed it
 	})
 	for _, r := range c.Active {
 		if !before[r.UID] && !listed[r.UID] {
@@ -62,7 +62,7 @@ func uidsOf(list []events.RunName) map[types.UID]bool {
 	return set
 }
 
-// putRun takes a Job that is not among the CronJob's yet.
+// putRun adds a Job that is new to the CronJob.
 func (c *CronJob) putRun(r *Run) {
 	c.Runs[r.Job] = r
 	at, _ := slices.BinarySearchFunc(c.byName, &r.RunSeen, compareRun)
@@ -80,8 +80,7 @@ func (c *CronJob) dropRun(uid types.UID) {
 	c.byName = slices.Delete(c.byName, at, at+1)
 }
 
-// RunNamed is the Job of the CronJob that has the name and is not known to be gone: one that has not ended, if there is
-// one; nil for none.
+// RunNamed returns the Job called name that is not known to be gone, preferring one that has not ended; nil for none.
 func (c *CronJob) RunNamed(name string) (found *Run) {
 	at, _ := slices.BinarySearchFunc(c.byName, &events.RunSeen{Name: name}, compareRun)
 	for ; at < len(c.byName) && c.byName[at].Name == name; at++ {
@@ -94,7 +93,7 @@ func (c *CronJob) RunNamed(name string) (found *Run) {
 
 func compareRun(r *Run, with *events.RunSeen) int { return compareRuns(&r.RunSeen, with) }
 
-// SortedRuns are the CronJob's Jobs by name, and by UID those of the same.
+// SortedRuns returns the CronJob's Jobs, sorted by name, then UID.
 func (c *CronJob) SortedRuns() []*Run { return slices.Clone(c.byName) }
 
 func (c *CronJob) runSeen(rec *events.Record, f *events.RunSeen) {
@@ -118,7 +117,7 @@ func (c *CronJob) runSeen(rec *events.Record, f *events.RunSeen) {
 	default:
 		r.RunSeen = *f
 	}
-	if f.Succeeded { // the status is to say so, whatever becomes of the Job (C-107)
+	if f.Succeeded { // the status must show it even if the Job is deleted (C-107)
 		c.LastSuccess = max(c.LastSuccess, f.Completed)
 	}
 	if c.Ref.Namespace == "" {

@@ -7,19 +7,19 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// CronPlan is a schedule as it is read, with the rules of its zone.
+// CronPlan is a parsed schedule with the rules of its time zone.
 type CronPlan struct {
 	Schedule schedule.Schedule
-	Err      error          // why the schedule cannot be read
-	Zone     *time.Location // of spec.timeZone; UTC for none
-	ZoneErr  error          // why that zone cannot be had
-	Hash     string         // of the rules that due times follow; empty for UTC
+	Err      error          // parse error of the schedule
+	Zone     *time.Location // spec.timeZone; UTC if unset
+	ZoneErr  error          // why the zone is unavailable
+	Hash     string         // hash of the zone's rules; empty for UTC
 }
 
-// Plan is the CronJob's schedule as it is now.
+// Plan returns the CronJob's current schedule.
 func (c *CronJob) Plan() *CronPlan { return &c.plan }
 
-// Counting is by what due times are counted.
+// Counting identifies what due times are computed from.
 type Counting struct {
 	Schedule string
 	TimeZone *string
@@ -31,19 +31,19 @@ func (a Counting) Equal(b Counting) bool {
 	return a.Schedule == b.Schedule && equalText(a.TimeZone, b.TimeZone) && a.Zone == b.Zone
 }
 
-// CountingOf is by what a ledger counts.
+// CountingOf returns the Counting of a ledger.
 func CountingOf(l *events.TickLedger) Counting { return Counting{l.Schedule, l.TimeZone, l.Zone} }
 
-// By is a schedule of the CronJob as it is read.
+// By parses one of the CronJob's schedules.
 func (c *CronJob) By(by Counting) CronPlan {
 	return readPlan(by.Schedule, by.TimeZone, func(name string) (events.ZoneName, bool) { return events.ZoneName{Name: name, Hash: by.Zone}, true }, c.zones)
 }
 
-// CountsBy is by what its due times are counted now. The ledger counts by something else from an edit on, until that is
-// decided on.
+// CountsBy returns the Counting of the current spec. After an edit it differs from the ledger's until the next
+// decision.
 func (c *CronJob) CountsBy() Counting { return Counting{c.Seen.Schedule, c.Seen.TimeZone, c.plan.Hash} }
 
-// replan reads the schedule again.
+// replan parses the current schedule.
 func (c *CronJob) replan() {
 	c.plan = readPlan(c.Seen.Schedule, c.Seen.TimeZone, func(name string) (events.ZoneName, bool) {
 		for _, z := range c.Seen.Zones {
@@ -55,7 +55,7 @@ func (c *CronJob) replan() {
 	}, c.zones)
 }
 
-// readPlan reads a schedule. rules says by which rules a zone of that name is to be read.
+// readPlan parses a schedule. rules returns the zone rules to use for a zone name.
 func readPlan(text string, zone *string, rules func(name string) (events.ZoneName, bool), known *zones) (p CronPlan) {
 	hash := ""
 	locate := func(name string) (*time.Location, error) {
@@ -76,11 +76,11 @@ func readPlan(text string, zone *string, rules func(name string) (events.ZoneNam
 	}
 	p.Hash, hash = hash, ""
 	p.Schedule, p.Err = schedule.Parse(text, in, locate)
-	if schedule.NamesZone(text) { // then spec.timeZone has no say in the timing (C-041)
+	if schedule.NamesZone(text) { // then spec.timeZone does not affect the timing (C-041)
 		p.Hash = hash
 	}
 	return p
 }
 
-// location is a zone by its rules; nil when they are not known.
+// location returns a zone with the given rules; nil if they are unknown.
 func (z *zones) location(name events.ZoneName) *time.Location { return z.known[name].where }

@@ -2,13 +2,13 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// CronJob is the CronJob of a stream; nil when there is none.
+// CronJob returns the CronJob of a stream; nil if there is none.
 func (w *World) CronJob(s events.Stream) *CronJob {
 	c, _ := w.subjects[s].(*CronJob)
 	return c
 }
 
-// CronJobs are all CronJobs, also those not yet seen, in the order in which their streams began.
+// CronJobs returns all CronJobs, seen or not, in the order in which their streams began.
 func (w *World) CronJobs() []*CronJob {
 	var out []*CronJob
 	for _, s := range w.Subjects() {
@@ -19,7 +19,7 @@ func (w *World) CronJobs() []*CronJob {
 	return out
 }
 
-// holdCron takes a CronJob over.
+// holdCron adds a CronJob, replacing one of the same stream.
 func (w *World) holdCron(c *CronJob) Subject {
 	if known := w.CronJob(c.Stream); known != nil {
 		w.dropCron(known)
@@ -32,7 +32,7 @@ func (w *World) holdCron(c *CronJob) Subject {
 	return c
 }
 
-// dropCron lets a CronJob go, and what it says whose Jobs are.
+// dropCron forgets a CronJob and its index of Jobs.
 func (w *World) dropCron(c *CronJob) {
 	w.stated.crons.remove(c)
 	for uid := range c.Runs {
@@ -42,7 +42,7 @@ func (w *World) dropCron(c *CronJob) {
 	}
 }
 
-// followRuns keeps whose a Job is when a record other than one of the Job says so.
+// followRuns updates the index from Job to CronJob after a record that is not about a Job itself.
 func (w *World) followRuns(c *CronJob, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.CommandEnded:

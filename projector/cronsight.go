@@ -14,23 +14,23 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// CronSight is what is known of another controller that runs a CronJob, or ran it. What it made of due times is told
-// when a later one is seen to have started: until then it may start those before. So nothing is waited for while
-// nothing is seen.
+// CronSight is what is known of another controller that runs, or ran, a CronJob. The fate of a due time is recorded
+// once a later one has started, since until then the other controller may start the earlier one. So no timer is set
+// while nothing is observed.
 type CronSight struct {
-	Observing bool        // another controller runs it
-	Begun     events.Time // since when due times are observed
-	Taken     events.Time // when this controller took over, until the ledger has what the other one did; 0 for none
-	Scheduled events.Time // when the published LastSchedule was seen first
+	Observing bool        // another controller runs the CronJob
+	Begun     events.Time // start of the observation
+	Taken     events.Time // when we took over, until the ledger has the other controller's starts; 0 for none
+	Scheduled events.Time // when the published LastSchedule was first seen
 	Ended     events.Time // when the object was gone
-	// Unseen is a due time of which the ledger says that it started, by the status alone. Its Job may be seen yet.
+	// Unseen is a due time recorded as started on the evidence of the status alone. Its Job may still be seen.
 	Unseen events.Time
-	// Since is the due time that was started last, as the ledger tells, or from which it began (Settings.EveryFromStart);
-	// 0 for not known.
+	// Since is the latest started due time in the ledger, or the time from which it counts (Settings.EveryFromStart); 0
+	// if unknown.
 	Since events.Time
-	// Past are schedules of before, as long as a create of theirs may be on its way.
+	// Past holds former schedules as long as a create of theirs may be in flight.
 	Past     []PastSchedule
-	Departed []*Run // Jobs that are gone and that the ledger does not have yet
+	Departed []*Run // deleted Jobs that the ledger does not have yet
 }
 
 // PastSchedule is a schedule that was in force until a time.
@@ -39,9 +39,9 @@ type PastSchedule struct {
 	Until events.Time
 }
 
-// change begins the ledger when the CronJob is first known: from its anchor on, by the schedule as it is then. An edit
-// that comes while it is not watched finds the due times of before. It begins to observe the CronJob, or to run it, by
-// the settings.
+// change starts the ledger when the CronJob is first known: from its anchor, under the current schedule. So after an
+// edit during a gap, the due times of the old schedule are still known. It also starts observing or running the
+// CronJob, as the settings say.
 func (c *CronJob) change(now events.Time) {
 	s := &c.Sight
 	if !c.Settings.CronJobs || !c.Known() {
@@ -70,21 +70,21 @@ func (c *CronJob) change(now events.Time) {
 	}
 }
 
-// sighted is what of the object says what another controller does.
+// sighted holds the fields of the object that show the work of another controller.
 type sighted struct {
 	version  uint64
 	counts   Counting
-	schedule events.Time // the published one
+	schedule events.Time // published LastSchedule
 }
 
 func (c *CronJob) sighted() sighted {
 	if c.Sight.Observing {
-		c.replan() // the rules of its zone may have come after a snapshot of it
+		c.replan() // a later record may have brought the zone's rules after the snapshot
 	}
 	return sighted{c.Seen.Version, c.CountsBy(), c.Seen.LastSchedule}
 }
 
-// looked folds what the object says of another controller, and that another schedule is in force.
+// looked folds what the object shows about another controller, and a change of schedule.
 func (c *CronJob) looked(before sighted, now events.Time) {
 	s := &c.Sight
 	if !c.Settings.CronJobs {
@@ -104,8 +104,8 @@ func (c *CronJob) looked(before sighted, now events.Time) {
 	}
 }
 
-// settled folds what a decision says of the ledger: once it counts by another schedule, all due times by the one of
-// before have fates.
+// settled folds a decision's ledger. Once the ledger uses the next schedule, all due times of the previous one have
+// fates.
 func (c *CronJob) settled(l *events.TickLedger) {
 	s := &c.Sight
 	if len(s.Past) > 0 && !CountingOf(l).Equal(CountingOf(&c.Ledger)) {
@@ -116,7 +116,7 @@ func (c *CronJob) settled(l *events.TickLedger) {
 	}
 }
 
-// told folds what the ledger says of a Job.
+// told folds a ledger entry about a Job.
 func (c *CronJob) told(t *events.Tick) {
 	s := &c.Sight
 	if t.Fate == events.TickStarted || t.Fate == events.TickAgain {
@@ -137,21 +137,21 @@ func (c *CronJob) told(t *events.Tick) {
 	s.Departed = slices.DeleteFunc(slices.Clone(s.Departed), func(r *Run) bool { return r.Told })
 }
 
-// startedAt notes that the ledger tells of a start.
+// startedAt records a start from the ledger.
 func (c *CronJob) startedAt(due events.Time) {
 	if c.Settings.EveryFromStart {
 		c.Sight.Since = max(c.Sight.Since, due)
 	}
 }
 
-// recognise looks whether the ledger has the due time of a Job that was seen.
+// recognise marks a Job as recorded if the ledger already has its due time.
 func (c *CronJob) recognise(r *Run) {
 	if u := c.Sight.Unseen; u != 0 && c.dueOf(r) == u {
 		r.Told, c.Sight.Unseen = true, 0
 	}
 }
 
-// depart folds that a Job is gone. It is kept until the ledger has it.
+// depart folds the deletion of a Job. The Job is kept until the ledger has it.
 func (c *CronJob) depart(uid types.UID) {
 	r := c.Runs[uid]
 	c.frees(r)
@@ -165,11 +165,10 @@ func (c *CronJob) depart(uid types.UID) {
 	}
 }
 
-// frees notes that a Job gives its name back. One that has ended, of the run that started last, has kept other due
-// times of its minute from starting. One that we have deleted, and that went at once, has not: that is done when it
-// ends, and other due times are looked at behind it. Nor has one that is in the list of active Jobs to the last: its end
-// was not seen before it went, and a due time that passes beside an active Job of its minute is started once that is
-// gone.
+// frees records that a deleted Job frees its name. Only an ended Job of the latest started run matters: it kept other
+// due times of its minute from starting. Exceptions: a Job that we deleted and that went at once, because that happens
+// at its end and other due times are looked at afterwards; and a Job in the active list to the last, because its end
+// was not seen before it went, and a due time beside an active Job of its minute is started after that Job is gone.
 func (c *CronJob) frees(r *Run) {
 	if r == nil || r.Result == events.ResultNone || r.Removed && r.Deleted == 0 || c.Seen.Suspend || c.Sight.Observing {
 		return
@@ -182,11 +181,10 @@ func (c *CronJob) frees(r *Run) {
 	}
 }
 
-// minuteOf is what the name of a run's Job has of its due time (C-151).
+// minuteOf returns the minute of a due time, which is the part of it in the Job's name (C-151).
 func minuteOf(due events.Time) int64 { return due.Go().Unix() / 60 }
 
-// concerns reports whether a Job is a start that the ledger is to tell of. Those that were there when it began were
-// before its time.
+// concerns reports whether the ledger must record Job r as a start. Jobs older than the ledger do not count.
 func (c *CronJob) concerns(r *Run, due events.Time) bool {
 	switch {
 	case due == 0 || r.Told:
@@ -197,8 +195,8 @@ func (c *CronJob) concerns(r *Run, due events.Time) bool {
 	return due > c.Ledger.Through && (c.Start == nil || due != c.Start.Due)
 }
 
-// begun is since when Jobs that are seen first are new: those of the listing in which the CronJob was observed first
-// are not.
+// begun returns the time after which a newly seen Job is new. Jobs in the first listing of the observed CronJob are
+// not new.
 func (c *CronJob) begun() events.Time {
 	for _, g := range c.watch.gaps {
 		if at := c.Sight.Begun.Go(); !g.From.After(at) && !g.Until.Before(at) {
@@ -208,8 +206,8 @@ func (c *CronJob) begun() events.Time {
 	return c.Sight.Begun
 }
 
-// dueOf is the instant for which a controller made a Job, by the name and the annotation; 0 for one that was made in
-// another way. Controllers of before Kubernetes 1.28 write no annotation: the name has the minute.
+// dueOf returns the due time for which a controller made a Job, from its name and annotation; 0 if it was made in
+// another way. Before Kubernetes 1.28 controllers wrote no annotation, so the minute in the name is used.
 func (c *CronJob) dueOf(r *Run) events.Time {
 	suffix, ok := strings.CutPrefix(r.Name, c.Ref.Name+"-")
 	minute, err := strconv.ParseInt(suffix, 10, 64)
@@ -229,10 +227,10 @@ func (c *CronJob) dueOf(r *Run) events.Time {
 // Sighting is a due time that another controller has started.
 type Sighting struct {
 	Due events.Time
-	Run *Run // nil where the status alone says so
+	Run *Run // nil if only the status shows it
 }
 
-// Sightings are the starts of another controller of which the ledger does not tell yet, by due time.
+// Sightings returns the other controller's starts that the ledger does not have, by due time.
 func (c *CronJob) Sightings() (all []Sighting) {
 	scheduled := c.Seen.LastSchedule
 	for _, runs := range [][]*Run{c.SortedRuns(), c.Sight.Departed} {
@@ -253,13 +251,14 @@ func (c *CronJob) Sightings() (all []Sighting) {
 	return all
 }
 
-// View is what is known of the CronJob as another controller runs it, and as it counts by a schedule.
+// View returns the due times after the ledger's last entry under schedule by, for a CronJob that another controller
+// runs.
 func (c *CronJob) View(by *CronPlan) *ticks.View {
 	return c.ViewAfter(by, c.Ledger.Through, c.Sight.Since)
 }
 
-// ViewAfter is the view of those after an instant, when the run that was started last until then is known: since, or 0.
-// The status may know of a later one already, from which @every does not count yet.
+// ViewAfter is View after time through, with since as the latest start up to then; 0 if unknown. The status may show a
+// later start, from which @every must not count yet.
 func (c *CronJob) ViewAfter(by *CronPlan, through, since events.Time) *ticks.View {
 	anchor := c.Anchor()
 	if since != 0 && anchor > through {
@@ -268,8 +267,7 @@ func (c *CronJob) ViewAfter(by *CronPlan, through, since events.Time) *ticks.Vie
 	return &ticks.View{Schedule: by.Schedule, None: by.Err != nil || by.ZoneErr != nil, Anchor: anchor.Go(), Gaps: c.watch.gaps}
 }
 
-// DueThrough is the instant through which due times have fates, or none that may yet start: one that is open is the
-// last of them.
+// DueThrough returns the time up to which every due time has a fate, except the last one, which may be open.
 func (c *CronJob) DueThrough() events.Time {
 	if !c.Counting {
 		return c.Anchor()
@@ -288,9 +286,8 @@ func (c *CronJob) DueThrough() events.Time {
 	return through
 }
 
-// DueAfter is the instant after which the CronJob is due next: the newest due time that is known to have been started,
-// else its creation (C-071). It may be later than now: another controller whose clock is ahead has started one, or the
-// clock was set back.
+// DueAfter returns the time after which the CronJob is due next: the latest due time known as started, else the
+// creation time (C-071). It may be in the future, if another controller's clock is ahead or the clock was set back.
 func (c *CronJob) DueAfter() events.Time {
 	after := max(c.Anchor(), c.Seen.LastSchedule, c.Sight.Since)
 	for _, s := range c.Sightings() {
@@ -299,7 +296,7 @@ func (c *CronJob) DueAfter() events.Time {
 	return after
 }
 
-// Held is what holds the next start back, as far as it was seen.
+// Held returns the observed reason why the next start is held back.
 func (c *CronJob) Held() events.TickHold {
 	if c.plan.ZoneErr != nil {
 		return events.HeldBadZone
@@ -307,7 +304,8 @@ func (c *CronJob) Held() events.TickHold {
 	return c.Kept()
 }
 
-// Kept is what of the spec and of its Jobs holds the next start back, whether the rules of its zone are known or not.
+// Kept returns the reason in the spec or the active Jobs why the next start is held back, whether or not the zone's
+// rules are known.
 func (c *CronJob) Kept() events.TickHold {
 	switch {
 	case c.Seen.Suspend:

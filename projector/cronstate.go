@@ -9,7 +9,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// The backoff of C-190.
+// The backoff of C-190: 5 ms, 10 ms, 20 ms, … up to 1000 s.
 const (
 	firstCronBackoff = 5 * time.Millisecond
 	maxCronBackoff   = 1000 * time.Second
@@ -111,7 +111,7 @@ func startFromWire(w *pb.CronStart) *CronStart {
 	if w == nil {
 		return nil
 	}
-	// That a create is of a kind which is not known cannot be.
+	// The create's kind is always known, so the error is nil.
 	c, _ := events.CommandFromWire(&pb.Command{Kind: &pb.Command_CreateJob{CreateJob: w.GetCreate()}}, nil)
 	s := &CronStart{CreateJob: *c.(*events.CreateJob), Stage: StartStage(w.GetStage()), At: events.Time(w.GetAt())}
 	if w.GetMade() != nil {

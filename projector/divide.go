@@ -10,22 +10,23 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// The state of a Job with many pods is made in parts, a few in each turn, while the Job goes on. The pods stand in a
-// line. A part takes pods from its front and puts them into a second line. A pod that changes goes back into the first.
-// When the first line is so short that its pods and the rest of the Job fit into one part, that is the last one. The
-// parts are the state as of the last one.
+// The state of a Job with many pods is stored in chunks ("parts"), a few per turn, while the Job goes on. Pods wait in
+// queue left. A part moves pods from the front of left into queue told. A pod that changes moves back to left. When
+// the rest of left and the rest of the Job fit into one part, that part is the last. All parts together are the state
+// as of the last part. Example: 10,000 pods in parts of 1,000, of which 50 change after they were stored, are stored
+// 10,050 times.
 
-// division is where the pods stand while the state is divided, and whether the newest file has parts of it.
+// division is the progress of storing a Job's state in parts.
 type division struct {
-	left  queue  // pods that are to be told
-	told  queue  // pods that a part has as they are
-	round uint32 // counts the divisions
-	parts uint32 // that this division has
-	open  bool   // the newest file has parts of the state, and not the last one: it is folded from the records, the rest is not
+	left  queue  // pods to store
+	told  queue  // pods stored in their current form
+	round uint32 // number of divisions so far
+	parts uint32 // parts of this division
+	open  bool   // the newest file has parts, but not the last: its readers know the state only then
 }
 
-// A pod's line is the division in which a part last had it as it is: it is in the told line of that division, and in
-// the other one from the next division on.
+// A pod's line is the round in which it was last stored in its current form. In that round it is in the told queue; in
+// later rounds it is in the left queue.
 const (
 	lineNone uint32 = 0
 	lineLeft uint32 = math.MaxUint32
@@ -35,8 +36,8 @@ func newDivision() division {
 	return division{left: queue{which: inLine}, told: queue{which: inLine}, round: 1}
 }
 
-// again begins another division: no part has any pod. Which pods an earlier one had that are known no longer may be
-// told once more.
+// again starts a new division in which no pod is stored. It may again list pods that an earlier division had and that
+// are forgotten since.
 func (d *division) again() {
 	d.left.join(&d.told)
 	d.told = queue{which: inLine}
@@ -44,30 +45,30 @@ func (d *division) again() {
 	d.round++
 }
 
-// Parted reports whether the newest file has parts of a stream's state, and not the last one. Until then the subject is
-// neither retired nor forgotten: a reader of the parts would not hear of it.
+// Parted reports whether the newest file has parts of a stream's state but not the last one. Until then the subject is
+// neither retired nor forgotten, because a reader of the parts would miss that.
 func (w *World) Parted(s events.Stream) bool {
 	subject := w.subjects[s]
 	return HolderOf(subject) != nil && HolderOf(subject).division.open
 }
 
-// Divides reports whether the state of a stream can be stored in parts: it holds pods. Others are stored whole, however
-// large.
+// Divides reports whether a stream's state can be stored in parts, which is so if it holds pods. Other states are
+// stored whole, whatever their size.
 func (w *World) Divides(s events.Stream) bool {
 	subject := w.subjects[s]
 	return HolderOf(subject) != nil
 }
 
-// Divide begins to divide the state of a stream anew. StatePart makes the first part then.
+// Divide starts a new division of a stream's state. The next StatePart returns its first part.
 func (w *World) Divide(s events.Stream) {
 	if subject := w.subjects[s]; HolderOf(subject) != nil {
 		HolderOf(subject).division.again()
 	}
 }
 
-// StatePart makes the next part of a stream's state, of budget bytes at most, about; only what a Job has besides pods
-// may be larger. The last part is as of now, and with it all of them. With no budget the part is empty, and is not the
-// last. ok is false when the world holds no pods of the stream.
+// StatePart returns the next part of a stream's state, of about budget bytes at most. Only the last part may be
+// larger, by the data of the Job besides pods; it completes the state, as of now. With budget <= 0 the part is empty
+// and not the last. ok is false if the stream has no pods in memory.
 func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, last, ok bool) {
 	subject := w.subjects[s]
 	if HolderOf(subject) == nil {
@@ -94,11 +95,11 @@ func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, las
 	return facts, names, last, true
 }
 
-// take moves pods from the first line into a part until that has budget bytes. It returns how many it has then.
+// take moves pods from left into a part until it has budget bytes, and returns the new size.
 func (d *division) take(s *pb.JobState, names *pb.StateNames, size, budget int) int {
 	for p := d.left.first; p != nil; p = d.left.first {
 		state, name := d.toldAs(p, names)
-		n := proto.Size(state) + proto.Size(name) + 8 // with their tags and lengths
+		n := proto.Size(state) + proto.Size(name) + 8 // including tags and lengths
 		if size > 0 && size+n > budget || budget <= 0 {
 			return size
 		}
@@ -120,7 +121,7 @@ func (d *division) toldAs(p *Pod, names *pb.StateNames) (*pb.PodState, *pb.PodNa
 	return p.toWire(names)
 }
 
-// restBytes is about how many bytes the state takes besides pods.
+// restBytes estimates the size in bytes of the state without pods.
 func (j *Job) restBytes() int {
 	const job, condition, create, flight, uid, failure, try, claim = 400, 100, 160, 80, 20, 9, 100, 60
 	n := job + condition*len(j.Base.Conditions) + create*len(j.creates) + uid*len(j.uncounted) + try*len(j.Ends) + claim*len(j.claims)
@@ -131,7 +132,8 @@ func (j *Job) restBytes() int {
 	return n + flight + uid*len(j.marked)
 }
 
-// partOf is which part of a state facts are; 0 for a whole state. It does not decode the rest.
+// partOf returns the part number of an encoded state, and whether it is the last; 0 for a whole state. It does not
+// decode the rest.
 func partOf(facts []byte) (part uint64, last bool) {
 	for len(facts) > 0 {
 		field, kind, n := protowire.ConsumeTag(facts)
@@ -165,7 +167,7 @@ var (
 	fieldLastPart = stateField("last_part")
 )
 
-// IsFirstPart reports whether facts are the first part of a state that is stored in several.
+// IsFirstPart reports whether facts are the first part of a divided state.
 func IsFirstPart(facts []byte) bool {
 	part, _ := partOf(facts)
 	return part == 1

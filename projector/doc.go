@@ -1,18 +1,30 @@
-// Package projector folds records into the state of each Job.
+// Package projector folds records into the state of each Job and CronJob.
 //
-// [World] is everything that one log says. It holds a [Subject] for each stream, which is all that a decision reads: a
-// [Job], what is kept of one that has [Retired], or the [Strays] of a namespace. Folding is a function: the same
-// records give the same state on any machine, from a snapshot or from the first record, and in either order of a
-// command's outcome and its observation. Invariants:
+// A [World] is the state after a prefix of one log:
 //
-//   - Apply cannot fail: records are validated when they are decoded. It mutates in place, and its cost depends on what
-//     the record changes, not on how many pods or indexes the Job has.
-//   - The newest observed status is the published base ([Status]); on top come only pods that still carry the finalizer.
-//   - Versions of an object only go forward, but across a proven rewind, at which everything is forgotten.
-//   - Everything that waits (backoff, refusals, commands in flight) is here, as a time that moves when the clock is set.
+//	w := projector.NewWorld()
+//	for rec := range records {
+//		if err := w.Check(rec); err != nil {
+//			return err
+//		}
+//		w.Apply(rec)
+//	}
+//	job := w.Job(events.JobStream(uid)) // nil if unknown or retired
 //
-// [Intake] turns observations into records: it routes them to streams, drops what the log knows already, and finds what
-// went missing while no controller watched.
+// World holds one [Subject] per stream: a [Job], a [CronJob], a [Retired] Job, or the orphan pods of a namespace
+// ([Strays]). A decision reads nothing but its subject. Folding is a function: the same records give the same state on
+// any machine, from a snapshot or from the first record, and in either order of a command's outcome and its observation.
+//
+// Invariants:
+//
+//   - Apply cannot fail: records are validated when they are decoded. It changes the state in place. Its cost depends on
+//     what the record changes, not on how many pods or indexes the Job has.
+//   - The newest observed status is the published base. Only pods that still carry the finalizer are counted on top.
+//   - Versions of an object only grow, except across a proven rewind of the cluster, which resets the state.
+//   - Each wait (backoff, refusal, command in flight) is part of the state, as a time that moves with clock steps.
+//
+// [Intake] turns observations into records: it routes them to streams, drops what the log already has, and finds objects
+// that were deleted while no controller watched.
 //
 // # Concurrency
 //

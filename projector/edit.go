@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// editOf is who changed the spec that an observation shows, of a Job that was seen before; else who made the Job. It is
-// the newest editor of a field that has changed, and nil when none is named.
+// editOf returns who changed the spec that an observation shows: the newest editor of a changed field, or, for a Job
+// that is new, its creator; nil if none is named.
 func editOf(j *Job, o *events.Observation) *events.Edit {
 	switch {
 	case j == nil || j.Spec == nil:
@@ -18,12 +18,12 @@ func editOf(j *Job, o *events.Observation) *events.Edit {
 	return editorOf(o, j.Spec.Differs(o.Spec))
 }
 
-// makerOf is who made an object that was created then; nil when none is named.
+// makerOf returns the creator of an object, given its creation time; nil if none is named.
 func makerOf(o *events.Observation, created events.Time) *events.Edit {
 	return newestEdit(o, func(e *events.Editor) bool { return e.Time == created })
 }
 
-// editorOf is who changed one of those fields of a spec last.
+// editorOf returns the latest editor of one of the changed fields; nil if none is named.
 func editorOf(o *events.Observation, changed []string) *events.Edit {
 	return newestEdit(o, func(e *events.Editor) bool {
 		return slices.ContainsFunc(e.Fields, func(f string) bool { return slices.Contains(changed, f) })

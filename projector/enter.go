@@ -2,7 +2,7 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// enter adds the pod's share to the tallies and puts it into the queue of its stage.
+// enter adds the pod's share to the tallies and puts the pod into the queue of its stage.
 func (j *Job) enter(p *Pod) {
 	was := p.in
 	j.facts(p)
@@ -18,12 +18,12 @@ func (j *Job) enter(p *Pod) {
 	if p.stage == Unlisted {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded
-		// One that a write accounts for may have no valid index any more.
+		// A pod in a status write may have lost its valid index.
 		p.in.completing, p.in.completes = p.in.freshSucceeded && j.indexValid(p), p.Index
 		p.in.urgent = p.Deleted != 0
 	}
 	p.in.heldCounted = p.stage == Holding && !p.Ignored()
-	// One that is held back was fresh before, and one that is ignored delays others, too (J-105).
+	// A held-back pod was fresh before; an ignored pod also delays others (J-105).
 	ignored := p.Held() && p.Ignored() && !p.Surplus && j.indexValid(p)
 	switch {
 	case p.stage == Unlisted || ignored || elsewhere:

@@ -9,20 +9,20 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Expiry is all that a decision about the deletion of a finished Job reads, retired or not.
+// Expiry holds all that the decision to delete a finished Job reads, whether it is retired or not.
 type Expiry struct {
 	Job     types.UID
 	Version uint64      // newest resourceVersion
-	At      events.Time // when its TTL has passed; 0 when it is not to be deleted
-	From    events.Time // from when on it is deleted: At, or a little later
+	At      events.Time // end of the TTL; 0 if the Job is not to be deleted
+	From    events.Time // earliest deletion: At or a little later
 	TTL     int32       // seconds
 	Busy    bool        // a command about the Job's object is in flight
-	Look    bool        // a live read is wanted before the next write
+	Look    bool        // a live read is needed before the next write
 	Writing commands.Retry
 }
 
-// expiresAt is when the TTL has passed since the Job finished, by the API server's clock; 0 when the Job is not to be
-// deleted: without a TTL, without a finish time, and where we delete no finished Jobs (T-003, T-004, T-020, T-025).
+// expiresAt returns the end of the TTL by the API server's clock; 0 without a TTL, without a finish time, or if this
+// program deletes no finished Jobs (T-003, T-004, T-020, T-025).
 func expiresAt(finished events.Time, ttl int32, settings *events.Settings) events.Time {
 	if !settings.DeleteExpired || ttl == events.Unset || finished == 0 {
 		return 0
@@ -30,11 +30,11 @@ func expiresAt(finished events.Time, ttl int32, settings *events.Settings) event
 	return finished.Add(time.Duration(ttl) * time.Second)
 }
 
-// wrapUp is how much longer than its TTL a Job stays while something is left to do for it. Most are done with their
-// finalizers by then, and their pods go without a record each.
+// wrapUp is how much longer than its TTL a Job stays while work is left. By then most Jobs have removed their
+// finalizers, so that their pods can be deleted without a record each.
 const wrapUp = time.Second
 
-// Expiry is when the Job is to be deleted, once it has finished. Its pods are not looked at (T-006).
+// Expiry returns when the Job is to be deleted once it has finished. Its pods do not matter (T-006).
 func (j *Job) Expiry() Expiry {
 	e := Expiry{Job: j.Ref.UID, Version: j.Version, TTL: ttlOf(j.Spec), Look: j.Look, Writing: *j.Writing()}
 	e.Busy = j.Write() != nil || j.Reading() != nil || j.deletion() != nil
@@ -46,10 +46,10 @@ func (j *Job) Expiry() Expiry {
 	return e
 }
 
-// deletion is the deletion of the Job's object that is in flight; nil for none.
+// deletion returns the Job's deletion in flight; nil for none.
 func (j *Job) deletion() *commands.Flight { return j.book.Itself.Flight(events.SlotDelete) }
 
-// Expiry is when the retired Job is to be deleted.
+// Expiry returns when the retired Job is to be deleted.
 func (r *Retired) Expiry() Expiry {
 	at := r.Expires()
 	return Expiry{

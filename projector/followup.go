@@ -6,21 +6,21 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// followUp is what records have said of a retired Job since it retired, and its commands in flight.
+// followUp is the state of a retired Job since its retirement, and its commands in flight.
 type followUp struct {
-	now     events.Time // of the newest record that concerned the Job
-	deleted bool        // its object has a deletion timestamp, or is gone
-	look    bool        // a live read is wanted before the next write
+	now     events.Time // newest record that concerned the Job
+	deleted bool        // under deletion, or gone
+	look    bool        // a live read is needed before the next write
 	book    commands.Book[*Retired]
 }
 
-// retiredRows are what the commands of each kind mean to a retired Job.
+// retiredRows maps each command kind to its effect on a retired Job.
 var retiredRows = commands.Rows[*Retired]{
 	events.CommandReadJob:   {Over: (*Retired).readEnded},
 	events.CommandDeleteJob: {Over: (*Retired).deleteEnded},
 }
 
-// followed is the Job's follow-up, which begins with the first record after its retirement.
+// followed returns the Job's follow-up, creating it with the first record after the retirement.
 func (r *Retired) followed() *followUp {
 	if r.followUp == nil {
 		r.followUp = &followUp{}
@@ -29,7 +29,7 @@ func (r *Retired) followed() *followUp {
 	return r.followUp
 }
 
-// Apply folds a record. The World has set TTL before.
+// Apply folds a record. The World sets TTL first.
 func (r *Retired) Apply(rec *events.Record) {
 	if rec.Stream == r.ID() {
 		r.Head = rec.Sequence
@@ -52,13 +52,13 @@ func (r *Retired) Apply(rec *events.Record) {
 	}
 }
 
-// seen folds what was seen of the Job's object.
+// seen folds an observation of the Job's object.
 func (r *Retired) seen(f *events.JobSeen) {
 	if f.Version < r.Version {
 		return
 	}
 	if retry := r.followUp.book.Shared(events.BackoffWrites); f.Version > r.Version && retry.Class == events.RefusedConflict {
-		retry.Clear() // here is the newer version
+		retry.Clear() // the newer version is here
 	}
 	r.Version = f.Version
 	if f.Status != nil {
@@ -67,7 +67,7 @@ func (r *Retired) seen(f *events.JobSeen) {
 	r.followUp.deleted, r.followUp.look = f.Deleted != 0, false
 }
 
-// readEnded folds the end of a live read. What was found has been folded as an observation before.
+// readEnded folds the outcome of a live read. The Job that was found has already been folded as an observation.
 func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	u := r.followUp
 	switch {
@@ -80,8 +80,8 @@ func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	}
 }
 
-// news reports whether what was seen of the Job's object changes when it is to be deleted, or is what a read is to
-// bring. Without Settings.DeleteExpired nothing is news: no decision asks for it.
+// news reports whether an observation of the Job's object changes its deletion time, or answers a read. Without
+// Settings.DeleteExpired no decision needs it, so nothing is news.
 func (r *Retired) news(o *events.Observation, f *events.JobSeen) bool {
 	switch {
 	case !r.Settings.DeleteExpired || f.Version <= r.Version:
@@ -96,7 +96,7 @@ func (r *Retired) news(o *events.Observation, f *events.JobSeen) bool {
 	return ttlOf(o.Spec) != r.TTL || (f.Deleted != 0) != r.Deleted() || finished != r.Finished
 }
 
-// deleteEnded folds the end of a deletion. What the Job is by then, when it has changed, a live read shows.
+// deleteEnded folds the outcome of a deletion. If the Job has changed, a live read follows.
 func (r *Retired) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	u := r.followUp
 	switch {
@@ -108,7 +108,7 @@ func (r *Retired) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// Expires is when the Job's TTL has passed; 0 when it is not to be deleted, or is being deleted already.
+// Expires returns the end of the Job's TTL; 0 if it is not to be deleted, or is already under deletion.
 func (r *Retired) Expires() events.Time {
 	if r.Deleted() {
 		return 0
@@ -116,7 +116,7 @@ func (r *Retired) Expires() events.Time {
 	return expiresAt(r.Finished, r.TTL, r.Settings)
 }
 
-// Due is when its TTL has passed. That is an absolute time, which no step of the clock moves.
+// Due returns the end of the TTL, an absolute time that a clock step does not move.
 func (r *Retired) Due(now events.Time) events.Time {
 	if at := r.Expires(); at != 0 {
 		return max(at, now)
@@ -124,16 +124,16 @@ func (r *Retired) Due(now events.Time) events.Time {
 	return 0
 }
 
-// Deleted reports whether the Job's object is being deleted, or is gone.
+// Deleted reports whether the Job's object is under deletion or gone.
 func (r *Retired) Deleted() bool { return r.followUp != nil && r.followUp.deleted }
 
-// Look reports whether a live read is wanted before the next write.
+// Look reports whether a live read is needed before the next write.
 func (r *Retired) Look() bool { return r.followUp != nil && r.followUp.look }
 
 // Busy reports whether a command of the Job is in flight.
 func (r *Retired) Busy() bool { return r.followUp != nil && r.followUp.book.Busy() }
 
-// Writing is what was learnt from refusals of writes and reads of the Job.
+// Writing returns the backoff of the Job's writes and reads.
 func (r *Retired) Writing() commands.Retry {
 	if r.followUp == nil {
 		return commands.Retry{}
@@ -141,7 +141,7 @@ func (r *Retired) Writing() commands.Retry {
 	return *r.followUp.book.Shared(events.BackoffWrites)
 }
 
-// InFlight is the command of that name; nil when it has ended.
+// InFlight returns the command called name; nil if it has ended.
 func (r *Retired) InFlight(name events.CommandID) events.Command {
 	if r.followUp == nil {
 		return nil
@@ -176,5 +176,5 @@ func (r *Retired) restoreFollowUp(w *pb.FollowUpState) error {
 	return reader.err
 }
 
-// ID is the Job's stream.
+// ID returns the Job's stream.
 func (r *Retired) ID() events.Stream { return events.JobStream(r.Ref.UID) }

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// podGone folds the end of a pod's object; p is nil for one that is not known.
+// podGone folds the deletion of a pod's object; p is nil if the pod is unknown.
 func (j *Job) podGone(p *Pod) {
 	if p == nil {
 		return
@@ -28,7 +28,7 @@ func (j *Job) podGone(p *Pod) {
 	if p.in.completing && j.Indexed {
 		j.uncomplete(p.in.completes)
 	}
-	j.reviewIndex(p.Index) // it may have been what kept another one from being held
+	j.reviewIndex(p.Index) // another pod of the index may be held back now
 	for _, f := range []*commands.Flight{p.Drop(), p.Delete(), p.Claim()} {
 		j.book.Land(f)
 	}
@@ -37,7 +37,7 @@ func (j *Job) podGone(p *Pod) {
 	}
 }
 
-// forget takes a pod that is known no longer out of its line. It stays if a part of the state has it.
+// forget removes a forgotten pod from its queue. It stays listed if a part of the state has it.
 func (d *division) forget(p *Pod) {
 	switch p.line {
 	case lineNone:
@@ -53,11 +53,11 @@ func (d *division) forget(p *Pod) {
 	}
 }
 
-// unwritten takes the marks off when the write has ended. Pods whose object went meanwhile are forgotten then.
+// unwritten clears the marks when the write has ended. Pods whose object went meanwhile are then forgotten.
 func (j *Job) unwritten(*commands.Flight) {
 	marked := j.marked
 	j.marked = nil
-	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // also after a restart
+	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // as before a restart
 	for _, p := range marked {
 		j.update(p, func() { p.written = false })
 		if p.Gone {

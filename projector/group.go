@@ -6,45 +6,46 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// A Job's pods are scheduled together by a Workload and a PodGroup. By the rules of Kubernetes 1.37:
+// A Job's pods are scheduled together by a Workload and a PodGroup. The stages under the rules of Kubernetes 1.37:
 //
+//	stage                command         outcome                   next stage
 //	new Job              CreateWorkload  done                      half
-//	                                     its name is taken         taken: FindGroup
+//	                                     its name is taken         taken
 //	half, new            CreatePodGroup  done                      ready
 //	not new, or taken    FindGroup       none of the Job's         missing: created, if new
-//	ready                ResizeGroup     another minCount is asked for
-//	ready, not sure      FindGroup       before the next pod
+//	ready                ResizeGroup     on a new minCount         ready
+//	ready, not sure      FindGroup       before the next pod       as found
 //
-// While the API server refuses us the objects, a Job that asks for them waits, and another is foreign: it gets plain
-// pods.
+// While the API server refuses these objects, a Job that asks for them waits. Any other Job becomes foreign and gets
+// plain pods.
 
-// GroupStage says how far the objects are by which a Job's pods are scheduled together (J-239 to J-248).
+// GroupStage is the progress of the objects that schedule a Job's pods together (J-239 to J-248).
 type GroupStage uint8
 
-// The stages. One that is not known any more, after a command of unknown end, is unsought again.
+// The stages. After a command of unknown outcome the stage is unsought again.
 const (
-	GroupUnsought GroupStage = iota // not looked for yet
-	GroupMissing                    // there is no Workload for the Job
-	GroupHalf                       // the Job's Workload is there, and no PodGroup of it
-	GroupReady                      // both are there: pods name the PodGroup
-	GroupForeign                    // what is there is not the Job's, or not as its own would be: pods are made without (J-242)
-	GroupTaken                      // something has the name that a create was to give
+	GroupUnsought GroupStage = iota // not looked up yet
+	GroupMissing                    // the Job has no Workload
+	GroupHalf                       // the Workload exists, the PodGroup does not
+	GroupReady                      // both exist: pods name the PodGroup
+	GroupForeign                    // the objects are not the Job's, or differ from its own: plain pods (J-242)
+	GroupTaken                      // the name for a create is taken
 )
 
-// Group is what is known of these objects. Their names are evidence.
+// Group is the known state of these objects. Their names are evidence.
 type Group struct {
 	Stage              GroupStage
 	Workload, PodGroup string
-	// Size is the minCount that the objects have, as far as it is known; 0 for none. Where the Workload is of the Job's
-	// owner: the parallelism for which the PodGroup was made as that Workload's template says.
+	// Size is the objects' minCount as far as known; 0 for none. If the owner's Workload is used, it is the parallelism
+	// for which the PodGroup was made from that Workload's template.
 	Size int32
-	// Sure: the PodGroup was seen or made, and nothing has happened since by which it may have gone. One that pods run in
-	// cannot go.
+	// Sure: the PodGroup was seen or made, and nothing has happened since that could delete it. A PodGroup with running
+	// pods cannot be deleted.
 	Sure bool
-	Beta bool // the objects are those of Kubernetes 1.37
+	Beta bool // objects of Kubernetes 1.37
 }
 
-// Gang reports whether the Job's pods are to be scheduled together, or at least by a PodGroup (J-240).
+// Gang reports whether the Job's pods are scheduled together, or at least by a PodGroup (J-240).
 func (j *Job) Gang() bool {
 	s := j.Settings
 	if !s.GangScheduling || j.Deleted != 0 || j.Gone || j.finished || j.Spec == nil || j.Spec.SchedulingGroup {
@@ -63,16 +64,16 @@ func (j *Job) Gang() bool {
 	return false
 }
 
-// Beta reports whether the Job's group is made by the rules of Kubernetes 1.37.
+// Beta reports whether the rules of Kubernetes 1.37 apply to the Job's group.
 func (j *Job) Beta() bool { return j.Settings.Gangs.AsksBeta() }
 
-// AsksForGang reports whether the Job is held while it cannot have its group: it wants a gang, or its owner has a
+// AsksForGang reports whether the Job waits while it cannot have its group: it asks for a gang, or its owner has a
 // PodGroup made for it.
 func (j *Job) AsksForGang() bool {
 	return j.Parent == events.ParentDelegates || (j.Spec != nil && j.Spec.SchedulingPolicy == events.PolicyGang)
 }
 
-// GroupSize is what the Size of the Job's group is to be; 0 where its pods are scheduled one by one.
+// GroupSize returns the wanted Size of the Job's group; 0 if pods are scheduled one by one.
 func (j *Job) GroupSize() int32 {
 	switch {
 	case j.Parent == events.ParentDelegates:
@@ -84,14 +85,13 @@ func (j *Job) GroupSize() int32 {
 	return max(1, j.Parallelism)
 }
 
-// GroupHeld reports whether the Job is to have a PodGroup, and is kept from its pods as the API server refused what
-// that needs.
+// GroupHeld reports whether the Job waits for a PodGroup because the API server refused a group command.
 func (j *Job) GroupHeld() bool {
 	stage := j.Group.Stage
 	return j.Gang() && stage != GroupReady && stage != GroupForeign && j.Regrouping().Count > 0
 }
 
-// groupSeen folds what was found.
+// groupSeen folds the result of a search.
 func (j *Job) groupSeen(f *events.GroupSeen) {
 	g := &j.Group
 	g.Workload, g.PodGroup = f.Workload, f.PodGroup
@@ -116,14 +116,14 @@ func (j *Job) groupSeen(f *events.GroupSeen) {
 	}
 }
 
-// Grouping is the command about the Job's group that is in flight; nil for none.
+// Grouping returns the group command in flight; nil for none.
 func (j *Job) Grouping() *commands.Flight { return j.book.Itself.Flight(events.SlotGroup) }
 
-// Regrouping is what was learnt from refused commands about the Job's group.
+// Regrouping returns the backoff of refused group commands.
 func (j *Job) Regrouping() *commands.Retry { return j.book.Shared(events.BackoffGroup) }
 
-// groupEnded folds the end of a command about the Job's group. All of them may be asked twice: a search finds what a
-// create made, or a create meets it. What a search found has been folded as an observation.
+// groupEnded folds the outcome of a group command. Each may be sent twice: a search finds what a create made, or a
+// create meets it. What a search found has already been folded as an observation.
 func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name string) {
 	g := &j.Group
 	switch f.Ending {
@@ -131,9 +131,9 @@ func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name s
 		if made := groupMade[flight.Command.Traits().Kind]; made != nil {
 			made(j, flight.Command, name)
 			j.Regrouping().Clear()
-		} // after a search what is next may be refused again, and waits longer then
+		} // after a search the backoff goes on, as the next command may be refused again
 	case events.Refused:
-		g.Stage = GroupUnsought // what is there is not as it was found: look again (J-245)
+		g.Stage = GroupUnsought // the objects have changed: look again (J-245)
 		if j.Beta() && f.Class == events.RefusedNameTaken {
 			g.Stage = GroupTaken
 		}
@@ -142,7 +142,7 @@ func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name s
 	}
 }
 
-// groupMade is what a command that made an object of the group, or changed one, leads to. The name is the object's.
+// groupMade maps each group command that succeeded to its effect. name is the name of the object.
 var groupMade = [events.MaxCommandKind + 1]func(j *Job, made events.Command, name string){
 	events.CommandCreateWorkload: func(j *Job, made events.Command, name string) {
 		g := &j.Group
@@ -161,8 +161,8 @@ var groupMade = [events.MaxCommandKind + 1]func(j *Job, made events.Command, nam
 	events.CommandResizeGroup: func(j *Job, made events.Command, _ string) { j.Group.Size = made.(*events.ResizeGroup).MinCount },
 }
 
-// endMetGroup ends a command in backoff about the group when the Job's pods are not to be a gang any more, or when the
-// objects are refused to us and the Job does not ask for a gang.
+// endMetGroup ends a group command in backoff if the Job's pods are no longer a gang, or if we may not access the
+// objects and the Job does not ask for a gang.
 func (j *Job) endMetGroup() {
 	f := j.Grouping()
 	switch {
@@ -178,8 +178,8 @@ func (j *Job) endMetGroup() {
 	j.book.Land(f)
 }
 
-// groupRestarted folds a process's start: after a command about the group that was in flight, and where the objects are
-// now those of another version of Kubernetes, look again. A PodGroup may have gone meanwhile.
+// groupRestarted folds a restart: look again after a group command that was in flight, and if the objects now belong
+// to another Kubernetes version.
 func (j *Job) groupRestarted() {
 	g := &j.Group
 	switch {

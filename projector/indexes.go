@@ -7,21 +7,21 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// indexes are the completion indexes of an Indexed Job: which are done, and who holds which. All of it follows from the
-// published status, the pods and the creates: recount makes it anew.
+// indexes tracks the completion indexes of an Indexed Job: which are complete, and which pod holds which. All of it
+// follows from the published status, the pods and the creates; recount rebuilds it.
 type indexes struct {
-	completed indexset.Set // succeeded indexes in range: the base's, and those of unlisted pods
-	taken     indexset.Set // indexes that need no pod: completed, failed, or occupied
+	completed indexset.Set // succeeded indexes in range: published, or of unlisted pods
+	taken     indexset.Set // indexes that need no pod: completed, failed or occupied
 	occupants map[int32]occupants
-	crowded   map[int32]struct{} // indexes that more than one occupies, or one without need
+	crowded   map[int32]struct{} // indexes with more than one occupant, or with an occupant that is not needed
 	index     perIndex
-	rules     []policy.SuccessRule // of the successPolicy
-	progress  []int32              // by rule: how many of the indexes that it names have succeeded, so that a decision need not count
+	rules     []policy.SuccessRule // rules of the successPolicy
+	progress  []int32              // per rule: how many of its indexes have succeeded
 }
 
-// occupants are who holds a completion index: pods that run, and creates that have not ended.
+// occupants are the running pods and open creates of one index.
 type occupants struct {
-	n    int32 // of both
+	n    int32 // pods and creates
 	pods *Pod  // linked by Pod.beside
 }
 
@@ -29,7 +29,7 @@ func newIndexes() indexes {
 	return indexes{occupants: map[int32]occupants{}, crowded: map[int32]struct{}{}, index: newPerIndex()}
 }
 
-// complete notes that an unlisted pod succeeded with that index, or that this is published.
+// complete records that index i succeeded, by an unlisted pod or in the published status.
 func (x *indexes) complete(i int32) {
 	if x.completed.Add(i) {
 		x.follow(i, 1)
@@ -40,7 +40,7 @@ func (x *indexes) complete(i int32) {
 	}
 }
 
-// reopen takes that back.
+// reopen reverts complete.
 func (x *indexes) reopen(i int32) {
 	if x.completed.Remove(i) {
 		x.follow(i, -1)
@@ -48,7 +48,7 @@ func (x *indexes) reopen(i int32) {
 	x.occupy(i, 0)
 }
 
-// follow takes notice of an index that succeeded (by = 1) or no longer has (by = -1).
+// follow updates the successPolicy's progress: by is 1 if index i succeeded, -1 if that was reverted.
 func (x *indexes) follow(i, by int32) {
 	for k := range x.rules {
 		if x.rules[k].Required.Has(i) {
@@ -57,7 +57,7 @@ func (x *indexes) follow(i, by int32) {
 	}
 }
 
-// Occupants are the pods that hold an index, in the order in which the log first heard of them. It costs what they are.
+// Occupants returns the pods of an index in order of arrival. The cost depends on the length of the result.
 func (x *indexes) Occupants(i int32) []*Pod {
 	var out []*Pod
 	for p := x.occupants[i].pods; p != nil; p = p.beside {
@@ -67,7 +67,7 @@ func (x *indexes) Occupants(i int32) []*Pod {
 	return out
 }
 
-// hold files a pod with those of its index, or takes it out again when sign is negative.
+// hold adds a pod to its index, or removes it if sign is negative.
 func (x *indexes) hold(p *Pod, sign int32) {
 	i := p.in.index
 	if i < 0 {
@@ -89,7 +89,7 @@ func (x *indexes) hold(p *Pod, sign int32) {
 	x.occupy(i, sign)
 }
 
-// occupy follows how many hold an index. Creates of a Job that is not Indexed hold none.
+// occupy changes the number of occupants of index i. Creates of a Job that is not Indexed occupy none.
 func (x *indexes) occupy(i, sign int32) {
 	if i < 0 {
 		return
@@ -109,7 +109,7 @@ func (x *indexes) occupy(i, sign int32) {
 	x.retake(i)
 }
 
-// retake decides afresh whether the index needs a pod.
+// retake recomputes whether the index needs a pod.
 func (x *indexes) retake(i int32) {
 	if x.occupants[i].n > 0 || x.completed.Has(i) || x.index.failed.Has(i) {
 		x.taken.Add(i)
@@ -118,7 +118,7 @@ func (x *indexes) retake(i int32) {
 	}
 }
 
-// SuccessRuleMet is the first rule of the successPolicy that is met (J-139).
+// SuccessRuleMet returns the first rule of the successPolicy that is met (J-139).
 func (x *indexes) SuccessRuleMet() (rule int, met bool) {
 	if x.completed.Len() == 0 {
 		return 0, false
@@ -128,7 +128,7 @@ func (x *indexes) SuccessRuleMet() (rule int, met bool) {
 		switch {
 		case !r.Some:
 			met = r.Count > 0 && x.completed.Len() >= r.Count
-		case r.Required.Len() == 0: // nothing in range, or not readable
+		case r.Required.Len() == 0: // no index in range, or unreadable
 		case x.progress[k] == r.Required.Len():
 			met = true
 		default:
@@ -141,20 +141,20 @@ func (x *indexes) SuccessRuleMet() (rule int, met bool) {
 	return 0, false
 }
 
-// Completed is the set of succeeded indexes in range. It must not be changed.
+// Completed returns the set of succeeded indexes in range. The caller must not change it.
 func (x *indexes) Completed() *indexset.Set { return &x.completed }
 
-// FreeIndexes are the lowest indexes that need a pod, at most n.
+// FreeIndexes returns the lowest indexes that need a pod, at most n.
 func (j *Job) FreeIndexes(n int) []int32 { return j.taken.Gaps(nil, j.Completions, n) }
 
-// Awaits reports whether an index needs the pod that is being created for it: it is in range, has neither completed nor
-// failed, and no other pod occupies it.
+// Awaits reports whether index i needs the pod being created for it: it is in range, has neither completed nor failed,
+// and no other pod occupies it.
 func (j *Job) Awaits(i int32) bool {
 	_, crowded := j.crowded[i]
 	return i >= 0 && i < j.Completions && !crowded
 }
 
-// Crowded are the indexes that more than one pod occupies, ascending.
+// Crowded returns the indexes with more than one pod, ascending.
 func (x *indexes) Crowded() []int32 {
 	out := make([]int32, 0, len(x.crowded))
 	for i := range x.crowded {

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Draft is a record that has no place in the log yet.
+// Draft is a record without a sequence.
 type Draft struct {
 	Stream   events.Stream
 	Kind     events.Kind
@@ -18,21 +18,21 @@ type Draft struct {
 	Causes   []events.Sequence
 }
 
-// Intake turns observations into drafts: it routes them to streams (design §7), leaves out what the world knows
-// already, and finds what went missing while no controller watched. Its own memory is that of an open listing; all else
-// is the World.
+// Intake turns observations into drafts. It routes them to streams (design §7), drops what the world already knows,
+// and finds objects that were deleted while no controller watched. Its own memory covers only an open listing;
+// everything else is in World.
 type Intake struct {
 	World *World
-	// FileStart is the first sequence of the log's newest file, 1 or later: a spec that an older file stores is stored
+	// FileStart is the first sequence of the log's newest file, at least 1. A spec stored only in an older file is stored
 	// again.
 	FileStart events.Sequence
 
-	listing  map[events.Resource]map[types.UID]bool // UIDs seen since the listing of the resource began
-	starting bool                                   // nobody watched before these listings
+	listing  map[events.Resource]map[types.UID]bool // UIDs seen since the listing of the resource started
+	starting bool                                   // no controller watched before these listings
 }
 
-// Admit returns the drafts that an observation gives, in order; none when it says nothing new. next is the sequence
-// that the first draft will have. The world must have folded all that came before.
+// Admit returns the drafts of an observation, in order; none if it is not new. next is the sequence of the first
+// draft. The world must have folded all earlier records.
 func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 	switch f := o.Facts.(type) {
 	case *events.EpochChanged:
@@ -62,7 +62,7 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 }
 
 func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
-	if in.listing == nil { // the first, or the first after a rewind
+	if in.listing == nil { // the first listing, or the first after a rewind
 		in.listing = map[events.Resource]map[types.UID]bool{}
 	}
 	filled := &events.ListingStarted{Reason: f.Reason, Resources: f.Resources, LastSeen: f.LastSeen, Orderly: f.Orderly}
@@ -77,8 +77,8 @@ func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
 	return []Draft{{Stream: events.Controller, Kind: events.KindListingStarted, Facts: filled}}
 }
 
-// synced ends the listing of a resource: what the world knows and the list did not show is gone, unless the list is
-// older than what the world knows of it (design §5).
+// synced ends the listing of a resource. An object that the world knows and the list did not show is gone, unless the
+// list is older than the known version (design §5).
 func (in *Intake) synced(f *events.Synced) []Draft {
 	var drafts []Draft
 	for i, r := range f.Resources {
@@ -129,7 +129,7 @@ func missedJob(ref events.JobRef, version uint64) Draft {
 	}
 }
 
-// covers reports whether a listing would show the Job: it is in the namespace that is watched, and ours by the mode.
+// covers reports whether a listing would show the Job: it is in the watched namespace, and recorded in this mode.
 func (in *Intake) covers(j *Job) bool {
 	s := &in.World.Settings
 	return (s.Namespace == "" || s.Namespace == j.Ref.Namespace) && s.Records(j.ManagedBy)
@@ -181,7 +181,7 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 		}
 	}
 	var drafts []Draft
-	seen.SpecAt = in.World.specs.byHash[seen.Spec].at // 0, before every file, for one that is not known
+	seen.SpecAt = in.World.specs.byHash[seen.Spec].at // 0, before every file, if unknown
 	if seen.SpecAt < in.FileStart {
 		drafts = in.specDrafts(stream, o, next)
 		seen.SpecAt = next + events.Sequence(len(drafts)-1)
@@ -194,9 +194,9 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: evidence})
 }
 
-// specDrafts store a Job's spec in the newest file, after those of its large parts that the file does not store yet.
-// The last one is the spec, which has the records of the parts for causes. Of a template the text is evidence alone, so
-// that whoever gives the drafts their places may take it out: the hash and the size stay.
+// specDrafts returns drafts that store a Job's spec in the newest file, after those of its large parts that the file
+// does not have. The last draft is the spec, whose causes are the records of the parts. A template's text is evidence,
+// so the caller may drop it; its hash and size stay.
 func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next events.Sequence) []Draft {
 	var drafts []Draft
 	var parts []events.Sequence
@@ -221,8 +221,7 @@ func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next e
 	return append(drafts, Draft{Stream: stream, Kind: events.KindSpecStored, Facts: spec.Apart(), Causes: parts})
 }
 
-// news reports whether the Job's object shows anything that the world does not know, and cuts the status to what is
-// news.
+// news reports whether the Job's object shows something new, and reduces seen.Status to what is new.
 func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
 		seen.ManagedBy == j.ManagedBy && !j.Gone && (seen.Parent == j.Parent || seen.Parent == events.ParentUnknown)
@@ -256,7 +255,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	moved := p != nil && (!ours || home.ID() != stream)
 	if moved {
 		if f.Version < p.Version {
-			return nil // of before it came there
+			return nil // older than its move to that stream
 		}
 		drafts = append(drafts, Draft{
 			Stream: home.ID(), Kind: events.KindPodDeleted,
@@ -274,7 +273,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	}
 	kind, evidence := events.KindPodAdded, o.Evidence
 	if p != nil {
-		known := p.Seen && !p.Gone // one that is gone may have been with another Job, and come back as it was
+		known := p.Seen && !p.Gone // a deleted pod may return unchanged from another Job
 		if f.Version < p.Version || (known && samePod(home, p, f) && !told(p, f) && !(words && otherWords(p, f))) {
 			return drafts
 		}
@@ -296,9 +295,9 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})
 }
 
-// route finds the stream of a pod, and its facts as they are recorded there; ours is false for a pod that is not
-// recorded: of no owner that we manage, and without our finalizer (design §7). That a pod of somebody else's Job
-// carries the finalizer of its controller is no reason to look for a Job that is over.
+// route returns the stream of a pod, and its facts as recorded there. ours is false for a pod that is not recorded: no
+// owner that we manage, and no finalizer of ours (design §7). The finalizer of another controller on a pod of its own
+// Job is no reason to look for that Job.
 func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	switch {
 	case f.Foreign:
@@ -310,14 +309,13 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events
 	return f, stream, f.Tracked && !o.Others || in.World.Job(stream) != nil
 }
 
-// told reports whether a sighting is recorded though it says nothing new but the version: what is done to a pod that no
-// one owns, or that is to be released, is done to one version. So is one that tells whether the selector matches for
-// certain.
+// told reports whether an observation is recorded although only its version is new. Commands on orphan pods and on
+// pods to release carry a version. The observation that settles whether the selector matches is recorded too.
 func told(p *Pod, f *events.PodSeen) bool {
 	return p.SelectorUnknown || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
 }
 
-// newsOf leaves out of the evidence what the stream has told of the pod before.
+// newsOf drops evidence that the stream already has for the pod.
 func newsOf(p *Pod, e events.Evidence) events.Evidence {
 	e.Namespace = ""
 	if e.Node == p.Node {
@@ -342,7 +340,7 @@ func otherWords(p *Pod, seen *events.PodSeen) bool {
 	return p.Waiting != seen.Waiting || p.Sandbox != seen.Sandbox || !slices.Equal(p.Conditions, seen.Conditions)
 }
 
-// rewound begins another life of the log: what is listed from here on is compared with nothing that was known before.
+// rewound starts a new epoch of the log. The following listing is not compared with earlier state.
 func (in *Intake) rewound(f *events.EpochChanged) []Draft {
 	in.listing = nil
 	begins := *f
