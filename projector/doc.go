@@ -13,18 +13,19 @@
 //
 // World holds one [Subject] per stream: a [Job], a [CronJob], a [Retired] Job, or the orphan pods of a namespace
 // ([Strays]). A decision reads nothing but its subject. Folding is a function: the same records give the same state on
-// any machine, from a snapshot or from the first record, and in either order of a command's outcome and its observation.
+// any machine, from a snapshot or from the first record, and in either order of a command's outcome and its
+// observation.
 //
 // Invariants:
 //
-//   - Apply cannot fail: records are validated when they are decoded. It changes the state in place. Its cost depends on
-//     what the record changes, not on how many pods or indexes the Job has.
+//   - Apply cannot fail: records are validated when they are decoded. It changes the state in place. Its cost depends
+//     on what the record changes, not on how many pods or indexes the Job has.
 //   - The newest observed status is the published base. Only pods that still carry the finalizer are counted on top.
 //   - Versions of an object only grow, except across a proven rewind of the cluster, which resets the state.
 //   - Each wait (backoff, refusal, command in flight) is part of the state, as a time that moves with clock steps.
 //
-// [Intake] turns observations into records: it routes them to streams, drops what the log already has, and finds objects
-// that were deleted while no controller watched.
+// [Intake] turns observations into records: it routes them to streams, drops what the log already has, and finds
+// objects that were deleted while no controller watched.
 //
 // # Concurrency
 //

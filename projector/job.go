@@ -8,17 +8,17 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// Job is what the log says about one Job, and all that a decision reads. Before its object has been seen it is a
-// placeholder for pods that name it as their owner (PhaseUnknown). When nothing is left to do it becomes a Retired.
+// Job is the state of one Job, and all that a decision about it reads. Before its object has been seen it is a
+// placeholder for pods that name it as owner (PhaseUnknown). When no work is left, a Retired replaces it.
 type Job struct {
 	Stream   events.Stream
 	Ref      events.JobRef   // Namespace and Name are evidence
 	Now      events.Time     // its own clock: the time of the last record that concerned it
 	Head     events.Sequence // its newest record
-	woken    bool            // its newest record is that a wait was over; no state, as the decision follows in the same turn
+	woken    bool            // the newest record woke it; not stored, since the decision follows in the same turn
 	Settings *events.Settings
-	stating  links[Job] // its place in World.stating
-	met      met        // the pod that the record is about which is being folded
+	stating  links[Job] // position in World.stating
+	met      met        // the pod of the record being folded
 
 	// The object.
 
@@ -26,39 +26,39 @@ type Job struct {
 	Generation int64
 	Created    events.Time
 	Deleted    events.Time // deletionTimestamp
-	Gone       bool        // the object does not exist: it was deleted, or a live read did not find it
+	Gone       bool        // the object does not exist: deleted, or not found by a live read
 	Managed    bool
 	ManagedBy  string
 	Parent     events.Parent
 	Spec       *events.JobSpec
 	SpecAt     events.Sequence
-	Origin     *events.Origin // evidence: where it comes from; nil for nothing to tell
+	Origin     *events.Origin // evidence: what created it; nil if unknown
 	Terms                     // of the spec
 	published
 
-	// Pods and what is known of them, kept incrementally.
+	// Pods and derived data, kept incrementally.
 
 	pods
-	unowned  map[types.UID]*Pod // pods without an owner, in the stream of a Job
+	unowned  map[types.UID]*Pod // orphan pods in the stream of a Job
 	policies *policy.Policies
 	indexes
 
-	// Commands in flight and what was learnt from those that ended.
+	// Commands in flight, and backoffs of those that ended.
 
 	book commands.Book[*Job]
 
 	creates []*Create                 // by ordinal
-	Ordinal uint64                    // of the newest create
-	Window  uint32                    // creates that may be in flight at once: slow start (J-057)
-	marked  []*Pod                    // the pods that the status write in flight accounts for
-	claims  map[types.UID]*claimRetry // refused adoptions and releases
-	// Confirmed is when a live read last found the Job to be as it is known (J-176).
+	Ordinal uint64                    // newest create
+	Window  uint32                    // limit of creates in flight: slow start (J-057)
+	marked  []*Pod                    // pods in the status write in flight
+	claims  map[types.UID]*claimRetry // backoffs of adoptions and releases
+	// Confirmed is when a live read last confirmed the known state of the Job (J-176).
 	Confirmed events.Time
-	Look      bool // a live read is wanted before the next status write
+	Look      bool // a live read is needed before the next status write
 	Group     Group
-	Recheck   bool // the next observation of the object is recorded whatever it says
+	Recheck   bool // record the next observation of the object even if it is not new
 
-	// Waits.
+	// Backoffs and other waits.
 
 	waits
 
@@ -66,15 +66,15 @@ type Job struct {
 
 	Tries // evidence: how pods ended that did not succeed
 
-	Retired bool                        // nothing is left to do: a Retired takes its place
+	Retired bool                        // no work is left: a Retired replaces it
 	first   events.Sequence             // its first record
-	homes   map[types.UID]events.Stream // the World's: where each pod is
+	homes   map[types.UID]events.Stream // the World's index from pod to stream
 }
 
-// Woken reports whether the newest record of the Job is that a wait was over.
+// Woken reports whether the Job's newest record woke it after a wait.
 func (j *Job) Woken() bool { return j.woken }
 
-// newJob is a Job of which nothing is known yet, in a world.
+// newJob returns a Job of which nothing but the stream is known.
 func newJob(stream events.Stream, w *World) *Job {
 	j := &Job{
 		Stream: stream, Settings: &w.Settings, Terms: termsOf(nil), published: newPublished(), Window: w.Settings.FirstWindow(),
@@ -91,17 +91,18 @@ func newJob(stream events.Stream, w *World) *Job {
 	return j
 }
 
-// useSpec gives the Job a spec, and its policies as they were read.
+// useSpec sets the Job's spec and its parsed policies.
 func (j *Job) useSpec(spec *events.JobSpec, policies *policy.Policies) {
 	j.Spec, j.Terms, j.policies = spec, termsOf(spec), policies
 }
 
-// FailedCount is how many pods have failed, by the published status and the pods not yet counted in it (J-032, J-033).
+// FailedCount returns the number of failed pods: those in the published status and those not yet counted there (J-032,
+// J-033).
 func (j *Job) FailedCount() int32 {
 	return j.Base.Failed + int32(len(j.Base.UncountedFailed)) + j.tally.UnlistedFailed + j.tally.HeldFailed
 }
 
-// SucceededCount is how many completions there are (J-032).
+// SucceededCount returns the number of completions (J-032).
 func (j *Job) SucceededCount() int32 {
 	if j.Indexed {
 		return j.completed.Len()
@@ -109,15 +110,15 @@ func (j *Job) SucceededCount() int32 {
 	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.UnlistedSucceeded
 }
 
-// PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or of the finalizer of a pod that is
-// not to be counted, has not ended, so that the Job must not finish yet: it would delete a pod afterwards (J-082), or
-// the pod would not be counted that turns out to be (J-031).
+// PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or the finalizer removal of a pod that
+// never counts, has not ended. The Job must not finish before: it would delete a pod after its finish (J-082), or miss
+// a pod that counts after all (J-031).
 func (j *Job) PodsInDoubt() bool {
 	return len(j.creates) > 0 || j.book.Count(events.SlotDelete) > 0 || j.tally.Surplus > 0 || j.tally.NeverCounted > 0
 }
 
-// Quiet reports whether nothing is left to do for a Job that finished or is gone. A create in doubt is nothing to wait
-// for: a pod that it may yet make opens a placeholder, and loses its finalizer.
+// Quiet reports whether no work is left for a finished or deleted Job. It does not wait for a create of unknown
+// outcome: a pod that still results opens a placeholder and loses its finalizer.
 func (j *Job) Quiet() bool {
 	return (j.Gone || j.finished) && !j.Busy() && len(j.unowned) == 0 &&
 		j.released.n == 0 && j.surplus.n == 0

@@ -19,7 +19,7 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 	return s, names
 }
 
-// toWire is the pod's state. None of its commands has texts, of which names has those.
+// toWire encodes the pod. Its commands have no texts, so names gets none.
 func (p *Pod) toWire(names *pb.StateNames) (*pb.PodState, *pb.PodNames) {
 	return &pb.PodState{
 		Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Surplus: p.Surplus,
@@ -32,7 +32,7 @@ func (p *Pod) toWire(names *pb.StateNames) (*pb.PodState, *pb.PodNames) {
 	}, &pb.PodNames{Name: p.Name, Node: p.Node}
 }
 
-// restToWire is the state without the pods.
+// restToWire encodes the state without pods.
 func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 	names := &pb.StateNames{Namespace: j.Ref.Namespace, Name: j.Ref.Name, Origin: events.OriginToWire(j.Origin)}
 	s := &pb.JobState{
@@ -78,7 +78,7 @@ func flightToWire(f *commands.Flight, names *pb.StateNames) *pb.Flight {
 	return w
 }
 
-// retryToWire is nil when nothing was learnt.
+// retryToWire encodes a backoff; nil if it is empty.
 func retryToWire(r *commands.Retry) *pb.Retry {
 	if r == nil || *r == (commands.Retry{}) {
 		return nil
@@ -95,8 +95,8 @@ func retryFromWire(w *pb.Retry) commands.Retry {
 	}
 }
 
-// stateReader takes the texts of a state in the order in which toWire left them: those of the status, then those of the
-// status write in flight. No other command has any.
+// stateReader reads the texts of a state in the order in which toWire wrote them: first those of the status, then
+// those of the status write in flight. Other commands have no texts.
 type stateReader struct {
 	texts []string
 	tries *pb.Tries
@@ -165,8 +165,8 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	return j, nil
 }
 
-// recountAsStored builds the tallies of a Job whose pods are restored. A pod that was not counted is none yet: the fold
-// looks when something of the pod changes, and then the published status may have its index by another pod.
+// recountAsStored rebuilds the tallies of a restored Job. A pod stored as not counted stays so: the fold decides only
+// when the pod changes, and by then another pod may have its index in the published status.
 func (j *Job) recountAsStored() {
 	var unspent []*Pod
 	for _, p := range j.byUID {
@@ -182,7 +182,7 @@ func (j *Job) recountAsStored() {
 
 func (j *Job) restoreCreates(ws []*pb.CreateState, r *stateReader) {
 	for _, w := range ws {
-		// That a create is of a kind which is not known cannot be.
+		// The create's kind is always known, so the error is nil.
 		command, _ := events.CommandFromWire(&pb.Command{Kind: &pb.Command_CreatePod{CreatePod: w.GetCreate()}}, nil)
 		c := &Create{
 			CreatePod: *command.(*events.CreatePod),

@@ -14,18 +14,18 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Parts puts the parts of states together, as records bring them.
+// Parts joins the parts of states as their records arrive. The key is the stream.
 type Parts map[events.Stream]*parts
 
-// parts are those of one stream's state so far.
+// parts holds the parts of one stream's state so far.
 type parts struct {
 	ref          events.JobRef
 	n            uint64
 	facts, names []byte
 }
 
-// Add takes the record of a state. When it is a whole one, or the last part of one, whole is true, and facts and names
-// are the state.
+// Add takes a StateStored record. If it is a whole state or the last part of one, whole is true, and facts and names
+// are the complete state.
 func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []byte, whole bool) {
 	s, more := rec.Stream, rec.Evidence.State
 	part, last := partOf(f.Encoded)
@@ -36,14 +36,14 @@ func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []by
 	ref := refOf(s, rec.Evidence.Namespace, rec.Evidence.Name)
 	p := c[s]
 	switch {
-	case part == 1: // the first, or all is stored again because a process ended between two parts
+	case part == 1: // the first part, or a restart: a process ended between two parts
 		p = &parts{ref: ref}
 		c[s] = p
 	case p == nil:
 		p = &parts{ref: ref}
 		c[s] = p
 		return nil, nil, false
-	case p.n == 0 || p.n+1 != part: // one before it is missing
+	case p.n == 0 || p.n+1 != part: // an earlier part is missing
 		p.n = 0
 		return nil, nil, false
 	}
@@ -55,14 +55,14 @@ func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []by
 	return p.facts, p.names, true
 }
 
-// follows reports whether a part is one that can come next.
+// follows reports whether a part may come next.
 func (c Parts) follows(s events.Stream, f *events.StoredState) bool {
 	part, _ := partOf(f.Encoded)
 	p := c[s]
 	return part <= 1 || p != nil && p.n != 0 && p.n+1 == part
 }
 
-// with is a state, or the last part of one behind those before it.
+// with returns a whole state unchanged, and a last part appended to the earlier parts.
 func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
 	part, _ := partOf(facts)
 	p := c[s]
@@ -72,13 +72,13 @@ func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
 	return slices.Concat(p.facts, facts), slices.Concat(p.names, names)
 }
 
-// Collecting reports whether the world knows of a stream no more than parts of its state: it began with a file of the
-// log, and the last part is yet to come. It passes over the stream's records until then, because the parts to come have
-// what they say.
+// Collecting reports whether the world has only parts of a stream's state: reading began with a file of the log, and
+// the last part is still to come. Until then the world skips the stream's records, because later parts include their
+// effect.
 func (w *World) Collecting(s events.Stream) bool { return w.stated.parts[s] != nil }
 
-// Collected are the parts of a stream's state so far, one after another, when the world knows no more of the stream.
-// RestoreStream goes on from them.
+// Collected returns the parts of a stream's state so far, concatenated, while Collecting; nil otherwise. RestoreStream
+// continues from them.
 func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	if p := w.stated.parts[s]; p != nil {
 		return p.facts, p.names
@@ -86,8 +86,7 @@ func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	return nil, nil
 }
 
-// collect goes on from the parts of a state so far. Others may use the bytes again: parts to come are put behind a
-// copy.
+// collect continues from the parts so far. It clones facts and names, because the caller may reuse them.
 func (w *World) collect(s events.Stream, part uint64, facts, names []byte) error {
 	_, called, err := readState(facts, names)
 	if err != nil {
@@ -105,7 +104,7 @@ func refOf(s events.Stream, namespace, name string) events.JobRef {
 	return ref
 }
 
-// readState decodes a state. One of several parts it puts together: the last part that has a pod counts.
+// readState decodes a state, whole or in parts. If several parts contain the same pod, the last one counts.
 func readState(facts, names []byte) (*pb.JobState, *pb.StateNames, error) {
 	s, called := &pb.JobState{}, &pb.StateNames{}
 	if err := proto.Unmarshal(facts, s); err != nil {
@@ -148,7 +147,7 @@ func readState(facts, names []byte) (*pb.JobState, *pb.StateNames, error) {
 	return s, called, nil
 }
 
-// whole is a state as if it had been stored in one. A whole one stays as it is, and so does one that cannot be decoded.
+// whole returns a state in parts as one. A whole state, or one that cannot be decoded, is returned unchanged.
 func whole(facts, names []byte) (f, n []byte) {
 	if part, _ := partOf(facts); part == 0 {
 		return facts, names
@@ -163,13 +162,13 @@ func whole(facts, names []byte) (f, n []byte) {
 	return f, n
 }
 
-// stateField is the number of a field of a state.
+// stateField returns the field number of a JobState field.
 func stateField(name protoreflect.Name) protowire.Number {
 	return (&pb.JobState{}).ProtoReflect().Descriptor().Fields().ByName(name).Number()
 }
 
-// RestoreStream takes over an encoded state, as StreamState gave it, or all parts of one after another, as StatePart
-// gave them.
+// RestoreStream restores a state encoded by StreamState, or all parts from StatePart, concatenated. It returns an
+// error if the bytes cannot be decoded.
 func (w *World) RestoreStream(s events.Stream, facts, names []byte) error {
 	if part, last := partOf(facts); part != 0 && !last {
 		return w.collect(s, part, facts, names)

@@ -5,18 +5,17 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// life is what a log says of itself and of the process that works on it. The World has its fields as its own.
+// life is what a log records about itself and the process that works on it. World embeds it.
 type life struct {
 	Identity events.Identity
-	Term     uint64 // of the process that works, or worked last; 0 before terms were recorded
+	Term     uint64 // of the newest process; 0 before terms were recorded
 	Settings events.Settings
-	Program  string      // version of the program that works, or worked last
+	Program  string      // version of the newest process
 	Rules    uint32      // its rules version
 	Fold     uint32      // its fold version
-	Key      string      // ID of the key with which it hashes specs and templates
-	Lost     events.Loss // records that the log is known to have lost; zero when there are none. Nothing is decided then
-	// Rewound is the newest record by which all was forgotten that was learnt of the cluster before; 0 when a snapshot is
-	// younger.
+	Key      string      // ID of its key for hashing specs and templates
+	Lost     events.Loss // records known to be lost, zero for none; if any are, nothing is decided
+	// Rewound is the newest record at which the recorded cluster state was reset; 0 if the snapshot is younger.
 	Rewound events.Sequence
 
 	previous events.Sequence // the controller stream's newest record
@@ -30,7 +29,7 @@ func (l *life) apply(rec *events.Record) {
 		l.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
 	case *events.EpochChanged:
 		l.Identity.Epoch, l.Lost, l.Rewound = f.Epoch, events.Loss{}, rec.Sequence
-		if f.Reason == events.EpochRestored { // terms of before may be lost
+		if f.Reason == events.EpochRestored { // terms of before the restore may be lost
 			l.Term = 0
 		}
 	case *events.TermStarted:

@@ -2,19 +2,19 @@ package projector
 
 import "slices"
 
-// line holds subjects in the order in which they began or were last stated. Those that the newest file does not state
-// yet stand before those that it does. So the next one to state is found at the front, whatever the number of subjects.
+// line is a linked list of subjects, ordered by when they began or were last checkpointed. Subjects that the newest
+// file does not have yet come first, so the next one to checkpoint is at the front, in O(1).
 type line[T any] struct {
 	first, last *T
 	of          func(*T) *links[T]
 }
 
-// links are a member's place in a line. The member holds them, because there may be 100,000 members.
+// links are a member's neighbours in a line. They are part of the member, because there may be 100,000 members.
 type links[T any] struct{ before, after *T }
 
 func newLine[T any](of func(*T) *links[T]) line[T] { return line[T]{of: of} }
 
-// toEnd makes t the last one, whether it was in the line or not.
+// toEnd moves t to the end, adding it if it is not in the line.
 func (l *line[T]) toEnd(t *T) {
 	l.remove(t)
 	if l.of(t).before = l.last; l.last == nil {
@@ -25,7 +25,7 @@ func (l *line[T]) toEnd(t *T) {
 	l.last = t
 }
 
-// remove takes t out if it is in.
+// remove removes t if it is in the line.
 func (l *line[T]) remove(t *T) {
 	at := l.of(t)
 	if at.before == nil && l.first != t {
@@ -44,7 +44,7 @@ func (l *line[T]) remove(t *T) {
 	*at = links[T]{}
 }
 
-// sort orders the members anew.
+// sort reorders the members.
 func (l *line[T]) sort(compare func(a, b *T) int) {
 	var all []*T
 	for t := l.first; t != nil; t = l.of(t).after {

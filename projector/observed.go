@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// podSeen folds what was seen of a pod, and gives that pod: p, or a new one where p is nil.
+// podSeen folds an observation of a pod and returns the pod: p, or a new one if p is nil.
 func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	var late events.Time
 	if f.Owner != "" || string(f.Maker) == j.Stream.ID {
@@ -32,13 +32,13 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	if !f.Tracked || f.Version > p.DroppedIn {
 		p.DroppedIn = 0
 	}
-	if bare && f.Tracked { // the finalizer was given back: it goes again, and nothing is counted twice
+	if bare && f.Tracked { // the finalizer came back: remove it again, count nothing twice
 		p.NeverCounted = p.NeverCounted || p.Counted
 	}
-	j.Group.Sure = false // once no pod runs in it, the PodGroup may go
+	j.Group.Sure = false // without running pods the PodGroup may be deleted
 	p.PodSeen, p.Seen = *f, true
 	p.LateCreate = max(p.LateCreate, late)
-	p.UID = uid // the text that the maps hold, not another that says the same
+	p.UID = uid // share the string that the maps hold
 	if p.Gone { // it had moved to another stream, and is back
 		p.Gone, p.Vanished = false, false
 		j.homes[uid] = j.Stream
@@ -60,14 +60,14 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	return p
 }
 
-// called takes over what a sighting calls the pod, its node, and the Job when nothing has named that.
+// called takes the names of the pod and its node from the evidence, and, for a placeholder, the Job's namespace.
 func (j *Job) called(p *Pod, e *events.Evidence) {
 	if e.Name == "" {
 		return
 	}
 	p.Name = e.Name
 	if j.Ref.Namespace == "" {
-		j.Ref.Namespace = e.Namespace // of a placeholder
+		j.Ref.Namespace = e.Namespace // placeholder
 	}
 	if j.Ref.Name == "" {
 		j.Ref.Name = e.Owner
@@ -77,20 +77,20 @@ func (j *Job) called(p *Pod, e *events.Evidence) {
 	}
 }
 
-// claimSeen folds what an observation of the pod says about its adoption or release in flight: one that it shows has
-// succeeded. Its facts are set, and its share is not in the tallies.
+// claimSeen ends an adoption or release in flight if the observation shows its effect. The pod's facts are set, and
+// its share is not in the tallies yet.
 func (j *Job) claimSeen(p *Pod) {
 	if f := p.Claim(); f != nil && p.Owner == j.claimant(f.Command) {
 		j.book.Land(f)
 		delete(j.claims, p.UID)
 	}
 	if r := j.claims[p.UID]; r != nil && r.Class == events.RefusedConflict {
-		r.Until = 0 // here is the newer version
+		r.Until = 0 // the newer version is here
 	}
 }
 
-// claimOver forgets refusals about a pod that is gone; of one that has gone to another Job only a release's. An
-// adoption of unknown end may have made it this Job's nevertheless.
+// claimOver forgets the backoff of a deleted pod. If the pod only moved to another Job, it forgets that of a release;
+// an adoption of unknown outcome may still have taken effect here.
 func (j *Job) claimOver(f *events.PodGone) {
 	r := j.claims[f.UID]
 	switch {
@@ -102,7 +102,7 @@ func (j *Job) claimOver(f *events.PodGone) {
 	}
 }
 
-// jobSeen folds what was seen of the Job's object. World has set Spec before.
+// jobSeen folds an observation of the Job's object. World has set Spec before.
 func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	if f.Version < j.Version {
 		return
@@ -121,12 +121,12 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	again := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
 	if j.SpecAt != f.SpecAt {
-		j.Group.Sure = false // a Job that was suspended may have waited for long
+		j.Group.Sure = false // a suspended Job may have waited for long
 	}
 	j.Managed, j.ManagedBy, j.SpecAt, j.Gone, j.Parent = f.Managed, f.ManagedBy, f.SpecAt, false, f.Parent
 	j.Recheck, j.Look = false, false
 	if j.Writing().Class == events.RefusedConflict {
-		j.Writing().Until = 0 // here is the newer version
+		j.Writing().Until = 0 // the newer version is here
 	}
 	switch {
 	case f.Confirms != events.CommandID{}:
@@ -144,7 +144,7 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 // Known reports whether the Job's object has been seen.
 func (j *Job) Known() bool { return j.Version != 0 }
 
-// stops notes that a record shows the pod's deletion for the first time. before: the pod was known to be deleted, or
+// stops records the first observation of the pod's deletion. before says that the pod was already under deletion, or
 // had ended.
 func (j *Job) stops(p *Pod, before bool) {
 	if before || p.Deleted == 0 || p.Phase.Terminal() || j.succeeding || j.Observed() || j.Stream.Kind != events.StreamJob {
@@ -155,8 +155,8 @@ func (j *Job) stops(p *Pod, before bool) {
 	}
 }
 
-// takeBack takes a pod out of the record again that failed because it was being deleted, and now turns out to have
-// succeeded: no status has counted it as failed. Its success enters the record then.
+// takeBack removes a pod from the backoff record if it counted as failed because of its deletion, turns out to have
+// succeeded, and no status has counted it as failed. Its success is then recorded.
 func (j *Job) takeBack(p *Pod) {
 	if p.noted && !p.written && !p.Counted && j.Settings.DeletedPodWait > 0 {
 		p.noted = false
@@ -165,24 +165,24 @@ func (j *Job) takeBack(p *Pod) {
 	}
 }
 
-// forget takes one failure out.
+// forget removes one failure.
 func (b *backoff) forget(at events.Time) {
 	for _, times := range []*[]events.Time{&b.failed, &b.before, &b.failures} {
 		if i := slices.Index(*times, at); i >= 0 {
-			*times = slices.Delete(slices.Clone(*times), i, i+1) // it may be shared
+			*times = slices.Delete(slices.Clone(*times), i, i+1) // may be shared
 		}
 	}
 }
 
-// rivalWrote folds when the built-in last wrote the Job's status, as its object says. It did when the status is another
-// one than we know and have written.
+// rivalWrote folds the time of the built-in's last status write, as the Job's object shows it. It counts if the status
+// is neither the known one nor ours.
 func (j *Job) rivalWrote(f *events.JobSeen) {
 	r, at := &j.rivalry, f.BuiltinWrote
 	if at == r.wrote {
 		return
 	}
 	r.wrote = at
-	ours := j.Writing().Count > 0 && j.Writing().Class == 0 // it may be a write of ours whose outcome is unknown
+	ours := j.Writing().Count > 0 && j.Writing().Class == 0 // may be a write of ours with unknown outcome
 	if at == 0 || f.Status == nil || ours {
 		return
 	}

@@ -9,23 +9,23 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A pod without an owner is at home in one stream, so that what is decided about it depends on that stream alone
+// An orphan pod belongs to exactly one stream, so that decisions about it depend on that stream alone
 // (docs/design/0004-claiming-pods.md):
 //
 //	in the stream of                             while
 //	-------------------------------------------  -----------------------------------------------------------
-//	the Job where it is                          a command about the pod is in flight, or a status write that
-//	                                             accounts for it: what comes of them must not reach it elsewhere
-//	the Job that made it                         it does not know yet what came of its create
-//	the Job that is to adopt it                  one may: of several see before
-//	the Job that it was                          it carries the finalizer, which that Job removes
-//	its namespace                                a Job that might adopt it is not known yet, or it carries the
-//	                                             finalizer, which is removed
-//	none                                         neither is so
+//	its current Job                              a command about the pod is in flight, or a status write that
+//	                                             accounts for it: their outcome must reach it there
+//	the Job that created it                      that Job does not know the outcome of its create
+//	the Job that is to adopt it                  a Job may adopt it; if several may, see adoptsBefore
+//	its former Job                               it has the finalizer, which that Job removes
+//	its namespace                                a Job that might adopt it is not known yet, or it has the
+//	                                             finalizer, which is to be removed
+//	none                                         none of these
 //
-// The intake finds the place whenever the pod is seen, and Follow when something else changed it.
+// Intake finds the stream whenever the pod is seen; Follow does so after other changes.
 
-// routeOrphan finds the stream of a pod without an owner, and its facts as they are recorded there.
+// routeOrphan returns the stream of an orphan pod, and its facts as recorded there.
 func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	home, was := in.World.whereIs(f.UID)
 	holder, is := home.(*Job)
@@ -36,9 +36,9 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 		return f, holder.Stream, true
 	}
 	if maker := in.World.Job(events.JobStream(f.Maker)); maker != nil && maker.create(f.Ordinal) != nil {
-		return f, maker.Stream, true // whose create it settles
+		return f, maker.Stream, true // settles that Job's create
 	}
-	if f.Deleted == 0 { // else it is never adopted (J-178)
+	if f.Deleted == 0 { // a pod under deletion is never adopted (J-178)
 		if j := in.adopter(f); j != nil {
 			return f, j.Stream, true
 		}
@@ -58,9 +58,9 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 	return &kept, events.NamespaceStream(namespace), f.Tracked || len(kept.Candidates) > 0
 }
 
-// adopter is the Job that is to adopt the pod: of its candidates the oldest that may, then the lowest UID, but one that
-// was refused it after all others. nil when there is none. Of a Job that is only looked at nothing is asked, so a pod
-// that carries our finalizer would keep it there: it is not there.
+// adopter returns the Job that is to adopt the pod: the oldest of its candidates that may, then the lowest UID;
+// candidates that were refused the pod come last; nil for none. An observed Job issues no commands, so a pod with our
+// finalizer would be stuck there and is not routed to it.
 func (in *Intake) adopter(f *events.PodSeen) *Job {
 	var first *Job
 	for _, uid := range f.Candidates {
@@ -75,17 +75,18 @@ func (in *Intake) adopter(f *events.PodSeen) *Job {
 	return first
 }
 
-// manages reports whether the Job is ours, or observed, by its own account and by the settings in force.
+// manages reports whether the Job is ours or observed, by its own records and the current settings.
 func (in *Intake) manages(j *Job) bool {
 	return j.Managed && in.World.Settings.Records(j.ManagedBy)
 }
 
-// leaves reports whether the Job is another controller's, and ours are beside it: nothing is ever asked for it.
+// leaves reports whether another controller runs the Job while this one runs others: no command is ever issued for it.
 func (in *Intake) leaves(j *Job) bool {
 	return in.World.Settings.Mode == events.ModeDelegated && in.World.Settings.Observes(j.ManagedBy)
 }
 
-// adoptsBefore: that others are looked at does not change what we do, so a Job that we run comes first.
+// adoptsBefore reports whether j adopts the pod before o. A Job that we run comes before an observed one, so that
+// observing others does not change what we do.
 func (j *Job) adoptsBefore(o *Job, pod types.UID) bool {
 	if a, b := j.Observed(), o.Observed(); a != b {
 		return b
@@ -96,7 +97,7 @@ func (j *Job) adoptsBefore(o *Job, pod types.UID) bool {
 	return cmp.Or(cmp.Compare(j.Created, o.Created), cmp.Compare(j.Ref.UID, o.Ref.UID)) < 0
 }
 
-// unknown reports whether nothing is known of a Job whose UID an observation named: it is yet to come.
+// unknown reports whether uid was named by an observation but its Job has not been seen.
 func (in *Intake) unknown(uid types.UID) bool {
 	stream := events.JobStream(uid)
 	if in.World.Retired(stream) != nil {
@@ -106,9 +107,9 @@ func (in *Intake) unknown(uid types.UID) bool {
 	return j == nil || !j.Known()
 }
 
-// Follow gives the drafts that bring pods without an owner to where they belong, after a record of a Job other than of
-// such a pod: it may have come to be known, have finished, or be deleted. It costs what there are such pods in the
-// Job's stream, or that waited for it.
+// Follow returns the drafts that move orphan pods to their stream after a record of Job s that is not about such a
+// pod: the Job may have become known, finished, or deleted. The cost depends on the number of orphan pods in its
+// stream or waiting for it.
 func (in *Intake) Follow(s events.Stream) []Draft {
 	j := in.World.Job(s)
 	if j == nil {
@@ -124,8 +125,7 @@ func (in *Intake) Follow(s events.Stream) []Draft {
 	return drafts
 }
 
-// FollowPod does so for one pod of the Job, after the end of a command about that pod: no other belongs elsewhere
-// because of it.
+// FollowPod is Follow for one pod, after a command about that pod has ended: no other pod moves because of it.
 func (in *Intake) FollowPod(s events.Stream, uid types.UID) []Draft {
 	j := in.World.Job(s)
 	if j == nil || j.unowned[uid] == nil {
@@ -134,7 +134,7 @@ func (in *Intake) FollowPod(s events.Stream, uid types.UID) []Draft {
 	return in.moved(nil, j, map[types.UID]*Pod{uid: j.unowned[uid]})
 }
 
-// moved adds the drafts for those pods that belong elsewhere, or that are recorded with other facts there.
+// moved adds drafts for the pods that belong to another stream, or have other facts there.
 func (in *Intake) moved(drafts []Draft, from Subject, pods map[types.UID]*Pod) []Draft {
 	ordered := make([]*Pod, 0, len(pods))
 	for _, p := range pods {
@@ -143,7 +143,7 @@ func (in *Intake) moved(drafts []Draft, from Subject, pods map[types.UID]*Pod) [
 	slices.SortFunc(ordered, func(a, b *Pod) int { return cmp.Compare(a.arrived, b.arrived) })
 	for _, p := range ordered {
 		if p.Vanished {
-			continue // the watch is yet to tell its end
+			continue // the watch will show its deletion
 		}
 		facts := p.PodSeen
 		namespace := from.Reference().Namespace

@@ -8,28 +8,28 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// perIndex is what a Job with a backoffLimit per index keeps of its indexes (J-116 to J-126).
+// perIndex is the state of a Job with a backoffLimit per index (J-116 to J-126).
 type perIndex struct {
-	failed   indexset.Set     // failed indexes in range: the published ones, and those found since
-	fallen   map[int32][]*Pod // pods that failed and are not accounted for, by index
-	held     map[int32]*Pod   // of those, the one that is held back until its replacement is seen (J-118)
-	active   map[int32]int32  // active pods, by index
-	restless bool             // the fate of an index is being decided
+	failed   indexset.Set     // failed indexes in range: published, or found since
+	fallen   map[int32][]*Pod // uncounted failed pods, by index
+	held     map[int32]*Pod   // one of fallen per index: held back until its replacement is seen (J-118)
+	active   map[int32]int32  // number of active pods, by index
+	restless bool             // indexes are being rebuilt: hold no pods back yet
 }
 
-// FailedIndexes is the set of failed indexes in range, published or not. It must not be changed.
+// FailedIndexes returns the set of failed indexes in range, published or not. The caller must not change it.
 func (j *Job) FailedIndexes() *indexset.Set { return &j.index.failed }
 
-// Held is the failed pod of an index that is held back: its replacement takes over its counts (J-119). nil for none.
+// Held returns the held-back failed pod of an index, whose replacement takes over its counts (J-119); nil for none.
 func (j *Job) Held(index int32) *Pod { return j.index.held[index] }
 
-// HeldAll yields the pods that are held back, in the order in which they were.
+// HeldAll yields the held-back pods, in the order in which they were held back.
 func (j *Job) HeldAll() func(yield func(*Pod) bool) { return j.holding.all }
 
-// Ended is when the pod was found to have ended (J-110); 0 while it has not.
+// Ended returns when the pod was found to have ended (J-110); 0 if it has not.
 func (p *Pod) Ended() events.Time { return p.ended }
 
-// exhausted reports whether the pod's failure is the end of its index (J-116).
+// exhausted reports whether the pod's failure fails its index (J-116).
 func (j *Job) exhausted(p *Pod) bool {
 	if j.failing && !p.endedBefore(j.verdict) {
 		return false
@@ -38,14 +38,14 @@ func (j *Job) exhausted(p *Pod) bool {
 		(p.match.Action != policy.Ignore && int64(p.IndexFailures) >= int64(*j.Spec.BackoffLimitPerIndex))
 }
 
-// endedBefore reports whether the pod had failed by itself when it was decided, at the given second, that the Job
-// fails. The write that says so publishes every index that was known to have failed, and only then are pods deleted; so
-// of what is found later only such a pod fails its index. Its own times say it, after the log is lost too.
+// endedBefore reports whether the pod had failed by itself before the Job's verdict (in seconds). The write of the
+// verdict publishes every failed index known by then, and pods are deleted only afterwards. So of the pods seen later,
+// only these fail their index. The pod's own times show it, even if the log was lost.
 func (p *Pod) endedBefore(verdict events.Time) bool {
 	return p.FailedBeforeDeletion && p.Finished.Second() <= verdict
 }
 
-// file adds the pod to those of its index that run or failed, or takes it out again when sign is negative.
+// file adds the pod to the running or failed pods of its index, or removes it if sign is negative.
 func (x *perIndex) file(p *Pod, sign int32) {
 	i := p.Index
 	if p.in.running {
@@ -67,9 +67,9 @@ func (x *perIndex) file(p *Pod, sign int32) {
 	}
 }
 
-// judgeIndex decides whether an index has failed: when it is published as such, or a pod that fell exhausts its limit;
-// never when it has completed (J-126). One that was found failed is no longer when its pod vanishes before anything
-// says so (J-036).
+// judgeIndex decides whether an index has failed: it is published as failed, or a failed pod exhausts its limit. A
+// completed index never fails (J-126). An index stops being failed if its pod vanishes before the failure is published
+// (J-036).
 func (j *Job) judgeIndex(i int32) {
 	if i < 0 || i >= j.Completions {
 		return
@@ -86,7 +86,7 @@ func (j *Job) judgeIndex(i int32) {
 	j.occupy(i, 0)
 }
 
-// reviewIndex judges an index and settles it, after a pod of it has changed or gone.
+// reviewIndex judges and settles an index after one of its pods has changed or gone.
 func (j *Job) reviewIndex(i int32) {
 	if j.PerIndex {
 		j.judgeIndex(i)
@@ -94,8 +94,8 @@ func (j *Job) reviewIndex(i int32) {
 	}
 }
 
-// settleIndex decides which pod of an index is held back: of those that fell the one with the most failures, then the
-// latest; none once another pod of the index runs, the index has completed or failed, or the Job ends or is deleted
+// settleIndex chooses the held-back pod of an index: the failed pod with the most failures, then the latest. It
+// chooses none once another pod of the index runs, the index has completed or failed, or the Job ends or is deleted
 // (J-118).
 func (j *Job) settleIndex(i int32) {
 	if j.index.restless {
@@ -127,7 +127,7 @@ func (j *Job) settleIndex(i int32) {
 	j.index.restless = false
 }
 
-// outranks orders the failed pods of an index by how much of its history they carry.
+// outranks orders the failed pods of an index by their number of failures, then by finish time.
 func (p *Pod) outranks(q *Pod) bool {
 	a, b := p.IndexFailures+p.IndexIgnoredFailures, q.IndexFailures+q.IndexIgnoredFailures
 	if a != b {
@@ -139,7 +139,7 @@ func (p *Pod) outranks(q *Pod) bool {
 	return p.UID > q.UID
 }
 
-// NewlyFailed are the failed indexes that the published status does not have.
+// NewlyFailed returns the failed indexes missing from the published status.
 func (j *Job) NewlyFailed() indexset.Set {
 	out := j.index.failed.Clone()
 	for i := range j.Base.FailedIndexes.All {

@@ -1,12 +1,12 @@
 package projector
 
-// addPod makes room for a pod that the log has not heard of.
+// addPod returns a new pod with the next arrival number.
 func (s *pods) addPod() *Pod {
 	s.arrival++
 	return &Pod{arrived: s.arrival, touched: true}
 }
 
-// place files a pod whose facts are set, new or changed, after its old share has been subtracted.
+// place adds a pod whose facts are set to the Job's sets. Its old share must have been subtracted.
 func (j *Job) place(p *Pod) {
 	if j.byUID[p.UID] == nil {
 		if _, uncounted := j.uncounted[p.UID]; uncounted {

@@ -6,49 +6,50 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// Pod is what the log says about one pod.
+// Pod is the state of one pod.
 type Pod struct {
 	events.PodSeen
-	Name, Node string // evidence, for people and for the executor
+	Name, Node string // evidence, for people and the executor
 
 	Seen bool // observed; false while only the outcome of its create is known
-	// DroppedIn is the version in which the server confirmed that its finalizer is gone, until the watch shows as much
+	// DroppedIn is the version in which the server confirmed that the finalizer is gone, until the watch shows it
 	// (J-095); 0 for none.
 	DroppedIn  uint64
-	DeleteDone bool // the server confirmed its deletion, and the watch has not shown it yet
-	// DropDoubt is until when a try of unknown end to remove its finalizer, as surplus, may yet take effect; 0 for none.
+	DeleteDone bool // the server confirmed the deletion, which the watch has not shown yet
+	// DropDoubt is until when a surplus pod's finalizer removal of unknown outcome may still take effect; 0 for none.
 	DropDoubt events.Time
-	// LateCreate is until when another try of its create may take effect, should its name be free by then; 0 for none.
+	// LateCreate is until when another try of its create may still make a duplicate, if the name is free by then; 0 for
+	// none.
 	LateCreate           events.Time
-	Vanished             bool // the server did not find it; what the watch still shows of it is older
-	Gone                 bool // its object is gone; it is kept while a status write in flight accounts for it
-	Surplus              bool // surplus: deleted once its finalizer is gone, and never counted (J-073)
-	NeverCounted         bool // its finalizer went, or is going, though it had not ended: it is never counted (J-091)
-	Counted              bool // the Job has accounted for it, or given it up: adopted again, it is not counted
-	SelectorUnknown      bool // it was seen before its Job, so it is not known whether the selector matches
-	FailedBeforeDeletion bool // it failed by itself: it was seen so before its deletion was asked for, or its containers' times say so
-	// Stale is the version at which a command about the pod met a newer one, which is yet to be seen; 0 for none.
+	Vanished             bool // a live request did not find it; older observations do not count
+	Gone                 bool // its object is gone; kept while a status write in flight accounts for it
+	Surplus              bool // to be deleted after its finalizer, and never counted (J-073)
+	NeverCounted         bool // loses its finalizer before it ends, so it is never counted (J-091)
+	Counted              bool // the Job has counted it or given it up: not counted again if adopted again
+	SelectorUnknown      bool // seen before its Job, so whether the selector matches is unknown
+	FailedBeforeDeletion bool // it failed by itself: seen so before its deletion, or by its containers' times
+	// Stale is the version at which a command met a newer one that is not seen yet; 0 for none.
 	Stale uint64
-	// StoppingSince is when the pod was first seen to be deleted, if it had not ended then and could still end by itself;
-	// 0 once it counts as failed for that.
+	// StoppingSince is when the pod was first seen under deletion while it had not ended and could still end by itself; 0
+	// once it counts as failed.
 	StoppingSince events.Time
 
 	target  commands.Target
 	arrived uint64       // order of arrival in its stream
-	written bool         // the status write in flight accounts for it
-	noted   bool         // its end has entered the backoff record
+	written bool         // part of the status write in flight
+	noted   bool         // its end is in the backoff record
 	ended   events.Time  // when it was found to have ended
-	match   policy.Match // the rule of the podFailurePolicy that decides about it
+	match   policy.Match // the podFailurePolicy rule that applies
 	stage   Stage
 	entered uint64 // order of arrival in its stage
 	in      share
-	beside  *Pod // another one of its index
+	beside  *Pod // next pod of the same index
 
 	neighbours [2]neighbours // in the queue of its stage, and in its line of the division
-	told       uint32        // the division in which a part of the state has it, in whatever shape
-	line       uint32        // of the division
-	touched    bool          // it is being changed
-	forgotten  bool          // it is known no longer, and the next part says so
+	told       uint32        // division in which a part lists it, in any form
+	line       uint32        // round in which it was stored; see lineNone
+	touched    bool          // being changed
+	forgotten  bool          // forgotten; the next part says so
 }
 
 // share is what a pod adds to its Job's tallies.
@@ -61,21 +62,21 @@ type share struct {
 
 	fallen, running, fatal, failJob, heldCounted, adopting, releasing, held, dropping bool
 
-	restarts uint32 // of containers of a pod that runs or waits to run
+	restarts uint32 // of the containers of a pod that runs or waits to run
 
-	index     int32 // the index that the pod occupies, or NoIndex
-	completes int32 // the index that the pod completes, when it is completing one: succeeded and fresh
+	index     int32 // index that the pod occupies, or NoIndex
+	completes int32 // index that the pod completes, if succeeded and fresh
 }
 
-// Arrived orders the pods of a Job by when the log first heard of them.
+// Arrived returns the pod's order of arrival among the Job's pods.
 func (p *Pod) Arrived() uint64 { return p.arrived }
 
-// Stage is how far the pod's accounting has come.
+// Stage returns the progress of the pod's accounting.
 func (p *Pod) Stage() Stage { return p.stage }
 
-// Newest is the newest version known of the pod, also from the answer to a write that the watch has not shown yet. An
-// answer that carries the very version in which the pod still had the finalizer says that the pod was removed with it,
-// which is later.
+// Newest returns the newest known version, including one from an answer that the watch has not shown. If the answer to
+// the finalizer removal carries the pod's old version, the removal also deleted the pod, which is later, so Newest
+// adds 1.
 func (p *Pod) Newest() uint64 {
 	if p.DroppedIn != 0 && p.DroppedIn == p.Version {
 		return p.Version + 1

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// facts finds what the pod adds to its Job's tallies and sets, as far as its stage does not matter.
+// facts computes the part of the pod's share that does not depend on its stage.
 func (j *Job) facts(p *Pod) {
 	claimed := j.claimed(p)
 	p.in = share{index: events.NoIndex}
@@ -44,8 +44,8 @@ func (j *Job) facts(p *Pod) {
 	p.in.fallen = j.failedByItself(p)
 }
 
-// claimed reports whether the pod is the Job's: owned by it and matched by its selector (J-173). In a namespace's
-// stream and on a placeholder no pod is.
+// claimed reports whether the pod is the Job's: owned by it and matched by its selector (J-173). It is false for
+// namespace streams and placeholders.
 func (j *Job) claimed(p *Pod) bool {
 	return j.Spec != nil && p.Selected && string(p.Owner) == j.Stream.ID
 }
@@ -53,9 +53,9 @@ func (j *Job) claimed(p *Pod) bool {
 // Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
 func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
 
-// accounted reports whether the published status accounts for the pod already. An index that is published as failed
-// stays so (J-117), whatever pod of it succeeds later; of a Job without a limit per index that field says nothing
-// (J-040).
+// accounted reports whether the published status already accounts for the pod. An index published as failed stays
+// failed (J-117), even if a pod of it succeeds later. Without a limit per index, the field of failed indexes is
+// ignored (J-040).
 func (j *Job) accounted(p *Pod) bool {
 	if _, ok := j.uncounted[p.UID]; ok {
 		return true
@@ -64,23 +64,24 @@ func (j *Job) accounted(p *Pod) bool {
 		(j.Base.Completed.Has(p.Index) || (j.PerIndex && j.Base.FailedIndexes.Has(p.Index)))
 }
 
-// indexValid reports whether the pod's index is one of the Job's; of a Job that is not Indexed every pod's is.
+// indexValid reports whether the pod's index is in range; true if the Job is not Indexed.
 func (j *Job) indexValid(p *Pod) bool {
 	return !j.Indexed || (p.Index >= 0 && p.Index < j.Completions)
 }
 
-// toCount reports whether the pod is one that is to be counted, once it has ended.
+// toCount reports whether the pod is to be counted once it ends.
 func (j *Job) toCount(p *Pod) bool {
 	return j.claimed(p) && j.indexValid(p) && !j.accounted(p) && !j.Gone && !j.finished
 }
 
-// Countable reports whether the uncounted UID's pod no longer carries the finalizer, so that it can be counted (J-087).
+// Countable reports whether the pod of an uncounted UID no longer has the finalizer, so that it can be counted
+// (J-087).
 func (j *Job) Countable(uid types.UID) bool {
 	p := j.byUID[uid]
 	return p == nil || !p.Held()
 }
 
-// enterRemoval finds what the pod's removal adds to the Job's tallies.
+// enterRemoval computes the removal's part of the pod's share.
 func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	f := p.removal()
 	active, stands := claimed && p.Active(), f.InBackoff() && !f.Cancelled
@@ -93,7 +94,7 @@ func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	p.in.spared = f.InBackoff() && f.Cancelled && active
 }
 
-// removal is the pod's removal in flight, if any: that of its finalizer as surplus, or its deletion.
+// removal returns the pod's removal in flight: the finalizer removal of a surplus pod, or its deletion; nil for none.
 func (p *Pod) removal() *commands.Flight {
 	if f := p.Drop(); p.Surplus && f != nil {
 		return f
@@ -101,28 +102,28 @@ func (p *Pod) removal() *commands.Flight {
 	return p.Delete()
 }
 
-// Drop is the removal of the pod's finalizer that is in flight; nil for none.
+// Drop returns the pod's finalizer removal in flight; nil for none.
 func (p *Pod) Drop() *commands.Flight { return p.target.Flight(events.SlotFinalizer) }
 
-// Delete is the pod's deletion in flight; nil for none.
+// Delete returns the pod's deletion in flight; nil for none.
 func (p *Pod) Delete() *commands.Flight { return p.target.Flight(events.SlotDelete) }
 
-// Held reports whether the pod still carries the tracking finalizer, as far as is known.
+// Held reports whether the pod still has the tracking finalizer, as far as known.
 func (p *Pod) Held() bool { return p.Tracked && p.DroppedIn == 0 && !p.Vanished }
 
-// Active reports whether the pod has neither ended nor is on its way out.
+// Active reports whether the pod has neither ended nor started to terminate.
 func (p *Pod) Active() bool { return !p.Phase.Terminal() && !p.Leaving() }
 
 // Leaving reports whether the pod's deletion is certain.
 func (p *Pod) Leaving() bool { return p.Deleted != 0 || p.DeleteDone || p.Vanished }
 
-// Terminating reports whether the pod is on its way out but has not ended.
+// Terminating reports whether the pod is under deletion and has not ended.
 func (p *Pod) Terminating() bool { return !p.Phase.Terminal() && p.Leaving() && !p.Vanished }
 
-// Claim is the pod's adoption or release in flight; nil for none.
+// Claim returns the pod's adoption or release in flight; nil for none.
 func (p *Pod) Claim() *commands.Flight { return p.target.Flight(events.SlotClaim) }
 
-// claim is the adoption or the release of the pod that is in flight; nil for none.
+// claim returns the command of Claim; nil for none.
 func (p *Pod) claim() events.Command {
 	if f := p.Claim(); f != nil {
 		return f.Command
@@ -130,13 +131,13 @@ func (p *Pod) claim() events.Command {
 	return nil
 }
 
-// failedByItself reports whether the pod failed and is one that its index's limit is about.
+// failedByItself reports whether the pod's failure counts towards the limit of its index.
 func (j *Job) failedByItself(p *Pod) bool {
 	return j.PerIndex && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
 		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)))
 }
 
-// match finds the rule that decides about a pod that failed, or whose Job fails.
+// match finds the podFailurePolicy rule of a failed pod, or of a pod whose Job fails.
 func (j *Job) match(p *Pod) {
 	p.match = policy.Match{}
 	if j.claimed(p) && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing) {
@@ -146,9 +147,9 @@ func (j *Job) match(p *Pod) {
 	p.in.fatal = p.match.Action == policy.FailJob
 }
 
-// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and it is one that is to be
-// counted, or that a status write accounts for. A pod that was removed uncounted is neither: its exit code is that of
-// our own request to stop. That its finalizer is gone says as much when the log that knew why is lost (J-133).
+// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and the pod is to be counted or
+// is part of a status write. A pod removed uncounted does not count, since its exit code results from our own
+// deletion. Its missing finalizer shows that even if the log was lost (J-133).
 func (j *Job) failsJob(p *Pod) bool {
 	if p.match.Action != policy.FailJob || p.Surplus || p.NeverCounted {
 		return false
@@ -160,15 +161,14 @@ func (j *Job) failsJob(p *Pod) bool {
 // FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
 func (p *Pod) FailsJob() bool { return p.in.failJob }
 
-// mayEnd reports whether a pod that is being deleted may still end by itself, and does not count as failed yet. What it
-// says is for pods that count as failed without it: outside failed-only mode, and not yet accounted for.
+// mayEnd reports whether a pod under deletion may still end by itself and does not count as failed yet. It applies to
+// pods that would otherwise count as failed: outside failed-only mode and not yet accounted for.
 func (j *Job) mayEnd(p *Pod) bool {
 	return p.StoppingSince != 0 && !p.Phase.Terminal() && !j.failing && j.Deleted == 0 && !j.Observed()
 }
 
-// Observed reports whether another controller runs the Job, and this one only looks at it. The settings of the run and
-// the Job's own records say so. Of a Job that only its pods name nothing is known: with the mode that observes all Jobs
-// it is observed.
+// Observed reports whether another controller runs the Job, by the settings and the Job's own records. A placeholder
+// is observed only in the mode that observes all Jobs.
 func (j *Job) Observed() bool {
 	if j.Settings.Mode == events.ModeObserve {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// pods are the pods of a stream: by UID, in the queues of their stages, in sets and in numbers. What is kept besides
-// the pods and their order follows from them.
+// pods holds the pods of a stream: by UID, in the queues of their stages, in sets and as counts. Everything but the
+// pods and their order can be rebuilt.
 type pods struct {
 	byUID     map[types.UID]*Pod
 	unlisted  queue
@@ -18,13 +18,13 @@ type pods struct {
 	holding   queue
 	orphaned  queue
 	disowned  queue
-	stopping  queue // by the end of the wait
+	stopping  queue // ordered by the end of the wait
 	tally     Tally
-	misplaced podSet // active pods without a valid index that nothing is being done to
-	fatal     podSet // failed pods that a FailJob rule matches, also those that are not to be counted
-	unremoved podSet // pods whose removal is in backoff and can be cancelled
-	arrival   uint64 // of the newest pod
-	ticks     uint64 // of the newest entry into a stage
+	misplaced podSet // active pods without a valid index that no command is about
+	fatal     podSet // failed pods matched by a FailJob rule, counted or not
+	unremoved podSet // pods with a removal in backoff that can be cancelled
+	arrival   uint64 // arrival number of the newest pod
+	ticks     uint64 // number of the newest entry into a stage
 	division  division
 }
 
@@ -32,7 +32,7 @@ func newPods() pods {
 	return pods{byUID: map[types.UID]*Pod{}, misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{}, division: newDivision()}
 }
 
-// enterStage puts the pod into the queue of its stage, when that is another one than before.
+// enterStage moves the pod to the queue of its new stage, if the stage changed.
 func (s *pods) enterStage(p *Pod, stage Stage) {
 	if p.touched || stage != p.stage {
 		s.changed(p)
@@ -58,7 +58,7 @@ func (s *pods) enqueue(p *Pod) {
 	}
 }
 
-// queue holds the pods of a stage; nil for stages that nothing is waiting in.
+// queue returns the queue of a stage; nil if the stage has none.
 func (s *pods) queue(stage Stage) *queue {
 	switch stage {
 	case Unlisted:
@@ -80,7 +80,7 @@ func (s *pods) queue(stage Stage) *queue {
 	return nil
 }
 
-// changed notes that a part of the state which has the pod no longer has it as it is: a later part has it again.
+// changed moves the pod back to the pods to store, because the part that lists it is out of date.
 func (s *pods) changed(p *Pod) {
 	p.touched = false
 	d := &s.division
@@ -101,44 +101,44 @@ func (s *pods) unqueue(p *Pod) {
 	}
 }
 
-// Pod is the pod with that UID; nil when the log knows none.
+// Pod returns the pod with that UID; nil if unknown.
 func (s *pods) Pod(uid types.UID) *Pod { return s.byUID[uid] }
 
-// PodCount is the number of pods, of whatever state.
+// PodCount returns the number of pods in any state.
 func (s *pods) PodCount() int { return len(s.byUID) }
 
-// Tally is the Job's pods in numbers.
+// Tally returns the counts of the Job's pods.
 func (s *pods) Tally() Tally { return s.tally }
 
-// Unlisted yields the pods that ended and are not accounted for, in the order in which they ended.
+// Unlisted yields the ended pods that no status accounts for, in the order in which they ended.
 func (s *pods) Unlisted() iter.Seq[*Pod] { return s.unlisted.all }
 
-// UnlistedLen is their number.
+// UnlistedLen returns the number of unlisted pods.
 func (s *pods) UnlistedLen() int { return s.unlisted.n }
 
-// Released yields the pods whose finalizer may go, in order.
+// Released yields the pods whose finalizer can be removed, in order.
 func (s *pods) Released() iter.Seq[*Pod] { return s.released.all }
 
-// ReleasedLen is their number.
+// ReleasedLen returns the number of released pods.
 func (s *pods) ReleasedLen() int { return s.released.n }
 
-// Surplus yields the surplus pods whose finalizer, or then whose deletion, is to be asked for.
+// Surplus yields the surplus pods whose finalizer removal, or then deletion, can be issued.
 func (s *pods) Surplus() iter.Seq[*Pod] { return s.surplus.all }
 
-// SurplusLen is their number.
+// SurplusLen returns the number of such surplus pods.
 func (s *pods) SurplusLen() int { return s.surplus.n }
 
-// Removing reports whether the deletion of a pod has been asked for, and neither is certain yet nor is in backoff. A
-// pod whose removal is in backoff is active as any other (J-074).
+// Removing reports whether the deletion of a pod is in flight and not in backoff. A pod whose removal is in backoff
+// counts as active (J-074).
 func (s *pods) Removing() bool { return s.tally.Removing > 0 }
 
-// FailJobMatch is the rule that fails the Job, and the pod it matched: of several the one that the log heard of first,
-// so that the pick is the same everywhere (J-133). ok is false when there is none.
+// FailJobMatch returns the rule that fails the Job and the pod it matched. Of several pods it returns the first in
+// order of arrival, so that the choice is deterministic (J-133). ok is false if there is none.
 func (s *pods) FailJobMatch() (p *Pod, m policy.Match, ok bool) {
 	return s.failJobMatch((*Pod).FailsJob)
 }
 
-// AnyFailJobMatch is the same with the pods that are not to be counted, at which the built-in controller looks too.
+// AnyFailJobMatch is FailJobMatch including pods that do not count; the built-in controller looks at these too.
 func (s *pods) AnyFailJobMatch() (p *Pod, m policy.Match, ok bool) {
 	return s.failJobMatch(func(*Pod) bool { return true })
 }
@@ -155,21 +155,20 @@ func (s *pods) failJobMatch(counts func(*Pod) bool) (p *Pod, m policy.Match, ok 
 	return p, p.match, true
 }
 
-// queue is pods in the order in which they entered it: those of one stage, or those that a part of the state is yet to
-// tell.
+// queue is a linked list of pods in order of entry: the pods of one stage, or one line of a division.
 type queue struct {
 	first, last *Pod
 	n           int
-	which       int // of a pod's neighbours
+	which       int // index into Pod.neighbours
 }
 
-// A pod has neighbours in the queue of its stage, and in the line of those that are to be told.
+// A pod is in two lists at once: the queue of its stage, and its line of the division.
 const (
 	inStage = iota
 	inLine
 )
 
-// neighbours of a pod in a queue.
+// neighbours are the previous and next pod in a queue.
 type neighbours struct{ prev, next *Pod }
 
 func (q *queue) push(p *Pod) {
@@ -183,7 +182,7 @@ func (q *queue) push(p *Pod) {
 	q.n++
 }
 
-// join puts the pods of another queue behind its own.
+// join appends the pods of another queue.
 func (q *queue) join(more *queue) {
 	switch {
 	case more.first == nil:
@@ -211,7 +210,7 @@ func (q *queue) remove(p *Pod) {
 	q.n--
 }
 
-// all yields the pods in order; the one being yielded may be moved to another queue.
+// all yields the pods in order. The caller may move the yielded pod to another queue.
 func (q *queue) all(yield func(*Pod) bool) {
 	for p := q.first; p != nil; {
 		next := p.neighbours[q.which].next
@@ -222,7 +221,7 @@ func (q *queue) all(yield func(*Pod) bool) {
 	}
 }
 
-// pushStopping puts a pod in before those whose wait ends later: mostly it is the last.
+// pushStopping inserts a pod by the end of its wait; usually it comes last.
 func (q *queue) pushStopping(p *Pod) {
 	after := q.last
 	for after != nil && after.StoppingSince > p.StoppingSince {
@@ -242,7 +241,7 @@ func (q *queue) pushStopping(p *Pod) {
 	q.n++
 }
 
-// enterStopping is the pod's share while it may end by itself: it holds its slot and its index as a pod that runs.
+// enterStopping sets the share of a pod that may end by itself: like a running pod it holds its slot and index.
 func (j *Job) enterStopping(p *Pod) {
 	if p.in.stopping = p.stage == Stopping; !p.in.stopping {
 		return
@@ -253,8 +252,8 @@ func (j *Job) enterStopping(p *Pod) {
 	}
 }
 
-// uncomplete notes that an unlisted pod no longer completes that index, unless another one does, or the published
-// status has it by now.
+// uncomplete reverts the completion of index i by an unlisted pod, unless another pod or the published status
+// completes it.
 func (j *Job) uncomplete(i int32) {
 	if j.Base.Completed.Has(i) {
 		return

@@ -10,32 +10,32 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// published is the Job's status as the API server has it, and when the Job began to run, which it is to show.
+// published is the Job's status at the API server, and the start time to publish.
 type published struct {
-	Base      status.Status      // newest confirmed stored status: the published base
-	uncounted map[types.UID]bool // the uncounted pods of the base; true: failed
-	Start     events.Time        // when the Job began to run, in full precision; 0 while it has not
-	finished  bool               // the base says Complete or Failed
-	// failing and succeeding: the base has the interim condition FailureTarget, or SuccessCriteriaMet, which are final.
+	Base      status.Status      // newest confirmed stored status
+	uncounted map[types.UID]bool // uncounted pods of Base; true: failed
+	Start     events.Time        // when the Job started, in full precision; 0 if it has not
+	finished  bool               // Base has Complete or Failed
+	// failing and succeeding: Base has the interim condition FailureTarget, or SuccessCriteriaMet. These are final.
 	failing, succeeding bool
-	verdict             events.Time // since when the base has FailureTarget; 0 while it has not
-	asked               events.Time // the start time that a status write last asked to publish: seen, it is Start, though the clock was set since
+	verdict             events.Time // time of FailureTarget in Base; 0 for none
+	asked               events.Time // start time in our last write: seen again, it means Start, even after a clock step
 }
 
 func newPublished() published {
 	return published{Base: status.New(), uncounted: map[types.UID]bool{}}
 }
 
-// Finished reports whether the published status says Complete or Failed.
+// Finished reports whether the published status has Complete or Failed.
 func (b *published) Finished() bool { return b.finished }
 
 // Ending reports whether the published status says how the Job ends: it is finished, or will be.
 func (b *published) Ending() bool { return b.finished || b.failing || b.succeeding }
 
-// seen folds another status than ours. Its uncounted pods are listed again by relist.
+// seen folds a status that is not our own. relist lists its uncounted pods.
 func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobSpec) {
 	if t := s.StartTime; t != b.Base.StartTime && t != b.asked {
-		b.Start = 0 // another client suspended and resumed it: its time began again (J-147)
+		b.Start = 0 // another client suspended and resumed the Job: its time starts again (J-147)
 	}
 	suspended := b.Base.True(status.Suspended)
 	b.Base = status.Of(s)
@@ -43,7 +43,7 @@ func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobS
 	b.suspended(suspended, now, spec)
 }
 
-// confirmed folds that a write of ours is stored. Its uncounted pods are listed one by one.
+// confirmed folds the success of our write. The caller lists its uncounted pods.
 func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *events.JobSpec) {
 	suspended := b.Base.True(status.Suspended)
 	b.Base.Change(c)
@@ -51,7 +51,7 @@ func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *eve
 	b.suspended(suspended, now, spec)
 }
 
-// read finds what the conditions of the base say, which is asked of each pod.
+// read caches the conditions of Base, because they are needed for each pod.
 func (b *published) read() {
 	b.finished, b.failing, b.succeeding = b.Base.Finished(), b.Base.True(status.FailureTarget), b.Base.True(status.SuccessCriteriaMet)
 	b.verdict = 0
@@ -60,8 +60,8 @@ func (b *published) read() {
 	}
 }
 
-// suspended follows a new status. A suspension that it shows, and the one before did not, was in force, however short,
-// so the Job's time begins again when it is resumed (J-147, J-151).
+// suspended folds a change of the Suspended condition. A new suspension, however short, resets the Job's start time
+// (J-147, J-151).
 func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec) {
 	if !before && b.Base.True(status.Suspended) {
 		b.Start = 0
@@ -69,8 +69,8 @@ func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec
 	}
 }
 
-// begin follows when the Job began to run: now, when it is not suspended and no start time is published, or one of
-// before it was suspended (J-145, J-151). Suspended, it has none (J-147).
+// begin sets the start time to now if the Job is not suspended and no start time is published, or only one from before
+// a suspension (J-145, J-151). A suspended Job has no start time (J-147).
 func (b *published) begin(now events.Time, spec *events.JobSpec) {
 	switch {
 	case spec == nil || b.finished:
@@ -84,7 +84,7 @@ func (b *published) begin(now events.Time, spec *events.JobSpec) {
 	}
 }
 
-// StartTime is the start time that is published or will be, at full precision where this log decided it.
+// StartTime returns the start time, published or to be published, in full precision if this log decided it.
 func (j *Job) StartTime() events.Time {
 	if j.Spec != nil && j.Spec.Suspend {
 		return 0
@@ -95,7 +95,7 @@ func (j *Job) StartTime() events.Time {
 	return j.Base.StartTime
 }
 
-// shift leaves the times that are the API server's: those of the status, and the one that it was asked to take.
+// shift leaves the API server's times unchanged: those of the status, and the requested start time.
 func (b *published) shift(step time.Duration) { b.Start = b.Start.Add(step) }
 
 func (b *published) toWire(s *pb.JobState, names *pb.StateNames) {

@@ -5,10 +5,10 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Reading is the live read in flight; nil for none.
+// Reading returns the live read in flight; nil for none.
 func (j *Job) Reading() *commands.Flight { return j.book.Itself.Flight(events.SlotRead) }
 
-// readEnded folds the end of a live read. What was found has been folded as an observation before.
+// readEnded folds the outcome of a live read. The Job that was found has already been folded as an observation.
 func (j *Job) readEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	j.book.Land(flight)
 	switch {
@@ -22,19 +22,18 @@ func (j *Job) readEnded(flight *commands.Flight, f *events.CommandEnded, _ strin
 	}
 }
 
-// endRead folds a live read that found the Job. What a newer version says has been folded.
+// endRead folds a live read that found the Job. A newer version has been folded already.
 func (w *waits) endRead() {
 	if w.endOver {
 		w.endSettled()
 	}
 }
 
-// deletionEnded folds how a deletion of the Job's object ended. What the Job is by then, when it has changed, a live
-// read shows.
+// deletionEnded folds the outcome of deleting the Job's object. If the Job has changed, a live read follows.
 func (j *Job) deletionEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	switch {
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		if j.Deleted == 0 { // its version with a deletionTimestamp is on its way
+		if j.Deleted == 0 { // its version with a deletionTimestamp will follow
 			j.Deleted = j.Now
 			j.recount()
 		}
@@ -46,7 +45,7 @@ func (j *Job) deletionEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	}
 }
 
-// gone folds the end of the Job's object: nothing of it is to be counted any more.
+// gone folds the deletion of the Job's object: nothing of it counts any more.
 func (j *Job) gone() {
 	j.Gone, j.claims = true, nil
 	for _, f := range j.book.InOrder() {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// recount builds every tally again, after a change that concerns all pods: another spec, another published status that
-// was not of our writing, a deletion, a finish. It costs what there are pods.
+// recount rebuilds every tally after a change that concerns all pods: a new spec, a status that we did not write, a
+// deletion, a finish. The cost depends on the number of pods.
 func (j *Job) recount() {
 	all := j.Pods()
 	j.pods.reset()
@@ -20,7 +20,7 @@ func (j *Job) recount() {
 	j.resetIndexes()
 	j.index.restless = true // until all pods are in
 	for p := range j.holding.all {
-		j.index.held[p.Index] = p // as before, unless it turns out otherwise
+		j.index.held[p.Index] = p // as before, unless settleIndex chooses another
 	}
 	for uid := range j.uncounted {
 		if j.byUID[uid] == nil {
@@ -39,8 +39,8 @@ func (j *Job) recount() {
 	}
 }
 
-// resetIndexes begins with the indexes that are published, and those that are being created. Of a Job without a limit
-// per index the field of failed indexes says nothing (J-040).
+// resetIndexes starts with the published indexes and those of creates. Without a limit per index the field of failed
+// indexes is ignored (J-040).
 func (j *Job) resetIndexes() {
 	var completed, failed *indexset.Set = &indexset.Set{}, &indexset.Set{}
 	if j.Indexed {
@@ -57,7 +57,7 @@ func (j *Job) resetIndexes() {
 	}
 }
 
-// cancelDeletes cancels the deletions in backoff of a Job that another client finished: nothing of it is deleted
+// cancelDeletes cancels deletions in backoff when another client finished the Job: no pod of it is deleted any more
 // (J-082).
 func (j *Job) cancelDeletes() {
 	if j.book.Count(events.SlotDelete) == 0 {
@@ -73,7 +73,7 @@ func (j *Job) cancelDeletes() {
 	}
 }
 
-// reset begins the tallies anew. The pods stay, and so do their queues.
+// reset clears the tallies. The pods and their queues stay.
 func (s *pods) reset() {
 	s.tally = Tally{}
 	clear(s.misplaced)
@@ -81,7 +81,7 @@ func (s *pods) reset() {
 	clear(s.unremoved)
 }
 
-// relist finds the uncounted pods of the base again.
+// relist rebuilds the set of uncounted pods of Base.
 func (b *published) relist() {
 	b.uncounted = map[types.UID]bool{}
 	for _, uid := range b.Base.UncountedSucceeded {
@@ -92,8 +92,8 @@ func (b *published) relist() {
 	}
 }
 
-// reset begins anew with what is published: no index is occupied. failed are the failed indexes of a Job with a limit
-// per index.
+// reset starts with the published indexes, none occupied. failed are the failed indexes of a Job with a limit per
+// index.
 func (x *indexes) reset(completed, failed *indexset.Set, completions int32, policies *policy.Policies) {
 	clear(x.occupants)
 	clear(x.crowded)
@@ -116,14 +116,14 @@ func newPerIndex() perIndex {
 	return perIndex{fallen: map[int32][]*Pod{}, held: map[int32]*Pod{}, active: map[int32]int32{}}
 }
 
-// indexes are those with a pod that failed or is held back, ascending.
+// indexes returns, ascending, the indexes with a failed or held-back pod.
 func (x *perIndex) indexes() []int32 {
 	out := slices.AppendSeq(slices.Collect(maps.Keys(x.fallen)), maps.Keys(x.held))
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// refresh files a UID's pod afresh after the UID joined (by = 1) or left (by = -1) the uncounted lists.
+// refresh updates the pod of a UID that joined (by = 1) or left (by = -1) the uncounted lists.
 func (j *Job) refresh(uid types.UID, by int) {
 	if p := j.byUID[uid]; p != nil {
 		j.update(p, func() {})

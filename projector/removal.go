@@ -5,29 +5,29 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// The removal of a surplus pod (J-073) may are in backoff: a policy denies the patch that takes the finalizer off, or
-// the deletion. It is asked for again with its backoff, and holds up nothing: the pod is active as any other, in its
-// slot and its index (J-074). The removal is cancelled (Withdraw) when there is nothing left of it to ask for:
+// A removal of a surplus pod (J-073) may be in backoff, because a policy denies the finalizer patch or the deletion. It
+// is retried with its backoff and delays nothing else: the pod counts as active in its slot and index (J-074). The
+// removal is cancelled (Withdraw) when it has become pointless:
 //
 //	the pod                              then
 //	-----------------------------------  ---------------------------------------------------------------
-//	ended, and carries the finalizer     is counted as any other
-//	ended, and does not carry it         stays, with its logs, and is not counted
-//	is the Job's no longer               is released
-//	is wanted again                      goes on; without the finalizer it is not counted when it ends (J-179)
+//	has ended, with the finalizer        counts like any other pod
+//	has ended, without the finalizer     stays, with its logs, and does not count
+//	no longer belongs to the Job         is released
+//	is wanted again                      goes on; without the finalizer it does not count at its end (J-179)
 //
-// A pod that ended with the finalizer on holds its slot and its index until it is counted: what it counts as decides
-// whether another one is wanted.
+// A pod that ended with the finalizer holds its slot and index until it is counted, because its result decides whether
+// a replacement is wanted.
 //
-// A try may be on its way, so the pod stays as it is until the end of the newest try is known. When a try ended
-// unknown, the finalizer may go until DropDoubt has passed, so the removal is not cancelled before: the pod would be
-// counted without it.
+// A try may be in flight, so the pod stays as it is until the outcome of the newest try is known. If that outcome is
+// unknown, the removal is not cancelled before DropDoubt: the finalizer may still go, and the pod would count without
+// it.
 
-// Removal is the name of the pod's removal in flight. It is for pods that have one.
+// Removal returns the ID of the pod's removal in flight. The pod must have one.
 func (p *Pod) Removal() events.CommandID { return p.removal().Name() }
 
-// removalEnded folds the end of the newest try of a removal that was cancelled, which was not done: the pod is surplus
-// no more. Nobody knows of a finalizer whether it goes when the try ended unknown, so that removal goes on.
+// removalEnded folds the failure of the newest try of a cancelled removal: the pod is no longer surplus. If the
+// outcome of a finalizer removal is unknown, the removal goes on.
 func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown && flight == p.Drop() {
 		flight.Cancelled = false
@@ -38,16 +38,15 @@ func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnd
 	p.Surplus = false
 }
 
-// doubtDrop notes that it is unknown whether a try to remove a surplus pod's finalizer takes effect, and until when it
-// may. Of a deletion nothing is noted: a pod that may be deleted is active, and the Job waits for it, until it is seen
-// to have ended or to be on its way out.
+// doubtDrop sets until when a surplus pod's finalizer removal of unknown outcome may take effect. A deletion needs no
+// such time: the pod counts as active, and the Job waits until it has ended or terminates.
 func (j *Job) doubtDrop(p *Pod, f *commands.Flight) {
 	if p.Surplus && f == p.Drop() {
 		p.DropDoubt = j.Now.Add(j.Settings.RequestTimeout)
 	}
 }
 
-// podOf is the pod that a flight is about; nil when it is about none.
+// podOf returns the pod of a command; nil if it has none.
 func (j *Job) podOf(f *commands.Flight) *Pod {
 	if f.Command.Traits().Target != events.TargetPod {
 		return nil
@@ -70,13 +69,13 @@ func (j *Job) launchDelete(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() {
 			j.book.Launch(f, &p.target)
-			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding) // surplus, and its finalizer is gone
+			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding) // a surplus pod without its finalizer
 		})
 	}
 }
 
-// podEnded folds how a command about a pod ended. Whatever the reason, it is retried when it was refused, and when that
-// is unknown: it names the pod by its UID, so asking again is safe.
+// podEnded folds the outcome of a command about a pod. A refused command, or one of unknown outcome, is retried: it
+// names the pod by UID, so a retry is safe.
 func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	p := j.podOf(flight)
 	deletion := flight == p.Delete()
@@ -114,8 +113,8 @@ func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string
 	})
 }
 
-// overtaken is the version at which the removal of a finalizer met a newer one, if that is how it ended; else 0. It
-// ends so, and is decided again when the newer version has been seen.
+// overtaken returns the version at which a finalizer removal met a newer version, if that is how it ended; else 0. The
+// command then ends, and the decision is made again once the newer version is seen.
 func (p *Pod) overtaken(flight *commands.Flight, f *events.CommandEnded) uint64 {
 	if f.Ending != events.Refused || f.Class != events.RefusedConflict || flight != p.Drop() {
 		return 0
@@ -129,9 +128,9 @@ func (j *Job) stand(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	j.endMet(p)
 }
 
-// endMet ends a refused command whose goal the observed pod already meets: its finalizer is gone, or it is on its way
-// out. Of a Job that is gone it also ends the deletion of a pod that has ended or has no owner: no decision would
-// withdraw it any more.
+// endMet ends a refused command whose goal the observed pod meets: the finalizer is gone, or the pod terminates. If
+// the Job is gone, it also ends the deletion of a pod that has ended or is an orphan, because no decision would
+// withdraw it.
 func (j *Job) endMet(p *Pod) {
 	if f := p.Drop(); f.InBackoff() && !p.Tracked {
 		p.Surplus = p.Surplus && !f.Cancelled
@@ -142,7 +141,7 @@ func (j *Job) endMet(p *Pod) {
 	}
 }
 
-// cancelRemoval folds the decision to give a removal up. One that was refused may be on its way again: its end is
+// cancelRemoval folds the decision to cancel a removal. If it is in backoff, a try may be in flight, whose outcome is
 // awaited.
 func (j *Job) cancelRemoval(f *commands.Flight) {
 	p := j.podOf(f)
@@ -155,8 +154,7 @@ func (j *Job) cancelRemoval(f *commands.Flight) {
 	})
 }
 
-// podRestarted folds a process's start: it is decided again what is still wanted of the pod. What is in backoff goes
-// on: it is asked again when it is due, or cancelled.
+// podRestarted folds a restart: the next decision asks again for what is still wanted. A command in backoff goes on.
 func (j *Job) podRestarted(f *commands.Flight) {
 	p := j.podOf(f)
 	j.update(p, func() {

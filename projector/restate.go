@@ -7,14 +7,15 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// statement is what the newest file of the log states again: a file stands alone once it has the state of every stream.
+// statement tracks which subjects the newest file has checkpointed. A file is self-contained once it has the state of
+// every stream.
 type statement struct {
-	jobs     line[Job]       // holders of the subjects, by when they were stated
-	stubs    line[Retired]   // retired Jobs, likewise
-	crons    line[CronJob]   // likewise
-	restated events.Sequence // the first record of the newest file that is known to stand alone; see Restated
-	parts    Parts           // of streams of which no more is known; see Collecting
-	passed   bool            // records of such a stream were passed over since the newest file began
+	jobs     line[Job]       // holders of pods, by last checkpoint
+	stubs    line[Retired]   // retired Jobs, by last checkpoint
+	crons    line[CronJob]   // CronJobs, by last checkpoint
+	restated events.Sequence // first record of the newest file known to be self-contained; see Restated
+	parts    Parts           // streams of which only parts are known; see Collecting
+	passed   bool            // records of such a stream were skipped since the newest file began
 }
 
 func newStatement() statement {
@@ -30,12 +31,12 @@ func (s *statement) toWire(to *pb.WorldState) { to.Restated = uint64(s.restated)
 
 func (s *statement) fromWire(from *pb.WorldState) { s.restated = events.Sequence(from.GetRestated()) }
 
-// Restated says with which record the newest file begins, and with which the newest of those that are known to stand
-// alone (events.FileRestated). Each is 0 when there is none: a log of one file needs no statement.
+// Restated returns the first record of the newest file, and that of the newest file known to be self-contained
+// (events.FileRestated). Each is 0 if there is none: a log of one file needs no checkpoint.
 func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.since, w.stated.restated }
 
-// Unstated is a stream that has no record at or after first, the sequence with which the newest file begins, or of
-// whose state that file has parts and not the last one; ok is false when there is none.
+// Unstated returns a stream that the newest file, which begins with first, has not checkpointed: a stream without a
+// record in it, or whose last part is missing. ok is false if there is none.
 func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	if j := w.stated.jobs.first; j != nil && (j.Head < first || j.division.open) {
 		return j.Stream, true
@@ -49,8 +50,8 @@ func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	return events.Stream{}, false
 }
 
-// Stating are all streams that the world knows, like Streams, in the order in which they began or were last stated.
-// That order is kept anyway, so 100,000 retired Jobs need no sorting.
+// Stating returns the same streams as Streams, ordered by when they began or were last checkpointed. The order is
+// maintained anyway, so 100,000 retired Jobs need no sorting.
 func (w *World) Stating() []events.Stream {
 	out := make([]events.Stream, 0, w.Len()+w.Stubs())
 	for j := w.stated.jobs.first; j != nil; j = j.stating.after {
@@ -65,7 +66,7 @@ func (w *World) Stating() []events.Stream {
 	return out
 }
 
-// StateBytes is about how many bytes the state of a stream takes; it does not encode the state.
+// StateBytes estimates the encoded size of a stream's state in bytes, without encoding it.
 func (w *World) StateBytes(s events.Stream) int {
 	const stub, pod, cron, run = 60, 110, 300, 120
 	if c := w.CronJob(s); c != nil {
@@ -78,8 +79,8 @@ func (w *World) StateBytes(s events.Stream) int {
 	return stub
 }
 
-// stateAgain makes the record of a stream's state its newest record. A state says nothing new, so nothing else changes;
-// but a subject of which nothing is left was kept until its state was stored.
+// stateAgain makes a StateStored record the newest record of its stream. Nothing else changes, except that a subject
+// with nothing left, kept only until its checkpoint, is dropped.
 func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	if r := w.Retired(rec.Stream); r != nil {
 		r.Head = rec.Sequence
@@ -108,7 +109,8 @@ func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	}
 }
 
-// unpart begins a new file, which has no parts of any state. What retires is stated in the order in which it began.
+// unpart begins a new file, which has no parts of any state. Subjects that retire are listed in the order in which
+// they began.
 func (w *World) unpart() {
 	for _, s := range w.Subjects() {
 		if j := HolderOf(s); j != nil && j.division.open {
@@ -118,8 +120,8 @@ func (w *World) unpart() {
 	}
 }
 
-// sortStated puts the subjects in the order of their newest records: a snapshot gives them in another. First come those
-// whose state the newest file has in part.
+// sortStated orders subjects by their newest records, since a snapshot gives another order. Subjects that the newest
+// file has only in part come first.
 func (w *World) sortStated() {
 	w.stated.jobs.sort(func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(a.statedAt(), b.statedAt()), cmp.Compare(a.Head, b.Head))
@@ -128,7 +130,7 @@ func (w *World) sortStated() {
 	w.stated.crons.sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
 }
 
-// statedAt is the Job's newest record; 0 when the newest file has parts of its state alone.
+// statedAt returns the Job's newest record; 0 if the newest file has only parts of its state.
 func (j *Job) statedAt() events.Sequence {
 	if j.division.open {
 		return 0

@@ -10,8 +10,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Retired is a finished Job with which nothing is left to do: what is kept of it until its object is gone (design §3).
-// There may be 100,000 of them, so it is small (TestARetiredJobIsSmall).
+// Retired is what is kept of a finished Job with no work left, until its object is deleted (design §3). There may be
+// 100,000 of them, so it is small (TestARetiredJobIsSmall).
 type Retired struct {
 	Ref      events.JobRef
 	Version  uint64 // newest resourceVersion
@@ -19,15 +19,14 @@ type Retired struct {
 	TTL      int32           // seconds; events.Unset for none
 	Head     events.Sequence // its newest record
 	Settings *events.Settings
-	followUp *followUp      // nil until another record of it comes: most have none
-	place    links[Retired] // in statement.stubs
+	followUp *followUp      // nil until the next record: most get none
+	place    links[Retired] // position in statement.stubs
 }
 
-// Retirement is what the record says by which the Job retires: how it ended, by its published status.
+// Retirement returns the facts of the Job's JobRetired record: how it ended, by its published status.
 func (j *Job) Retirement() *events.JobRetired { return RetirementOf(&j.Base) }
 
-// RetirementOf is the same of a status. Its result is events.ResultNone when the status does not say that the Job
-// ended.
+// RetirementOf is Retirement for a status. Its result is events.ResultNone if the status shows no end.
 func RetirementOf(s *status.Status) *events.JobRetired {
 	end := endOf(s.Conditions)
 	if end == nil {
@@ -43,7 +42,7 @@ func RetirementOf(s *status.Status) *events.JobRetired {
 	}
 }
 
-// retire is what is kept of a Job when it retires.
+// retire returns the Retired that replaces the Job.
 func (j *Job) retire() *Retired {
 	r := &Retired{
 		Ref: j.Ref, Version: j.Version, Finished: finishTime(j.Base.Conditions), TTL: ttlOf(j.Spec), Head: j.Head, Settings: j.Settings,
@@ -55,7 +54,7 @@ func (j *Job) retire() *Retired {
 	return r
 }
 
-// ttlOf is spec.ttlSecondsAfterFinished; events.Unset for none.
+// ttlOf returns spec.ttlSecondsAfterFinished; events.Unset for none.
 func ttlOf(spec *events.JobSpec) int32 {
 	if spec == nil || spec.TTLSecondsAfterFinished == nil {
 		return events.Unset
@@ -63,8 +62,8 @@ func ttlOf(spec *events.JobSpec) int32 {
 	return *spec.TTLSecondsAfterFinished
 }
 
-// finishTime is the lastTransitionTime of the first condition in the list that says that the Job finished; 0 for none
-// (T-020, T-021).
+// finishTime returns the lastTransitionTime of the first condition that says that the Job finished; 0 for none (T-020,
+// T-021).
 func finishTime(conditions []events.JobCondition) events.Time {
 	if end := endOf(conditions); end != nil {
 		return end.Since
@@ -72,7 +71,7 @@ func finishTime(conditions []events.JobCondition) events.Time {
 	return 0
 }
 
-// endOf is the first condition in the list that says that the Job finished; nil for none.
+// endOf returns the first condition that says that the Job finished; nil for none.
 func endOf(conditions []events.JobCondition) *events.JobCondition {
 	for i := range conditions {
 		if c := &conditions[i]; (c.Type == status.Complete || c.Type == status.Failed) && c.Status == "True" {
@@ -82,13 +81,13 @@ func endOf(conditions []events.JobCondition) *events.JobCondition {
 	return nil
 }
 
-// Phase is PhaseRetired.
+// Phase returns PhaseRetired.
 func (r *Retired) Phase() Phase { return PhaseRetired }
 
 // Reference names the Job.
 func (r *Retired) Reference() events.JobRef { return r.Ref }
 
-// Time is the time of the newest record that concerned the Job since it retired; 0 for none.
+// Time returns the time of the newest record since the Job retired; 0 for none.
 func (r *Retired) Time() events.Time {
 	if r.followUp == nil {
 		return 0
@@ -96,7 +95,7 @@ func (r *Retired) Time() events.Time {
 	return r.followUp.now
 }
 
-// Last is the newest record of the Job's stream.
+// Last returns the sequence of the newest record of the Job's stream.
 func (r *Retired) Last() events.Sequence { return r.Head }
 
 func (r *Retired) over() bool             { return false } // the World forgets it with its object
@@ -117,7 +116,7 @@ func retiredFromWire(ref events.JobRef, w *pb.StubState, settings *events.Settin
 	return r, r.restoreFollowUp(w.GetFollowUp())
 }
 
-// keepRetired takes r in, in the place of one that is known already.
+// keepRetired adds r, replacing a known Retired of the same Job.
 func (w *World) keepRetired(r *Retired) {
 	if known := w.retired[r.Ref.UID]; known != nil {
 		w.stated.stubs.remove(known)
@@ -131,7 +130,7 @@ func (w *World) dropRetired(r *Retired) {
 	w.stated.stubs.remove(r)
 }
 
-// RetiredJobs yields the retired Jobs by UID.
+// RetiredJobs yields the retired Jobs, sorted by UID.
 func (w *World) RetiredJobs() iter.Seq[*Retired] {
 	return func(yield func(*Retired) bool) {
 		for _, uid := range slices.Sorted(maps.Keys(w.retired)) {

@@ -4,14 +4,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// rewind forgets all that was learnt of a cluster which was proven to have gone back (design §5, Versions), or of which
-// the log has lost records: Jobs, pods, commands in flight, waits and versions are of a past that the cluster does not
-// have. The listing that follows is the truth, as it is after the loss of a log (design §2, invariant 4). Nothing is
-// decided before that listing is complete.
+// rewind resets all that was recorded about a cluster that provably went back in time (design §5, Versions), or of
+// which the log lost records. Jobs, pods, commands in flight, waits and versions no longer apply. The next listing is
+// the truth, as after the loss of a log (design §2, invariant 4). Nothing is decided before it is complete.
 func (w *World) rewind(at events.Sequence) {
 	for s, subject := range w.subjects {
 		if w.floors[s] >= at {
-			continue // a snapshot has it as it was seen after the rewind
+			continue // the snapshot is of after the rewind
 		}
 		if j := HolderOf(subject); j != nil {
 			w.stated.jobs.remove(j)

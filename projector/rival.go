@@ -8,32 +8,34 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// A controller that takes the built-in's place (--manage=all) may find that the built-in runs as well. Each then makes
-// pods that the other did not ask for, and counts pods that the other has counted. What the built-in does to a Job that
-// we run gives it away: it writes the Job's status, and makes pods that carry no annotation of ours. It may have acted
-// just before it was turned off, so only what it does later than rivalGrace after our first write to the Job in this
-// run counts; both times are the API server's. Two such acts are proof, be they on one Job or on two.
+// Split-brain detection. With --manage=all this controller replaces the built-in one. If the built-in runs as well,
+// each creates pods that the other did not ask for, and counts pods that the other has counted. The built-in shows
+// itself on a Job that we run by a write of the Job's status, or by a pod without our annotation. It may have acted
+// just before it was turned off, so an act counts only if it is later than rivalGrace after our first write to the Job
+// in this run; both times are the API server's. Two such acts, on one Job or on two, are proof.
 //
-// A tenant must not be able to stop every Job of the cluster, so what a tenant can do proves nothing. A pod alone does
-// not: whoever may create pods can name a Job as its controller. Nor does what metadata.managedFields says: whoever may
-// change a Job can write any manager and any time there. So one of the acts has to be a write that changed the status,
-// other than by a write of ours: tenants have no right to that.
+// A tenant must not be able to stop every Job of the cluster, so an act that a tenant can perform proves nothing alone.
+// Any tenant who may create pods can name a Job as their controller, and any tenant who may change a Job can write any
+// manager and time into metadata.managedFields. So one of the acts must be a change of the status that is not ours:
+// tenants have no right to write it.
 
-// RivalQuiet is for how long a run that follows one that found a rival watches before it decides anything.
+// RivalQuiet is how long a run waits before its first decision if the previous run found another controller. Example:
+// a start at 12:00:00 decides from 12:01:00 on, unless the other controller writes a status at 12:00:40; then it
+// decides from 12:01:40 on.
 const RivalQuiet = time.Minute
 
-// Rival is what is known of another controller at work on our Jobs.
+// Rival is what is known of another controller at work on our Jobs (split-brain).
 type Rival struct {
-	Found bool        // nothing is decided while this holds
-	Quiet events.Time // in a later run: since when no other controller has worked on them; 0 in the run that found it
+	Found bool        // no decisions are made while true
+	Quiet events.Time // in a later run: last sign of the other controller, or the start; 0 in the run that found it
 	acts  []events.RivalAct
 }
 
-// Decides reports whether decisions are made: not while the view of the cluster is being built again, nor while another
+// Decides reports whether decisions are made. They are not during a listing, after a loss of records, or while another
 // controller works on our Jobs.
 func (w *World) Decides() bool { return !w.Listing && !w.Rival.Found && w.Lost == (events.Loss{}) }
 
-// RivalProven returns what another controller did, once that proves that there is one; nil before.
+// RivalProven returns the acts that prove another controller; nil if there is no proof.
 func (w *World) RivalProven() []events.RivalAct {
 	if w.Rival.Found || len(w.Rival.acts) < 2 {
 		return nil
@@ -46,13 +48,13 @@ func (w *World) RivalProven() []events.RivalAct {
 	return nil
 }
 
-// RivalSoFar is what is known of another controller, for the record that says that a file stands alone.
+// RivalSoFar returns the recorded acts and Rival.Quiet, for the record that says that a file is self-contained.
 func (w *World) RivalSoFar() (acts []events.RivalAct, quiet events.Time) {
 	return slices.Clone(w.Rival.acts), w.Rival.Quiet
 }
 
-// RivalOver is when a run that follows one that found a rival may decide again, if no other controller works on the
-// Jobs until then; 0 when there is no such time.
+// RivalOver returns when decisions start again after a run that found another controller, if that stays quiet; 0 if no
+// such time is set.
 func (w *World) RivalOver() events.Time {
 	if !w.Rival.Found || w.Rival.Quiet == 0 || w.Listing {
 		return 0
@@ -60,12 +62,12 @@ func (w *World) RivalOver() events.Time {
 	return w.Rival.Quiet.Add(RivalQuiet)
 }
 
-// rivalActed folds what a record of the Job said of another controller.
+// rivalActed folds an act of another controller.
 func (w *World) rivalActed(a rivalAct) {
 	r := &w.Rival
 	switch {
 	case r.Found && r.Quiet != 0:
-		if a.Pod == "" && !w.Listing { // what a list shows may be from before
+		if a.Pod == "" && !w.Listing { // a listing may show an older act
 			r.Quiet = w.Now
 		}
 	case !r.Found && a.late && len(r.acts) < maxRivalActs:
@@ -73,11 +75,10 @@ func (w *World) rivalActed(a rivalAct) {
 	}
 }
 
-// maxRivalActs bounds what is remembered: pods alone prove nothing, however many.
+// maxRivalActs limits the recorded acts: pods alone prove nothing, whatever their number.
 const maxRivalActs = 8
 
-// apply folds a record of the controller's stream. passed says that records of streams were passed over which may have
-// told of another controller.
+// apply folds a record of the controller's stream. passed says that skipped records may have shown another controller.
 func (r *Rival) apply(rec *events.Record, passed bool) {
 	switch f := rec.Facts.(type) {
 	case *events.EpochChanged: // the acts are of a past that the cluster does not have
@@ -97,7 +98,7 @@ func (r *Rival) apply(rec *events.Record, passed bool) {
 	}
 }
 
-// restarted folds a process's start. What was seen of a rival is for the run that saw it; that it was found holds on.
+// restarted folds a restart. Acts count only in the run that saw them; Found stays set.
 func (r *Rival) restarted(now events.Time) {
 	r.acts = nil
 	if r.Found {
@@ -105,7 +106,7 @@ func (r *Rival) restarted(now events.Time) {
 	}
 }
 
-// shift follows a step of the clock.
+// shift moves Quiet by a clock step.
 func (r *Rival) shift(step time.Duration) {
 	if r.Quiet != 0 {
 		r.Quiet = r.Quiet.Add(step)

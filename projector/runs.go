@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// cronJobSeen gives what is new of a CronJob, after the rules and the template that it names and that the newest file
-// does not store.
+// cronJobSeen returns the drafts of a CronJob observation, preceded by the zone rules and the template that it names
+// and the newest file lacks.
 func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []Draft {
 	in.mark(events.CronJobs, o.Job.UID)
 	if !in.World.Settings.CronJobs {
@@ -49,15 +49,15 @@ func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []Dr
 	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
 }
 
-// news reports whether the object shows anything but another version.
+// news reports whether the object shows more than a new version.
 func (c *CronJob) news(f *events.CronJobSeen) bool {
 	seen := *f
 	seen.Version, seen.Generation, seen.Found = c.Seen.Version, c.Seen.Generation, c.Seen.Found
 	return c.Gone || c.Look && f.Version > c.Seen.Version || c.wakes(c.Seen.Version, f.Version) || !reflect.DeepEqual(&seen, &c.Seen)
 }
 
-// wakes reports whether another version ends a wait, though it shows nothing: that of a changed schedule any change of
-// the CronJob or of a Job of it ends (C-092, C-096).
+// wakes reports whether a new version alone ends a wait: any change of the CronJob or its Jobs ends that of a changed
+// schedule (C-092, C-096).
 func (c *CronJob) wakes(before, now uint64) bool { return c.Edited != 0 && now > before }
 
 func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []Draft {
@@ -68,7 +68,7 @@ func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []Dr
 	return []Draft{{Stream: c.Stream, Kind: events.KindCronJobDeleted, Facts: f, Evidence: o.Evidence}}
 }
 
-// missingCronJobs are those that a listing did not show.
+// missingCronJobs returns drafts for the CronJobs that a listing did not show.
 func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []Draft {
 	var drafts []Draft
 	for _, c := range in.World.CronJobs() {
@@ -83,8 +83,8 @@ func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []Dra
 	return drafts
 }
 
-// FollowRun tells the CronJob of a Job what an observation of the Job says: inputs in the CronJob's own stream. It is
-// asked after the observation was admitted.
+// FollowRun returns drafts that tell a CronJob about an observation of its Job, in the CronJob's stream. Call it after
+// Admit.
 func (in *Intake) FollowRun(o *events.Observation) []Draft {
 	if !in.World.Settings.CronJobs {
 		return nil
@@ -101,7 +101,7 @@ func (in *Intake) FollowRun(o *events.Observation) []Draft {
 	return nil
 }
 
-// runAlone tells a CronJob of a Job that is not told itself: another controller runs it.
+// runAlone is FollowRun for a Job that has no stream itself, because another controller runs it.
 func (in *Intake) runAlone(o *events.Observation) []Draft {
 	if !in.World.Settings.CronJobs {
 		return nil
@@ -118,12 +118,12 @@ func (in *Intake) runAlone(o *events.Observation) []Draft {
 	return nil
 }
 
-// runSeen gives what is new of a Job to the CronJob that controls it, and to the one that did.
+// runSeen returns drafts about a Job for the CronJob that owns it, and for its former owner.
 func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version uint64) []Draft {
 	owner := o.CronJob
 	c := in.World.CronJob(events.CronJobStream(owner))
 	if c != nil && c.Known() && c.Ref.Namespace != o.Job.Namespace {
-		owner = "" // who wrote its owner reference is no user of the CronJob's namespace (C-101)
+		owner = "" // the owner reference was written by a user of another namespace (C-101)
 	}
 	drafts := in.runLeft(o.Job.UID, version, owner)
 	if owner == "" || run == nil {
@@ -150,8 +150,7 @@ func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version ui
 	return append(drafts, d)
 }
 
-// signed is what is told of a Job that somebody made by hand, with who that was: its first field manager. Later ones do
-// not change that.
+// signed adds the creator, the first field manager, to a Job made by hand. Later observations do not change it.
 func signed(run *events.RunSeen, o *events.Observation, c *CronJob) *events.RunSeen {
 	if !run.Manual {
 		return run
@@ -165,7 +164,7 @@ func signed(run *events.RunSeen, o *events.Observation, c *CronJob) *events.RunS
 	return &with
 }
 
-// runLeft tells the CronJob that had the Job that it is its no longer.
+// runLeft returns the draft that tells the former CronJob that it lost the Job.
 func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []Draft {
 	stream, ok := in.World.runs[uid]
 	if !ok || stream == events.CronJobStream(owner) {
@@ -177,15 +176,15 @@ func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []Draf
 	return []Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Left: true}}}
 }
 
-// news reports whether the Job shows anything that concerns the CronJob.
+// news reports whether the observation changes anything for the CronJob.
 func (r *Run) news(f *events.RunSeen) bool {
 	seen := *f
 	seen.Version, seen.Namespace = r.Version, r.Namespace
 	return seen != r.RunSeen
 }
 
-// missingRuns are the Jobs of CronJobs that a listing of Jobs did not show. It shows none where CronJobs are not
-// recorded, and none of another namespace.
+// missingRuns returns drafts for the CronJobs' Jobs that a listing of Jobs did not show, in the watched namespace. It
+// returns none if CronJobs are not recorded.
 func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []Draft {
 	settings := &in.World.Settings
 	if !settings.CronJobs {
@@ -206,7 +205,7 @@ func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []Draft {
 	return drafts
 }
 
-// cronEditOf is who changed the spec of a CronJob that was seen before; else who made the CronJob.
+// cronEditOf returns who changed the spec of a known CronJob, or who created a new one.
 func cronEditOf(c *CronJob, o *events.Observation, f *events.CronJobSeen) *events.Edit {
 	if c == nil || !c.Known() {
 		return makerOf(o, f.Created)

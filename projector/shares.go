@@ -10,27 +10,28 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// budgets are what namespaces have written into the log lately. A share is a bucket that leaks: each record of the
-// namespace fills it by the record's weight, and a budget (events.Settings.NamespaceBudget) leaks out of it within an
-// hour. So a namespace that writes less than its budget in an hour is never over it, and none writes more than two
-// budgets in full within an hour. Shares are folded from records, so a restart gives no namespace a new one.
+// budgets tracks how much log each namespace has written. Each namespace has a leaky bucket: a record adds its weight,
+// and one budget (events.Settings.NamespaceBudget) leaks per hour. So a namespace that writes less than its budget per
+// hour is never over it, and none writes more than two budgets in full within an hour. Buckets are folded from
+// records, so a restart does not reset them.
 type budgets struct {
 	of   map[string]*Bucket // by namespace
-	most int                // how many there may be before those that are empty are forgotten
+	most int                // size of the map at which empty buckets are dropped
 }
 
-// Bucket is a share of the log. The zero Bucket is empty.
+// Bucket is the leaky bucket of a namespace. The zero Bucket is empty.
 type Bucket struct {
 	bytes int64       // Invariant: 0 <= bytes <= maxShare budgets
-	at    events.Time // as of
+	at    events.Time // time of bytes
 }
 
 const (
-	leakTime = time.Hour // in which a budget leaks
-	maxShare = 2         // budgets that a share holds: who stops is forgiven within two hours
+	leakTime = time.Hour // time in which one budget leaks
+	maxShare = 2         // capacity in budgets: full to empty takes two hours
 )
 
-// Left is what is in the bucket later.
+// Left returns the bytes in the bucket at time now. Example: 30 MB with a budget of 20 MB per hour are 10 MB one hour
+// later.
 func (s *Bucket) Left(now events.Time, budget int64) int64 {
 	passed := min(max(now.Sub(s.at), 0), maxShare*leakTime)
 	high, low := bits.Mul64(uint64(budget), uint64(passed))
@@ -38,23 +39,22 @@ func (s *Bucket) Left(now events.Time, budget int64) int64 {
 	return max(0, s.bytes-int64(leaked))
 }
 
-// Add fills the bucket by the weight of a record, up to maxShare budgets.
+// Add adds a record's weight, up to maxShare budgets.
 func (s *Bucket) Add(weight int, now events.Time, budget int64) {
 	s.bytes = min(s.Left(now, budget)+int64(weight), maxShare*budget)
 	s.at = now
 }
 
-// Shift moves the bucket with the clock.
+// Shift moves the bucket by a clock step.
 func (s *Bucket) Shift(step time.Duration) { s.at = s.at.Add(step) }
 
-// Full reports whether a share is two budgets, but for what leaks in a minute: the namespace writes faster than a
-// budget in an hour, and has done so for long.
+// Full reports whether share is two budgets, less the leak of one minute: the namespace has written faster than its
+// budget for a long time. Example: with a budget of 60 MB, Full is true from 119 MB on.
 func Full(share, budget int64) bool {
 	return share >= maxShare*budget-budget/int64(leakTime/time.Minute)
 }
 
-// Share is what the namespace has written into the log and not worked off, in bytes. It is over its budget when that is
-// more than Settings.NamespaceBudget.
+// Share returns the bytes in the namespace's bucket. Above Settings.NamespaceBudget the namespace is over its budget.
 func (w *World) Share(namespace string, now events.Time) int64 {
 	if s := w.budgets.of[namespace]; s != nil {
 		return s.Left(now, w.Settings.NamespaceBudget)
@@ -62,8 +62,8 @@ func (w *World) Share(namespace string, now events.Time) int64 {
 	return 0
 }
 
-// OverBudget counts the namespaces that are over their budgets, and names the first of them by their names, most at
-// most.
+// OverBudget returns the number of namespaces over budget, and the first names in alphabetical order, at most most of
+// them.
 func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
 	budget := w.Settings.NamespaceBudget
 	if budget == 0 {
@@ -78,8 +78,8 @@ func (w *World) OverBudget(now events.Time, most int) (n int, names []string) {
 	return len(names), names[:min(most, len(names))]
 }
 
-// apply adds a record to the share of its namespace. A stream's state is charged to no namespace: it is stored because
-// a file is full, whoever filled it. A budget of 0 is none.
+// apply adds a record to the bucket of its namespace. A StateStored record is charged to no namespace, because it is
+// written when a file is full, whoever filled it. With a budget of 0 nothing is tracked.
 func (b *budgets) apply(rec *events.Record, namespace string, budget int64) {
 	if budget == 0 || namespace == "" || rec.Kind == events.KindStateStored {
 		return
@@ -96,7 +96,7 @@ func (b *budgets) apply(rec *events.Record, namespace string, budget int64) {
 	s.Add(events.Weight(rec), rec.Time, budget)
 }
 
-// applyToController folds what the controller's stream says to shares.
+// applyToController folds a record of the controller's stream.
 func (b *budgets) applyToController(rec *events.Record, budget int64) {
 	switch f := rec.Facts.(type) {
 	case *events.ClockStepped:
@@ -112,7 +112,7 @@ func (b *budgets) applyToController(rec *events.Record, budget int64) {
 	}
 }
 
-// toWire stores the shares that have not leaked out.
+// toWire encodes the buckets that are not empty.
 func (b *budgets) toWire(s *pb.WorldState, now events.Time, budget int64) {
 	for _, namespace := range slices.Sorted(maps.Keys(b.of)) {
 		if x := b.of[namespace]; x.Left(now, budget) > 0 {
@@ -128,7 +128,7 @@ func (b *budgets) fromWire(s *pb.WorldState) {
 	}
 }
 
-// namespaceOf names the namespace of a record; s is what is held of its stream, nil for nothing.
+// namespaceOf returns the namespace of a record; s is the subject of its stream, or nil.
 func (w *World) namespaceOf(rec *events.Record, s Subject) string {
 	switch {
 	case rec.Evidence.Namespace != "":
