@@ -9,28 +9,28 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// specs are the contents of Job specs by their hash: those that Jobs use, and those that the log's newest file stores,
-// so that a CronJob's next Job refers to the spec which its last one stored. What a spec has of large parts is stored
-// apart, and likewise once per file: specs that differ in a number share it.
+// specs holds the contents of Job specs by hash: specs that Jobs use, and specs that the log's newest file stores, so
+// that a CronJob's next Job refers to the spec that its last one stored. The large parts of a spec (template,
+// policies) are stored apart, once per file, so specs that differ only in a number share them.
 type specs struct {
 	byHash    map[string]storedSpec
-	templates map[string]events.Sequence // of redacted templates by hash: the record of the newest file that stores each
+	templates map[string]events.Sequence // redacted templates by hash: the record of the newest file that stores each
 	policies  map[string]storedPolicies
-	since     events.Sequence // the newest file's first record. Invariant: a spec that an older file stores is one that a Job has
-	keep      bool            // all are kept: a recovery may yet come to a record that refers to one
+	since     events.Sequence // first record of the newest file. Invariant: each spec that only an older file stores is in use
+	keep      bool            // keep all: during a recovery, later records may refer to any
 }
 
 type storedSpec struct {
-	spec     *events.JobSpec  // whole
-	policies *policy.Policies // nil while no Job has the spec
-	at       events.Sequence  // the newest record that stores it; 0 when only an older file does
-	used     int              // Jobs that have it
+	spec     *events.JobSpec  // including policies
+	policies *policy.Policies // nil while no Job uses the spec
+	at       events.Sequence  // newest record that stores it; 0 if only an older file does
+	used     int              // number of Jobs that use it
 }
 
 type storedPolicies struct {
 	policies *events.JobPolicies
-	at       events.Sequence // the newest record that stores them; 0 when only an older file does
-	used     int             // specs that have them
+	at       events.Sequence // newest record that stores them; 0 if only an older file does
+	used     int             // number of specs that use them
 }
 
 func newSpecs() specs {
@@ -39,7 +39,8 @@ func newSpecs() specs {
 	}
 }
 
-// store takes a spec as a record or a stored state has it. One whose policies are unknown is none: it cannot be folded.
+// store adds a spec from a record or a stored state. It ignores a spec whose policies are unknown, since that cannot
+// be folded.
 func (s *specs) store(spec *events.JobSpec, at events.Sequence) {
 	known, ok := s.byHash[spec.Hash]
 	if !ok {
@@ -51,7 +52,7 @@ func (s *specs) store(spec *events.JobSpec, at events.Sequence) {
 	s.byHash[spec.Hash] = known
 }
 
-// whole is a spec with its policies, which it then shares; nil when they are not known.
+// whole returns the spec with its shared policies; nil if they are unknown.
 func (s *specs) whole(spec *events.JobSpec) *events.JobSpec {
 	if spec.Policies == "" {
 		return spec
@@ -61,7 +62,7 @@ func (s *specs) whole(spec *events.JobSpec) *events.JobSpec {
 		if *spec == *spec.Apart() {
 			return nil
 		}
-		known.policies = &events.JobPolicies{ // of a Job's stored state
+		known.policies = &events.JobPolicies{ // from a Job's stored state
 			Hash: spec.Policies, Selector: spec.Selector, PodFailurePolicy: spec.PodFailurePolicy, SuccessPolicy: spec.SuccessPolicy,
 		}
 	}
@@ -70,8 +71,8 @@ func (s *specs) whole(spec *events.JobSpec) *events.JobSpec {
 	return spec.Whole(known.policies)
 }
 
-// restore takes the spec that a stored state has. at is the record that stored it for the Job; before the newest file
-// that says no more than that an older file stores it.
+// restore adds the spec of a stored state. at is the record that stored the spec for the Job; if it is in an older
+// file, the spec counts as not stored in the newest.
 func (s *specs) restore(spec *events.JobSpec, at events.Sequence) {
 	if at < s.since {
 		at = 0
@@ -88,7 +89,7 @@ func (s *specs) storePolicies(p *events.JobPolicies, at events.Sequence) {
 	s.policies[p.Hash] = known
 }
 
-// use gives a Job the spec with that hash in place of the one it had; nil when the hash is not known.
+// use gives a Job the spec with that hash in place of had; nil if the hash is unknown.
 func (s *specs) use(hash string, had *events.JobSpec) *events.JobSpec {
 	known, ok := s.byHash[hash]
 	if !ok {
@@ -105,8 +106,8 @@ func (s *specs) use(hash string, had *events.JobSpec) *events.JobSpec {
 	return known.spec
 }
 
-// read reads the policies of a spec, unless the one that the Job had has the same: they may be large, and a change of
-// parallelism is not one of them.
+// read parses the policies of a spec, or reuses those of had if they are equal: they may be large, and most changes
+// are of other fields, such as parallelism.
 func (s *specs) read(spec, had *events.JobSpec) *policy.Policies {
 	if had != nil && had.PodFailurePolicy == spec.PodFailurePolicy && had.SuccessPolicy == spec.SuccessPolicy &&
 		sameNumber(had.Completions, spec.Completions) {
@@ -119,7 +120,7 @@ func (s *specs) read(spec, had *events.JobSpec) *policy.Policies {
 
 func sameNumber(a, b *int32) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
-// release takes the spec with that hash from a Job that has it.
+// release ends a Job's use of the spec with that hash.
 func (s *specs) release(hash string) {
 	known := s.byHash[hash]
 	if known.used--; known.used == 0 {
@@ -129,8 +130,7 @@ func (s *specs) release(hash string) {
 	s.prune(hash, known)
 }
 
-// prune drops a spec that no Job has and that only an older file stores: there it is stored again on its next use
-// anyway.
+// prune drops a spec that no Job uses and that only an older file stores. Its next use stores it again anyway.
 func (s *specs) prune(hash string, known storedSpec) {
 	switch {
 	case s.keep || known.at >= s.since:
@@ -160,19 +160,19 @@ func (s *specs) prunePolicies(hash string, known storedPolicies) {
 	}
 }
 
-// sorted are all of them, by the record that stores them, then by their hash.
+// sorted returns all specs, sorted by the record that stores them, then by hash.
 func (s *specs) sorted() []storedSpec {
 	return slices.SortedFunc(maps.Values(s.byHash), func(a, b storedSpec) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.spec.Hash, b.spec.Hash))
 	})
 }
 
-// sortedPolicies are all policies, by their hash.
+// sortedPolicies returns all policies, sorted by hash.
 func (s *specs) sortedPolicies() []storedPolicies {
 	return slices.SortedFunc(maps.Values(s.policies), func(a, b storedPolicies) int { return cmp.Compare(a.policies.Hash, b.policies.Hash) })
 }
 
-// filed begins a new file with that record.
+// filed begins a new file whose first record is first.
 func (s *specs) filed(first events.Sequence) {
 	s.since = first
 	s.pruneAll()

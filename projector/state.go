@@ -13,8 +13,8 @@ import (
 
 var deterministic = proto.MarshalOptions{Deterministic: true}
 
-// StreamState encodes what the world says about a stream other than the controller's: facts, and the names that belong
-// to them. ok is false when it holds nothing of the stream.
+// StreamState encodes the state of a stream other than the controller's, as facts and names. ok is false if the world
+// has no subject for it.
 func (w *World) StreamState(s events.Stream) (facts, names []byte, ok bool) {
 	subject := w.Subject(s)
 	if subject == nil {
@@ -24,7 +24,7 @@ func (w *World) StreamState(s events.Stream) (facts, names []byte, ok bool) {
 	return facts, names, true
 }
 
-// RefOf names the Job of a stream, as far as the world knows it.
+// RefOf returns the namespace and name of a stream's subject, as far as known.
 func (w *World) RefOf(s events.Stream) events.JobRef {
 	if subject := w.Subject(s); subject != nil {
 		return subject.Reference()
@@ -39,8 +39,7 @@ func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
 	return marshal(facts), marshal(names)
 }
 
-// ControllerState encodes what the world says about the controller itself, for a snapshot: with the specs that later
-// records may refer to.
+// ControllerState encodes the controller's state for a snapshot, including the specs that later records may refer to.
 func (w *World) ControllerState() []byte {
 	s := w.controllerToWire()
 	for _, k := range w.specs.sorted() {
@@ -56,21 +55,21 @@ func (w *World) ControllerState() []byte {
 	return marshal(s)
 }
 
-// ControllerFacts encodes the same without specs, for the state record with which a file begins: a file stores specs of
-// its own.
+// ControllerFacts encodes the same without specs, for the StateStored record at the start of a file: a file stores its
+// own specs.
 func (w *World) ControllerFacts() []byte {
 	s := w.controllerToWire()
 	s.Zones = w.zonesToWire(w.zonesInUse())
 	return marshal(s)
 }
 
-// worldValue is a part of what the log says of the controller, and is stored by itself.
+// worldValue is a part of the controller's state with its own encoding.
 type worldValue interface {
 	toWire(s *pb.WorldState)
 	fromWire(s *pb.WorldState)
 }
 
-// values are those parts.
+// values returns these parts.
 func (w *World) values() []worldValue {
 	return []worldValue{&w.life, &w.view, &w.Rival, &w.stated, &w.watch, &w.around}
 }
@@ -92,14 +91,14 @@ func marshal(m proto.Message) []byte {
 	return b
 }
 
-// StreamAt is the state of one stream in a snapshot, as of a record. Without facts the stream held nothing then.
+// StreamAt is one stream's state in a snapshot, as of record AsOf. Facts is empty if the stream had no state then.
 type StreamAt struct {
 	Stream       events.Stream
 	AsOf         events.Sequence
 	Facts, Names []byte
 }
 
-// Streams are all streams that the world knows, in the order in which they began; retired Jobs last.
+// Streams returns all known streams in the order in which they began; retired Jobs come last.
 func (w *World) Streams() []events.Stream {
 	var out []events.Stream
 	for _, s := range w.Subjects() {
@@ -111,9 +110,9 @@ func (w *World) Streams() []events.Stream {
 	return out
 }
 
-// Restore makes a world from a snapshot. What it returns is not yet the world of any prefix, since each stream has its
-// own as-of record: the records after from are to be applied, and those that a stream has already are passed over. A
-// state with a number that no record can have is an error: nothing behind it expects such a number.
+// Restore returns a world from a snapshot. Each stream has its own as-of record, so the world matches no prefix of the
+// log yet: apply all records after from, which skips those that a stream already has, and then call Recovered. Restore
+// returns an error if a state cannot be decoded or has a number that no record can have.
 func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	for _, s := range streams {
 		if err := events.CheckState(s.Stream, s.Facts, s.Names); err != nil {
@@ -143,8 +142,8 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	return w, from, nil
 }
 
-// Recovered ends a recovery: every record of the log has been applied. Streams of a snapshot are as of different
-// records, so one that a pod left may have told of it last: where each pod is is found again.
+// Recovered ends a recovery, after every record of the log was applied. It rebuilds the index from pod to stream,
+// because the streams of a snapshot are as of different records and may disagree about a pod that moved.
 func (w *World) Recovered() {
 	w.floors = nil
 	w.sortStated()
@@ -161,7 +160,7 @@ func (w *World) Recovered() {
 	}
 }
 
-// restoreController takes over what ControllerState gave; through is the record that it is as of.
+// restoreController restores the output of ControllerState as of record through.
 func (w *World) restoreController(b []byte, through events.Sequence) error {
 	var s pb.WorldState
 	if err := proto.Unmarshal(b, &s); err != nil {
@@ -179,7 +178,7 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	for _, k := range s.GetTemplates() {
 		w.specs.templates[k.GetHash()] = events.Sequence(k.GetAt())
 	}
-	for _, k := range s.GetPolicies() { // before the specs that have them
+	for _, k := range s.GetPolicies() { // before the specs that use them
 		w.specs.storePolicies(events.PoliciesFromWire(k.GetPolicies()), events.Sequence(k.GetAt()))
 	}
 	for _, k := range s.GetSpecs() {
@@ -188,10 +187,9 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	return nil
 }
 
-// beginFile folds the state of the controller, with which a file of the log begins. For a reader that begins with this
-// file it is all there is.
+// beginFile folds the controller's state at the start of a file. A reader that starts at this file has nothing else.
 func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
-	used := func(events.ZoneName) bool { return true } // what the file has of zones is all that CronJobs name
+	used := func(events.ZoneName) bool { return true } // the file has exactly the zones that CronJobs name
 	if w.Identity == (events.Identity{}) {
 		_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
 		w.previous, w.Now = rec.Sequence, rec.Time

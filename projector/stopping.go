@@ -6,21 +6,22 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A pod that is being deleted may still end by itself: a program that gets SIGTERM saves its work and exits with 0. So
-// such a pod counts as failed only once it has been seen deleting for Settings.DeletedPodWait (J-022), and is judged by
-// its phase if it ends before.
+// A pod under deletion may still end by itself: a program that gets SIGTERM may save its work and exit with 0. So such
+// a pod counts as failed only after Settings.DeletedPodWait (J-022), and by its phase if it ends before.
 //
-//	deletion seen     the record of its end, within the wait     succeeded, or failed
-//	                  TimerFired, the wait is over               failed, whatever it does later
-//	                  the Job fails, or is deleted               as without a wait
+//	the deletion is seen, then                             the pod
+//	------------------------------------------------------ -----------------------------------
+//	the record of its end, within the wait                 succeeded, or failed
+//	TimerFired: the wait is over                           failed, whatever it does later
+//	the Job fails, or is deleted                           counts as without a wait
 //
 // Example: a deletion is seen at 12.0 s. With exit code 0 at 12.3 s the pod has succeeded. If it still runs at 13.0 s,
-// it has failed. Meanwhile it keeps its slot and its index, so no other pod is made in its place.
+// it has failed. Meanwhile it keeps its slot and its index, so no replacement is created.
 //
-// The wait begins with the record that first shows the deletion, so it survives a restart, and it moves with the clock.
-// A pod that another controller counts has no wait: its status says what that controller made of it.
+// The wait begins with the record that first shows the deletion, so it survives a restart, and it moves with clock
+// steps. A pod that another controller counts has no wait: that controller's status says how it counts.
 
-// StoppingUntil is when the next pod that is being deleted, and has not ended, counts as failed; 0 for none.
+// StoppingUntil returns when the next pod under deletion counts as failed; 0 for none.
 func (j *Job) StoppingUntil() events.Time {
 	if j.stopping.first == nil {
 		return 0
@@ -28,12 +29,11 @@ func (j *Job) StoppingUntil() events.Time {
 	return j.stopping.first.StoppingSince.Add(j.Settings.DeletedPodWait)
 }
 
-// Stopping yields the pods that are being deleted and may still end by themselves, in the order in which their waits
-// end.
+// Stopping yields the pods under deletion that may still end by themselves, ordered by the end of their waits.
 func (j *Job) Stopping() iter.Seq[*Pod] { return j.stopping.all }
 
-// judgeStopped has the pods count as failed whose wait is over. They enter the backoff record at once, so that they
-// count in a Job that has succeeded meanwhile, too: they were deleted before (J-140).
+// judgeStopped counts the pods whose wait is over as failed. They enter the backoff record at once, so they count even
+// if the Job has succeeded meanwhile: they were deleted before (J-140).
 func (j *Job) judgeStopped() {
 	for until := j.StoppingUntil(); until != 0 && until <= j.Now; until = j.StoppingUntil() {
 		p := j.stopping.first
@@ -44,9 +44,9 @@ func (j *Job) judgeStopped() {
 	}
 }
 
-// restarted folds a process's start: what was in flight is in doubt. Deletions, finalizer removals and reads are asked
-// again where they are still wanted; a status write is decided afresh from a version seen since; a create keeps its
-// slot until it has ended. What is in backoff stands.
+// restarted folds a restart: the outcome of each command in flight becomes unknown. Deletions, finalizer removals and
+// reads are decided again if still wanted; a status write is decided again from a newer version; a create keeps its
+// slot until it has ended. Commands in backoff stay.
 func (j *Job) restarted() {
 	j.rivalry.began = 0
 	j.waitsAgain()
@@ -56,8 +56,7 @@ func (j *Job) restarted() {
 	j.Recheck = len(j.creates) > 0
 }
 
-// waitsAgain looks at the waits anew after a start, whose settings may be others. What another controller runs has
-// none.
+// waitsAgain re-evaluates the waits after a start, since the settings may have changed. Observed Jobs have no waits.
 func (j *Job) waitsAgain() {
 	observed := j.Observed()
 	for p := range j.stopping.all {

@@ -7,13 +7,12 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Strays are the pods of one namespace that nobody owns and that concern us: they carry our finalizer, or a Job that is
-// not known yet may adopt them (orphans.go says when one is here).
+// Strays holds the orphan pods of one namespace that concern us: pods with our finalizer, and pods that an unknown Job
+// may adopt. See orphans.go.
 type Strays struct {
-	// held folds the pods, and the commands about them, as those of a Job are folded. It has no object, so none of the
-	// pods is its own.
+	// held folds the pods and the commands about them like those of a Job. It has no object, so it owns none of the pods.
 	held *Job
-	// awaiting are by UID the Jobs that may adopt pods and are not known yet, each with those pods.
+	// awaiting maps the UID of each unknown Job to the pods that it may adopt.
 	awaiting map[types.UID]map[types.UID]struct{}
 }
 
@@ -25,7 +24,7 @@ func newStrays(held *Job) *Strays {
 	return s
 }
 
-// Holder is what holds the pods: a Job without an object.
+// Holder returns the Job without an object that holds the pods.
 func (s *Strays) Holder() *Job { return s.held }
 
 // Apply folds a record.
@@ -62,7 +61,7 @@ func (s *Strays) unawait(uid types.UID) {
 	}
 }
 
-// waitFor are the pods that wait for that Job.
+// waitFor returns the pods that wait for the given Job.
 func (s *Strays) waitFor(job types.UID) map[types.UID]*Pod {
 	waiting := map[types.UID]*Pod{}
 	for uid := range s.awaiting[job] {
@@ -71,22 +70,22 @@ func (s *Strays) waitFor(job types.UID) map[types.UID]*Pod {
 	return waiting
 }
 
-// ID is the namespace's stream.
+// ID returns the namespace's stream.
 func (s *Strays) ID() events.Stream { return s.held.Stream }
 
-// Reference has the namespace.
+// Reference returns a reference with only the namespace set.
 func (s *Strays) Reference() events.JobRef { return s.held.Ref }
 
-// Time is the time of the newest record that concerned them.
+// Time returns the time of the newest record that concerned the pods.
 func (s *Strays) Time() events.Time { return s.held.Now }
 
-// Last is the newest record of the namespace's stream.
+// Last returns the sequence of the newest record of the namespace's stream.
 func (s *Strays) Last() events.Sequence { return s.held.Head }
 
-// Due is now: what they wait for is found by deciding.
+// Due returns now: only a decision can tell what the pods wait for.
 func (s *Strays) Due(now events.Time) events.Time { return now }
 
-// InFlight is the command of that name; nil when it has ended.
+// InFlight returns the command called name; nil if it has ended.
 func (s *Strays) InFlight(name events.CommandID) events.Command { return s.held.InFlight(name) }
 
 func (s *Strays) over() bool             { return s.held.over() }
@@ -94,7 +93,7 @@ func (s *Strays) began() events.Sequence { return s.held.first }
 
 func (s *Strays) toWire() (*pb.JobState, *pb.StateNames) { return s.held.toWire() }
 
-// strays are the pods of a namespace that nobody owns; nil when there are none.
+// strays returns the orphan pods of a namespace; nil for none.
 func (w *World) strays(namespace string) *Strays {
 	s, _ := w.subjects[events.NamespaceStream(namespace)].(*Strays)
 	return s

@@ -10,47 +10,44 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Subject is what one stream tells of and what decisions are made about: a Job, a retired Job, the pods of a namespace
-// that nobody owns. It is a function of the records of its stream, and of those of the controller that concern all. A
-// decision reads nothing but its subject, so a subject that depends on another one is told of it by records in its own
-// stream: the intake makes them when a record of the other one changes what is known (Intake.Follow). That is how a pod
-// without an owner comes to the Job that is to adopt it. A CronJob will follow its Jobs in the same way: the end of a
-// Job is an input in the Job's stream, and the intake adds one to the stream of the CronJob that owns it, in the same
-// batch.
+// Subject is the state of one stream, and what decisions are made about: a Job, a retired Job, a CronJob, or the
+// orphan pods of a namespace. It is a function of the stream's records and of those controller records that concern
+// all streams. A decision reads only its subject. If subject A depends on subject B, the intake writes records into
+// A's stream when B changes (Intake.Follow). Example: a Job is seen for the first time, so an orphan pod that it
+// selects moves to the Job's stream, in the same batch.
 type Subject interface {
-	// ID is the stream of the subject.
+	// ID returns the subject's stream.
 	ID() events.Stream
-	// Reference names it for people, as far as it is known. Of pods that nobody owns it has the namespace alone.
+	// Reference names the subject for people, as far as known. For orphan pods it has only the namespace.
 	Reference() events.JobRef
-	// Time is its own clock: the time of the newest record that concerned it, at which it is decided on.
+	// Time is the subject's own clock: the time of the newest record that concerned it. Decisions use it.
 	Time() events.Time
-	// Last is the newest record of its stream.
+	// Last returns the sequence of the newest record of its stream.
 	Last() events.Sequence
 	// Apply folds a record. It cannot fail: records are validated when they are decoded.
 	Apply(rec *events.Record)
-	// Due is when it is to be looked at first after a start, as it knows by itself; 0 for never. After that Decision.Wake
-	// says.
+	// Due returns when the subject must first be evaluated after a start; 0 for never. Later Decision.Wake takes its
+	// place.
 	Due(now events.Time) events.Time
 
-	// Observed reports whether another controller acts on it, and this one only looks: nothing that is decided is carried
-	// out.
+	// Observed reports whether another controller acts on the subject. Decisions about it are not carried out.
 	Observed() bool
-	// InFlight is the command of that name; nil when it has ended.
+	// InFlight returns the command called name; nil if it has ended.
 	InFlight(name events.CommandID) events.Command
 
-	over() bool // nothing is left of it: the World forgets it
+	over() bool // nothing is left: the World forgets it
 	began() events.Sequence
 	toWire() (*pb.JobState, *pb.StateNames)
 }
 
-// Holder is what a subject has that holds pods, and whose commands are asked again as they are: a Job that is not
-// retired, and the pods of a namespace that nobody owns.
+// Holder is a subject with pods, whose commands are retried unchanged: a Job that is not retired, or the orphan pods
+// of a namespace.
 type Holder interface {
-	// Holder folds the pods and the commands about them. It is the Job itself, or a Job without an object.
+	// Holder returns the Job that folds the pods and their commands: the subject itself, or a Job without an object.
 	Holder() *Job
 }
 
-// HolderOf is what the subject holds its pods with; nil for one that holds none, and for no subject.
+// HolderOf returns the Job that holds the subject's pods; nil if s is nil or has no pods.
 func HolderOf(s Subject) *Job {
 	if h, ok := s.(Holder); ok {
 		return h.Holder()
@@ -58,7 +55,7 @@ func HolderOf(s Subject) *Job {
 	return nil
 }
 
-// PodOf is the pod with that UID; nil when the subject holds none.
+// PodOf returns the subject's pod with that UID; nil for none.
 func PodOf(s Subject, uid types.UID) *Pod {
 	if j := HolderOf(s); j != nil {
 		return j.Pod(uid)
@@ -66,28 +63,28 @@ func PodOf(s Subject, uid types.UID) *Pod {
 	return nil
 }
 
-// Compared reports whether what would be decided about a subject is compared with what another controller does to it,
-// and is not carried out. Of a CronJob nothing is decided that could be: what the other one made of its due times is
-// told.
+// Compared reports whether decisions about the subject are compared with another controller's actions instead of being
+// carried out. Recorded CronJobs of another controller are not compared; only the fates of their due times are
+// recorded.
 func Compared(s Subject) bool {
 	c, cronJob := s.(*CronJob)
 	return s.Observed() && !(cronJob && c.Settings.CronJobs)
 }
 
-// Phase is how far a Job has come. It goes forward, with two exceptions: an object that is seen again is no longer
-// gone, and a pod that names a retired Job makes it one that is to be seen again.
+// Phase is a Job's stage of life. It only moves forward, with two exceptions: an object seen again is no longer gone,
+// and a pod that names a retired Job makes that Job a placeholder again.
 type Phase uint8
 
 // The phases of a Job.
 const (
-	PhaseUnknown  Phase = iota + 1 // pods name it, and its object has not been seen
-	PhaseSeen                      // it goes on
-	PhaseFinished                  // it is stored as Complete or Failed, and something is left to do
-	PhaseRetired                   // it finished and nothing is left to do: a Retired is kept of it
-	PhaseGone                      // its object does not exist, and pods or commands are left
+	PhaseUnknown  Phase = iota + 1 // pods name it, but its object has not been seen
+	PhaseSeen                      // seen, and goes on
+	PhaseFinished                  // stored as Complete or Failed, with work left
+	PhaseRetired                   // finished without work left: replaced by a Retired
+	PhaseGone                      // its object is deleted, with pods or commands left
 )
 
-// String is the name of the phase.
+// String returns the name of the phase.
 func (p Phase) String() string {
 	switch p {
 	case PhaseUnknown:
@@ -104,7 +101,7 @@ func (p Phase) String() string {
 	return "invalid"
 }
 
-// Phase is how far the Job has come. It is never PhaseRetired but while the record of that is folded.
+// Phase returns the Job's phase. It is PhaseRetired only while the record of the retirement is being folded.
 func (j *Job) Phase() Phase {
 	switch {
 	case j.Retired:
@@ -119,27 +116,27 @@ func (j *Job) Phase() Phase {
 	return PhaseSeen
 }
 
-// ID is the Job's stream.
+// ID returns the Job's stream.
 func (j *Job) ID() events.Stream { return j.Stream }
 
 // Reference names the Job.
 func (j *Job) Reference() events.JobRef { return j.Ref }
 
-// Time is the time of the newest record that concerned the Job.
+// Time returns the time of the newest record that concerned the Job.
 func (j *Job) Time() events.Time { return j.Now }
 
-// Last is the newest record of the Job's stream.
+// Last returns the sequence of the newest record of the Job's stream.
 func (j *Job) Last() events.Sequence { return j.Head }
 
-// Due is now: what a Job waits for is found by deciding.
+// Due returns now: only a decision can tell what a Job waits for.
 func (j *Job) Due(now events.Time) events.Time { return now }
 
-// Holder is the Job itself.
+// Holder returns j.
 func (j *Job) Holder() *Job { return j }
 
 func (j *Job) began() events.Sequence { return j.first }
 
-// Subject is what the world holds of a stream other than the controller's; nil for nothing.
+// Subject returns the subject of a stream; nil if there is none. The controller's stream has none.
 func (w *World) Subject(s events.Stream) Subject {
 	if held, ok := w.subjects[s]; ok {
 		return held
@@ -150,7 +147,7 @@ func (w *World) Subject(s events.Stream) Subject {
 	return nil
 }
 
-// Subjects are all of them but retired Jobs, in the order in which their streams began.
+// Subjects returns all subjects except retired Jobs, in the order in which their streams began.
 func (w *World) Subjects() []Subject {
 	out := make([]Subject, 0, len(w.subjects))
 	for _, s := range w.subjects {
@@ -160,7 +157,7 @@ func (w *World) Subjects() []Subject {
 	return out
 }
 
-// Jobs are all Jobs that are not retired, also those not yet seen, in the order in which their streams began.
+// Jobs returns all Jobs that are not retired, seen or not, in the order in which their streams began.
 func (w *World) Jobs() []*Job {
 	out := make([]*Job, 0, len(w.subjects))
 	for _, s := range w.subjects {
@@ -172,7 +169,7 @@ func (w *World) Jobs() []*Job {
 	return out
 }
 
-// Holders are what holds pods: all Jobs, and the pods of each namespace that nobody owns, in the order in which their
+// Holders returns all holders of pods (Jobs, and the orphan pods of each namespace) in the order in which their
 // streams began.
 func (w *World) Holders() []*Job {
 	var out []*Job
@@ -184,13 +181,13 @@ func (w *World) Holders() []*Job {
 	return out
 }
 
-// Job is the Job of a stream that is not retired; nil when there is none.
+// Job returns the Job of a stream; nil if there is none or it is retired.
 func (w *World) Job(s events.Stream) *Job {
 	j, _ := w.subjects[s].(*Job)
 	return j
 }
 
-// Retired is the retired Job of a stream; nil when there is none.
+// Retired returns the retired Job of a stream; nil if there is none.
 func (w *World) Retired(s events.Stream) *Retired {
 	if s.Kind != events.StreamJob {
 		return nil
@@ -198,8 +195,7 @@ func (w *World) Retired(s events.Stream) *Retired {
 	return w.retired[types.UID(s.ID)]
 }
 
-// whereIs finds the pod that the log knows under that UID, and the Job or the pods nobody owns among which it is; nil
-// for none.
+// whereIs returns the pod with that UID and its subject; nil if unknown.
 func (w *World) whereIs(uid types.UID) (Subject, *Pod) {
 	s := w.subjects[w.homes[uid]]
 	if s == nil {

@@ -1,6 +1,6 @@
 package projector
 
-// count adds the pod's share to the tallies and the sets, or takes it out again when sign is negative.
+// count adds the pod's share to the tallies and sets, or removes it if sign is negative.
 func (s *pods) count(p *Pod, sign int32) {
 	t := &s.tally
 	t.Active += one(p.in.active) * sign
@@ -40,33 +40,33 @@ func one(b bool) int32 {
 	return 0
 }
 
-// Tally is the Job's pods in numbers.
+// Tally counts the Job's pods.
 type Tally struct {
 	Active, Ready, Terminating        int32
-	Going, GoingReady                 int32 // of the active and the ready: being removed or deleted, and that is not in backoff
-	Idle                              int32 // active pods that nothing is being done to
-	UnlistedFailed, UnlistedSucceeded int32 // ended and not yet accounted for in the base
-	Countable                         int   // uncounted UIDs whose pod no longer carries the finalizer
-	Surplus                           int32 // surplus pods whose removal is not over
-	Removing                          int32 // pods whose removal is asked for, and no answer has refused it
-	Refused                           int32 // active surplus pods whose removal is in backoff
-	Pointless                         int32 // pods whose removal is in backoff, and which have ended or are the Job's no longer
-	Spared                            int32 // active surplus pods whose removal is cancelled, and how its newest try ended is awaited
-	Unsure                            int32 // surplus pods that ended with the finalizer on, while its removal is in backoff
-	UnsureSucceeded                   int32 // of these, the pods that succeeded
-	HeldFailed                        int32 // failed pods that are held back for their index, and count
-	NeverCounted                      int32 // pods that are not to be counted and still carry the finalizer
-	Restarts                          int64 // of containers of pods that run or wait to run (J-113)
-	Adopting, Releasing               int32 // pods whose adoption, or release, is in flight
-	Urgent                            int   // unlisted pods that are being deleted: a client waits for their finalizer
-	Held, Dropping                    int   // pods that carry the finalizer; of these, whose removal of it is on its way
-	Stopping                          int32 // pods that are being deleted, and may still end by themselves: of the terminating
+	Going, GoingReady                 int32 // of Active and Ready: removal or deletion in flight, not in backoff
+	Idle                              int32 // active pods that no command is about
+	UnlistedFailed, UnlistedSucceeded int32 // ended, and not in the published status
+	Countable                         int   // uncounted UIDs whose pod no longer has the finalizer
+	Surplus                           int32 // surplus pods whose removal has not ended
+	Removing                          int32 // pods whose removal is in flight and not refused
+	Refused                           int32 // active surplus pods with a removal in backoff
+	Pointless                         int32 // pods with a removal in backoff that ended or left the Job
+	Spared                            int32 // active surplus pods with a cancelled removal whose outcome is awaited
+	Unsure                            int32 // surplus pods that ended with the finalizer while its removal is in backoff
+	UnsureSucceeded                   int32 // of Unsure, pods that succeeded
+	HeldFailed                        int32 // held-back failed pods that count
+	NeverCounted                      int32 // pods that never count and still have the finalizer
+	Restarts                          int64 // of the containers of pods that run or wait to run (J-113)
+	Adopting, Releasing               int32 // pods with an adoption, or release, in flight
+	Urgent                            int   // unlisted pods under deletion: a client waits for their finalizer
+	Held, Dropping                    int   // pods with the finalizer; of these, finalizer removal in flight
+	Stopping                          int32 // of Terminating, pods that may still end by themselves
 }
 
-// podSet holds the pods of one kind, in no order.
+// podSet is a set of pods.
 type podSet map[*Pod]struct{}
 
-// file adds a pod that is one of them, or takes it out again when sign is negative.
+// file adds the pod if is is true, or removes it if sign is negative.
 func (s podSet) file(p *Pod, is bool, sign int32) {
 	switch {
 	case !is:
@@ -77,8 +77,7 @@ func (s podSet) file(p *Pod, is bool, sign int32) {
 	}
 }
 
-// ManyHeld reports whether more pods carry the finalizer than may when the Job says that it has ended
-// (Settings.HeldAtEnd).
+// ManyHeld reports whether more pods have the finalizer than the terminal condition allows (Settings.HeldAtEnd).
 func (j *Job) ManyHeld() bool {
 	most := int(j.Settings.HeldAtEnd)
 	return most != 0 && j.Tally().Held > most

@@ -2,21 +2,21 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Terms are what a Job's spec says of its pods, read once when the Job gets the spec.
+// Terms are the pod-related parts of a Job's spec, parsed once per spec.
 type Terms struct {
 	Indexed   bool // pods have completion indexes
-	WorkQueue bool // there is no fixed number of completions
-	PerIndex  bool // each index has a backoffLimit of its own
-	// FailedOnly: a pod is replaced, and counted, only once it has reached phase Failed (J-024).
+	WorkQueue bool // no fixed number of completions
+	PerIndex  bool // each index has its own backoffLimit
+	// FailedOnly: a pod is replaced, and counted, only once its phase is Failed (J-024).
 	FailedOnly  bool
-	Completions int32 // how many indexes an Indexed Job has; 0 for a Job without completions
-	Parallelism int32 // how many pods may run at once; 1 when the spec does not say
-	// MayLower: the API server lets the number of succeeded indexes go down. It does so only for Jobs whose completions
-	// and parallelism are equal (J-212). For others the number stays until it may (J-236).
+	Completions int32 // number of indexes of an Indexed Job; 0 if unset
+	Parallelism int32 // limit of running pods; 1 if unset
+	// MayLower: the API server lets the number of succeeded indexes decrease. It does so only if completions equals
+	// parallelism (J-212). Otherwise the number stays until it may (J-236).
 	MayLower bool
 }
 
-// termsOf reads a spec; nil is that of a Job which has not been seen.
+// termsOf parses a spec; nil stands for a Job that has not been seen.
 func termsOf(spec *events.JobSpec) Terms {
 	t := Terms{Parallelism: 1}
 	if spec == nil {

@@ -10,38 +10,37 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Tries tell how the pods of a Job ended that did not succeed, and for how long the Job was suspended. No decision
-// reads them: they are for the verdict in words, and evidence like the texts that they are made of. They take bounded
-// space, whatever the Job does. A pod is told once, by the first record that shows its end or that its deletion was
-// asked for.
+// Tries counts the ways in which unsuccessful pods of a Job ended, and how long the Job was suspended. Decisions do
+// not read it: it feeds the verdict in words, and is evidence like the texts that it comes from. Its size is bounded.
+// A pod is counted once, by the first record that shows its end or the request to delete it.
 type Tries struct {
-	// Ends are the ways in which tries ended, in the order in which they came: the first maxWays, and for each kind all
-	// that ended in further ways.
+	// Ends lists the first maxWays ways in order of appearance, and for each kind one entry for all further ways.
 	Ends []TryEnd
-	// Partial: the state from which the fold goes on does not have the tries before it, because its evidence was erased.
+	// Partial: the state that the fold started from lacks earlier attempts, because its evidence was erased.
 	Partial bool
 
-	suspended time.Duration // without the suspension that goes on
-	since     events.Time   // when that began; 0 for none
+	suspended time.Duration // without the current suspension
+	since     events.Time   // start of the current suspension; 0 for none
 }
 
-// TryEnd is one way in which tries ended, and how many did.
+// TryEnd is one way in which attempts ended, with their number.
 type TryEnd struct {
 	Way
 	Count uint32
 	Pod   string // name of the first pod
-	Index int32  // its completion index, or events.NoIndex
+	Index int32  // completion index of that pod, or events.NoIndex
 }
 
-// Way is what tries have in common that ended alike. Tries with ways that differ are never told as one.
+// Way is the failure signature of attempts: two attempts are counted together only if all fields are equal. Example:
+// {Kind: TryFailed, Exits: {main, exit code 1}}.
 type Way struct {
 	Kind      TryKind
-	Other     bool       // further ways, for which there was no room; nothing else of Way is set but Kind
-	Exits     [2]TryExit // of the containers that did not end well, the first two; the name of one that is not there is empty
-	MoreExits uint32     // containers besides
+	Other     bool       // all further ways of Kind, for lack of room; other fields are empty
+	Exits     [2]TryExit // first two containers that did not exit with 0; an empty name means none
+	MoreExits uint32     // number of further such containers
 	Reason    string     // of the disruption, or of the pod's status
-	Action    string     // of the podFailurePolicy, as the API spells it; empty when no rule decided about the pod
-	Rule      uint32     // its place in the policy, from 0
+	Action    string     // of the podFailurePolicy, as in the API; empty if no rule applied
+	Rule      uint32     // its position in the policy, from 0
 }
 
 // TryExit is how a container ended.
@@ -52,22 +51,22 @@ type TryExit struct {
 	Reason    string
 }
 
-// TryKind says how a try ended. The numbers are those of the schema.
+// TryKind is the kind of an attempt's end. The numbers are those of the proto schema.
 type TryKind uint8
 
 // The kinds.
 const (
-	TryFailed    TryKind = 1 // by itself
+	TryFailed    TryKind = 1 // the pod failed by itself
 	TryDisrupted TryKind = 2 // the pod has the condition DisruptionTarget
-	TryDeleted   TryKind = 3 // its deletion was asked for while it ran, and not by this controller
-	TryStopped   TryKind = 4 // the Job did not want it any more: it is suspended, scaled down, or over
-	TryUnseen    TryKind = 5 // its pod is gone, and its end was not seen
-	TryRestarted TryKind = 6 // it did not: a container of it was started again
+	TryDeleted   TryKind = 3 // deleted while it ran, by another client
+	TryStopped   TryKind = 4 // no longer wanted: the Job is suspended, scaled down, or over
+	TryUnseen    TryKind = 5 // the pod is gone, and its end was not seen
+	TryRestarted TryKind = 6 // not an end: a container was restarted
 )
 
 const maxWays = 8
 
-// Suspended is for how long the Job was suspended until a time.
+// Suspended returns how long the Job was suspended up to until.
 func (t *Tries) Suspended(until events.Time) time.Duration {
 	if t.since == 0 {
 		return t.suspended
@@ -75,7 +74,7 @@ func (t *Tries) Suspended(until events.Time) time.Duration {
 	return t.suspended + max(until.Sub(t.since), 0)
 }
 
-// tell takes in what a record changed of the pod that it is about, after it was folded.
+// tell counts what a folded record changed about its pod.
 func (t *Tries) tell(j *Job, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.PodSeen:
@@ -117,7 +116,7 @@ func (t *Tries) gone(j *Job, was *met) {
 	t.add(way, 1, p)
 }
 
-// ours reports whether the pod is owned by the Job, known or not.
+// ours reports whether the Job owns the pod, even if the Job has not been seen.
 func (j *Job) ours(p *Pod) bool {
 	return j.Stream.Kind == events.StreamJob && string(p.Owner) == j.Stream.ID
 }
@@ -131,7 +130,7 @@ func (j *Job) unwanted() bool {
 
 func (j *Job) suspends() bool { return j.Spec != nil && j.Spec.Suspend && !j.finished && !j.Gone }
 
-// wayOf says how a pod ended that did not succeed, or that is on its way out.
+// wayOf returns how an unsuccessful or terminating pod ended.
 func (j *Job) wayOf(p *Pod, e *events.Evidence) Way {
 	disruption, disrupted := disruptionOf(p, e)
 	way := Way{Kind: TryDeleted}
@@ -152,9 +151,8 @@ func (j *Job) wayOf(p *Pod, e *events.Evidence) Way {
 	return way
 }
 
-// unwantedElsewhere reports whether another controller, whose decisions are in no record, wants a pod less by its rules
-// than there are with the one that is deleted: more are active than parallelism or the missing successes ask for, or
-// the deadline has passed.
+// unwantedElsewhere reports whether another controller, whose decisions are not recorded, had a reason to delete one
+// pod: more are active than parallelism or the missing completions need, or the deadline has passed.
 func (j *Job) unwantedElsewhere() bool {
 	if !j.Settings.Observes(j.ManagedBy) || j.Spec == nil {
 		return false
@@ -175,7 +173,7 @@ func (j *Job) unwantedElsewhere() bool {
 	return j.Tally().Active >= wanted
 }
 
-// disruptionOf is the reason of the pod's condition DisruptionTarget, when it holds.
+// disruptionOf returns the reason of the pod's DisruptionTarget condition, if that is True.
 func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
 	const target, holds = "DisruptionTarget", "True"
 	for i := range e.Conditions {
@@ -191,8 +189,8 @@ func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
 	return "", false
 }
 
-// exits takes in which containers of a pod did not end well: sidecars only when no other one did, for they are killed
-// when it ends.
+// exits collects the containers that did not exit with 0. Sidecars count only if no other container failed, because
+// they are killed when the pod ends.
 func (w *Way) exits(p *Pod, e *events.Evidence) {
 	for _, sidecars := range []bool{false, true} {
 		for i := range e.Containers {
@@ -232,13 +230,13 @@ func (w *Way) exit(x TryExit) {
 	w.MoreExits++
 }
 
-// restarted takes in that containers of a pod were started again. How the newest run ended is known when one container
-// alone was; of runs between two observations nobody knows.
+// restarted counts container restarts. The exit is known only if one container restarted once; the exits of runs
+// between two observations are unknown.
 func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	var only *events.ContainerEnd
 	for i := range e.Containers {
 		switch c := &e.Containers[i]; {
-		case c.Lost() && times == 1: // a kubelet counts one for a container which it did not find
+		case c.Lost() && times == 1: // a kubelet counts a restart for a container that it did not find
 			return
 		case c.Restarts == 0:
 		case only != nil:
@@ -260,14 +258,14 @@ func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	}
 }
 
-// endedWell reports whether the pod succeeded though its deletion was asked for, and no status has counted it as failed
-// for that.
+// endedWell reports whether the pod succeeded after its deletion was requested, and no status has counted it as
+// failed.
 func (j *Job) endedWell(p *Pod) bool {
 	return p.Phase == events.PodSucceeded && p.Deleted != 0 && (p.StoppingSince != 0 || p.stage == Unlisted && !p.written) &&
 		j.Settings.DeletedPodWait > 0
 }
 
-// remove takes one try of that way back.
+// remove uncounts one attempt of that way.
 func (t *Tries) remove(way Way) {
 	i := slices.IndexFunc(t.Ends, func(e TryEnd) bool { return e.Way == way })
 	if i < 0 {
@@ -281,7 +279,7 @@ func (t *Tries) remove(way Way) {
 	}
 }
 
-// add counts tries that ended in one way.
+// add counts n attempts that ended in one way.
 func (t *Tries) add(way Way, n uint32, p *Pod) {
 	ways := 0
 	for i := range t.Ends {
@@ -300,13 +298,13 @@ func (t *Tries) add(way Way, n uint32, p *Pod) {
 	t.Ends = append(t.Ends, TryEnd{Way: way, Count: n, Pod: p.Name, Index: p.Index})
 }
 
-// suspension is what is to be known of a Job before an observation of it is folded.
+// suspension is what was known of a Job before an observation of it is folded.
 type suspension struct{ known, suspends bool }
 
 func (j *Job) suspension() suspension { return suspension{j.Known(), j.suspends()} }
 
-// suspend follows whether the Job is suspended. One that is when it is seen first is so since its creation, or since
-// its status says.
+// suspend follows whether the Job is suspended. A Job that is suspended when first seen has been so since the time in
+// its status, or else since its creation.
 func (t *Tries) suspend(j *Job, was suspension) {
 	suspends := j.suspends()
 	switch {

@@ -7,11 +7,11 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// view is how far the log has seen the cluster. The World has Listing as its own.
+// view is how much of the cluster the log has seen. World embeds it.
 type view struct {
-	Listing bool                       // the view of the cluster is being built again: nothing is decided
-	pending []events.Resource          // resources that the open listing still waits for
-	newest  map[events.Resource]uint64 // newest resourceVersion known of each resource
+	Listing bool                       // a listing is under way: nothing is decided
+	pending []events.Resource          // resources that the listing still waits for
+	newest  map[events.Resource]uint64 // newest known resourceVersion of each resource
 }
 
 func newView() view { return view{newest: map[events.Resource]uint64{}} }
@@ -19,14 +19,14 @@ func newView() view { return view{newest: map[events.Resource]uint64{}} }
 // apply folds a record of the controller's stream. cronJobs says whether CronJobs are watched.
 func (v *view) apply(rec *events.Record, cronJobs bool) {
 	switch f := rec.Facts.(type) {
-	case *events.EpochChanged: // the versions are of a past that the cluster does not have: all is listed again
+	case *events.EpochChanged: // the versions are of a past that the cluster does not have: list all again
 		clear(v.newest)
 		v.list(events.Jobs, events.Pods)
 		if cronJobs {
 			v.list(events.CronJobs)
 		}
 	case *events.ControllerStopped:
-		v.Listing = true // nothing is decided until another start has listed
+		v.Listing = true // nothing is decided until the next start has listed
 	case *events.ListingStarted:
 		v.list(f.Resources...)
 	case *events.Synced:
@@ -38,7 +38,7 @@ func (v *view) apply(rec *events.Record, cronJobs bool) {
 	}
 }
 
-// list begins to wait for resources. The list in hand is not changed: a state may have been made of it.
+// list adds resources to wait for. It copies pending, which an encoded state may share.
 func (v *view) list(resources ...events.Resource) {
 	v.Listing, v.pending = true, slices.Clone(v.pending)
 	for _, r := range resources {

@@ -7,19 +7,18 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// waits are the times for which decisions about the Job wait, other than for the backoff of one command.
+// waits are the times that decisions about the Job wait for, apart from the backoffs of single commands.
 type waits struct {
-	// EndInDoubt is until when a status write of unknown end, on which the Job's end or a pod's count hangs, may yet take
-	// effect; 0 when there is none, or a version was seen after which it cannot. Until then no pod is made: it could be
-	// one of a finished Job (J-009), or the successor of one that is counted after all. The next status write ends the
-	// wait, and so does a live read that finds no newer version, when the API server has answered each such write
-	// (endOver).
+	// EndInDoubt is until when a status write of unknown outcome, which decides the Job's end or a pod's count, may still
+	// take effect; 0 if there is none, or a newer version was seen. Until then no pod is created: it could be a pod of a
+	// finished Job (J-009), or the replacement of a pod that counts after all. The next status write ends the wait. So
+	// does a live read that finds no newer version, if the API server has answered each such write (endOver).
 	EndInDoubt events.Time
 	endOver    bool
-	// LatePod is until when a duplicate create may make its pod once more, as the one that was made is gone or going, or
-	// an adoption of unknown end may turn out to have given the Job a pod. The Job does not finish before: that pod would
-	// run for a finished Job, and would never be deleted (J-082). A create that is asked for once makes no duplicate, nor
-	// does one whose pod a listing shows.
+	// LatePod is until when a duplicate create may still make a pod, because the first one is gone or terminating, or
+	// until when an adoption of unknown outcome may still add a pod. The Job does not finish before: that pod would run
+	// for a finished Job and never be deleted (J-082). A create that was sent once makes no duplicate, nor does one whose
+	// pod a listing shows.
 	LatePod events.Time
 	Lagging events.Time // since when the published status has been behind
 	ends    backoff

@@ -9,18 +9,19 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// watch knows in which times CronJobs and their Jobs were not watched, from the first run on that records CronJobs.
+// watch records when CronJobs and their Jobs were not watched, starting with the first run that records CronJobs.
 type watch struct {
-	gaps   []ticks.Gap // in order, mostGaps at most
-	blind  bool        // they are not watched now
-	since  events.Time // until then they were; 0 for never
-	narrow events.Time // since when only those of one namespace are watched; 0 for all
+	gaps   []ticks.Gap // in order, at most mostGaps
+	blind  bool        // not watched now
+	since  events.Time // end of the last watch; 0 for never
+	narrow events.Time // since when only one namespace is watched; 0 for all
 }
 
-// mostGaps bounds what is kept. Beyond it the oldest two are taken for one: less is known then, and nothing wrong.
+// mostGaps limits the recorded gaps. Beyond it the two oldest are merged into one: less is known then, but nothing is
+// wrong.
 const mostGaps = 32
 
-// apply folds a record of the controller's stream. namespace is the one that was watched before it; empty for all.
+// apply folds a record of the controller's stream. namespace was watched before it; empty for all.
 func (k *watch) apply(w *World, rec *events.Record, namespace string) {
 	switch f := rec.Facts.(type) {
 	case *events.ControllerStarted:
@@ -31,7 +32,7 @@ func (k *watch) apply(w *World, rec *events.Record, namespace string) {
 		if slices.Contains(f.Resources, events.Jobs) || slices.Contains(f.Resources, events.CronJobs) {
 			k.lose(f.LastSeen, w.Settings.CronJobs)
 		}
-	case *events.EpochChanged: // all is forgotten that was seen before
+	case *events.EpochChanged: // all earlier observations are dropped
 		*k = watch{blind: k.blind || len(k.gaps) > 0, narrow: k.narrow}
 	case *events.Synced:
 		if !w.Listing && w.Settings.CronJobs && k.blind {
@@ -42,8 +43,8 @@ func (k *watch) apply(w *World, rec *events.Record, namespace string) {
 	}
 }
 
-// scoped notes which namespace is watched: what lies outside of the one of before was not watched as long as that was
-// so.
+// scoped records which namespace is watched. Objects outside the former namespace were not watched while it was in
+// force.
 func (k *watch) scoped(before, now string, at events.Time) {
 	if k.narrow != 0 && now != before {
 		k.blind, k.since = true, k.narrow
@@ -56,7 +57,7 @@ func (k *watch) scoped(before, now string, at events.Time) {
 	}
 }
 
-// lose begins a gap. There are none before the first run that records CronJobs.
+// lose begins a gap, unless no run has recorded CronJobs yet.
 func (k *watch) lose(since events.Time, records bool) {
 	if k.blind || !records && len(k.gaps) == 0 {
 		return
@@ -78,8 +79,8 @@ func (k *watch) found(now events.Time) {
 	k.gaps, k.blind, k.since = gaps, false, 0
 }
 
-// shift follows a step of the clock. It is not known which of the two clocks was right, so a gap is what it is by
-// either.
+// shift adjusts gaps to a clock step. It is unknown which clock was right, so a gap covers both versions. Example:
+// after a step of +10 s a gap of 12:00:00 to 12:00:30 lasts until 12:00:40.
 func (k *watch) shift(step time.Duration) {
 	k.gaps = slices.Clone(k.gaps)
 	for i := range k.gaps {

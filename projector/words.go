@@ -6,11 +6,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Words are what a pod's object says that no decision reads: why it waits, and conditions that no rule of its Job
-// names. They change often on the way of a pod that is well. So a sighting that has no other news is left out at first
-// (Admit), and recorded when it still holds after a while (AdmitWords).
+// Words are the parts of a pod's object that no decision reads: why it waits, and conditions that no rule of its Job
+// names. They change often while a healthy pod starts. So Admit drops an observation with no other news; if it still
+// holds after a while, AdmitWords records it.
 
-// Words reports whether a sighting has no news but words.
+// Words reports whether an observation has no news but words.
 func (in *Intake) Words(o *events.Observation) bool {
 	f, ok := o.Facts.(*events.PodSeen)
 	if !ok {
@@ -22,13 +22,13 @@ func (in *Intake) Words(o *events.Observation) bool {
 		samePod(home, p, f) && otherWords(p, f)
 }
 
-// AdmitWords returns the draft of a sighting whose words are recorded, too; none when it says nothing new.
+// AdmitWords returns the draft of an observation including words; none if it is not new.
 func (in *Intake) AdmitWords(o *events.Observation) []Draft {
 	return in.podSeen(o, o.Facts.(*events.PodSeen), true)
 }
 
-// samePod reports whether a pod is seen as it is known, but for the version and the words. That its finalizer is gone
-// is known once the server has confirmed it.
+// samePod reports whether the observed pod equals the known one except for version and words. A missing finalizer is
+// no news once the server has confirmed its removal.
 func samePod(home Subject, p *Pod, seen *events.PodSeen) bool {
 	known := p.PodSeen
 	known.Version = seen.Version
@@ -40,7 +40,7 @@ func samePod(home Subject, p *Pod, seen *events.PodSeen) bool {
 	return known.Equal(seen)
 }
 
-// read is the conditions that a rule of the Job names; none of a pod that has no Job.
+// read returns the conditions that a rule of the Job names; none for a pod without a Job.
 func read(home Subject, all []events.PodCondition) []events.PodCondition {
 	j, ok := home.(*Job)
 	if !ok || len(all) == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// World is everything that one log says: its subjects by their streams, and what the controller went through. Its parts
-// are values of their own: each folds the records that concern it, and is stored by itself.
+// World is the state of one log: its subjects by stream, and the controller's own state. Its parts are values: each
+// folds the records that concern it, and encodes itself.
 type World struct {
 	Head events.Sequence
 	Now  events.Time
@@ -16,20 +16,20 @@ type World struct {
 	Rival Rival // another controller at work on the same Jobs
 
 	specs    specs
-	zones    *zones                      // that CronJobs name
-	watch    watch                       // when CronJobs were not watched
+	zones    *zones                      // named by CronJobs
+	watch    watch                       // gaps in the watch of CronJobs
 	around   surroundings                // nodes and namespaces
-	budgets  budgets                     // what namespaces have written
+	budgets  budgets                     // log written per namespace
 	subjects map[events.Stream]Subject   // all but retired Jobs
-	retired  map[types.UID]*Retired      // apart, because they may be many
-	runs     map[types.UID]events.Stream // of each Job that a CronJob has: the CronJob's
-	homes    map[types.UID]events.Stream // of each pod
-	stated   statement                   // what the newest file states again
+	retired  map[types.UID]*Retired      // apart, because there may be many
+	runs     map[types.UID]events.Stream // from the Jobs of CronJobs to the CronJob
+	homes    map[types.UID]events.Stream // from pod to stream
+	stated   statement                   // what the newest file has checkpointed
 
-	floors map[events.Stream]events.Sequence // while recovering: through which record a snapshot has each stream
+	floors map[events.Stream]events.Sequence // during a recovery: last record of each stream in the snapshot
 }
 
-// NewWorld is what an empty log says.
+// NewWorld returns the state of an empty log.
 func NewWorld() *World {
 	return &World{
 		life:     life{Settings: events.DefaultSettings()},
@@ -46,14 +46,14 @@ func NewWorld() *World {
 	}
 }
 
-// Len is the number of subjects that are no retired Jobs.
+// Len returns the number of subjects, without retired Jobs.
 func (w *World) Len() int { return len(w.subjects) }
 
-// Stubs is the number of retired Jobs.
+// Stubs returns the number of retired Jobs.
 func (w *World) Stubs() int { return len(w.retired) }
 
-// Newest is the newest resourceVersion known of a resource; 0 for none. It costs what there are Jobs, or pods: the
-// answers to our own writes count, which are known of each object alone.
+// Newest returns the newest known resourceVersion of a resource; 0 for none. It scans all subjects, and for pods all
+// pods, because the answers to our writes count and are known per object.
 func (w *World) Newest(r events.Resource) uint64 {
 	newest := w.newest[r]
 	for _, subject := range w.subjects {
@@ -77,7 +77,7 @@ func (w *World) Newest(r events.Resource) uint64 {
 	return newest
 }
 
-// Previous is the newest record of a stream that this world holds; 0 when it holds none.
+// Previous returns the newest known record of a stream; 0 for none.
 func (w *World) Previous(s events.Stream) events.Sequence {
 	if s == events.Controller {
 		return w.previous
@@ -94,7 +94,7 @@ func (w *World) Apply(rec *events.Record) {
 	switch {
 	case rec.Stream == events.Controller:
 		namespace := w.Settings.Namespace
-		w.applyToController(rec) // also one that a snapshot has: it says the same again
+		w.applyToController(rec) // also if the snapshot has it: it says the same again
 		if rec.Kind == events.KindControllerStarted || rec.Kind == events.KindClockStepped {
 			w.broadcast(rec)
 		}
@@ -104,7 +104,7 @@ func (w *World) Apply(rec *events.Record) {
 		}
 	default:
 		s := w.subjects[rec.Stream]
-		namespace := w.namespaceOf(rec, s) // before the record ends what is known of the stream
+		namespace := w.namespaceOf(rec, s) // before the record ends the stream's subject
 		w.Learn(rec)
 		if rec.Sequence > w.floors[rec.Stream] {
 			w.applyToSubject(rec, s)
@@ -130,9 +130,8 @@ func (w *World) applyToController(rec *events.Record) {
 	}
 }
 
-// broadcast folds a record of the controller's stream that concerns every subject. A start leaves nothing in flight,
-// which may have been all that was left of a Job whose object is gone. It concerns a retired Job only if another record
-// of it came since it retired.
+// broadcast folds a controller record that concerns every subject. A start ends all commands in flight, which may be
+// all that kept a Job whose object is gone. A retired Job is concerned only if it got a record since its retirement.
 func (w *World) broadcast(rec *events.Record) {
 	for stream, s := range w.subjects {
 		if rec.Sequence > w.floors[stream] {
@@ -147,9 +146,9 @@ func (w *World) broadcast(rec *events.Record) {
 	}
 }
 
-// Learn keeps what a record of a Job's stream says to all: the specs to which other streams may refer, and how new the
-// objects are that were seen. Apply does that too; alone it is for a reader that folds a part of the log, and meets a
-// spec of before.
+// Learn keeps what a Job's record tells all streams: the specs that other streams may refer to, and the newest object
+// versions. Apply calls it. A reader that folds only a part of the log calls it alone, for specs from before that
+// part.
 func (w *World) Learn(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
@@ -165,7 +164,7 @@ func (w *World) Learn(rec *events.Record) {
 	}
 }
 
-// learn notes how new an object is that a record shows.
+// learn notes the version of the object in a record.
 func (v *view) learn(facts events.Facts) {
 	switch f := facts.(type) {
 	case *events.JobGone:
@@ -183,9 +182,8 @@ func (v *view) learn(facts events.Facts) {
 	}
 }
 
-// applyToSubject folds a record of a subject's stream into what the world holds of it. What it holds nothing of is
-// opened by what can be a stream's first record; any other one is about a Job that is over. s is what is held and not
-// retired; nil for nothing.
+// applyToSubject folds a record of a subject's stream. s is the stream's subject if it is not retired, else nil.
+// Without a subject, a record kind that can be a stream's first opens one; any other is about a Job that is over.
 func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	var retired *Retired
 	if s == nil {
@@ -211,7 +209,7 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 		w.stated.passed = true
 		return
 	}
-	if retired != nil && rec.Kind != events.KindPodAdded { // a pod makes it one that is to be seen again
+	if retired != nil && rec.Kind != events.KindPodAdded { // a pod turns it back into a placeholder
 		w.followRetired(retired, rec)
 		return
 	}
@@ -233,8 +231,8 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	w.close(s)
 }
 
-// stored takes a stored state over when the stream is new: for a reader that begins with this file. Check has checked
-// the state.
+// stored restores a stored state if the stream is new, which is so for a reader that starts at this file. Check has
+// validated the state.
 func (w *World) stored(rec *events.Record, f *events.StoredState, isNew bool) {
 	if isNew {
 		facts, names, whole := w.stated.parts.Add(rec, f)
@@ -246,7 +244,7 @@ func (w *World) stored(rec *events.Record, f *events.StoredState, isNew bool) {
 	w.stateAgain(rec, f)
 }
 
-// applyToJob folds a record of a Job's own stream, and what the world knows beside it: its spec, its tries, the acts of
+// applyToJob folds a record of a Job's stream, and the World's data about the Job: its spec, its attempts, and acts of
 // another controller.
 func (w *World) applyToJob(rec *events.Record, j *Job) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
@@ -264,7 +262,7 @@ func (w *World) applyToJob(rec *events.Record, j *Job) {
 	j.rivalry.acts = nil
 }
 
-// followRetired folds a record of a retired Job. Of the spec that was seen it takes the TTL.
+// followRetired folds a record of a retired Job, and takes the TTL from an observed spec.
 func (w *World) followRetired(r *Retired, rec *events.Record) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Version >= r.Version {
 		if spec := w.specs.byHash[f.Spec].spec; spec != nil {
@@ -274,7 +272,7 @@ func (w *World) followRetired(r *Retired, rec *events.Record) {
 	r.Apply(rec)
 }
 
-// fold is s.Apply. It names the types, because a record that is handed to an interface is allocated on the heap.
+// fold is s.Apply. It switches on the type, because passing a record to an interface allocates it on the heap.
 func fold(s Subject, rec *events.Record) {
 	switch s := s.(type) {
 	case *Job:
@@ -288,7 +286,7 @@ func fold(s Subject, rec *events.Record) {
 	}
 }
 
-// useSpec gives a Job the spec that was seen.
+// useSpec sets the Job's observed spec.
 func (w *World) useSpec(j *Job, f *events.JobSeen) {
 	if spec := w.specs.use(f.Spec, j.Spec); spec != nil {
 		j.rekey(j.Spec, spec)
@@ -308,7 +306,7 @@ func opens(k events.Kind) bool {
 	}
 }
 
-// open begins to hold a stream. A retired Job has more to say then.
+// open adds a subject for a stream, in place of a retired Job, which has new records now.
 func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 	if r := w.Retired(stream); r != nil {
 		w.dropRetired(r)
@@ -323,7 +321,7 @@ func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 	return w.hold(j)
 }
 
-// hold takes a subject over, by the kind of its stream.
+// hold adds a holder of pods under its stream.
 func (w *World) hold(j *Job) Subject {
 	s := Subject(j)
 	if j.Stream.Kind == events.StreamNamespace {
@@ -337,8 +335,7 @@ func (w *World) hold(j *Job) Subject {
 	return s
 }
 
-// close drops what is no longer needed: a subject of which nothing is left, wholly; of a Job that retires a Retired is
-// kept.
+// close drops a subject with nothing left, or replaces a retiring Job by its Retired.
 func (w *World) close(s Subject) {
 	j := HolderOf(s)
 	retires := j != nil && j.Retired
@@ -364,8 +361,8 @@ func (w *World) close(s Subject) {
 	}
 }
 
-// over reports whether the Job's account is closed: its object is gone, or never was there, and nothing is left to do.
-// Garbage collection takes the pods of a Job that is gone, so it is followed until they have ended.
+// over reports whether the Job can be forgotten: its object is gone or never existed, and no work is left. Garbage
+// collection deletes the pods of a deleted Job, so the Job is kept until they have ended.
 func (j *Job) over() bool {
 	switch j.Phase() {
 	case PhaseGone:

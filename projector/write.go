@@ -13,10 +13,10 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/indexset"
 )
 
-// Write is the status write in flight; nil for none.
+// Write returns the status write in flight; nil for none.
 func (j *Job) Write() *commands.Flight { return j.book.Itself.Flight(events.SlotStatus) }
 
-// Writing is what was learnt from refused status writes and live reads.
+// Writing returns the shared backoff of status writes and live reads.
 func (j *Job) Writing() *commands.Retry { return j.book.Shared(events.BackoffWrites) }
 
 func (j *Job) launchWrite(f *commands.Flight) {
@@ -24,8 +24,8 @@ func (j *Job) launchWrite(f *commands.Flight) {
 	j.written(&f.Command.(*events.WriteStatus).Change)
 }
 
-// written marks the pods that a status write in flight accounts for. One that finishes the Job counts at once all that
-// have ended.
+// written marks the pods that a status write in flight accounts for. A write that finishes the Job accounts for all
+// pods that have ended.
 func (j *Job) written(c *events.StatusChange) {
 	if c.StartTime != 0 {
 		j.asked = c.StartTime
@@ -55,8 +55,8 @@ func (j *Job) written(c *events.StatusChange) {
 	}
 }
 
-// confirm folds the success of a status write: its change is part of the published base from here on. It costs what the
-// change names, not what the Job has.
+// confirm folds the success of a status write: its change becomes part of the published base. The cost depends on the
+// change, not on the size of the Job.
 func (j *Job) confirm(name events.CommandID) {
 	f := j.Write()
 	if f == nil || f.Name() != name {
@@ -86,7 +86,7 @@ func (j *Job) confirm(name events.CommandID) {
 	}
 	completed, failed := indexset.Parse(change.CompleteIndexes, j.Completions), indexset.Parse(change.FailIndexes, j.Completions)
 	for i := range completed.All {
-		j.complete(i) // the pod may be said to have another index by now
+		j.complete(i) // the pod may show another index by now
 		j.reviewIndex(i)
 	}
 	for i := range failed.All {
@@ -98,7 +98,7 @@ func (j *Job) confirm(name events.CommandID) {
 				j.update(p, func() {})
 			}
 		}
-		for _, f := range j.book.InOrder() { // a pod that is losing its finalizer may be of an index that another one has completed
+		for _, f := range j.book.InOrder() { // another pod may have completed the index of a pod that is losing its finalizer
 			if p := j.podOf(f); p != nil {
 				j.update(p, func() {})
 			}
@@ -106,7 +106,7 @@ func (j *Job) confirm(name events.CommandID) {
 	}
 }
 
-// writeEnded folds how a status write ended.
+// writeEnded folds the outcome of a status write.
 func (j *Job) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	if f.Ending != events.Done || f.Version <= j.Version {
 		j.unconfirmed(flight, f)
@@ -116,7 +116,7 @@ func (j *Job) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 	j.confirm(f.Command)
 }
 
-// unconfirmed folds the end of a write that adds nothing to the published base.
+// unconfirmed folds a status write that did not extend the published base.
 func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown {
 		j.doubtEnd(f.Over)
@@ -131,30 +131,30 @@ func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 		switch {
 		case f.Class != events.RefusedConflict:
 		case f.Sent:
-			j.Writing().Until = j.Now.Add(j.Settings.APIBackoff) // the newer version is on its way, or is read then
+			j.Writing().Until = j.Now.Add(j.Settings.APIBackoff) // the newer version will be seen, or is read then
 		case j.Writing().Count == 1:
-			j.Writing().Until = j.Now // found out before anything was sent: the Job is read at once. Another one in a row waits
+			j.Writing().Until = j.Now // the error came before anything was sent: read the Job at once; the next such error waits
 		}
 	case events.OutcomeUnknown:
 		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
 		j.Recheck, j.Look = true, true
-	case events.Done: // observed before it was answered: the base has it
+	case events.Done: // observed before the answer: the base has it
 		j.Writing().Clear()
 	case events.Withdrawn:
 	}
 }
 
-// stale reports whether a refused status write may have been computed from an object that is no longer so: the Job is
-// read before the next one (J-237). Others are refused for what is the same of any write: rights, patience, a webhook.
+// stale reports whether a refused status write may have been based on an outdated object. The Job is then read before
+// the next write (J-237). Other refusals apply to every write: missing rights, rate limits, a webhook.
 func stale(c events.RefusalClass) bool {
 	return c == events.RefusedConflict || c == events.RefusedInvalid || c == events.RefusedNotFound
 }
 
-// doubtEnd notes that it is unknown whether the write in flight is stored, when it says how the Job ends, or accounts
-// for a pod: that may lose its finalizer, if it has not, and would not be counted without the write. It was made for
-// exactly one version, so a newer one settles it, as the next write does; else the time does after which the server no
-// longer acts on it. When the server has answered (over), a live read that finds no newer version settles it, too. That
-// read waits for its backoff, so what etcd may still have had in its hands then is stored or dropped.
+// doubtEnd records that the outcome of the write in flight is unknown, if it says how the Job ends or accounts for a
+// pod; such a pod may lose its finalizer, and would not count without the write. The write was based on one version,
+// so a newer version settles the doubt. So does the next write, or the time after which the server no longer acts on
+// it. If the server has answered (over), a live read without a newer version settles it too: the read comes after its
+// backoff, when etcd has stored or dropped the write.
 func (j *Job) doubtEnd(over bool) {
 	f := j.Write()
 	if f == nil {
@@ -165,12 +165,12 @@ func (j *Job) doubtEnd(over bool) {
 	}
 }
 
-// endDoubted notes that the API server may store a write of the Job's end within the timeout. over: it has answered the
-// write.
+// endDoubted records that the API server may store a write of the Job's end within timeout. over says that it has
+// answered.
 func (w *waits) endDoubted(now events.Time, timeout time.Duration, over bool) {
 	w.endOver = over && (w.endOver || w.EndInDoubt <= now)
 	w.EndInDoubt = now.Add(timeout)
 }
 
-// endSettled notes that no write of the Job's end may be stored any more of which the log does not know.
+// endSettled records that no unknown write of the Job's end can be stored any more.
 func (w *waits) endSettled() { w.EndInDoubt, w.endOver = 0, false }

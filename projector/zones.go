@@ -11,17 +11,17 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// zones are the rules of time zones by name and content: those that CronJobs name, and those that the log's newest file
+// zones holds the rules of time zones by name and hash: those that CronJobs name, and those that the newest file
 // stores.
 type zones struct {
 	known map[events.ZoneName]storedZone
-	keep  bool // all are kept: a recovery may yet come to a record that names one
+	keep  bool // keep all: during a recovery, later records may name any
 }
 
 type storedZone struct {
 	rules *events.ZoneRules
-	where *time.Location  // nil when the rules cannot be read
-	at    events.Sequence // the record of the newest file that stores them, or states them with the controller; else 0
+	where *time.Location  // nil if the rules are unreadable
+	at    events.Sequence // record of the newest file that stores them, or the controller's state with them; else 0
 }
 
 func newZones() *zones { return &zones{known: map[events.ZoneName]storedZone{}} }
@@ -37,7 +37,7 @@ func (z *zones) store(rules *events.ZoneRules, at events.Sequence) {
 	z.known[name] = known
 }
 
-// filed begins a new file with the state of the controller, which has all zones that CronJobs name.
+// filed begins a new file with the controller's state, which has all zones that CronJobs name.
 func (z *zones) filed(first events.Sequence, used func(events.ZoneName) bool) {
 	for name, known := range z.known {
 		switch {
@@ -50,7 +50,7 @@ func (z *zones) filed(first events.Sequence, used func(events.ZoneName) bool) {
 	}
 }
 
-// zonesInUse says which CronJobs name, and by which their ledgers count.
+// zonesInUse returns a function that reports whether a CronJob or its ledger uses a zone.
 func (w *World) zonesInUse() func(events.ZoneName) bool {
 	used := map[events.ZoneName]bool{}
 	for _, s := range w.subjects {
@@ -74,7 +74,7 @@ func (w *World) zonesInUse() func(events.ZoneName) bool {
 	return func(z events.ZoneName) bool { return used[z] }
 }
 
-// zonesToWire are the zones that which says, by name.
+// zonesToWire encodes the zones that which selects, by name.
 func (w *World) zonesToWire(which func(events.ZoneName) bool) (out []*pb.ZoneState) {
 	names := slices.SortedFunc(maps.Keys(w.zones.known), func(a, b events.ZoneName) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Hash, b.Hash))
@@ -87,9 +87,8 @@ func (w *World) zonesToWire(which func(events.ZoneName) bool) (out []*pb.ZoneSta
 	return out
 }
 
-// recoverCrons reads schedules again: a CronJob of a snapshot may name a zone that a later record stored. Zones that
-// none names and the newest file does not store are dropped, as a program drops them that did not begin with a
-// snapshot.
+// recoverCrons parses schedules again, because a snapshot's CronJob may name a zone that a later record stored. It
+// drops zones that are neither used nor in the newest file, as a program without a snapshot would.
 func (w *World) recoverCrons() {
 	clear(w.runs)
 	for _, s := range w.subjects {
