@@ -7,15 +7,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Clock is the time that the log is written by: the wall clock at the start, and monotonic time from then on. It steps
-// only when it is told to (design §4). It may be read from any goroutine.
+// Clock is the time that records carry: the wall clock at the start, and monotonic time from then on. It steps only
+// when Follow is called (design §4). Safe for concurrent use.
 type Clock struct {
 	start  time.Time
 	offset atomic.Int64 // nanoseconds
 }
 
-// NewClock starts a clock at the wall clock's time; at the API server's when the wall clock is ahead of it by more than
-// 5 s. A zero server time means that it is not known.
+// NewClock starts a clock at the wall clock's time, or at server, the API server's time, if the wall clock is more
+// than 5 s ahead of it. A zero server means unknown.
 func NewClock(server time.Time) *Clock {
 	c := &Clock{start: time.Now()}
 	if !server.IsZero() && c.start.Sub(server) > clockTolerance {
@@ -24,12 +24,13 @@ func NewClock(server time.Time) *Clock {
 	return c
 }
 
-// Now is the time.
+// Now returns the current time.
 func (c *Clock) Now() events.Time {
 	return events.At(c.start.Add(time.Since(c.start) + time.Duration(c.offset.Load())))
 }
 
-// Stepped reports by how much the wall clock is off, when that is more than 5 s: it has been set.
+// Stepped reports the difference between the wall clock and this clock if it exceeds 5 s, that is, if the wall clock
+// was set.
 func (c *Clock) Stepped() (events.ClockStepped, bool) {
 	wall := events.At(time.Now().Round(0)) // Round strips the monotonic reading
 	step := wall.Sub(c.Now())
@@ -39,8 +40,8 @@ func (c *Clock) Stepped() (events.ClockStepped, bool) {
 	return events.ClockStepped{Step: step}, true
 }
 
-// Follow takes the step over.
+// Follow applies a step to the clock.
 func (c *Clock) Follow(step events.ClockStepped) { c.offset.Add(int64(step.Step)) }
 
-// Until is how long it is from now to t; 0 when t has come.
+// Until returns the duration from now to t; 0 if t has passed.
 func (c *Clock) Until(t events.Time) time.Duration { return max(t.Sub(c.Now()), 0) }

@@ -1,14 +1,21 @@
-// Package loop orders, folds, decides and appends: it is where facts become decisions and decisions become records.
+// Package loop turns inputs into records and commands: it orders, folds, decides and appends.
 //
-// [Loop] is a step machine without goroutines. A turn drains what is waiting, fixes the sequences and one time, folds
-// the inputs, decides for each Job they touched, and appends all of it as one batch ([Loop.Turn]). When the batch is
-// durable, its commands may be carried out ([Loop.Durable]). [Run] is a thin wrapper that waits; the simulation drives
-// the machine step by step instead. Invariants:
+// [Loop] is a step machine without goroutines. [Run] waits for inputs and drives it; the simulation drives it step by
+// step:
 //
-//   - No command leaves the loop before the record that decided it is durable.
-//   - While a listing is open, or the log has no room, nothing is decided.
-//   - What the loop knows is the World, and the World is a fold of the log: nothing is remembered in memory alone.
-//   - applied (folded into memory) >= durable (may be acted on) >= saved (covered by the newest snapshot).
+//	taken, err := l.Turn(now, inputs)    // fold, decide, append one batch
+//	tasks, back := l.Durable(sequence)   // commands to send now, commands to withdraw
+//	next := l.Wake()                     // when the next turn is due without inputs
+//
+// A turn drains waiting inputs, fixes sequences and one time, folds the inputs, decides for each subject that they
+// touched, and appends the result as one batch.
+//
+// Invariants:
+//
+//   - No command leaves the loop before the record of its decision is durable.
+//   - Nothing is decided during a listing, or while the log has no room.
+//   - The loop's knowledge is the World, a fold of the log; nothing that decisions need is kept in memory alone.
+//   - applied (folded) >= durable (may be acted on) >= saved (in the newest snapshot).
 //
 // # Concurrency
 //

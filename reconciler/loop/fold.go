@@ -9,21 +9,21 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Fold is the state of a log that another process may go on writing: what a standby holds. It begins as a recovery
-// does, and takes in later records one by one. Its World is at each record the one that a recovery gives of the log up
-// to there, so a Loop with it writes what a restart would write.
+// Fold is the folded state of a log that another process may still write; a standby holds one. It starts like a
+// recovery, and folds later records one by one. At each record its World equals that of a recovery up to there, so a
+// Loop that takes it over writes what a restart would write.
 //
-//	fold, err := loop.NewFold(ctx, log)  // the log's end as it is now
+//	fold, err := loop.NewFold(ctx, log)  // up to the log's current end
 //	err = fold.Follow(ctx, log)          // again, whenever the log has grown
 //	l := loop.New(loop.Config{Log: log, World: fold.World(), …})
 //
-// A Fold is not safe for concurrent use. It is of one log: of a log that went back, or of another one, make a new Fold.
+// A Fold is not safe for concurrent use. It belongs to one log: after a rewind, or for another log, make a new Fold.
 type Fold struct {
 	world *projector.World
-	err   error // the record that could not be folded; the Fold is at its end then
+	err   error // the record that could not be folded; final
 }
 
-// NewFold folds the log up to its durable end: from its newest snapshot on, or from the newest file that stands alone,
+// NewFold folds the log up to its durable end. It starts from the newest snapshot or the newest self-contained file,
 // whichever is later. Its errors are those of Follow.
 func NewFold(ctx context.Context, log store.Reader) (*Fold, error) {
 	world, from, err := restored(ctx, log)
@@ -34,11 +34,11 @@ func NewFold(ctx context.Context, log store.Reader) (*Fold, error) {
 	if err := f.read(ctx, log, from); err != nil {
 		return nil, err
 	}
-	world.Recovered() // a snapshot covers durable records only: none of its streams is ahead of what follows
+	world.Recovered() // a snapshot covers durable records only: no stream is ahead of what follows
 	return f, nil
 }
 
-// Recover folds the log up to its durable end, once.
+// Recover folds the log up to its durable end and returns the world. Its errors are those of Follow.
 func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
 	f, err := NewFold(ctx, log)
 	if err != nil {
@@ -47,10 +47,10 @@ func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
 	return f.World(), nil
 }
 
-// Follow folds the records that became durable since, up to the log's end. The error is store.ErrPruned when the log no
-// longer keeps the next record (make a new Fold then), events.ErrNewer of a record of a critical kind that this program
-// does not know, store.ErrCorrupt of one that no controller writes, or that of the log. After ErrNewer and ErrCorrupt
-// each later call gives the same error; after another error it may be called again.
+// Follow folds the records that have become durable since the last call. It returns store.ErrPruned if the log no
+// longer has the next record (make a new Fold), events.ErrNewer for a record that this program is too old for,
+// store.ErrCorrupt for a record that no controller writes, or the log's own error. ErrNewer and ErrCorrupt are final:
+// each later call returns the same error. After other errors Follow may be called again.
 func (f *Fold) Follow(ctx context.Context, log store.Reader) error {
 	return f.read(ctx, log, f.world.Head)
 }
@@ -67,7 +67,7 @@ func (f *Fold) read(ctx context.Context, log store.Reader, after events.Sequence
 	return nil
 }
 
-// Apply folds one record: the one after Through. Its errors are ErrNewer and ErrCorrupt as Follow has them.
+// Apply folds the record after Through. It returns ErrNewer and ErrCorrupt like Follow.
 func (f *Fold) Apply(rec *events.Record) error {
 	if f.err != nil {
 		return f.err
@@ -85,12 +85,11 @@ func (f *Fold) Apply(rec *events.Record) error {
 	return nil
 }
 
-// Through is the newest record that is folded; 0 before the first.
+// Through returns the newest folded record; 0 before the first.
 func (f *Fold) Through() events.Sequence { return f.world.Head }
 
-// World is the state as of Through, put in the order that a recovery gives it: a log tells in which order streams have
-// their newest records, and a world that goes on keeps them as they were last stated. It walks over all Jobs and pods.
-// A Loop takes it over: the Fold must not be used any more then.
+// World returns the state as of Through, in the order that a recovery would give. It walks over all Jobs and pods. If
+// a Loop takes the world over, the Fold must not be used any more.
 func (f *Fold) World() *projector.World {
 	f.world.Recovered()
 	return f.world

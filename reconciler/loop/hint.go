@@ -7,18 +7,17 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Nobody tells us that a quota has room again or that a policy is gone: the rights of a Job controller do not allow to
-// watch them. But the log hears of what makes it likely, and then one create in backoff in that namespace is asked
-// before its time. And while creates of a namespace are in backoff, one of them is asked every few seconds in any case:
-// a probe. When one that stood is done, the next two are asked, so what waits in a namespace is freed within a few
-// round trips.
+// The rights of a Job controller do not allow watching quotas or policies, so nothing announces that a refused create
+// may now succeed. But some inputs make it likely; then one create in backoff in that namespace is retried early. In
+// addition, a probe retries one create per namespace every few seconds. Each retried create that succeeds leads to two
+// more, so the creates of a namespace are freed within a few round trips.
 
-// probeEvery is after how long without a try in a namespace one of its creates is asked: what was refused in it goes on
-// within 5 seconds after the cause is gone, with the time that the requests take.
+// probeEvery is how long a namespace goes without a retried create before the next probe. Example: a quota is raised
+// at 12:00:00; the next probe, by 12:00:04, succeeds, and the rest follows within 5 s in all.
 const probeEvery = 4 * time.Second
 
-// hint is that creates in a namespace may be accepted: how many, and how often each is asked before its time, at once
-// or a first backoff later.
+// hint says that creates in a namespace may now be accepted. creates is how many to retry, tries is how often each may
+// be retried early, and later delays them by a first backoff.
 type hint struct {
 	namespace string
 	later     bool
@@ -26,20 +25,20 @@ type hint struct {
 	tries     int
 }
 
-// hear notes what an input lets us hope for. It costs nothing while no create stands.
+// hear derives a hint from an input. It returns at once if no create is in backoff.
 func (l *Loop) hear(b *batch, j projector.Subject, d *projector.Draft) {
 	if len(l.retrying.lines) == 0 || j == nil {
 		return
 	}
 	h := hint{namespace: j.Reference().Namespace, creates: 1}
 	switch f := d.Facts.(type) {
-	case *events.CommandEnded: // not folded yet, so it is in flight
+	case *events.CommandEnded: // not folded yet, so still in flight
 		if _, create := j.InFlight(f.Command).(*events.CreatePod); !create || f.Ending != events.Done {
 			return
 		}
 		h.tries = 1
 		if l.retrying.known[f.Command] != nil {
-			h.creates = 2 // what it was refused for is gone
+			h.creates = 2 // the reason for the refusals is gone
 		}
 	case *events.PodSeen:
 		if !f.Phase.Terminal() {
@@ -54,10 +53,10 @@ func (l *Loop) hear(b *batch, j projector.Subject, d *projector.Draft) {
 	b.hints = append(b.hints, h)
 }
 
-// waitingLine is the creates of a namespace in backoff, by whose turn it is.
+// waitingLine holds the creates of a namespace in backoff, in order of their turn.
 type waitingLine []events.CommandID
 
-// take is the first that still stands; it goes to the end.
+// take returns the first create that is still in backoff, and moves it to the end.
 func (w *waitingLine) take(stands func(events.CommandID) bool) (name events.CommandID, ok bool) {
 	for len(*w) > 0 {
 		name, *w = (*w)[0], (*w)[1:]
@@ -69,7 +68,7 @@ func (w *waitingLine) take(stands func(events.CommandID) bool) (name events.Comm
 	return name, false
 }
 
-// enqueue puts a create that is refused into its namespace's line.
+// enqueue adds a refused create to the line of its namespace.
 func (s *retrying) enqueue(namespace string, name events.CommandID, now events.Time) {
 	line := s.lines[namespace]
 	if line == nil {
@@ -80,7 +79,7 @@ func (s *retrying) enqueue(namespace string, name events.CommandID, now events.T
 	*line = append(*line, name)
 }
 
-// next is the create of the namespace whose turn it is; ok is false when none stands any more.
+// next returns the next create to retry in the namespace; ok is false if none is in backoff.
 func (s *retrying) next(namespace string) (name events.CommandID, ok bool) {
 	line := s.lines[namespace]
 	if line == nil {
@@ -93,7 +92,7 @@ func (s *retrying) next(namespace string) (name events.CommandID, ok bool) {
 	return name, ok
 }
 
-// heed asks creates before their time that the turn's inputs give hope for.
+// heed retries creates early, according to the turn's hints.
 func (l *Loop) heed(b *batch) {
 	for _, h := range b.hints {
 		for range h.creates {
@@ -104,8 +103,8 @@ func (l *Loop) heed(b *batch) {
 	}
 }
 
-// sound asks one create in each namespace in which creates are in backoff and none was asked for a while. The turn goes
-// round the Jobs, so where they are refused for different reasons each of those is probed, and less often.
+// sound probes: it retries one create in each namespace that had none retried for probeEvery. Probes rotate over the
+// Jobs, so if Jobs are refused for different reasons, each reason is probed, less often.
 func (l *Loop) sound(now events.Time) {
 	s := &l.retrying
 	for {
@@ -120,8 +119,8 @@ func (l *Loop) sound(now events.Time) {
 	}
 }
 
-// hasten has the command asked soon, but not sooner after its newest try than a first refusal would be, nor before the
-// time that the API server has asked for.
+// hasten schedules an early retry of the command: not earlier than one first backoff after its newest try, nor earlier
+// than the API server asked for.
 func (l *Loop) hasten(name events.CommandID, now events.Time, h hint) {
 	s := &l.retrying
 	k, backoff := s.known[name], l.world.Settings.APIBackoff

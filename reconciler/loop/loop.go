@@ -13,30 +13,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config is what a Loop works with. ZoneData and the settings of snapshots may be left out, the other fields are
-// required.
+// Config configures a Loop. ZoneData, the snapshot settings and fields with a stated default are optional; the others
+// are required.
 type Config struct {
 	Log           store.Log
-	World         *projector.World // what the log says up to its head; the Loop owns it from here on
+	World         *projector.World // state up to the log's head; the Loop owns it from here on
 	Settings      events.Settings
-	Program       string          // version of the program, for the record of its start
-	Key           string          // ID of the key with which observations name specs and templates
-	ZoneData      string          // version of the time zone data
-	Leader        string          // as which this process holds the Lease; empty when there is none
-	Patience      time.Duration   // with observed Jobs, how long another controller may take; observe.DefaultPatience when 0
-	SnapshotEvery events.Sequence // records between snapshots; 100,000 when 0
-	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 when 0
-	// FloodPace is the time between two versions of an object whose namespace is over two budgets: a minute when 0, and no
-	// other pace than before when negative.
+	Program       string          // program version, recorded at the start
+	Key           string          // ID of the key that hashes specs and templates in observations
+	ZoneData      string          // version of the time zone database
+	Leader        string          // this process's Lease identity; empty without a Lease
+	Patience      time.Duration   // observed Jobs: how long the other controller may take; observe.DefaultPatience if 0
+	SnapshotEvery events.Sequence // records between snapshots; 100,000 if 0
+	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 if 0
+	// FloodPace is the minimum time between two recorded versions of an object whose namespace is over two budgets: a
+	// minute if 0, and no extra limit if negative.
 	FloodPace    time.Duration
-	RestateBytes int // of states that one turn adds to a new file at most; 64 KiB when 0
-	// Clock says how long the process has run: a turn works on states for 5 ms at most. Nil where time is made up: a turn
-	// is bounded by bytes alone then.
+	RestateBytes int // limit of state bytes that one turn adds to a new file; 64 KiB if 0
+	// Clock returns how long the process has run. A turn works on states for about 5 ms at most. Nil in simulated time,
+	// where only RestateBytes limits a turn.
 	Clock func() time.Duration
-	// Busy reports whether the hands have so many commands of a Job before them that further creates need not be
-	// durable at once: the Job loses nothing when they are so 100 ms later. Nil for never.
+	// Busy reports whether the executor has so many queued commands of a Job that further creates may become durable up
+	// to 100 ms later without delaying the Job. Nil means never.
 	Busy func(events.Stream) bool
-	// Salt makes 16 random bytes: from a cryptographic source, as they protect erased evidence.
+	// Salt returns 16 random bytes. They protect erased evidence, so the source must be cryptographic.
 	Salt func() events.Salt
 }
 
@@ -53,26 +53,26 @@ type Loop struct {
 	salt     func() events.Salt
 	urgency  urgency
 
-	next      events.Sequence // of the next record
-	durable   events.Sequence // may be acted on. Invariant: durable < next
-	terms     events.Sequence // the newest record of settings, clock or epoch
-	epoch     events.Sequence // the newest rewind that this process recorded; 0 for none
-	back      *events.Rewind  // an object that had gone is there again; nil when there is none
-	waiting   []promise       // commands that wait for their record to be durable, by sequence
+	next      events.Sequence // sequence of the next record
+	durable   events.Sequence // newest durable record: commands up to it may be sent. Invariant: durable < next
+	terms     events.Sequence // newest record of settings, clock or epoch
+	epoch     events.Sequence // newest rewind recorded by this process; 0 for none
+	back      *events.Rewind  // a deleted object that exists again, as proof of a rewind; nil for none
+	waiting   []promise       // commands waiting for their record to become durable, by sequence
 	wakes     delayingQueue[events.Stream]
 	progress  progress
 	retrying  retrying
-	hastened  []events.Task // more urgent than they were when they were handed out
+	hastened  []events.Task // tasks that have become more urgent since they were handed out
 	pace      pace
 	floodPace time.Duration
 	words     words
-	// resuming are the streams that have not been looked at since the newest listing.
+	// resuming holds the streams not yet evaluated since the newest listing.
 	resuming map[events.Stream]bool
-	heads    map[events.Stream]events.Sequence // of streams that ended and whose last records are not durable yet
+	heads    map[events.Stream]events.Sequence // ended streams whose last records are not durable yet
 	// forgotten is the newest durable record of a stream that neither heads nor the world knows any more.
 	forgotten events.Sequence
-	pasts     map[events.Stream]*past // that the inputs of this turn brought along
-	room      []events.Record         // of the batch in the making; empty between turns
+	pasts     map[events.Stream]*past // from this turn's inputs
+	room      []events.Record         // buffer for the current batch; empty between turns
 	saver     saver
 	restater  restater
 
@@ -80,27 +80,27 @@ type Loop struct {
 	snapshotBatch int
 	restateBytes  int
 	clock         func() time.Duration // nil for none
-	watcher       *observe.Watcher     // nil where no Job is observed
-	rival         string               // what this run found of another controller; empty when it found none
-	broken        error                // the log could not be read: nothing more may be appended
+	watcher       *observe.Watcher     // nil if no Job is observed
+	rival         string               // description of another controller found by this run; empty for none
+	broken        error                // a read of the log failed: append nothing more
 }
 
-// promise is the commands of one batch: they may be carried out once its last record is durable.
+// promise holds the commands of one batch until its last record is durable.
 type promise struct {
 	through events.Sequence
 	tasks   []events.Task
-	back    []events.Task // to be withdrawn from the executor; none of tasks
+	back    []events.Task // to withdraw from the executor; none of them is in tasks
 }
 
-// Input is something that came in: an observation, or the result of a command.
+// Input is one input of a turn: an observation or the result of a command.
 type Input struct {
 	Observation *events.Observation
 	Result      *events.TaskResult
 
-	past *past // of the observation's Job; nil where the log was not asked
+	past *past // of the observation's Job; nil if the log was not asked
 }
 
-// New makes a Loop at the end of the log.
+// New returns a Loop that continues at the end of the log.
 func New(c Config) *Loop {
 	head := c.Log.Head()
 	l := &Loop{
@@ -118,11 +118,12 @@ func New(c Config) *Loop {
 	return l
 }
 
-// World is the state that the loop has folded. The caller may read it between turns.
+// World returns the folded state. The caller may read it between turns.
 func (l *Loop) World() *projector.World { return l.world }
 
-// Start appends what every start appends: the log's creation when it is empty, a step of the clock when it runs behind
-// the log, the settings in force, and the opening of the first listing. now is the wall clock.
+// Start appends the records of a start: the log's creation if it is empty, a clock step if the wall clock is behind
+// the log, the settings, and the start of the first listing. now is the wall clock. It returns store.ErrNoRoom if the
+// log has no room.
 func (l *Loop) Start(now events.Time) error {
 	if err := l.log.Room(turnRoom); err != nil {
 		return fmt.Errorf("start: %w", err)
@@ -164,20 +165,20 @@ func (l *Loop) Start(now events.Time) error {
 	return nil
 }
 
-// startTerm puts down, in the first batch that a process appends, that its term starts.
+// startTerm records the start of this process's term, in its first batch.
 func (l *Loop) startTerm(b *batch) {
 	if term := l.log.Term(); term != l.world.Term {
 		l.put(b, controllerDraft(events.KindTermStarted, &events.TermStarted{Term: term, Previous: l.log.Head().Hash}))
 	}
 }
 
-// endedInOrder reports whether the run before this one said that it stops in good order.
+// endedInOrder reports whether the previous run recorded an orderly stop.
 func (l *Loop) endedInOrder() bool {
 	for rec := range l.backward(events.Controller) {
 		switch rec.Kind {
 		case events.KindControllerStopped:
 			return true
-		case events.KindLeadershipChanged: // the Lease may go while a stop waits
+		case events.KindLeadershipChanged: // the Lease may be lost during a stop
 		default:
 			return false
 		}
@@ -185,23 +186,23 @@ func (l *Loop) endedInOrder() bool {
 	return false
 }
 
-// Step records that the clock was set, by how much, at the time it shows now.
+// Step records that the clock was set: by step, to now.
 func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	b := l.begin(now)
 	b.time = now
 	l.put(b, controllerDraft(events.KindClockStepped, &step))
 	l.wakes.shift(step.Step)
 	l.progress = newProgress()
-	for s := range l.world.RetiredJobs() { // what they wait for is a time that the API server has published: no step moves it
+	for s := range l.world.RetiredJobs() { // their TTLs are times of the API server: no step moves them
 		l.wakes.set(s.ID(), s.Due(now))
 	}
-	for _, s := range l.world.Subjects() { // and part of what finished ones wait for
+	for _, s := range l.world.Subjects() { // as are some waits of finished subjects
 		switch s := s.(type) {
 		case *projector.Job:
 			if s.Expiry().At != 0 {
 				l.wakes.set(s.ID(), now)
 			}
-		case *projector.CronJob: // its due times are times of this clock
+		case *projector.CronJob: // due times are times of this clock
 			l.wakes.set(s.ID(), now)
 		}
 	}
@@ -215,17 +216,16 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	l.commit(b, false)
 }
 
-// Lose records that the Lease is lost. Stop is to follow, or was before: the Lease may go while a stop waits.
+// Lose records the loss of the Lease. A call of Stop follows, or has been made: the Lease may be lost during a stop.
 func (l *Loop) Lose(now events.Time) {
 	b := l.begin(now)
 	l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Identity: l.leader}))
 	l.commit(b, false)
 }
 
-// Stop appends the record of a stop in good order: nothing is decided from here on, and no command leaves any more.
-// Those that still wait for their record to be durable are given back: they were never sent. It returns those that are
-// to be taken back from the executor: that sends nothing, so it need not be durable. Outcomes of commands in flight may
-// still come in.
+// Stop records an orderly stop. After it nothing is decided and no command is sent. Commands whose record is not
+// durable yet are withdrawn, since they were never sent. Stop returns the tasks to withdraw from the executor; that
+// sends nothing, so it need not wait for durability. Outcomes of commands in flight may still be taken in.
 func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	b := l.begin(now)
 	l.tellAllWent(b, true)
@@ -235,8 +235,7 @@ func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	return back
 }
 
-// giveBackWaiting ends the commands that wait for their record to be durable, and returns those that are to be
-// withdrawn from the executor.
+// giveBackWaiting ends the commands that wait for durability, and returns the tasks to withdraw from the executor.
 func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 	for _, p := range l.waiting {
 		for i := range p.tasks {
@@ -248,7 +247,7 @@ func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 	return back
 }
 
-// giveBack ends a command that never left.
+// giveBack ends a command that was never sent, as withdrawn.
 func (l *Loop) giveBack(b *batch, t *events.Task) {
 	l.outcome(b, &events.TaskResult{Stream: t.Stream, Ended: t.Ended(events.Withdrawn)})
 }
@@ -257,8 +256,8 @@ func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
 	return projector.Draft{Stream: events.Controller, Kind: kind, Facts: facts}
 }
 
-// Durable takes notice that records through seq are durable. It returns the commands that may be carried out from here
-// on, and those that are to be withdrawn; none of them is among the others.
+// Durable tells the loop that records through seq are durable. It returns the tasks that may now be sent, and the
+// tasks to withdraw; the two do not overlap.
 func (l *Loop) Durable(seq events.Sequence) (tasks, back []events.Task) {
 	l.durable = max(l.durable, seq)
 	l.urgency.durable(l.durable)
@@ -280,7 +279,7 @@ func (l *Loop) Durable(seq events.Sequence) (tasks, back []events.Task) {
 	return without(tasks, back), back
 }
 
-// without are the tasks that are not to be withdrawn at once.
+// without returns the tasks that are not in back.
 func without(tasks, back []events.Task) []events.Task {
 	if len(tasks) == 0 || len(back) == 0 {
 		return tasks
@@ -292,8 +291,8 @@ func without(tasks, back []events.Task) []events.Task {
 	return slices.DeleteFunc(tasks, func(t events.Task) bool { return taken[t.Name] })
 }
 
-// Wake is when a turn is due though nothing comes in; 0 for never. While a listing is open there is none but for what
-// was held back before it.
+// Wake returns when a turn is due without inputs; 0 for never. During a listing only inputs held back earlier can make
+// one due.
 func (l *Loop) Wake() events.Time {
 	if l.back != nil {
 		return 0

@@ -11,15 +11,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// LossError ends the Loop: it learnt that the log had records that it does not have any more. That stands in the log by
-// then.
+// LossError ends the Loop: records of the log were proven lost. The loss has been recorded in the log.
 type LossError struct{ Loss events.Loss }
 
-// Error says how that is known.
+// Error describes the loss and its proof.
 func (e *LossError) Error() string { return "records of the log are lost: " + e.Loss.String() }
 
 // loses reports whether an observation proves that records are lost: the stream has later ones, or a pod was made by a
-// create that the log does not know. What is of an epoch that has ended proves nothing.
+// create that the log does not have. Evidence from an ended epoch proves nothing.
 func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 	switch f := o.Facts.(type) {
 	case *events.LossFound:
@@ -34,13 +33,13 @@ func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 	return events.Loss{}, false
 }
 
-// decided reports whether the log knows the create that a pod of this epoch claims, or cannot know any more: its Job is
-// over.
+// decided reports whether the log has the create that a pod of this epoch claims, or can no longer know, because the
+// Job is over.
 func (l *Loop) decided(c events.Claim) bool {
 	s := events.JobStream(c.Job)
 	known := false
 	switch j := l.world.Job(s); {
-	case j != nil: // the account may have begun anew since: the Job was retired, and a pod of it came late
+	case j != nil: // the Job may have retired, and a late pod reopened its stream
 		known = c.Ordinal <= j.Ordinal || l.decidedBefore(s, c.Ordinal)
 	default:
 		known = l.world.Retired(s) != nil || l.heads[s] != 0 || l.past(s) != 0
@@ -48,12 +47,12 @@ func (l *Loop) decided(c events.Claim) bool {
 	return known || l.broken != nil || l.pruned()
 }
 
-// decidedBefore reports whether the Job's stream says that a create was decided, or that the Job has gone. It may have
-// gone without a record of that: a read did not find it.
+// decidedBefore reports whether the Job's stream contains the create's decision, or the Job's end. A Job may be gone
+// without such a record, if a read did not find it.
 func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
 	for rec := range l.backward(s) {
 		switch f := rec.Facts.(type) {
-		case *events.JobGone, *events.Erased: // what was erased may have been that create
+		case *events.JobGone, *events.Erased: // the erased record may have been the create
 			return true
 		case *events.Decision:
 			for _, c := range f.Commands() {
@@ -66,13 +65,13 @@ func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
 	return false
 }
 
-// pruned reports whether the log does not keep its first records.
+// pruned reports whether the log's first records were pruned.
 func (l *Loop) pruned() bool {
 	_, err := l.log.Chain(1)
 	return err != nil
 }
 
-// lose records a loss. Nothing is decided any more in this run, and no command leaves that waits for its record.
+// lose records a loss. This run decides nothing more, and sends no command that waits for durability.
 func (l *Loop) lose(b *batch, loss events.Loss) error {
 	l.giveBackWaiting(b)
 	l.put(b, controllerDraft(events.KindLossFound, &events.LossFound{Loss: loss}))
@@ -80,9 +79,9 @@ func (l *Loop) lose(b *batch, loss events.Loss) error {
 	return &LossError{loss}
 }
 
-// BeginEpoch begins another life of the log, after a loss that an operator has accepted, and returns when that is
-// durable. The world is what the log says; it forgets the cluster, which knows more than the log now. Nothing else may
-// append meanwhile.
+// BeginEpoch starts a new epoch of the log after a loss that the operator has accepted, and returns when that is
+// durable. world is the state of the log; its cluster state is reset, because the cluster is ahead of the log. There
+// must be no other writer. It returns store.ErrNoRoom if the log has no room, or the log's error.
 func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now events.Time, salt func() events.Salt, epoch uint64, lost events.Loss) error {
 	if err := log.Room(turnRoom); err != nil {
 		return fmt.Errorf("begin epoch %d: %w", epoch, err)
@@ -98,8 +97,8 @@ func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now 
 	return nil
 }
 
-// backward is the stream's records of this life of the log, the newest first, as far as the log keeps them. What cannot
-// be read ends it, and the turn.
+// backward yields the stream's records of this epoch, newest first, as far as the log has them. A read error ends the
+// iteration, and the turn.
 func (l *Loop) backward(s events.Stream) iter.Seq[*events.Record] {
 	return func(yield func(*events.Record) bool) {
 		for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {

@@ -10,29 +10,29 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The first sighting of a Job is stored with its selector and its policies, which may be as large as an object; that of
-// a CronJob with the rules of its zone. So whoever creates and deletes them could fill the log whatever its namespace's
-// budget is. Of a namespace that is over its budget one new Job or CronJob in a second is let in, the oldest; and after
-// a large one the next waits for as long as the budget takes to leak what that one wrote. The others wait at the door
-// of their namespace. Who is deleted there is counted (passBy).
+// Admission queue. The first record of a Job stores its selector and policies, which may be as large as an object;
+// that of a CronJob stores the rules of its zone. So a client that creates and deletes them could fill the log despite
+// its namespace's budget. In a namespace over its budget one new Job or CronJob per second is admitted, oldest first;
+// after a large one the next waits until the budget has leaked its size. The others wait in a queue per namespace
+// ("door"). An object deleted in the queue is only counted (passBy).
 
-// doorWait is how long a new Job waits behind another one at most: also a budget that is small beside one Job lets all
-// in.
+// doorWait is the longest wait behind one admitted Job. It lets all in even if the budget is small beside one Job: 10
+// queued Jobs are in after 10 minutes.
 const doorWait = time.Minute
 
-// followUps is how many times as much as its first sighting a pod leads to, about: the decision, the end of the
-// command, its own end.
+// followUps estimates the records that follow a new pod's first one, as a multiple of its size: the decision, the end
+// of the command, the pod's end.
 const followUps = 4
 
-// newcomers are objects whose first sightings are held back.
+// newcomers holds new objects whose first observation waits for admission.
 type newcomers struct {
 	doors map[doorway]*door      // of namespaces over their budgets
-	dues  delayingQueue[doorway] // when each is to be opened
+	dues  delayingQueue[doorway] // when each door opens next
 	held  map[types.UID]*newcomer
 }
 
-// doorway is where newcomers of a namespace wait: Jobs and CronJobs at one, and other objects, of which there may be
-// many more, at another.
+// doorway identifies an admission queue: a namespace, and in it one queue for Jobs and CronJobs, one for other
+// objects, which may be far more.
 type doorway struct {
 	namespace string
 	others    bool
@@ -48,27 +48,27 @@ func byDoorway(a, b doorway) int {
 	return 1
 }
 
-// door is who waits in a namespace, oldest first. Of those that have left, fewer are kept than of those that wait, and
-// a few.
+// door is an admission queue, oldest first. Entries that have left stay in waiting until they are more than 16 plus
+// half of its length.
 type door struct {
-	opens   events.Time // when the next may come
+	opens   events.Time // when the next may be admitted
 	waiting []*newcomer
-	left    int // how many of those that wait have left
+	left    int // number of entries in waiting that have left
 }
 
 type newcomer struct {
 	doorway
-	seen   *events.Observation // the newest version, without the template's text; nil when it has left
-	past   *past               // of its stream, if that was looked for
+	seen   *events.Observation // newest version, without the template's text; nil once it has left
+	past   *past               // of its stream, if looked up
 	passed uint64              // versions seen before that
-	queued bool                // at its door, so that it leaves a gap there
+	queued bool                // in door.waiting
 }
 
 func newNewcomers() newcomers {
 	return newcomers{doors: map[doorway]*door{}, dues: newDelayingQueue(byDoorway), held: map[types.UID]*newcomer{}}
 }
 
-// doored reports whether an observation shows a Job or a CronJob that has no record yet.
+// doored reports whether an observation shows a Job or CronJob without a record.
 func (l *Loop) doored(o *events.Observation) bool {
 	switch o.Facts.(type) {
 	case *events.JobSeen:
@@ -82,8 +82,8 @@ func (l *Loop) doored(o *events.Observation) bool {
 	return l.intake.First(o)
 }
 
-// arrive takes the first sighting of a Job, or a newer version of an object that waits, and lets it in or keeps it at
-// the door.
+// arrive admits the first observation of a Job or CronJob, or queues it. For an object in the queue it replaces the
+// waiting version.
 func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 	p := &l.pace
 	n := p.new.held[o.Object().UID]
@@ -105,13 +105,13 @@ func (l *Loop) arrive(b *batch, o *events.Observation) (size int) {
 	return l.letIn(b, way, o)
 }
 
-// shut reports whether a newcomer has to wait at a door.
+// shut reports whether a new object must queue.
 func (l *Loop) shut(way doorway, now events.Time) bool {
 	d := l.pace.new.doors[way]
 	return d != nil && (len(d.waiting) > d.left || now < d.opens && l.excess(way.namespace, now) >= atPace)
 }
 
-// wait puts a newcomer behind those who wait at a door.
+// wait appends an object to an admission queue.
 func (l *Loop) wait(b *batch, way doorway, o *events.Observation) *newcomer {
 	n := &newcomer{doorway: way, queued: true, seen: withoutText(o), past: l.pasts[events.JobStream(o.Job.UID)]}
 	l.pace.new.held[o.Object().UID] = n
@@ -121,9 +121,9 @@ func (l *Loop) wait(b *batch, way doorway, o *events.Observation) *newcomer {
 	return n
 }
 
-// comeIn takes the first sighting of an object that is no Job or CronJob, when the minute is over for which it waits.
-// In a namespace that is still beyond two budgets it is let in at the pace of the budget: an object that cannot go
-// before, as it carries our finalizer, would fill the log else.
+// comeIn admits the first observation of another kind of object after its minute of waiting. In a namespace still over
+// two budgets it is admitted at the pace of the budget: otherwise objects that cannot be deleted in time, because they
+// have our finalizer, would fill the log.
 func (l *Loop) comeIn(b *batch, x *paced) (size int) {
 	o := l.pace.take(x)
 	way := doorway{namespace: x.namespace, others: true}
@@ -137,10 +137,10 @@ func (l *Loop) comeIn(b *batch, x *paced) (size int) {
 	return heldCost
 }
 
-// turnAway keeps a Job at the door that was read because pods name it: else a pod with each Job would let it in. The
-// answer counts as none, so the read is asked again after its backoff.
+// turnAway queues a Job that was read live because pods name it; otherwise a pod per Job would bypass the queue. The
+// read counts as unanswered, and is repeated after its backoff.
 func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
-	for i := range r.Observations { // a read brings one Job
+	for i := range r.Observations { // a read returns one Job
 		o := &r.Observations[i]
 		if !l.doored(o) || l.late(r, o) || l.excess(o.Namespace(), b.time) < atPace || l.world.Listing || l.pace.flush {
 			continue
@@ -157,15 +157,14 @@ func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 	return r
 }
 
-// withoutText leaves out the text of the template, which is not recorded of a namespace that is over its budget. It may
-// be large.
+// withoutText drops the template's text, which may be large and is not recorded for a namespace over its budget.
 func withoutText(o *events.Observation) *events.Observation {
 	cut := *o
 	cut.Template = nil
 	return &cut
 }
 
-// letIn admits a first sighting. In a namespace that is over its budget the next one has to wait.
+// letIn admits a first observation. In a namespace over its budget the next one must wait.
 func (l *Loop) letIn(b *batch, way doorway, o *events.Observation) (size int) {
 	before := len(b.records)
 	size = l.admit(b, o)
@@ -195,7 +194,7 @@ func (l *Loop) letIn(b *batch, way doorway, o *events.Observation) (size int) {
 	return size
 }
 
-// openDoors lets in whose turn it is, the oldest of each namespace: all of them if all is set.
+// openDoors admits the objects whose turn it is, the oldest of each queue; all of them if all is set.
 func (l *Loop) openDoors(b *batch, until events.Time, most int, all bool) (size int) {
 	doors := &l.pace.new
 	for size < most && (!all || l.pace.holding > 0) {
@@ -207,13 +206,13 @@ func (l *Loop) openDoors(b *batch, until events.Time, most int, all bool) (size 
 		n := d.next()
 		switch {
 		case n != nil:
-			d.opens = b.time // at once again, unless it is put off
+			d.opens = b.time // next one at once, unless letIn delays it
 			doors.dues.set(way, d.opens)
 			if n.past != nil {
 				l.pasts[events.JobStream(n.seen.Job.UID)] = n.past
 			}
 			o := n.seen
-			size += heldCost + l.letIn(b, way, o) // which leaves the door (overtaken)
+			size += heldCost + l.letIn(b, way, o) // removes it from the queue (overtaken)
 		case all || d.opens <= b.time:
 			delete(doors.doors, way)
 		default:
@@ -223,7 +222,7 @@ func (l *Loop) openDoors(b *batch, until events.Time, most int, all bool) (size 
 	return size
 }
 
-// next takes the oldest that waits; nil when none does.
+// next removes and returns the oldest waiting object; nil for none.
 func (d *door) next() *newcomer {
 	for len(d.waiting) > 0 {
 		n := d.waiting[0]
@@ -238,7 +237,7 @@ func (d *door) next() *newcomer {
 	return nil
 }
 
-// shift moves all times with the clock.
+// shift moves all times by a clock step.
 func (n *newcomers) shift(step time.Duration) {
 	for _, d := range n.doors {
 		d.opens = d.opens.Add(step)

@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// compare takes a decision that is not to be carried out, as the Job is only observed, and puts down what of it the
-// controller that runs the Job has not done in time, or did otherwise.
+// compare takes a decision about an observed Job, which is not carried out, and records where the Job's own controller
+// did otherwise, or did not act in time.
 func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decision) {
 	s := subject.ID()
 	delete(l.resuming, s)

@@ -12,43 +12,50 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Whoever may write objects can make records without end, and a log that is full stops the Jobs of all. So a namespace
-// has a budget of log in an hour (events.Settings.NamespaceBudget), whatever its objects are. Beyond it, first the
-// texts of pod templates are left out; then of each of its objects one version in a second is recorded, the newest;
-// beyond two budgets, one in a minute. A version that comes too early is held back: it is no input yet, as if the watch
-// were slower. So nothing is folded that is not recorded, and a replay knows nothing of budgets. What cannot wait
-// (projector.Intake.Awaited) and what a listing shows is never held back. New Jobs and CronJobs wait for each other
-// (arrive). Beyond two budgets other new objects wait for a minute, too; those that go before are one record with their
-// number (passBy), and the others come in at the pace of the budget (comeIn). Nodes and namespaces, which are in no
-// namespace, share a budget of the same size.
+// Rate limit per namespace. Any client that may write objects can cause records without end, and a full log stops all
+// Jobs. So each namespace has a budget of log bytes per hour (events.Settings.NamespaceBudget), for all its objects.
+//
+//	bytes used           what is recorded
+//	-------------------  -----------------------------------------------------------------
+//	up to the budget     everything
+//	over the budget      no texts of pod templates
+//	a quarter over it    also one version per object and second, the newest; new Jobs and
+//	                     CronJobs queue (arrive)
+//	about two budgets    one version per object and minute; other new objects wait a
+//	                     minute, then come in at the pace of the budget (comeIn)
+//
+// A version that comes too early is held back. It is not an input yet, as if the watch were slower, so nothing is
+// folded that is not recorded, and a replay needs no budgets. Observations that cannot wait (projector.Intake.Awaited)
+// and listings are never held back. New objects that are deleted while they wait become one record with their number
+// (passBy). Nodes and namespaces belong to no namespace and share a budget of the same size.
 
 const (
-	paceEvery = time.Second // between two versions of an object that are recorded
-	heldCost  = 64          // bytes that a version which is held back counts among the inputs of a turn
+	paceEvery = time.Second // minimum time between two recorded versions of an object
+	heldCost  = 64          // bytes that a held-back version counts towards a turn's inputs
 )
 
-// floodPace is that of a namespace beyond two budgets.
+// floodPace replaces paceEvery in a namespace over two budgets.
 const floodPace = time.Minute
 
-// pace is what is held back, and what was recorded lately of objects whose namespaces are over their budgets. It is
-// lost in a crash, like inputs that wait: the listing of the next start shows the newest version of every object. An
-// open record (pass) says that counts may be missing then.
+// pace holds back versions, and tracks recent records of objects in namespaces over budget. A crash loses it, like
+// queued inputs: the next start's listing shows the newest version of every object. An open record (pass) says that
+// counts may then be incomplete.
 type pace struct {
 	objects map[types.UID]*paced
-	dues    delayingQueue[types.UID] // when the next version of each may be recorded
+	dues    delayingQueue[types.UID] // when each object's next version may be recorded
 	new     newcomers
 	went    wents
-	cluster projector.Bucket // of nodes and namespaces: what this process recorded of them
-	holding int              // versions that are held back, those of new Jobs among them
-	flush   bool             // all of them are due, as a listing begins
-	passed  uint64           // versions that were passed over, since the start
+	cluster projector.Bucket // nodes and namespaces: bytes that this process recorded
+	holding int              // number of held-back versions, including new Jobs
+	flush   bool             // deliver all, since a listing begins
+	passed  uint64           // versions dropped since the start
 }
 
 type paced struct {
-	next   events.Time         // when a version may be recorded again
-	held   *events.Observation // the newest version seen since its newest record; nil for none
-	passed uint64              // versions seen before held and after the newest record
-	first  bool                // nothing is recorded of it
+	next   events.Time         // earliest time of the next recorded version
+	held   *events.Observation // newest version since its newest record; nil for none
+	passed uint64              // versions seen after the newest record and before held
+	first  bool                // nothing of it is recorded yet
 
 	namespace string
 }
@@ -59,17 +66,18 @@ func newPace() pace {
 	}
 }
 
-// excess is how far a namespace is beyond its budget.
+// excess says how far a namespace is over its budget.
 type excess uint8
 
 const (
 	within       excess = iota
-	withoutTexts        // of pod templates
-	atPace              // and one version of an object in a second
-	flooded             // and in a minute
+	withoutTexts        // no texts of pod templates
+	atPace              // also one version per object and second
+	flooded             // one per minute
 )
 
-// excess says what may be recorded of a namespace. Texts go a quarter of the budget before versions do.
+// excess returns what may be recorded of a namespace. Texts are dropped a quarter of the budget before versions are
+// held back.
 func (l *Loop) excess(namespace string, now events.Time) excess {
 	budget := l.world.Settings.NamespaceBudget
 	if budget == 0 {
@@ -90,7 +98,7 @@ func (l *Loop) excess(namespace string, now events.Time) excess {
 	return within
 }
 
-// every is the time between two versions of an object.
+// every returns the minimum time between two recorded versions of an object.
 func (l *Loop) every(x excess) time.Duration {
 	if x == flooded {
 		return l.floodPace
@@ -98,8 +106,8 @@ func (l *Loop) every(x excess) time.Duration {
 	return paceEvery
 }
 
-// observe takes an observation of the informer's. ok is false when the turn has to end before it: a listing begins, and
-// what is held back comes first, so that it is not taken for part of the listing.
+// observe takes in an observation. ok is false if the turn must end before it: a listing begins, and held-back
+// versions must be delivered first, so that they do not count as part of the listing.
 func (l *Loop) observe(b *batch, o *events.Observation) (size int, ok bool) {
 	if _, listing := o.Facts.(*events.ListingStarted); listing && l.pace.holding > 0 {
 		l.pace.flush = true
@@ -118,7 +126,7 @@ func (l *Loop) observe(b *batch, o *events.Observation) (size int, ok bool) {
 	return l.admit(b, o), true
 }
 
-// leaves takes the end of an object. Of one that has no record its end is nothing either, but a number.
+// leaves takes in the deletion of an object. For an object without a record only a count is kept.
 func (l *Loop) leaves(b *batch, o *events.Observation, object events.Object) (size int) {
 	defer l.pace.forget(object.UID)
 	if n := l.pace.new.held[object.UID]; n != nil {
@@ -128,7 +136,7 @@ func (l *Loop) leaves(b *batch, o *events.Observation, object events.Object) (si
 	}
 	p := l.pace.objects[object.UID]
 	switch {
-	case p == nil && l.intake.First(o) && !l.world.Listing && l.excess(o.Namespace(), b.time) == flooded: // of a node or a namespace
+	case p == nil && l.intake.First(o) && !l.world.Listing && l.excess(o.Namespace(), b.time) == flooded: // of no namespace
 		l.passBy(b, o, object, 1)
 		return heldCost
 	case p == nil || p.held == nil:
@@ -142,7 +150,7 @@ func (l *Loop) leaves(b *batch, o *events.Observation, object events.Object) (si
 	return size + l.admit(b, o)
 }
 
-// holdBack keeps a version that comes too early, in place of the one that is held back.
+// holdBack holds back a version that comes too early, replacing an older held-back one. It reports whether it did.
 func (l *Loop) holdBack(b *batch, o *events.Observation, object events.Object) bool {
 	p := l.pace.objects[object.UID]
 	if object.UID == "" || l.world.Listing || l.pace.flush || p != nil && b.time >= p.next {
@@ -152,14 +160,14 @@ func (l *Loop) holdBack(b *batch, o *events.Observation, object events.Object) b
 	if x < atPace || p == nil && (x < flooded || !l.intake.First(o)) || l.intake.Awaited(o) {
 		return false
 	}
-	if p == nil { // perhaps it goes again before its minute is over
+	if p == nil { // it may be deleted before its minute is over
 		p = &paced{next: b.time.Add(l.floodPace), first: true, namespace: o.Namespace()}
 		l.pace.objects[object.UID] = p
 	}
 	if p.held == nil {
 		l.hold(b, p.namespace)
 		p.held = o
-		l.pace.dues.set(object.UID, p.next) // a listing may have taken it out before its time
+		l.pace.dues.set(object.UID, p.next) // a listing may have removed it early
 		return true
 	}
 	p.passed++
@@ -170,8 +178,8 @@ func (l *Loop) holdBack(b *batch, o *events.Observation, object events.Object) b
 	return true
 }
 
-// overtaken drops what is held back of an object that is admitted in the same version or a newer one. It returns how
-// many versions were passed over since the object's newest record.
+// overtaken drops the held-back version of an object that is admitted in the same or a newer version. It returns how
+// many versions were dropped since the object's newest record.
 func (p *pace) overtaken(uid types.UID, version uint64) uint64 {
 	if n := p.new.held[uid]; n != nil {
 		held := n.seen.Object().Version
@@ -207,7 +215,7 @@ func (p *pace) take(x *paced) *events.Observation {
 	return o
 }
 
-// came notes that a version that was held back was admitted: if it gave no record, its object has no pace.
+// came records that a held-back version was admitted. If that gave no record, the object's limit ends.
 func (p *pace) came(x *paced, uid types.UID, now events.Time) {
 	if x.first = false; x.next <= now && x.passed == 0 {
 		delete(p.objects, uid)
@@ -219,14 +227,14 @@ func (p *pace) forget(uid types.UID) {
 	p.dues.set(uid, 0)
 }
 
-// forgetAll drops what is held back: it is of a past that the cluster does not have.
+// forgetAll drops all held-back versions after a rewind of the cluster.
 func (p *pace) forgetAll() {
 	passed, cluster := p.passed+uint64(p.holding), p.cluster
 	*p = newPace()
 	p.passed, p.cluster = passed, cluster
 }
 
-// recorded begins the wait of an object.
+// recorded starts the wait for an object's next version.
 func (p *pace) recorded(uid types.UID, namespace string, next events.Time) {
 	x := p.objects[uid]
 	if x == nil {
@@ -237,8 +245,8 @@ func (p *pace) recorded(uid types.UID, namespace string, next events.Time) {
 	p.dues.set(uid, next)
 }
 
-// deliver admits what was held back and whose wait is over: all of it while the cluster is listed, and when a listing
-// begins. It leaves half of the turn to other inputs.
+// deliver admits held-back versions whose wait is over; all of them during a listing and before one begins. It leaves
+// half of the turn to other inputs.
 func (l *Loop) deliver(b *batch) (size int) {
 	all := l.world.Listing || l.pace.flush
 	until, most := b.time, turnInputs/2
@@ -266,7 +274,7 @@ func (l *Loop) deliver(b *batch) (size int) {
 	return size
 }
 
-// wake is when something that is held back is due, or a number to be told; 0 for never.
+// wake returns when a held-back version or a count is due; 0 for never.
 func (p *pace) wake(now events.Time, listing bool) events.Time {
 	switch {
 	case p.holding > 0 && (listing || p.flush):
@@ -283,7 +291,7 @@ func (p *pace) wake(now events.Time, listing bool) events.Time {
 	return first
 }
 
-// shift moves all times with the clock.
+// shift moves all times by a clock step.
 func (p *pace) shift(step time.Duration) {
 	for _, x := range p.objects {
 		x.next = x.next.Add(step)
@@ -294,7 +302,7 @@ func (p *pace) shift(step time.Duration) {
 	p.cluster.Shift(step)
 }
 
-// sparingly fits the drafts of an observation into the budget of its namespace.
+// sparingly cuts the drafts of an observation to its namespace's budget.
 func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Draft) {
 	object, namespace := o.Object(), o.Namespace()
 	if object.Gone {
@@ -311,7 +319,7 @@ func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Dra
 			e.Template = nil
 		}
 		if l.world.Settings.NamespaceBudget > 0 && e.Namespace == "" && l.world.RefOf(drafts[i].Stream).Namespace == "" {
-			e.Namespace = namespace // a spec is recorded before its Job, and is the namespace's all the same
+			e.Namespace = namespace // a spec comes before its Job, and counts for the same namespace
 		}
 		if namespace == "" && drafts[i].Stream == events.Controller {
 			rec := events.Record{Facts: drafts[i].Facts, Evidence: *e}
@@ -328,14 +336,15 @@ func (l *Loop) sparingly(b *batch, o *events.Observation, drafts []projector.Dra
 	} else if passed > 0 && o.held == nil {
 		l.pace.forget(object.UID)
 	} else if passed > 0 {
-		o.passed = 0 // told; the newer version that is held back comes later
+		o.passed = 0 // counted; the newer held-back version follows
 	}
 }
 
-// PassedOver is how many versions were seen and not recorded since the start.
+// PassedOver returns how many versions were seen but not recorded since the start.
 func (l *Loop) PassedOver() uint64 { return l.pace.passed }
 
-// leave takes a Job from the door, and returns how many versions of it were passed over. It may be there no longer.
+// leave removes a Job from its admission queue, if it is still there, and returns how many versions of it were
+// dropped.
 func (p *pace) leave(uid types.UID) (passed uint64) {
 	n := p.new.held[uid]
 	if n == nil {

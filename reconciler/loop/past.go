@@ -11,18 +11,17 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A stream that the world holds nothing of may still have a past in the log: its Job was over long ago, or the pod that
-// names it is the first thing that is seen. The next record must say which one it follows. The log may have to read
-// files to know that, so it is asked on the goroutine of whoever brings the observation, before it waits for its turn,
-// and not on the loop's.
+// A stream unknown to the world may have older records in the log: the Job was over long ago, or a pod that names it
+// is seen first. The next record must name its predecessor. The log may have to read files for that, so it is asked on
+// the goroutine that brings the observation, before the observation is queued, and not on the loop's.
 
-// past is where the stream of a Job ended, when the log was durable through that record.
+// past is the end of a Job's stream in the log, as of durable record through.
 type past struct {
-	newest  events.Sequence // 0 for nowhere: the stream has no past
+	newest  events.Sequence // 0 if the stream has no records
 	through events.Sequence
 }
 
-// memory asks the log for the past of each Job that is new to this process, once.
+// memory asks the log once per Job that is new to this process.
 type memory struct {
 	log store.Reader
 
@@ -30,8 +29,8 @@ type memory struct {
 	known map[types.UID]struct{}
 }
 
-// Remember lets the queue ask the log for the past of Jobs that the world does not know yet. It is called before
-// anything comes in. Without it the loop asks.
+// Remember makes the queue ask the log for the past of Jobs that world does not know. Call it before the first input.
+// Without it the loop asks.
 func (q *Queue) Remember(log store.Reader, world *projector.World) {
 	m := &memory{log: log, known: map[types.UID]struct{}{}}
 	for _, s := range world.Streams() {
@@ -42,8 +41,8 @@ func (q *Queue) Remember(log store.Reader, world *projector.World) {
 	q.memory = m
 }
 
-// of is the past of the Job that an observation is about; nil where it need not be known. An error is left to the loop,
-// which meets the same.
+// of returns the past of the observation's Job; nil if it need not be known. On an error it returns nil: the loop will
+// meet the same error.
 func (m *memory) of(o *events.Observation) *past {
 	uid := o.Job.UID
 	if m == nil || uid == "" {
@@ -74,7 +73,7 @@ func (m *memory) of(o *events.Observation) *past {
 	return p
 }
 
-// past is where a stream that the world does not know ended; 0 for nowhere.
+// past returns the last record of a stream that the world does not know; 0 for none.
 func (l *Loop) past(s events.Stream) events.Sequence {
 	if p := l.pasts[s]; p != nil && p.through >= l.forgotten {
 		return p.newest

@@ -7,10 +7,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// How urgent a command is depends on what waits for it by now. A finalizer that may go is one of many while its Job
-// goes on. When the Job ends it stands between the Job and its terminal condition, and after that nobody waits for it.
-// When the pod or the Job is deleted, whoever did that waits for it. This is no fact of the log: no decision and no
-// replay depends on it.
+// The urgency of a finalizer removal depends on what waits for it. While the Job goes on, it is one of many. When the
+// Job ends, it delays the terminal condition; after that nothing waits for it. When the pod or the Job is under
+// deletion, the client waits for it. Urgency is not in the log: no decision or replay depends on it.
 
 func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.Priority {
 	p := projector.PodOf(s, pod)
@@ -25,7 +24,7 @@ func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.P
 	return 0
 }
 
-// refresh gives tasks that are handed out the urgency of now.
+// refresh sets the current urgency of tasks before they are handed out.
 func (l *Loop) refresh(tasks []events.Task) {
 	for i := range tasks {
 		if s := l.world.Subject(tasks[i].Stream); s != nil {
@@ -34,8 +33,8 @@ func (l *Loop) refresh(tasks []events.Task) {
 	}
 }
 
-// press takes notice that what a record says may make finalizers more urgent that are on their way: the Job is deleted,
-// or ends, or the pod is deleted. before is how urgent those of the Job were.
+// press raises the urgency of finalizer removals in flight after a record: the Job or pod is under deletion, or the
+// Job ends. before is the Job's former urgency.
 func (l *Loop) press(s events.Stream, before events.Priority, facts events.Facts) {
 	subject := l.world.Subject(s)
 	if seen, ok := facts.(*events.PodSeen); ok && seen.Deleted != 0 && subject != nil {
@@ -53,7 +52,7 @@ func (l *Loop) press(s events.Stream, before events.Priority, facts events.Facts
 	}
 }
 
-// jobPriority is how urgent the finalizers of a Job's pods are, as far as the Job says.
+// jobPriority returns the urgency of a Job's finalizer removals, as far as it depends on the Job.
 func jobPriority(s projector.Subject) events.Priority {
 	if j, ok := s.(*projector.Job); ok {
 		return dropPriority(j, j, "")
@@ -61,7 +60,7 @@ func jobPriority(s projector.Subject) events.Priority {
 	return 0
 }
 
-// pressDrop makes the removal of a pod's finalizer more urgent, if it is in the executor's hands.
+// pressDrop raises the urgency of a pod's finalizer removal, if the executor has it.
 func (l *Loop) pressDrop(s projector.Subject, p *projector.Pod) {
 	if p == nil || p.Drop() == nil || p.Drop().InBackoff() {
 		return
@@ -69,7 +68,7 @@ func (l *Loop) pressDrop(s projector.Subject, p *projector.Pod) {
 	l.hastened = append(l.hastened, l.task(s, p.Drop().Name(), p.Drop().Command))
 }
 
-// Hastened are the tasks that have become more urgent since it was asked last.
+// Hastened returns the tasks that have become more urgent since its last call.
 func (l *Loop) Hastened() []events.Task {
 	out := l.hastened
 	l.hastened = nil

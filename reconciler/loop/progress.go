@@ -7,33 +7,32 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// A status write that only shows progress is worth less than one that something waits for, and where many Jobs run,
-// most of these are overtaken by the next. So they are spread: a Job whose progress is due has it written at once while
-// few others have theirs to show, and else later, together with what has come meanwhile, but never by more than
-// reconciler.ProgressSpread. Of a Job more pods of which wait to be made than the API server takes, a status is old
-// before it is read: its progress waits until they are made, and no longer than that.
+// Status writes that only show progress matter less than others, and with many Jobs most are soon overtaken by the
+// next. So they are spread: a Job's progress is written at once while few Jobs have some to show, else later and
+// together with newer changes, but delayed by at most reconciler.ProgressSpread. If a Job has more creates queued than
+// the API server can take, its status would be outdated when read, so its progress waits for them, up to the same
+// limit.
 const (
-	progressEvery = 50 * time.Millisecond  // between two Jobs whose progress is written
-	progressAhead = time.Second            // by which some may come early: twenty Jobs write at once
-	progressBeat  = 250 * time.Millisecond // those that are put off write in step, so that a commit serves five
+	progressEvery = 50 * time.Millisecond  // between the progress writes of two Jobs
+	progressAhead = time.Second            // burst: twenty Jobs may write at once
+	progressBeat  = 250 * time.Millisecond // delayed writes come in step, so that one commit serves five
 )
 
-// progress is when the progress of each Job is written that is behind. It is derived and may be lost: each gets another
-// time then.
+// progress holds when each Job's progress is written. It is derived: after a loss each Job gets a new time.
 type progress struct {
 	at   map[events.Stream]events.Time
-	free events.Time // the first time that is no Job's
+	free events.Time // first unassigned time
 }
 
 func newProgress() progress { return progress{at: map[events.Stream]events.Time{}} }
 
-// turn is when a Job may write whose progress is due at a time; 0 for one whose is not.
+// turn returns when a Job whose progress is due at time due may write; 0 if due is 0.
 func (p *progress) turn(s events.Stream, due events.Time) events.Time {
 	if due == 0 {
 		p.forget(s)
 		return 0
 	}
-	if at := p.at[s]; at >= due { // else it is of an earlier lag
+	if at := p.at[s]; at >= due { // else it belongs to an earlier lag
 		return at
 	}
 	free, latest := max(due, p.free), due.Add(reconciler.ProgressSpread)
@@ -48,8 +47,8 @@ func (p *progress) turn(s events.Stream, due events.Time) events.Time {
 	return at
 }
 
-// due reports whether the turn of a Job has come. One whose pods wait to be made is busy, and gets a later turn. busy
-// is nil for never.
+// due reports whether a Job's progress may be written now. A busy Job, with creates queued, gets a later turn. busy
+// may be nil for never.
 func (p *progress) due(s events.Stream, due, now events.Time, busy func(events.Stream) bool) bool {
 	at := p.turn(s, due)
 	if at == 0 || at > now {
@@ -64,7 +63,7 @@ func (p *progress) due(s events.Stream, due, now events.Time, busy func(events.S
 
 func (p *progress) forget(s events.Stream) { delete(p.at, s) }
 
-// wakeAgain notes when a subject is to be decided again.
+// wakeAgain schedules the next decision about a subject.
 func (l *Loop) wakeAgain(s events.Stream, d *reconciler.Decision) {
 	wake := d.Wake
 	if at := l.progress.turn(s, d.Progress); at != 0 && (wake == 0 || at < wake) {

@@ -9,20 +9,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Pruning is records that are to go. Who sends one deletes the files once it is durable.
+// Pruning asks to record that old files are deleted. The sender deletes them once the record is durable.
 type Pruning struct {
 	Facts    *events.Pruned
-	Recorded chan<- struct{} // closed when the record that says so is durable, or when there is none because it may not be said
+	Recorded chan<- struct{} // closed when the record is durable, or at once if the pruning is not allowed
 }
 
-// pruned is a Pruning that was recorded and is not durable yet.
+// pruned is a recorded Pruning whose record is not durable yet.
 type pruned struct {
 	Pruning
 	at events.Sequence
 }
 
-// Prune records that the files before some record go. It needs no room of its own: what it asks for makes room. Nothing
-// in memory changes by it: a file only goes when a later one has all that is known.
+// Prune records that the files before record facts.First are deleted, and returns the record. It needs no free room,
+// because it makes room. The world does not change: a file is deleted only if a later one is self-contained.
 func (l *Loop) Prune(now events.Time, facts *events.Pruned) events.Sequence {
 	b := l.begin(now)
 	at := l.put(b, controllerDraft(events.KindPruned, facts))
@@ -30,8 +30,8 @@ func (l *Loop) Prune(now events.Time, facts *events.Pruned) events.Sequence {
 	return at
 }
 
-// prune records that records go, unless the file that they make way for does not stand alone by what is folded: then
-// nobody is told to delete anything.
+// prune records a pruning, unless the first remaining file is not known to be self-contained: then no file may be
+// deleted.
 func (r *Runner) prune(p Pruning) {
 	if _, whole := r.Loop.world.Restated(); p.Facts.First > whole {
 		close(p.Recorded)
@@ -40,7 +40,7 @@ func (r *Runner) prune(p Pruning) {
 	r.pruned = append(r.pruned, pruned{p, r.Loop.Prune(r.Clock.Now(), p.Facts)})
 }
 
-// prunedThrough tells those whose records are durable.
+// prunedThrough notifies the senders whose records are durable.
 func (r *Runner) prunedThrough(seq events.Sequence) {
 	for len(r.pruned) > 0 && r.pruned[0].at <= seq {
 		close(r.pruned[0].Recorded)
@@ -48,8 +48,8 @@ func (r *Runner) prunedThrough(seq events.Sequence) {
 	}
 }
 
-// Prune records that records go from a log that no controller has, and deletes their files. The world is what the log
-// says; files is the log as one that lets files go.
+// Prune records a pruning in a log that no controller has open, and deletes the files. world is the state of the log,
+// and files is the same log as a store.Pruner. It returns an error if no later file is self-contained.
 func Prune(
 	ctx context.Context, log store.Log, files store.Pruner, world *projector.World, now events.Time, salt func() events.Salt, facts *events.Pruned,
 ) error {
@@ -65,8 +65,8 @@ func Prune(
 	return err
 }
 
-// StatesBytes is how large the states are that each file of the log has, in stored form: those of what is unfinished,
-// or not deleted yet.
+// StatesBytes returns the total stored size of the states that each file of the log has: one for each subject that is
+// unfinished or not deleted.
 func StatesBytes(w *projector.World) (bytes int64) {
 	for _, s := range w.Stating() {
 		if d, ok := stateOf(w, s); ok {

@@ -6,17 +6,17 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// queueRoom is how many observations wait before whoever brings more has to wait.
+// queueRoom is the number of queued observations at which Observe blocks.
 const queueRoom = 8192
 
-// Queue is where inputs wait for their turn. It is safe for concurrent use.
+// Queue holds inputs for the loop. It is safe for concurrent use.
 type Queue struct {
 	mu     sync.Mutex
 	space  sync.Cond
 	items  []Input
 	closed bool
-	ready  chan struct{} // holds a token when something came in
-	memory *memory       // nil when the log is not to be asked
+	ready  chan struct{} // holds a token when an input was added
+	memory *memory       // nil if the log is not asked
 }
 
 // NewQueue makes an empty queue.
@@ -26,7 +26,7 @@ func NewQueue() *Queue {
 	return q
 }
 
-// Observe brings an observation. It blocks while too many wait, and returns at once when the queue is closed.
+// Observe adds an observation. It blocks while the queue is full, and never after Close.
 func (q *Queue) Observe(o events.Observation) {
 	in := Input{Observation: &o, past: q.memory.of(&o)}
 	q.mu.Lock()
@@ -36,7 +36,7 @@ func (q *Queue) Observe(o events.Observation) {
 	q.add(in)
 }
 
-// Report brings the result of a command. It never blocks: there are no more of them than commands in flight.
+// Report adds the result of a command. It never blocks: there are no more results than commands in flight.
 func (q *Queue) Report(r events.TaskResult) {
 	q.mu.Lock()
 	q.add(Input{Result: &r})
@@ -51,7 +51,7 @@ func (q *Queue) add(in Input) {
 	}
 }
 
-// Close lets those who wait for room go on; what they bring is still taken.
+// Close unblocks callers of Observe. Their inputs, and later ones, are still queued.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true
@@ -59,14 +59,14 @@ func (q *Queue) Close() {
 	q.space.Broadcast()
 }
 
-// waiting is what is there, oldest first. It stays valid until taken is called.
+// waiting returns the queued inputs, oldest first. The slice is valid until taken is called.
 func (q *Queue) waiting() []Input {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.items[:len(q.items):len(q.items)]
 }
 
-// taken removes the first n.
+// taken removes the first n inputs.
 func (q *Queue) taken(n int) {
 	q.mu.Lock()
 	clear(q.items[:n])
@@ -75,7 +75,7 @@ func (q *Queue) taken(n int) {
 	q.space.Broadcast()
 }
 
-// Len is how many inputs wait.
+// Len returns the number of queued inputs.
 func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// restored is the world that a recovery goes on from, and the record that it is as of.
+// restored returns the world from which a recovery continues, and its as-of record.
 func restored(ctx context.Context, log store.Reader) (*projector.World, events.Sequence, error) {
 	world, from, err := fromSnapshot(ctx, log)
 	if err != nil {
@@ -26,9 +26,8 @@ func restored(ctx context.Context, log store.Reader) (*projector.World, events.S
 	return world, from, nil
 }
 
-// wholeFile is the first record of the newest file that stands alone; 0 when there is none that begins after that
-// record. The controller's records of the newest file say it, or the state with which that file begins: no older file
-// is read.
+// wholeFile returns the first record of the newest self-contained file; 0 if none begins after record after. It reads
+// only the controller's records of the newest file, or the state at its start; no older file.
 func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (events.Sequence, error) {
 	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -53,7 +52,7 @@ func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (ev
 	return 0, nil
 }
 
-// kept is that record, or 0 when the log no longer keeps it.
+// kept returns at, or 0 if the log no longer has that record.
 func kept(ctx context.Context, log store.Reader, at events.Sequence) (events.Sequence, error) {
 	if at == 0 {
 		return 0, nil
@@ -82,5 +81,5 @@ func fromSnapshot(ctx context.Context, log store.Reader) (*projector.World, even
 	if world, from, err := projector.Restore(streams); err == nil {
 		return world, from, nil
 	}
-	return projector.NewWorld(), 0, nil // a snapshot is a convenience: fold from the first record instead
+	return projector.NewWorld(), 0, nil // a snapshot is optional: fold from the first record
 }

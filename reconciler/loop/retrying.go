@@ -10,38 +10,37 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// noteAgain is after how long a refusal that goes on is recorded again: a Kubernetes Event of it lives for an hour, and
-// a reader of the log should find one.
+// noteAgain is how often a continuing refusal is recorded again. A Kubernetes Event lives for an hour, and a reader
+// should find one.
 const noteAgain = 30 * time.Minute
 
-// noAnswer is after how long the executor is told once more of a command that was cancelled.
+// noAnswer is when the executor is told again about a cancelled command.
 const noAnswer = 10 * time.Second
 
-// retrying is the commands in backoff, and when each is asked again. It is derived from what the log says of them,
-// so losing it loses nothing.
+// retrying holds the commands in backoff and their next tries. It is derived from the log, so nothing is lost with it.
 type retrying struct {
 	asks  delayingQueue[events.CommandID]
 	known map[events.CommandID]*stood
-	lines map[string]*waitingLine // of creates, by namespace
-	// probes is when a namespace in which creates are in backoff has had none asked for probeEvery.
+	lines map[string]*waitingLine // creates, by namespace
+	// probes holds when each namespace with creates in backoff is probed next (probeEvery).
 	probes delayingQueue[string]
-	// alive is the newest time at which the process before this one is known to have run.
+	// alive is the latest time at which the previous process is known to have run.
 	alive events.Time
-	ready []events.Task // to be asked now
-	back  []events.Task // to be withdrawn
+	ready []events.Task // to send now
+	back  []events.Task // to withdraw
 
 	refused map[RefusedKind]int
-	changed bool // refused has, since it was read last
+	changed bool // refused has changed since it was last read
 }
 
-// stood is one of them.
+// stood is a command in backoff.
 type stood struct {
 	stream events.Stream
-	until  events.Time // Retry.Until, by which asks holds its next try
-	asked  events.Time // when it was asked last
-	out    bool        // a try is with the executor, or its end is among the inputs that wait
-	eager  int         // tries before its time that are left
-	wish   events.Time // the API server has asked not to be asked before
+	until  events.Time // Retry.Until as scheduled in asks
+	asked  events.Time // time of the newest try
+	out    bool        // a try is with the executor, or its result is queued
+	eager  int         // early tries left
+	wish   events.Time // the API server asked for no try before
 	why    RefusedKind
 }
 
@@ -61,7 +60,7 @@ func (s *retrying) forget(name events.CommandID) {
 	delete(s.known, name)
 }
 
-// shift moves the times with the clock.
+// shift moves the times by a clock step.
 func (s *retrying) shift(step time.Duration) {
 	s.asks.shift(step)
 	s.probes.shift(step)
@@ -71,7 +70,7 @@ func (s *retrying) shift(step time.Duration) {
 	}
 }
 
-// follow takes notice of how a command of the subject stands, after records of it.
+// follow updates the schedule of a command after records of its subject.
 func (l *Loop) follow(subject projector.Subject, name events.CommandID, now events.Time) {
 	s, j := &l.retrying, projector.HolderOf(subject)
 	if j == nil {
@@ -88,7 +87,7 @@ func (l *Loop) follow(subject projector.Subject, name events.CommandID, now even
 	k := s.known[name]
 	if k == nil {
 		k = &stood{stream: subject.ID(), asked: now}
-		if retry.Class == events.RefusedTooManyRequests { // for how long it asked may not be in the log
+		if retry.Class == events.RefusedTooManyRequests { // the wait that it asked for may not be in the log
 			k.wish, _ = retry.Next(&l.world.Settings, now-1)
 		}
 		s.known[name] = k
@@ -99,7 +98,7 @@ func (l *Loop) follow(subject projector.Subject, name events.CommandID, now even
 	s.count(name, RefusedKind{f.Command.Traits().Name, retry.Class})
 	if k.until != retry.Until {
 		k.until = retry.Until
-		at, _ := retry.Next(&l.world.Settings, s.alive) // one that came due while no controller ran is made now
+		at, _ := retry.Next(&l.world.Settings, s.alive) // a try that came due while no controller ran is made now
 		if due := s.asks.at[name]; k.eager > 0 && due != 0 {
 			at = min(at, due)
 		}
@@ -107,7 +106,7 @@ func (l *Loop) follow(subject projector.Subject, name events.CommandID, now even
 	}
 }
 
-// count takes notice of why a command stands; the zero kind says that it does no longer.
+// count updates the counters by reason; the zero kind means that the command left the backoff.
 func (s *retrying) count(name events.CommandID, why RefusedKind) {
 	k := s.known[name]
 	if k == nil || k.why == why {
@@ -122,20 +121,20 @@ func (s *retrying) count(name events.CommandID, why RefusedKind) {
 	k.why, s.changed = why, true
 }
 
-// RefusedKind is what commands in backoff have in common.
+// RefusedKind groups commands in backoff.
 type RefusedKind struct {
-	Command string              // the name of its kind: CreatePod, DeletePod, DropFinalizer
-	Class   events.RefusalClass // 0 when it is unknown how the newest try ended
+	Command string              // kind: CreatePod, DeletePod, DropFinalizer
+	Class   events.RefusalClass // 0 if the outcome of the newest try is unknown
 }
 
-// Refused counts the commands in backoff, and reports whether that has changed since it was asked last. The map is
-// valid until the next turn.
+// Refused returns the number of commands in backoff by kind, and whether it has changed since the last call. The map
+// is valid until the next turn.
 func (l *Loop) Refused() (counts map[RefusedKind]int, changed bool) {
 	changed, l.retrying.changed = l.retrying.changed, false
 	return l.retrying.refused, changed
 }
 
-// followAll does so for the commands that any record of the subject may concern.
+// followAll calls follow for every command that a record of the subject may concern.
 func (l *Loop) followAll(s projector.Subject, now events.Time) {
 	if j := projector.HolderOf(s); j != nil {
 		for _, name := range j.AllRetrying() {
@@ -144,7 +143,8 @@ func (l *Loop) followAll(s projector.Subject, now events.Time) {
 	}
 }
 
-// followCreate does so for the create that stands for all: pods that others made change when it is asked again.
+// followCreate calls follow for the create that is retried on behalf of all: pods created by others change its
+// schedule.
 func (l *Loop) followCreate(s projector.Subject, now events.Time) {
 	j, ok := s.(*projector.Job)
 	if !ok {
@@ -155,8 +155,8 @@ func (l *Loop) followCreate(s projector.Subject, now events.Time) {
 	}
 }
 
-// stands is the command of that name and its backoff, when it is in backoff and is still wanted; else nil. Commands
-// about a CronJob, or a retired Job, are not asked again as they are.
+// stands returns the command called name and its backoff, if it is in backoff and still wanted; else nil. Commands
+// about a CronJob or a retired Job are never retried unchanged.
 func stands(s projector.Subject, name events.CommandID) (*commands.Flight, *commands.Retry) {
 	if j := projector.HolderOf(s); j != nil {
 		return j.Retrying(name)
@@ -164,9 +164,8 @@ func stands(s projector.Subject, name events.CommandID) (*commands.Flight, *comm
 	return nil, nil
 }
 
-// repeated reports whether the end of a try says no more than the log does: the same refusal, which moves no wait and
-// is not to be noted again yet. It is noted when the number of tries has reached a power of two, and after half an
-// hour.
+// repeated reports whether a result adds nothing to the log: the same refusal, without effect on a wait. Such a result
+// is still recorded when the number of tries reaches a power of two, and every noteAgain.
 func (l *Loop) repeated(s projector.Subject, f *events.CommandEnded, now events.Time) bool {
 	k := l.retrying.known[f.Command]
 	if k != nil {
@@ -184,11 +183,11 @@ func (l *Loop) repeated(s projector.Subject, f *events.CommandEnded, now events.
 	return !news
 }
 
-// doubles reports whether a count that went from a to b reached a power of two.
+// doubles reports whether a count reached a power of two between a and b.
 func doubles(a, b uint32) bool { return bits.Len32(a) != bits.Len32(b) }
 
-// ask makes the tasks of commands in backoff that are due to be asked again, of each one at a time. Nothing is written
-// down: what is asked for has been decided and is durable.
+// ask creates the tasks of commands in backoff that are due, one try per command at a time. It records nothing: the
+// decision is already durable.
 func (l *Loop) ask(now events.Time) {
 	s := &l.retrying
 	for {
@@ -210,7 +209,7 @@ func (l *Loop) ask(now events.Time) {
 		switch {
 		case f != nil:
 			next, _ := retry.Next(&l.world.Settings, now)
-			if k.out { // asked for once more, it might be sent after it was done
+			if k.out { // a second try might be sent after the first is done
 				s.asks.set(name, next)
 				continue
 			}
@@ -233,16 +232,15 @@ func (l *Loop) ask(now events.Time) {
 	}
 }
 
-// takeBack asks the executor how the newest try of a command ended that is cancelled: whoever has it says so; when
-// nobody has, it is given back at once.
+// takeBack asks the executor for the outcome of a cancelled command's newest try. If no try is under way, the command
+// is returned at once.
 func (l *Loop) takeBack(j projector.Subject, name events.CommandID, now events.Time) {
 	s := &l.retrying
 	s.back = append(s.back, l.task(j, name, j.InFlight(name)))
 	s.asks.set(name, now.Add(noAnswer))
 }
 
-// Asks are the commands in backoff and are to be carried out again now, which are durable already, and those that are
-// to be withdrawn.
+// Asks returns the commands in backoff to send now, whose decisions are durable, and the commands to withdraw.
 func (l *Loop) Asks() (tasks, back []events.Task) {
 	s := &l.retrying
 	tasks, back = s.ready, s.back

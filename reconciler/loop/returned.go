@@ -4,12 +4,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A Job or a CronJob that had gone and is there again proves that the cluster went back: the UID of an object is never
-// given out twice. This finds a restored cluster that has passed every version which was known of the old one
-// (docs/design/0007). From there on nothing is taken in and nothing is decided until the informer, which has to be told,
-// says that another life of the log begins.
+// A Job or CronJob that was deleted and exists again proves that the cluster was rewound, because a UID is never
+// reused. This detects a restored cluster whose versions have already passed the known ones (docs/design/0007). Then
+// nothing is taken in or decided until the informer, which must be told, reports the next epoch.
 
-// returned reports whether the watch or a list shows a Job or a CronJob that had gone in this life of the log.
+// returned reports whether the watch or a list shows a Job or CronJob that was deleted in this epoch.
 func (l *Loop) returned(o *events.Observation) bool {
 	uid := o.Job.UID
 	proof, went := events.Rewind{Object: uid}, false
@@ -27,7 +26,7 @@ func (l *Loop) returned(o *events.Observation) bool {
 	return went
 }
 
-// jobWent is the version at which a Job had gone; ok is false when it had not, or when the log tells nothing of it.
+// jobWent returns the version at which a Job was deleted; ok is false if it was not, or if the log does not say.
 func (l *Loop) jobWent(s events.Stream) (version uint64, ok bool) {
 	switch j := l.world.Job(s); {
 	case l.world.Retired(s) != nil, j == nil && l.past(s) == 0:
@@ -38,7 +37,7 @@ func (l *Loop) jobWent(s events.Stream) (version uint64, ok bool) {
 	return l.wentAt(s)
 }
 
-// cronJobWent is the version at which a CronJob had gone, as jobWent is of a Job.
+// cronJobWent is jobWent for a CronJob.
 func (l *Loop) cronJobWent(s events.Stream) (version uint64, ok bool) {
 	switch c := l.world.CronJob(s); {
 	case c == nil && l.past(s) == 0:
@@ -49,8 +48,8 @@ func (l *Loop) cronJobWent(s events.Stream) (version uint64, ok bool) {
 	return l.wentAt(s)
 }
 
-// wentAt is the version at which the object of a stream had gone; ok is false when it had not, by the stream's newest
-// record that shows it.
+// wentAt returns the version at which the stream's object was deleted; ok is false if the newest record that shows the
+// object does not show its deletion.
 func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
 	for rec := range l.backward(s) {
 		switch f := rec.Facts.(type) {
@@ -65,8 +64,8 @@ func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
 	return 0, false
 }
 
-// Returned is the proof that the cluster went back, which an object that had gone gives, and the life of the log in which
-// that was found; ok is false when there is none.
+// Returned returns the proof that the cluster was rewound, and the epoch in which it was found; ok is false if there
+// is none.
 func (l *Loop) Returned() (life events.Identity, proof events.Rewind, ok bool) {
 	if l.back == nil {
 		return events.Identity{}, events.Rewind{}, false

@@ -4,8 +4,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// rewound follows the world, which has just forgotten all that it knew of a cluster that went back: nothing waits any
-// more, and no command that was decided before leaves.
+// rewound follows the world after a reset for a rewound cluster: it clears all waits, and sends no earlier command.
 func (l *Loop) rewound(b *batch) {
 	l.epoch = l.next - 1
 	l.wakes, l.progress, l.retrying, l.resuming = newWakes(), newProgress(), newRetrying(b.time), map[events.Stream]bool{}
@@ -22,6 +21,6 @@ func (l *Loop) rewound(b *batch) {
 	clear(b.inputs)
 }
 
-// outdated reports whether a command was decided before the newest rewind: the world has forgotten it, and what it read
+// outdated reports whether a command was decided before the newest rewind. The world has forgotten it, and its result
 // is of a past that the cluster does not have.
 func (l *Loop) outdated(r *events.TaskResult) bool { return r.Ended.Command.Decided < l.epoch }

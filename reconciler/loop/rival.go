@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// meetRival says so when another controller is found at work on our Jobs, and from then on nothing leaves any more; a
-// later run says so when it has seen nothing of it for long enough (projector.Rival).
+// meetRival handles split-brain: it records another controller's work on our Jobs, after which nothing more is sent. A
+// later run records the end once it has seen nothing for projector.RivalQuiet.
 func (l *Loop) meetRival(b *batch) {
 	if over := l.world.RivalOver(); over != 0 && b.time >= over {
 		l.put(b, controllerDraft(events.KindRivalGone, &events.RivalGone{}))
@@ -25,10 +25,11 @@ func (l *Loop) meetRival(b *batch) {
 	d.Evidence.Sentence = l.accuse(acts)
 	l.put(b, d)
 	l.rival = d.Evidence.Sentence
-	l.giveBackWaiting(b) // the executor is stopped, and gives back the rest
+	l.giveBackWaiting(b) // the executor is stopped, and returns the rest
 }
 
-// Rival is why nothing is decided in this run any more, for the operator; empty while no other controller was found.
+// Rival returns, for the operator, why this run decides nothing because of another controller; empty if none was
+// found.
 func (l *Loop) Rival() string {
 	switch {
 	case l.rival != "":
@@ -39,10 +40,10 @@ func (l *Loop) Rival() string {
 	return ""
 }
 
-// Halted reports whether this run found another controller: no command may leave any more.
+// Halted reports whether this run found another controller, so that no command may be sent any more.
 func (l *Loop) Halted() bool { return l.rival != "" }
 
-// accuse tells the acts, by the names of the Jobs.
+// accuse describes the other controller's acts, with Job names.
 func (l *Loop) accuse(acts []events.RivalAct) string {
 	var parts []string
 	for _, a := range acts {

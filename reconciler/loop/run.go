@@ -12,59 +12,61 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Executor carry out commands: the executor.
+// Executor carries out commands.
 type Executor interface {
 	Submit(tasks ...events.Task)
-	// TakeBack gives back tasks that were not begun, or never submitted; how the others end is told in any case.
+	// TakeBack withdraws tasks that have not begun or were never submitted. The outcome of all others is still reported.
 	TakeBack(tasks ...events.Task)
-	// Hasten makes tasks more urgent that were submitted and have not begun.
+	// Hasten raises the urgency of submitted tasks that have not begun.
 	Hasten(tasks ...events.Task)
-	// Stop gives back what was not begun and waits, within ctx, for what was.
+	// Stop withdraws tasks that have not begun, and waits, within ctx, for the others.
 	Stop(ctx context.Context)
 }
 
-// Runner ties a Loop to the world. All fields but Lost and Prunes are required.
+// Runner runs a Loop with its queue, executor and clock. Optional are Lost, which may be nil, and Prunes; the other
+// exported fields are required.
 type Runner struct {
 	Loop     *Loop
 	Queue    *Queue
 	Executor Executor
 	Clock    *Clock
 	Log      *slog.Logger
-	// Full is told, at least once a second while it is so, that the log has no room for a turn or for the start (nothing
-	// is done then), and when it has again. It may read the Loop.
+	// Full reports, at least once a second, that the log has no room for a turn or the start, so that nothing is done,
+	// and then once that it has room again. It may read the Loop.
 	Full func(full bool)
-	// Relist makes the informer list everything again, for the reason of a gap: what happened while the log had no room
-	// was seen only in part.
+	// Relist makes the informer list everything again because of a gap: changes during the time without room were seen
+	// only in part.
 	Relist func()
-	// Behind tells the informer that the cluster went back, and in which life of the log that was found. It is told again
-	// until the next life begins.
+	// Behind tells the informer that the cluster was rewound, and in which epoch that was found. It is called again until
+	// the next epoch begins.
 	Behind func(life events.Identity, proof events.Rewind)
-	// ServerTime is the API server's clock; ok is false when it cannot be had.
+	// ServerTime returns the API server's clock; ok is false if it is unavailable.
 	ServerTime func(context.Context) (t time.Time, ok bool)
-	// Drain bounds how long a stop waits for commands in flight.
+	// Drain limits how long a stop waits for commands in flight.
 	Drain time.Duration
-	// Lost is closed when the Lease is lost, before a stop or during it: from then on no command in flight is waited for.
-	// Nil when there is no Lease.
+	// Lost is closed when the Lease is lost, before or during a stop: from then on no command in flight is waited for.
+	// Nil without a Lease.
 	Lost <-chan struct{}
 	// Show is called between turns, for readers of the state.
 	Show func(*Loop)
-	// Prunes gives what is to go of the log. Nil when it keeps everything.
+	// Prunes delivers requests to prune the log. Nil if nothing is ever pruned.
 	Prunes <-chan Pruning
 
 	full    bool           // the log had no room at the last turn
-	halted  bool           // the executor was stopped because another controller was found
-	saving  sync.WaitGroup // a snapshot that is being written
-	pruned  []pruned       // what goes, once the record that says so is durable
-	doubted time.Duration  // a step of the clock that was not followed, told once
+	halted  bool           // the executor was stopped because of another controller
+	saving  sync.WaitGroup // a snapshot is being written
+	pruned  []pruned       // prunings whose record is not durable yet
+	doubted time.Duration  // clock step that was not followed, reported once
 }
 
 const (
-	clockCheck = time.Second // between looks at the wall clock
-	roomRetry  = time.Second // between questions for room
+	clockCheck = time.Second // interval of wall clock checks
+	roomRetry  = time.Second // interval of retries while the log has no room
 )
 
-// Run makes turns until ctx ends or the log fails. After ctx has ended it stops in good order: nothing more is decided,
-// commands that were not begun are given back, outcomes of the others are written down. Its error is that of the log.
+// Run makes turns until ctx ends or the log fails. When ctx ends it stops in order: it decides nothing more, withdraws
+// commands that have not begun, and records the outcomes of the others. It returns nil after such a stop, or the log's
+// error.
 func (r *Runner) Run(ctx context.Context) error {
 	if started, err := r.start(ctx); !started {
 		return err
@@ -115,7 +117,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// ended waits until the record is durable that says why the loop ended, if there is one.
+// ended waits until the record of the loop's end is durable, if there is one.
 func (r *Runner) ended(err error) error {
 	if loss := (*LossError)(nil); errors.As(err, &loss) {
 		storing, done := context.WithTimeout(context.Background(), storeWithin)
@@ -126,7 +128,7 @@ func (r *Runner) ended(err error) error {
 	return err
 }
 
-// logFailed says why a run ends whose log takes nothing more.
+// logFailed wraps the error of a log that accepts no more records.
 func logFailed(err error) error {
 	if errors.Is(err, store.ErrFenced) {
 		return fmt.Errorf("this controller stops, and sends nothing more: %w", err)
@@ -134,8 +136,8 @@ func logFailed(err error) error {
 	return fmt.Errorf("the log failed: %w", err)
 }
 
-// halt stops the executor once another controller was found. The goroutine ends when all that was begun has ended. It
-// is not ended by ctx, which would give up what is in flight: a stop waits for that (Drain).
+// halt stops the executor after another controller was found. Its goroutine ends when all begun calls have ended. It
+// ignores the end of ctx, which would give up calls in flight: a stop waits for them (Drain).
 func (r *Runner) halt(ctx context.Context) {
 	if !r.halted && r.Loop.Halted() {
 		r.halted = true
@@ -143,9 +145,9 @@ func (r *Runner) halt(ctx context.Context) {
 	}
 }
 
-// start writes what every start writes. Without room it waits as a turn does; when ctx ends first, it has not started
-// and there is no error. Nothing needs to be listed again then: what the informer lists meanwhile waits behind the
-// record that opens the listing, and that record bounds what was missed.
+// start writes the records of a start. Without room it waits like a turn; if ctx ends first, it returns false and no
+// error. The informer need not list again after the wait: its inputs are queued behind the record that opens the
+// listing, and that record bounds the gap.
 func (r *Runner) start(ctx context.Context) (started bool, err error) {
 	for {
 		err := r.Loop.Start(r.Clock.Now())
@@ -161,8 +163,7 @@ func (r *Runner) start(ctx context.Context) (started bool, err error) {
 	}
 }
 
-// watchDurable reports how far the log is durable, always the newest sequence, until the log closes or fails. The
-// goroutine ends with the log.
+// watchDurable reports the newest durable sequence until the log closes or fails, which ends its goroutine.
 func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 	durable, failed := make(chan events.Sequence, 1), make(chan error, 1)
 	go func() {
@@ -177,7 +178,7 @@ func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 			}
 			at = next
 			select {
-			case <-durable: // overtaken before it was looked at
+			case <-durable: // a newer sequence replaces it
 			default:
 			}
 			durable <- at
@@ -186,7 +187,7 @@ func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 	return durable, failed
 }
 
-// turn makes one turn, if anything waits. full reports that the log has no room.
+// turn makes one turn if there is anything to do. full reports that the log has no room.
 func (r *Runner) turn() (full bool, err error) {
 	inputs := r.Queue.waiting()
 	now := r.Clock.Now()
@@ -204,7 +205,7 @@ func (r *Runner) turn() (full bool, err error) {
 	return false, nil
 }
 
-// turns makes turns until nothing waits.
+// turns makes turns until nothing is due.
 func (r *Runner) turns() error {
 	for {
 		full, err := r.turn()
@@ -247,7 +248,7 @@ func (r *Runner) sleep(full bool) time.Duration {
 	return time.Hour
 }
 
-// save writes a finished snapshot beside the loop. Losing one costs time only, so an error is told and no more. The
+// save writes a finished snapshot in the background. Losing a snapshot only costs time, so an error is logged. The
 // goroutine ends when it is written, or with ctx.
 func (r *Runner) save(ctx context.Context) {
 	snapshot, ok := r.Loop.TakeSnapshot()
@@ -261,8 +262,8 @@ func (r *Runner) save(ctx context.Context) {
 	})
 }
 
-// followClock looks whether the wall clock was set, and follows it; but not forward when the API server's clock says
-// otherwise: deadlines would pass that have not (design §4).
+// followClock follows a change of the wall clock. It does not follow a step forward that the API server's clock
+// contradicts: deadlines would pass too early (design §4).
 func (r *Runner) followClock(ctx context.Context) {
 	step, ok := r.Clock.Stepped()
 	if !ok {
@@ -283,11 +284,11 @@ func (r *Runner) followClock(ctx context.Context) {
 	r.Loop.Step(r.Clock.Now(), step)
 }
 
-// storeWithin is how much longer than the drain a stop may wait until its last records are durable: a disk that others
-// keep busy may take seconds for one write.
+// storeWithin is how much longer than Drain a stop may wait until its last records are durable: one write to a busy
+// disk may take seconds.
 const storeWithin = 5 * time.Second
 
-// stop ends in good order, within the bounds.
+// stop ends the run in order, within Drain and storeWithin.
 func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error {
 	storing, done := context.WithTimeout(context.Background(), r.Drain+storeWithin)
 	defer done()
@@ -318,7 +319,7 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 		}
 		select {
 		case <-r.Queue.ready:
-		case <-durable: // no command leaves any more
+		case <-durable: // commands are no longer sent
 		case <-lost:
 			lose()
 		case err := <-failed:
@@ -330,13 +331,13 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 	return r.store(ctx, storing)
 }
 
-// store makes durable what the commands have ended as, until storing ends, and saves a snapshot of it, until ctx does.
+// store makes the outcomes of commands durable, until storing ends, and then saves a snapshot, until ctx ends.
 func (r *Runner) store(ctx, storing context.Context) error {
 	if err := r.turns(); err != nil {
 		return err
 	}
 	r.Loop.Snapshot()
-	// Drain may be over: it was spent on calls that hung. What they ended as is still to become durable.
+	// Calls that hung may have used up Drain; their outcomes must still become durable.
 	if _, err := r.Loop.log.Wait(storing, r.Loop.next-2); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}

@@ -6,25 +6,25 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// saver makes a snapshot beside the turns: each encodes a few streams, so that no turn is long.
+// saver makes a snapshot in small steps: each turn encodes a few streams, so that no turn is long.
 type saver struct {
-	saved   events.Sequence // the last record of the newest snapshot
+	saved   events.Sequence // last record of the newest snapshot
 	todo    []events.Stream
-	part    store.StreamSnapshot // what there is of the state of the stream that is encoded in parts
-	parted  projector.Subject    // that stream's subject; nil when none is
+	part    store.StreamSnapshot // encoded so far of a stream that is encoded in parts
+	parted  projector.Subject    // subject of that stream; nil for none
 	done    []store.StreamSnapshot
-	through events.Sequence // of a finished snapshot, which waits to be durable; 0 for none
+	through events.Sequence // last record of a finished snapshot that waits for durability; 0 for none
 	active  bool
-	// outdated: the newest snapshot is of the epoch before, and so of no use any more.
+	// outdated says that the newest snapshot is from an earlier epoch, and useless.
 	outdated bool
 }
 
-// snapshotStep begins a snapshot when one is due, and goes on with one that has begun.
+// snapshotStep begins a snapshot when it is due, or continues one.
 func (l *Loop) snapshotStep() {
 	s := &l.saver
 	due := l.next-s.saved > l.snapshotEvery || (s.outdated && !l.world.Listing)
 	if l.restating() {
-		return // a new file is stated first: both use the lines of pods that are to be told
+		return // checkpoint a new file first: both use the pods' division
 	}
 	if !s.active && s.through == 0 && due {
 		l.beginSnapshot()
@@ -37,14 +37,14 @@ func (l *Loop) snapshotStep() {
 	}
 }
 
-// encodePart goes on with the next stream's state if that is too large for a turn, or has been begun.
+// encodePart continues with the next stream if its state is too large for one turn, or has been begun.
 func (l *Loop) encodePart() bool {
 	s := &l.saver
 	if len(s.todo) == 0 || s.parted == nil && l.world.StateBytes(s.todo[0]) <= restateBytes {
 		return false
 	}
 	stream := s.todo[0]
-	if subject := l.world.Subject(stream); s.parted != subject { // it may have ended meanwhile, and be another one now
+	if subject := l.world.Subject(stream); s.parted != subject { // the stream may have ended, and begun again
 		l.world.Divide(stream)
 		s.parted, s.part = subject, store.StreamSnapshot{Stream: stream}
 	}
@@ -62,7 +62,7 @@ func (l *Loop) encodePart() bool {
 	return true
 }
 
-// Snapshot encodes everything at once, for a stop in good order.
+// Snapshot encodes everything at once, for an orderly stop.
 func (l *Loop) Snapshot() {
 	l.beginSnapshot()
 	l.encode(len(l.saver.todo))
@@ -72,9 +72,9 @@ func (l *Loop) beginSnapshot() {
 	l.saver = saver{saved: l.saver.saved, todo: l.world.Stating(), active: true, outdated: l.saver.outdated}
 }
 
-// giveUp drops a snapshot that is being made when a new file of the log begins; another begins at once. The
-// controller's state comes last, and no longer has the specs that only the file before stores and that no Job has. A
-// record that follows the first stream's state may refer to one.
+// giveUp drops the snapshot in progress when a new file of the log begins; another begins at once. The controller's
+// state is encoded last, and would lack the specs that only the previous file stores and no Job uses. But a record
+// after the first stream's state may refer to one.
 func (s *saver) giveUp() {
 	if s.active {
 		*s = saver{saved: s.saved, outdated: s.outdated}
@@ -85,7 +85,7 @@ func (l *Loop) encode(n int) {
 	s := &l.saver
 	n = min(n, len(s.todo))
 	for _, stream := range s.todo[:n] {
-		facts, names, _ := l.world.StreamState(stream) // a stream that ended meanwhile is noted as empty
+		facts, names, _ := l.world.StreamState(stream) // a stream that has ended is stored as empty
 		s.done = append(s.done, store.StreamSnapshot{Stream: stream, AsOf: l.next - 1, State: facts, Names: names})
 	}
 	s.todo = s.todo[n:]
@@ -96,7 +96,7 @@ func (l *Loop) encode(n int) {
 	s.active, s.through = false, l.next-1
 }
 
-// TakeSnapshot returns a finished snapshot once all that it covers is durable; ok is false while there is none.
+// TakeSnapshot returns a finished snapshot once all records that it covers are durable; ok is false otherwise.
 func (l *Loop) TakeSnapshot() (snapshot store.Snapshot, ok bool) {
 	s := &l.saver
 	head := l.log.Head()

@@ -8,12 +8,12 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// promise makes the executor's tasks of a decision that has been folded. They wait until its record is durable.
+// promise creates the executor's tasks of a folded decision. They wait until its record is durable.
 func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *events.Decision) {
 	for place, c := range d.Commands() {
 		if w, ok := c.(*events.Withdraw); ok {
-			b.back = append(b.back, l.task(s, w.Command, s.InFlight(w.Command))) // as takeBack does
-			// One that does not stand has one try, which is answered.
+			b.back = append(b.back, l.task(s, w.Command, s.InFlight(w.Command))) // like takeBack
+			// A command that is not in backoff has one try, whose outcome is reported.
 			if l.retrying.known[w.Command] != nil {
 				l.retrying.asks.set(w.Command, b.time.Add(noAnswer))
 			}
@@ -23,7 +23,7 @@ func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *eve
 	}
 }
 
-// task is a command of the subject with all that is needed to carry it out.
+// task returns a command with all that is needed to carry it out.
 func (l *Loop) task(s projector.Subject, name events.CommandID, c events.Command) events.Task {
 	t := events.Task{Name: name, Life: l.world.Identity, Stream: s.ID(), Job: s.Reference(), Command: c, Priority: priority(s, c)}
 	if uid := events.PodOf(c); uid != "" {
@@ -55,14 +55,14 @@ func podRef(s projector.Subject, uid types.UID) events.PodRef {
 	return ref
 }
 
-// priority is how urgent a command is as things stand; 0 for as urgent as its kind.
+// priority returns the current urgency of a command; 0 for that of its kind.
 func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
 	if drop, ok := c.(*events.DropFinalizer); ok {
 		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !j.ManyHeld() {
 			return p
 		}
-		return events.PriorityUnblock // before more pods of the Job are made: its end waits for these finalizers
+		return events.PriorityUnblock // before more pods are created: the Job's end waits for these finalizers
 	}
 	if create, ok := c.(*events.CreatePod); ok && j != nil && isDue(j, create) {
 		return events.PriorityDue
@@ -74,10 +74,9 @@ func priority(s projector.Subject, c events.Command) events.Priority {
 	return 0
 }
 
-// isDue reports whether the time of a new pod has come: the Job has no pod yet, or the pod comes in the place of one
-// that failed, and the backoff is over. The first pods of a Job are at most as many as slow start allows (J-057). That
-// none of its pods is active says less: where pods end at once it is nearly always so, and all pods would go before the
-// finalizers that the end of the Job waits for.
+// isDue reports whether a new pod is urgent: the Job has no pod yet, or the pod replaces a failed one whose backoff is
+// over. A Job's first pods are limited by slow start (J-057). "No active pod" would be a poor test: if pods end at
+// once it is nearly always true, and all creates would precede the finalizer removals that the Job's end waits for.
 func isDue(j *projector.Job, c *events.CreatePod) bool {
 	if j.PerIndex {
 		return c.IndexFailures+c.IndexIgnoredFailures > 0 || j.PodCount() == 0

@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	turnInputs     = 256 << 10 // bytes of inputs that one turn drains, about
-	turnRoom       = 8 << 20   // bytes that the log must have room for before a turn: inputs and what is decided on them
-	mostRoom       = 1024      // records for which there is room from one turn to the next
-	maxCauses      = 8         // of one record
+	turnInputs     = 256 << 10 // approximate bytes of inputs per turn
+	turnRoom       = 8 << 20   // room that the log needs before a turn: inputs and their decisions
+	mostRoom       = 1024      // capacity of the record buffer kept between turns
+	maxCauses      = 8         // limit of causes per record
 	clockTolerance = 5 * time.Second
 )
 
-// batch is a turn in the making.
+// batch is a turn under construction.
 type batch struct {
 	time    events.Time
 	records []events.Record
-	touched []events.Stream // in the order of their first input
+	touched []events.Stream // in order of their first input
 	retired []events.Stream // Jobs that retired in this turn
 	inputs  map[events.Stream][]events.Sequence
 	tasks   []events.Task
 	back    []events.Task
 	hints   []hint
-	states  int // bytes of states that it has
+	states  int // bytes of states in it
 }
 
 func (l *Loop) begin(now events.Time) *batch {
@@ -35,9 +35,9 @@ func (l *Loop) begin(now events.Time) *batch {
 	return &batch{time: max(now, l.world.Now), inputs: map[events.Stream][]events.Sequence{}, records: l.room[:0]}
 }
 
-// Turn makes one turn at time now: it drains inputs from the front, folds them, decides, and appends. It returns how
-// many inputs it took. An error that is store.ErrNoRoom means that it took none: the log has no room. Any other is the
-// end of the Loop: what it holds is no longer what the log says.
+// Turn makes one turn at time now: it takes inputs from the front, folds them, decides, and appends one batch. It
+// returns the number of inputs taken. With store.ErrNoRoom nothing was taken, and Turn may be called again. Any other
+// error ends the Loop, because its state may no longer match the log.
 func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if n := l.passOver(inputs); n > 0 || l.back != nil {
 		return n, nil
@@ -64,7 +64,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		for _, s := range b.touched {
 			l.decide(b, s)
 		}
-		for _, s := range b.retired { // in a later turn: a replay folds retirements after all else of their turn
+		for _, s := range b.retired { // in a later turn: a replay folds retirements last in their turn
 			l.wakes.set(s, l.world.Retired(s).Due(b.time))
 		}
 		l.heed(b)
@@ -81,8 +81,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	return taken, nil
 }
 
-// passOver is how many inputs are of the past that the cluster does not have, as far as an object that had gone has
-// proven it.
+// passOver returns the number of inputs to drop after a deleted object has proven a rewind.
 func (l *Loop) passOver(inputs []Input) (n int) {
 	if l.back == nil {
 		return 0
@@ -99,8 +98,8 @@ func (l *Loop) passOver(inputs []Input) (n int) {
 	return n
 }
 
-// take folds one input, which gives records of that size. goesOn is false for an input that a later turn takes. An
-// error is the end of the Loop.
+// take folds one input. size is the approximate size of its records. goesOn is false if the input must wait for a
+// later turn. An error ends the Loop.
 func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {
 	if in.past != nil {
 		l.pasts[events.JobStream(in.Observation.Job.UID)] = in.past
@@ -131,7 +130,7 @@ func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {
 	return size + l.outcome(b, result), true, nil
 }
 
-// admit puts down what an observation says, and returns about how many bytes that is.
+// admit records an observation, and returns the approximate size of its records in bytes.
 func (l *Loop) admit(b *batch, o *events.Observation) int {
 	drafts := l.intake.Admit(o, l.nextFor(b, o))
 	passed := l.words.hear(o, len(drafts) > 0, len(drafts) == 0 && l.intake.Words(o), b.time)
@@ -153,7 +152,7 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 	return size
 }
 
-// place puts down the drafts that an observation gave, and returns about how many bytes they are.
+// place records the drafts of an observation, and returns their approximate size in bytes.
 func (l *Loop) place(b *batch, o *events.Observation, drafts []projector.Draft) (size int) {
 	l.sparingly(b, o, drafts)
 	for _, d := range drafts {
@@ -166,11 +165,11 @@ func (l *Loop) place(b *batch, o *events.Observation, drafts []projector.Draft) 
 	return size
 }
 
-// nextFor is the sequence that the first draft of an observation will have: the stream's state may come before it.
+// nextFor returns the sequence of an observation's first draft. States may come before it.
 func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	next := l.next
 	if l.beginsFile(b) {
-		next++ // the controller's state
+		next++ // the controller's state comes first
 	}
 	if o.Job.UID != "" && l.stateDue(events.JobStream(o.Job.UID)) {
 		next++
@@ -178,8 +177,8 @@ func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	return next
 }
 
-// late reports whether an object was read for a command that is over by now: what ended it was seen of the object, or
-// is later still, and the object may be gone since. It would come back, and stay until the next listing.
+// late reports whether an object was read for a command that has ended since. What ended it was seen later than this
+// read, and the object may be gone. Recording the read would bring the object back until the next listing.
 func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 	switch o.Facts.(type) {
 	case *events.PodSeen, *events.JobSeen, *events.RunSeen:
@@ -193,7 +192,7 @@ func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 	return s == nil || s.InFlight(r.Ended.Command) == nil
 }
 
-// outcome puts down how a command ended.
+// outcome records how a command ended.
 func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	j := l.world.Subject(r.Stream)
 	name := r.Ended.Command
@@ -205,10 +204,10 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 		return 0 // the Job is over, and the command with it
 	}
 	if f, _ := stands(j, name); f != nil && r.Ended.Ending == events.Withdrawn {
-		return 0 // it stands as before: only this try was not made
+		return 0 // as before: only this try was not made
 	}
 	if r.Again && r.Ended.Ending == events.Withdrawn && j.InFlight(name) == nil {
-		return 0 // it has ended, and a record says how: it was given back too late
+		return 0 // withdrawn too late: a record has its outcome
 	}
 	if l.repeated(j, &r.Ended, b.time) {
 		return 0
@@ -227,14 +226,14 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	return 100 + len(r.Evidence.Message)
 }
 
-// rehome brings pods without an owner to the Job that is to adopt them, when a record of a Job changed which that is.
+// rehome moves orphan pods to the Job that is to adopt them, after a record has changed which Job that is.
 func (l *Loop) rehome(b *batch, moves []projector.Draft) {
 	for _, d := range moves {
 		l.input(b, d)
 	}
 }
 
-// input puts down a record that touches its stream: the stream is decided in this turn.
+// input records a draft and marks its stream for a decision in this turn.
 func (l *Loop) input(b *batch, d projector.Draft) {
 	s := l.world.Subject(d.Stream)
 	l.hear(b, s, &d)
@@ -250,8 +249,8 @@ func (l *Loop) input(b *batch, d projector.Draft) {
 	b.inputs[d.Stream] = append(b.inputs[d.Stream], at)
 }
 
-// resume makes every subject due that may want something: after a listing each is looked at, and those for which
-// something is to be done are touched by a record. A retired Job says by itself when it is due.
+// resume schedules every subject after a listing; those that need a decision get a record. A retired Job knows when it
+// is due.
 func (l *Loop) resume(b *batch) {
 	for _, s := range l.world.Subjects() {
 		l.resumeOne(b, s)
@@ -269,7 +268,7 @@ func (l *Loop) resumeOne(b *batch, s projector.Subject) {
 	l.followAll(s, b.time)
 }
 
-// probe touches the subjects whose wait is over and for which something is to be done. Looking does not change them.
+// probe finds the subjects whose wait is over and that need a decision. It does not change them.
 func (l *Loop) probe(b *batch) {
 	for n := 0; n < reconciler.MostWoken; {
 		s, ok := l.wakes.due(b.time)
@@ -292,7 +291,7 @@ func (l *Loop) probe(b *batch) {
 		}
 		shows := l.progress.due(s, d.Progress, b.time, l.urgency.busy)
 		if touched && !shows && !d.Judges {
-			continue // it is decided in this turn
+			continue // decided in this turn
 		}
 		if shows && !d.Commands() {
 			d = reconciler.DecideWoken(j, b.time)
@@ -312,14 +311,14 @@ func (l *Loop) probe(b *batch) {
 	}
 }
 
-// decide decides for one subject that the turn's inputs touched, and puts the decision down when it asks for anything.
+// decide decides about a subject touched in this turn, and records the decision if it has commands.
 func (l *Loop) decide(b *batch, s events.Stream) {
 	j := l.world.Subject(s)
 	if j == nil {
 		l.wakes.set(s, 0)
 		l.progress.forget(s)
 		delete(l.resuming, s)
-		if l.watcher != nil { // though it was not observed, it costs nothing
+		if l.watcher != nil { // free even if it was not observed
 			l.watcher.Forget(s)
 		}
 		return
@@ -350,7 +349,7 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	l.promise(b, j, at, &d.Decision)
 }
 
-// retire closes the account of a Job that finished and that has nothing left to do.
+// retire closes the account of a finished Job without work left.
 func (l *Loop) retire(b *batch, s projector.Subject) {
 	j, ok := s.(*projector.Job)
 	if !ok || j.Phase() != projector.PhaseFinished || !j.Managed || !j.Quiet() {
@@ -369,8 +368,8 @@ func (l *Loop) beginsFile(b *batch) bool {
 	return len(b.records) == 0 && l.next > 1 && l.next == l.intake.FileStart
 }
 
-// put gives a draft its place, folds it and returns its sequence. A stream's first record in a new file is preceded by
-// its state, so that the file stands alone.
+// put appends a draft to the batch, folds it, and returns its sequence. Before a stream's first record in a new file
+// it stores the stream's state, so that the file becomes self-contained.
 func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 	if l.beginsFile(b) {
 		l.saver.giveUp()
@@ -382,7 +381,7 @@ func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 	return l.append(b, d)
 }
 
-// stateDue reports whether the stream was born in an earlier file and has no record in the newest one.
+// stateDue reports whether the stream began in an earlier file and has no record in the newest one.
 func (l *Loop) stateDue(s events.Stream) bool {
 	if s == events.Controller {
 		return false
@@ -395,7 +394,7 @@ func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
 	previous := l.previous(d.Stream)
 	causes := d.Causes
 	if l.terms > previous && previous != 0 && d.Stream != events.Controller {
-		causes = append([]events.Sequence{l.terms}, causes...) // its own records suffice to replay it
+		causes = append([]events.Sequence{l.terms}, causes...) // the stream's records then suffice for a replay
 	}
 	rec := events.Record{
 		Header: events.Header{
@@ -416,7 +415,7 @@ func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
 	return rec.Sequence
 }
 
-// previous is the stream's record before the next one. A stream that the world holds nothing of may still have a past.
+// previous returns the stream's last record. It may exist even if the world does not know the stream.
 func (l *Loop) previous(s events.Stream) events.Sequence {
 	if at := l.heads[s]; at != 0 {
 		return at
@@ -427,7 +426,7 @@ func (l *Loop) previous(s events.Stream) events.Sequence {
 	return l.past(s)
 }
 
-// commit closes the batch and appends it.
+// commit closes the batch and appends it. soon asks the log to make it durable at once.
 func (l *Loop) commit(b *batch, soon bool) {
 	last := &b.records[len(b.records)-1]
 	last.Last = true

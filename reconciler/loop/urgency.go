@@ -4,21 +4,21 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// urgency says which commands need not be durable at once. A commit costs two flushes of the disk, and while one runs,
-// all other commands wait for it. So creates of a Job of which the executor has plenty before it ride with the next
-// commit that is waited for, as records do that are not waited for (store.Log.Append), and a commit serves some twenty
-// pods of a large Job in the place of seven. As soon as the executor runs short they are asked for. When a record
-// becomes durable is no fact of the log, so no decision and no replay depends on any of this.
+// urgency decides which commands may become durable later. A commit costs two disk flushes, and other commands wait
+// for it. If the executor has plenty of creates of a Job queued, further creates join the next commit that is
+// requested, like records that nothing waits for (store.Log.Append); one commit then serves about 20 pods of a large
+// Job instead of 7. When the executor runs short, a commit is requested. The time of durability is not in the log, so
+// no decision or replay depends on it.
 type urgency struct {
 	busy  func(events.Stream) bool          // nil for never
-	waits map[events.Stream]events.Sequence // with commands that wait for a commit that was not asked for, through that record
+	waits map[events.Stream]events.Sequence // commands wait for an unrequested commit of that record
 }
 
 func newUrgency(busy func(events.Stream) bool) urgency {
 	return urgency{busy: busy, waits: map[events.Stream]events.Sequence{}}
 }
 
-// needed reports whether the batch, or one that waits since, is to be durable as soon as can be.
+// needed reports whether the batch, or an earlier one, must become durable as soon as possible.
 func (h *urgency) needed(b *batch) bool {
 	soon := len(b.back) > 0
 	for i := 0; i < len(b.tasks) && !soon; i++ {
@@ -29,7 +29,7 @@ func (h *urgency) needed(b *batch) bool {
 	}
 	for s := range h.waits {
 		if soon = soon || !h.busy(s); soon {
-			clear(h.waits) // that commit is theirs too
+			clear(h.waits) // the same commit serves them
 			return true
 		}
 	}
@@ -41,7 +41,7 @@ func isCreate(c events.Command) bool {
 	return ok
 }
 
-// durable takes notice that records through seq are durable.
+// durable tells urgency that records through seq are durable.
 func (h *urgency) durable(seq events.Sequence) {
 	for s, through := range h.waits {
 		if through <= seq {

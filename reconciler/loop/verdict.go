@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// retirement is the record by which a Job retires: how it ended, and the verdict on it.
+// retirement returns the record by which a Job retires: how it ended, and its verdict.
 func retirement(j *projector.Job) projector.Draft {
 	d := projector.Draft{
 		Stream: j.Stream, Kind: events.KindJobRetired, Facts: j.Retirement(), Evidence: events.Evidence{Sentence: verdict.Of(j)},
@@ -18,8 +18,8 @@ func retirement(j *projector.Job) projector.Draft {
 	return d
 }
 
-// verdictOf is the verdict on a Job that a decision ends: the Kubernetes Event of its end bears it, and is told before
-// the Job retires. It is empty for any other decision.
+// verdictOf returns the verdict on a Job that decision d ends; "" for other decisions. The Kubernetes Event of the
+// Job's end has it, and is sent before the Job retires.
 func verdictOf(s projector.Subject, d *events.Decision) string {
 	j, ok := s.(*projector.Job)
 	if !ok {

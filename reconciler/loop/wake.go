@@ -8,10 +8,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// delayingQueue is when each of some things is due. Its order is total, so that the simulation repeats.
+// delayingQueue maps keys to due times. Its order is total, so that the simulation is deterministic.
 type delayingQueue[K comparable] struct {
 	at   map[K]events.Time
-	heap dueHeap[K] // may hold entries that are no longer in force; at decides
+	heap dueHeap[K] // may hold outdated entries; at decides
 }
 
 type due[K comparable] struct {
@@ -19,8 +19,8 @@ type due[K comparable] struct {
 	key K
 }
 
-// newWakes is when each stream is to be decided again. It is derived: decisions of the same state ask for the same
-// times.
+// newWakes returns the queue of each stream's next decision. It is derived: decisions of the same state ask for the
+// same times.
 func newWakes() delayingQueue[events.Stream] {
 	return newDelayingQueue(func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
 }
@@ -29,7 +29,7 @@ func newDelayingQueue[K comparable](order func(a, b K) int) delayingQueue[K] {
 	return delayingQueue[K]{at: map[K]events.Time{}, heap: dueHeap[K]{order: order}}
 }
 
-// set replaces the key's time; 0 means never.
+// set sets the key's time; 0 means never.
 func (w *delayingQueue[K]) set(k K, at events.Time) {
 	if w.at[k] == at {
 		return
@@ -45,7 +45,7 @@ func (w *delayingQueue[K]) set(k K, at events.Time) {
 	}
 }
 
-// rebuild forgets the entries that are no longer in force.
+// rebuild drops outdated entries.
 func (w *delayingQueue[K]) rebuild() {
 	w.heap.all = w.heap.all[:0]
 	for k, at := range w.at {
@@ -54,7 +54,7 @@ func (w *delayingQueue[K]) rebuild() {
 	heap.Init(&w.heap)
 }
 
-// first is the earliest time in force; 0 for none.
+// first returns the earliest time; 0 for none.
 func (w *delayingQueue[K]) first() events.Time {
 	for w.heap.Len() > 0 {
 		if top := w.heap.all[0]; w.at[top.key] == top.at {
@@ -65,7 +65,7 @@ func (w *delayingQueue[K]) first() events.Time {
 	return 0
 }
 
-// due takes the next key whose time has come by now.
+// due removes and returns the next key whose time is at or before now.
 func (w *delayingQueue[K]) due(now events.Time) (key K, ok bool) {
 	if at := w.first(); at == 0 || at > now {
 		return key, false
@@ -75,7 +75,7 @@ func (w *delayingQueue[K]) due(now events.Time) (key K, ok bool) {
 	return top.key, true
 }
 
-// shift moves every time with the clock.
+// shift moves every time by a clock step.
 func (w *delayingQueue[K]) shift(step time.Duration) {
 	for k, at := range w.at {
 		w.at[k] = at.Add(step)

@@ -10,22 +10,21 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Objects that come and go are too many to be recorded each, in a namespace that is over two budgets: a user makes bare
-// pods that name a suspended Job, and each would be seen, deleted and gone in five records. So a new object of such a
-// namespace waits for a minute. One that goes before has no record, and is counted.
+// In a namespace over two budgets, short-lived objects are too many to record each. Example: a user creates bare pods
+// that name a suspended Job, and each takes five records until it is gone. So a new object of such a namespace waits
+// for a minute. An object that is deleted before has no record, and is only counted.
 //
 // The counts are recorded by namespace (events.PassedOver):
 //
 //	12:00:00  open    0 went                   before the first version is held back, in the same batch
 //	12:01:00  open    3012 pods went           once a minute while versions are held back
 //	12:02:00  open    2977 pods went
-//	12:02:40          the controller is killed: what was passed over since 12:02:00 is counted nowhere, and the open record says so
+//	12:02:40          the controller is killed: the counts since 12:02:00 are lost, and the open record says so
 //
-// A killed controller forgets its counts. So nothing is passed over, or held back, unless the newest record of the
-// namespace is open.
+// A killed controller loses its counts. So nothing is dropped or held back unless the namespace's newest record is
+// open.
 
-// wents are the namespaces of which versions are held back or passed over, each with what its newest record does not
-// count yet.
+// wents holds the namespaces with held-back or dropped versions, and their counts since the newest record.
 type wents struct {
 	of   map[string]*went
 	dues delayingQueue[string]
@@ -35,14 +34,14 @@ type went struct {
 	since    events.Time // of the newest record
 	objects  map[events.ObjectResource]uint64
 	versions uint64
-	holding  int // versions that are held back
+	holding  int // number of held-back versions
 }
 
 func newWents() wents {
 	return wents{of: map[string]*went{}, dues: newDelayingQueue(cmp.Compare[string])}
 }
 
-// pass begins to pass over versions of a namespace, unless it does already: the log says so first.
+// pass starts counting for a namespace, unless it has started already. It first writes an open record.
 func (l *Loop) pass(b *batch, namespace string) *went {
 	w := l.pace.went.of[namespace]
 	if w == nil {
@@ -53,20 +52,19 @@ func (l *Loop) pass(b *batch, namespace string) *went {
 	return w
 }
 
-// hold counts a version that is held back from now on.
+// hold counts a version as held back.
 func (l *Loop) hold(b *batch, namespace string) {
 	l.pass(b, namespace).holding++
 	l.pace.holding++
 }
 
-// release counts a version that is held back no longer.
+// release uncounts a held-back version.
 func (p *pace) release(namespace string) {
 	p.went.of[namespace].holding--
 	p.holding--
 }
 
-// passBy counts an object that went without a record, and the versions of it that were seen and not counted yet as
-// passed over.
+// passBy counts an object that was deleted without a record, and its uncounted versions as dropped.
 func (l *Loop) passBy(b *batch, o *events.Observation, object events.Object, versions uint64) {
 	w := l.pass(b, o.Namespace())
 	l.pace.passed++
@@ -74,8 +72,8 @@ func (l *Loop) passBy(b *batch, o *events.Observation, object events.Object, ver
 	w.versions += versions
 }
 
-// tellWent records the counts of namespaces whose minute is over. Once nothing is held back any more, the record is the
-// last.
+// tellWent records the counts of namespaces whose minute is over. If nothing is held back any more, the record closes
+// the count.
 func (l *Loop) tellWent(b *batch) {
 	for {
 		namespace, ok := l.pace.went.dues.due(b.time)
@@ -90,9 +88,9 @@ func (l *Loop) tellWent(b *batch) {
 	}
 }
 
-// tellAllWent records all counts. The process stops: a record stays open where versions are held back, as none of those
-// has a record, nor a count, before the next start. Or the cluster went back, and what is held back is passed over for
-// good.
+// tellAllWent records all counts. If the process stops, a record stays open where versions are held back, because they
+// have neither a record nor a count before the next start. After a rewind (stops is false) held-back versions are
+// dropped and counted.
 func (l *Loop) tellAllWent(b *batch, stops bool) {
 	for _, namespace := range slices.Sorted(maps.Keys(l.pace.went.of)) {
 		w := l.pace.went.of[namespace]
@@ -101,8 +99,8 @@ func (l *Loop) tellAllWent(b *batch, stops bool) {
 	}
 }
 
-// recordWent records what was counted of a namespace. Behind an open record it counts anew, and the next record is due
-// in a minute.
+// recordWent records a namespace's counts. After an open record counting starts again, and the next record is due in a
+// minute.
 func (l *Loop) recordWent(b *batch, namespace string, w *went, open bool) {
 	facts := &events.PassedOver{Since: w.since, Versions: w.versions, Open: open}
 	for _, r := range slices.Sorted(maps.Keys(w.objects)) {
@@ -121,8 +119,8 @@ func (l *Loop) recordWent(b *batch, namespace string, w *went, open bool) {
 	l.pace.went.dues.set(namespace, b.time.Add(floodPace))
 }
 
-// untold takes the counts of versions that were passed over and that no record of their object tells yet, of one
-// namespace: the namespace's record tells them. With held, the versions that are held back are among them.
+// untold collects the dropped versions of a namespace's objects that no record of the object counts yet. With held,
+// held-back versions are included.
 func (p *pace) untold(namespace string, held bool) (versions uint64) {
 	for uid, x := range p.objects {
 		if x.passed == 0 && x.held == nil || x.namespace != namespace {
@@ -149,7 +147,7 @@ func (p *pace) untold(namespace string, held bool) (versions uint64) {
 	return versions
 }
 
-// shift moves all times with the clock.
+// shift moves all times by a clock step.
 func (w *wents) shift(step time.Duration) {
 	for _, x := range w.of {
 		x.since = x.since.Add(step)

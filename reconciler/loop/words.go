@@ -9,35 +9,34 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A pod that is well waits for its image and its network for a moment; that is not worth a record. So a sighting that
-// has no news but words (projector.Intake.Words) is held back: it is recorded when they still hold after a while, or
-// with the record that comes anyway. Of one pod only so many are recorded by themselves; those behind are counted
+// A healthy pod waits for its image and network for a moment, which is not worth a record. So an observation with no
+// news but words (projector.Intake.Words) is held back. It is recorded if it still holds after wordsHold, or with the
+// next record of the pod. Each pod gets at most wordsMost such records; further ones are counted
 // (events.Evidence.PassedOver).
 const (
 	wordsHold = 5 * time.Second
-	wordsMost = 16 // of one pod, in one run
+	wordsMost = 16 // per pod and run
 )
 
-// words are those that are held back, and how many were recorded. They are lost in a crash: the listing of the next
-// start shows the newest. The count of those before it is lost too: the next start tells of the gap in which no
-// controller ran, and until then nothing does.
+// words holds the held-back observations and counts the recorded ones. A crash loses both: the next start's listing
+// shows the newest words, and its gap record covers the lost counts. Until then nothing does.
 type words struct {
 	pods map[types.UID]*podWords
 	dues delayingQueue[types.UID]
 }
 
 type podWords struct {
-	newest *events.Observation // that is held back; nil for none
+	newest *events.Observation // held back; nil for none
 	told   int                 // recorded by themselves
-	passed uint64              // neither recorded nor told as passed over yet
+	passed uint64              // neither recorded nor counted yet
 }
 
 func newWords() words {
 	return words{pods: map[types.UID]*podWords{}, dues: newDelayingQueue(cmp.Compare[types.UID])}
 }
 
-// hear takes notice of an observation that was admitted: whether it gave a record, or has words alone. It returns how
-// many words were passed over, for a record to say.
+// hear takes in an admitted observation. recorded says that it gave a record, only that it has no news but words. It
+// returns the number of dropped words to count in a record.
 func (w *words) hear(o *events.Observation, recorded, only bool, now events.Time) (passed uint64) {
 	object := o.Object()
 	uid, gone := object.UID, types.UID("")
@@ -64,7 +63,7 @@ func (w *words) hear(o *events.Observation, recorded, only bool, now events.Time
 			w.dues.set(uid, now.Add(wordsHold))
 		}
 		x.newest = o
-	case x != nil: // it says again what was recorded
+	case x != nil: // repeats what was recorded
 		w.drop(uid, x)
 	}
 	return passed
@@ -78,7 +77,7 @@ func (w *words) drop(uid types.UID, x *podWords) {
 	}
 }
 
-// sayWords records the words that have held for long enough.
+// sayWords records the words that have held for wordsHold.
 func (l *Loop) sayWords(b *batch) (size int) {
 	for !l.world.Listing && size < turnInputs/2 {
 		uid, ok := l.words.dues.due(b.time)
