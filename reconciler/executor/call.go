@@ -14,19 +14,19 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Call is one task on its way: Do carries it out, and [Executor.Done] must be told afterwards.
+// Call is one task in progress. Call Do to carry it out, then [Executor.Done].
 type Call struct {
 	Task events.Task
-	// Withdrawn is set when the task is given back: Do makes no request.
+	// Withdrawn is set if the task was taken back: Do makes no request.
 	Withdrawn bool
 
 	executor *Executor
 	started  events.Time
-	name     string // of the object that the command is about
+	name     string // name of the command's object
 }
 
-// Do makes the requests of the task, one after the other, and says how it ended. It returns when ctx ends, at the
-// latest: then what was sent is unknown. It neither waits nor tries again.
+// Do makes the task's requests one after the other and returns the outcome. It returns at the latest when ctx ends; a
+// request in flight then ends unknown. It neither waits nor retries.
 func (c *Call) Do(ctx context.Context) events.TaskResult {
 	w := &work{Config: &c.executor.config, Task: &c.Task, name: c.name}
 	w.result.Stream, w.result.Again = c.Task.Stream, c.Task.Again
@@ -39,21 +39,21 @@ func (c *Call) Do(ctx context.Context) events.TaskResult {
 		return w.result
 	}
 	w.carryOut(ctx)
-	if errors.Is(ctx.Err(), context.Canceled) { // a time-out is another error
+	if errors.Is(ctx.Err(), context.Canceled) { // a timeout is another error
 		w.cancelled(context.Cause(ctx))
 	}
 	return w.result
 }
 
-// work is a task being carried out.
+// work is the state of a task in progress.
 type work struct {
 	*Config
 	*events.Task
-	name   string // see Call
+	name   string // like Call.name
 	result events.TaskResult
 }
 
-// calls are how a command of each kind is carried out.
+// calls maps each command kind to its implementation.
 var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandCreatePod:       with((*work).createPod),
 	events.CommandDeletePod:       with((*work).deletePod),
@@ -74,7 +74,7 @@ var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandReadRun:         ofCrons(with((*work).readRun)),
 }
 
-// betaCalls are how commands about groups are carried out by the rules of Kubernetes 1.37, in place of those of 1.36.
+// betaCalls replaces calls for group commands under the rules of Kubernetes 1.37.
 var betaCalls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandCreateWorkload: with((*work).makeWorkload),
 	events.CommandCreatePodGroup: (*work).makePodGroup,
@@ -82,12 +82,12 @@ var betaCalls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandResizeGroup:    with((*work).resizeGroup),
 }
 
-// with passes the command to a call that needs to know what it asks for.
+// with adapts a call that needs the concrete command.
 func with[C events.Command](call func(*work, context.Context, C)) func(*work, context.Context) {
 	return func(w *work, ctx context.Context) { call(w, ctx, w.Command.(C)) }
 }
 
-// ofCrons refuses a call where CronJobs are not run.
+// ofCrons wraps a call so that it is refused if CronJobs are not run.
 func ofCrons(call func(*work, context.Context)) func(*work, context.Context) {
 	return func(w *work, ctx context.Context) {
 		if w.Crons == nil {
@@ -111,7 +111,8 @@ func (w *work) carryOut(ctx context.Context) {
 	call(w, ctx)
 }
 
-// createPod makes a pod under the name that the command's ordinal gives it, so that one who tries twice meets himself.
+// createPod creates a pod under the name given by the command's ordinal, so that a retry meets the pod of the first
+// try.
 func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	job, ok := w.Objects.withTemplate(w.Job.UID, c.Template)
 	w.result.Evidence.Name = w.name
@@ -134,7 +135,7 @@ func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	}
 }
 
-// podOf is the pod that a create asks for, in protobuf.
+// podOf returns the pod of a create, in protobuf.
 func (w *work) podOf(job *kubewire.Job, c *events.CreatePod) ([]byte, error) {
 	pod, err := newPod(job, w.name, w.Life, w.ManagedBy, w.PodGroup, c)
 	if err != nil {
@@ -150,7 +151,7 @@ func (w *work) podOf(job *kubewire.Job, c *events.CreatePod) ([]byte, error) {
 	return pod.Encode()
 }
 
-// termAnnotation is what all that is created bears beside its own annotations.
+// termAnnotation returns the annotation that all created objects get in addition to their own.
 func (c *Config) termAnnotation() map[string]string {
 	if c.Term == 0 {
 		return nil
@@ -158,11 +159,11 @@ func (c *Config) termAnnotation() map[string]string {
 	return map[string]string{events.TermAnnotation: strconv.FormatUint(c.Term, 10)}
 }
 
-// meet finds out whose pod has the name: the Job's own, of an earlier try, means done.
+// meet handles an occupied pod name. If the pod is the Job's own, from an earlier try, the create is done.
 func (w *work) meet(ctx context.Context, c *events.CreatePod) {
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)
 	switch {
-	case err != nil: // it may have been ours
+	case err != nil: // it may be ours
 		w.failed(err)
 		w.result.Ended.Ending, w.result.Ended.Class, w.result.Ended.Sent = events.OutcomeUnknown, 0, true
 	case isOurs(pod, w.Life, w.Job, c.Ordinal):
@@ -200,8 +201,8 @@ func (w *work) patchPod(ctx context.Context, patch *podPatch) {
 	w.done(events.Pods, pod)
 }
 
-// named reports whether it is known which pod the command is about. It never guesses: a wrong name would be taken for a
-// pod that is gone.
+// named reports whether the name of the command's pod is known. It never guesses: a wrong name would make the pod look
+// deleted.
 func (w *work) named(uid types.UID) bool {
 	w.result.Evidence.Name = w.Pod.Name
 	if w.Pod.Name == "" || w.Pod.UID != uid || uid == "" {
@@ -211,8 +212,8 @@ func (w *work) named(uid types.UID) bool {
 	return true
 }
 
-// done ends the task as confirmed: so the object is afterwards. Its resource is 0 for one that is not watched, and when
-// nothing is known of a new version.
+// done ends the task as done, with the resulting object. of is 0 if the object's resource is not watched, or if its
+// new version is unknown.
 func (w *work) done(of events.Resource, o kubewire.Stored) {
 	e := &w.result.Ended
 	e.Ending, e.Class, e.RetryAfter, e.Sent = events.Done, 0, 0, true
@@ -223,7 +224,7 @@ func (w *work) done(of events.Resource, o kubewire.Stored) {
 	}
 }
 
-// seen ends the task as confirmed: this is the object, as it was read.
+// seen ends the task as done, with an object that was read.
 func (w *work) seen(o metav1.Object) {
 	of := events.Pods
 	if _, is := o.(*kubewire.Job); is {
@@ -232,7 +233,7 @@ func (w *work) seen(o metav1.Object) {
 	w.done(of, kubewire.StoredOf(o))
 }
 
-// stored ends the task as confirmed by a write that the server has just stored.
+// stored ends the task as done, with an object that the server has just stored.
 func (w *work) stored(of events.Resource, o kubewire.Stored) {
 	w.done(of, o)
 	if w.Mode == events.ModeAll && !o.Written.IsZero() {
@@ -240,7 +241,7 @@ func (w *work) stored(of events.Resource, o kubewire.Stored) {
 	}
 }
 
-// failed ends the task as the error says.
+// failed ends the task as the error's verdict says.
 func (w *work) failed(err error) {
 	v := verdictOf(err)
 	e := &w.result.Ended
@@ -248,14 +249,13 @@ func (w *work) failed(err error) {
 	w.result.Evidence.Reason, w.result.Evidence.Message = v.reason, v.message
 }
 
-// cancelled is called when we ended the call ourselves: for a stop, or because the Lease may be another's now. What the
-// client then says of the connection is no failure that users should hear of. A call that ended by an answer stays as
-// it is.
+// cancelled adjusts the outcome if we ended the call ourselves, for a stop or a possible loss of the Lease. The
+// client's error about the connection is then hidden from users. A call that was answered keeps its outcome.
 func (w *work) cancelled(why error) {
 	e, said := &w.result.Ended, &w.result.Evidence
 	switch {
 	case e.Ending == events.OutcomeUnknown:
-	case e.Ending == events.Refused && e.Class == events.RefusedServer && !e.Sent: // the connection was still being made
+	case e.Ending == events.Refused && e.Class == events.RefusedServer && !e.Sent: // still connecting
 		e.Ending, e.Class = events.Withdrawn, 0
 	default:
 		return
@@ -263,13 +263,13 @@ func (w *work) cancelled(why error) {
 	said.Reason, said.Message, said.Sentence = "", "", "cancelled: "+why.Error()
 }
 
-// refuse ends the task without a request. The sentence says why.
+// refuse ends the task without a request. sentence gives the reason.
 func (w *work) refuse(class events.RefusalClass, sentence string) {
 	w.result.Ended.Ending, w.result.Ended.Class = events.Refused, class
 	w.result.Evidence.Sentence = sentence
 }
 
-// observe adds what was read to the result, so that it comes before the ending in the log.
+// observe adds an observation to the result, so that the log has it before the outcome.
 func (w *work) observe(o events.Observation) {
 	if o.Facts != nil {
 		w.result.Observations = append(w.result.Observations, o)

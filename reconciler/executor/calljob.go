@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// writeStatus stores a status over exactly the version of the Job that it was computed from. Of any other version it is
-// known without asking that the server would refuse, or worse, that the write would undo what another did.
+// writeStatus writes a status over exactly the version that it was computed from. For any other version the server
+// would refuse the write, or, worse, accept it and undo another client's change; so no request is made.
 func (w *work) writeStatus(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	if w.Status == nil {
@@ -40,7 +40,7 @@ func (w *work) writeStatus(ctx context.Context) {
 	w.stored(events.Jobs, kubewire.StoredOf(after))
 }
 
-// readJob reads the Job live. When another Job has its name, that one's UID says so.
+// readJob reads the Job live. If another Job has the name, the result carries that Job's UID.
 func (w *work) readJob(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	job, err := w.API.GetJob(ctx, w.Job.Namespace, w.Job.Name)
@@ -62,7 +62,7 @@ func (w *work) readJob(ctx context.Context) {
 	w.seen(job)
 }
 
-// deleteJob deletes the Job after its pods, if it is still the one that was decided on, at that version (T-035, T-051).
+// deleteJob deletes the Job after its pods, if its UID and version are those of the decision (T-035, T-051).
 func (w *work) deleteJob(ctx context.Context, c *events.DeleteJob) {
 	w.result.Evidence.Name = w.Job.Name
 	if err := w.API.DeleteJobVersion(ctx, w.Job.Namespace, w.Job.Name, c.Job, strconv.FormatUint(c.Version, 10)); err != nil {
@@ -72,8 +72,8 @@ func (w *work) deleteJob(ctx context.Context, c *events.DeleteJob) {
 	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
-// readPod looks for the pod of a create by its name. Done without a UID means that there is none: also when another's
-// pod has the name, because then ours was never made.
+// readPod looks for the pod of a create by name. Done without a UID means that there is none. That includes a foreign
+// pod with the name, since ours was then never created.
 func (w *work) readPod(ctx context.Context, c *events.ReadPod) {
 	w.result.Evidence.Name = podNameOf(w.Life, w.Job, c.Ordinal, c.Index)
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)

@@ -17,28 +17,27 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Bounds of what others say, in bytes and time.
+// Limits on server-provided values, in bytes and time.
 const (
 	maxReason     = 256
 	maxMessage    = 1 << 10
-	maxRetryAfter = time.Minute // no answer keeps us waiting for longer than our own backoff does (J-017)
+	maxRetryAfter = time.Minute // no answer delays us longer than our own backoff (J-017)
 )
 
 const cutMark = "…"
 
-// verdict is what an error lets us believe.
+// verdict is what an error proves.
 type verdict struct {
 	ending     events.Ending
 	class      events.RefusalClass // 0 unless refused
 	retryAfter time.Duration
 	sent       bool // the request may have reached the server
-	over       bool // of unknown end: the server works on the request no longer
+	over       bool // unknown outcome, but the server has finished with the request
 	reason     string
 	message    string
 }
 
-// verdictOf classifies the error of a request. Refused means that nothing happened, for certain; all that leaves room
-// for doubt is unknown.
+// verdictOf classifies the error of a request. Refused means that certainly nothing happened; any doubt is unknown.
 //
 //	answer                                            verdict
 //	------------------------------------------------  ------------------------------------------------
@@ -81,19 +80,19 @@ func verdictOf(err error) verdict {
 
 func (v *verdict) refuse(class events.RefusalClass) { v.ending, v.class = events.Refused, class }
 
-// classOf is the class of an answer that is a refusal; 0 when it is unknown what happened.
+// classOf returns the class of a refusal; 0 if the outcome is unknown.
 func classOf(s *metav1.Status, patience bool) events.RefusalClass {
 	switch {
 	case strings.HasPrefix(s.Message, "admission webhook "), strings.Contains(s.Message, " is forbidden: ValidatingAdmissionPolicy '"):
-		return events.RefusedForbidden // its code is the choice of who wrote the webhook or policy, and says nothing of the object
+		return events.RefusedForbidden // the webhook's or policy's author chose the code: it says nothing about the object
 	case s.Code == http.StatusTooManyRequests:
 		return events.RefusedTooManyRequests
 	case s.Code == http.StatusServiceUnavailable && patience:
 		return events.RefusedServer
 	case foreign(s):
-		return 0 // something in between answered
+		return 0 // a proxy answered
 	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, "failed calling webhook"):
-		return events.RefusedServer // admission comes before anything is stored
+		return events.RefusedServer // admission comes before storage
 	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusRequestTimeout:
 		return 0
 	case s.Code >= http.StatusBadRequest:
@@ -102,17 +101,17 @@ func classOf(s *metav1.Status, patience bool) events.RefusalClass {
 	return 0
 }
 
-// classOfRequest is the class of an answer with a code from 400 to 499.
+// classOfRequest returns the class of an answer with code 400 to 499.
 func classOfRequest(s *metav1.Status) events.RefusalClass {
 	switch s.Code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return classOfForbidden(s)
 	case http.StatusNotFound:
 		if s.Details != nil && s.Details.Kind == "namespaces" {
-			return events.RefusedNamespaceTerminating // past being deleted
+			return events.RefusedNamespaceTerminating // past its deletion
 		}
 		if s.Details == nil || s.Details.Name == "" {
-			return 0 // not the object is unknown to who answered, but the resource
+			return 0 // the resource is unknown, not the object
 		}
 		return events.RefusedNotFound
 	case http.StatusConflict:
@@ -128,7 +127,7 @@ func classOfRequest(s *metav1.Status) events.RefusalClass {
 	return events.RefusedInvalid
 }
 
-// ofQuota: it is used up, it asks for what the pod does not say, or nobody has counted yet.
+// ofQuota matches a refusal by a quota: it is used up, it needs a value that the pod lacks, or it is not counted yet.
 var ofQuota = regexp.MustCompile(` is forbidden: (exceeded|failed|status unknown for) quota: `)
 
 func classOfForbidden(s *metav1.Status) events.RefusalClass {
@@ -141,7 +140,8 @@ func classOfForbidden(s *metav1.Status) events.RefusalClass {
 	return events.RefusedForbidden
 }
 
-// foreign reports whether the answer was no Status of the API server: the client made one of a bare code.
+// foreign reports whether the answer was not a Status of the API server; the client then builds one from the code
+// alone.
 func foreign(s *metav1.Status) bool { return caused(s, metav1.CauseTypeUnexpectedServerResponse) }
 
 func caused(s *metav1.Status, cause metav1.CauseType) bool {
@@ -152,7 +152,7 @@ func blames(s *metav1.Status, field string) bool {
 	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c metav1.StatusCause) bool { return c.Field == field })
 }
 
-// bounded is s as valid UTF-8 of at most limit bytes; what was cut off is marked.
+// bounded returns s as valid UTF-8 of at most limit bytes, and marks a cut.
 func bounded(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= limit {

@@ -7,31 +7,33 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// How many calls may be in flight follows how long the API server takes to answer, as TCP Vegas follows a network: what
-// is sent beyond what the server works on only waits there, in front of everybody else's calls. There is no fixed rate.
+// The number of calls in flight adapts to the API server's latency, as TCP Vegas adapts to a network: calls beyond the
+// server's capacity only queue there, in front of other clients. There is no fixed rate.
 //
 //	after each round of as many calls as there are slots, while they were used up:
 //
 //	    size ← size × smallest latency / typical latency × 2  (× 1 at most)  + 6
 //
 //	     size
-//	max   ┤                ╭───────    answers take no longer than twice the smallest of late: 6 more each round
+//	max   ┤                ╭───────    latency up to twice the recent smallest: 6 more each round
 //	      │           ╭────╯
-//	      │      ╭────╯       ╭──      429: half, once per round, and nothing is sent for as long as the server asks;
-//	      │  ╭───╯         ╭──╯        from there on it is 1 more each round
+//	      │      ╭────╯       ╭──      429: half, once per round, and a pause for as long as the server asks;
+//	      │  ╭───╯         ╭──╯        from there on 1 more each round
 //	      │  │          ───╯
-//	      │──╯                ───────  a server that is busy: what it works on at once, and 6 that wait
+//	      │──╯                ───────  busy server: its parallel calls, and 6 that queue
 //	      └───────────────────────▶
 //
-// The smallest latency is that of the last minute or two, and once a minute there is a probe: for a moment only 2 calls
-// are in flight, so that it does not become that of a server that is always busy with us. Latencies are compared among
-// the calls of one kind in one namespace, as a webhook may be slow in one namespace and says nothing of the server; the
-// typical one is the median of the round, for the same reason.
+// Example: size 20, smallest latency 10 ms, typical 40 ms: the next size is 20 × 0.25 × 2 + 6 = 16.
+//
+// The smallest latency is that of the last one or two minutes. Once a minute a probe allows only 2 calls for a moment,
+// so that the smallest latency is not measured under our own load. Latencies are compared per kind and namespace,
+// because a webhook may slow down one namespace only. For the same reason the typical latency is the median of the
+// round.
 const (
 	firstConcurrency = 8
-	headroom         = 6           // calls that may wait at the server
-	tolerance        = 2           // an answer that takes up to that many times the smallest latency has not waited
-	pauseUnasked     = time.Second // after a 429 that does not say for how long
+	headroom         = 6           // calls that may queue at the server
+	tolerance        = 2           // up to this multiple of the smallest latency a call has not queued
+	pauseUnasked     = time.Second // pause after a 429 without Retry-After
 
 	probeEvery = time.Minute
 	probeFor   = 100 * time.Millisecond
@@ -42,41 +44,41 @@ const (
 type signal uint8
 
 const (
-	answered   signal = iota // and the latency counts
+	answered   signal = iota // the latency counts
 	late                     // no answer
 	overloaded               // the server asked for patience
-	refused                  // an answer without the work: its latency says nothing
+	refused                  // an answer without work: the latency means nothing
 )
 
-// finished is a call that has ended.
+// finished describes a call that has ended.
 type finished struct {
 	started, ended events.Time
 	place          place
 	signal         signal
 	full           bool          // no slot was free
-	wait           time.Duration // the server's wish
+	wait           time.Duration // pause that the server asked for
 }
 
-// place is where latencies can be compared.
+// place groups calls with comparable latencies.
 type place struct {
 	namespace string
 	kind      events.CommandKind
 }
 
-// limiter says how many calls may be in flight. It is not safe for concurrent use.
+// limiter computes how many calls may be in flight. It is not safe for concurrent use.
 type limiter struct {
 	max       float64
 	size      float64
-	threshold float64     // from here on it grows by one a round
-	paused    events.Time // nothing is sent before
-	cut       events.Time // of the last 429: calls that started before it say nothing new
+	threshold float64     // above it size grows by 1 per round
+	paused    events.Time // send nothing before
+	cut       events.Time // time of the last 429: calls that started earlier add nothing
 
-	smallest, before map[place]time.Duration // latencies: of this minute, and of the one before
-	minute           events.Time             // when this one began
-	probing          events.Time             // until then few calls may be in flight
+	smallest, before map[place]time.Duration // latencies of this minute, and of the last
+	minute           events.Time             // start of this minute
+	probing          events.Time             // end of the probe
 
-	round []float64 // of the calls of this round: smallest latency / latency
-	full  bool      // no slot was free at the end of one of them
+	round []float64 // smallest latency / latency, per call of this round
+	full  bool      // no slot was free when one of them ended
 }
 
 func newLimiter(limit int) limiter {
@@ -86,7 +88,7 @@ func newLimiter(limit int) limiter {
 	}
 }
 
-// slots is how many calls may be in flight now.
+// slots returns how many calls may be in flight now.
 func (l *limiter) slots(now events.Time) int {
 	n := max(1, int(l.size))
 	if now < l.probing {
@@ -95,13 +97,14 @@ func (l *limiter) slots(now events.Time) int {
 	return n
 }
 
-// share is how many of them one Job may have, so that a newcomer need not wait for another Job's slow calls.
+// share returns how many slots one Job may use: about three quarters, so that a new Job need not wait for another
+// Job's slow calls. Example: 6 of 8.
 func (l *limiter) share(now events.Time) int {
 	n := l.slots(now)
 	return n - (n+2)/4
 }
 
-// ended takes notice of a call that ended.
+// ended takes in a call that ended.
 func (l *limiter) ended(c finished) {
 	if c.signal == overloaded {
 		l.overloaded(&c)
@@ -124,7 +127,7 @@ func (l *limiter) ended(c finished) {
 	}
 }
 
-// overloaded halves the size, once for all the calls that were in flight together.
+// overloaded halves the size, once for all calls in flight at the same time.
 func (l *limiter) overloaded(c *finished) {
 	wait := c.wait
 	if wait == 0 {
@@ -140,7 +143,7 @@ func (l *limiter) overloaded(c *finished) {
 	l.round, l.full = l.round[:0], false
 }
 
-// note keeps the smallest latency of the call's place, and returns it; known is false for the first call there.
+// note updates the smallest latency of the call's place and returns it; known is false for the place's first call.
 func (l *limiter) note(c *finished) (smallest time.Duration, known bool) {
 	if c.ended >= l.minute.Add(probeEvery) {
 		l.before, l.smallest = l.smallest, map[place]time.Duration{}

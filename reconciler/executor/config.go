@@ -12,56 +12,54 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Config says whom to ask and how. API, Objects and Mode are required.
+// Config configures an Executor. API, Objects and Mode are required.
 type Config struct {
 	API     API
 	Objects *Objects
 	Mode    events.Mode // ModeDelegated or ModeAll
 
-	// Seal is what a pod in that namespace bears beside its command annotation, to show who wrote that. Nil for nothing.
+	// Seal returns the value with which a pod proves the origin of its command annotation. Nil for none.
 	Seal func(namespace, command string) string
 
-	// Term is that of the log, which all that is created bears as an annotation. 0 for none.
+	// Term is the log's term, an annotation of all created objects. 0 for none.
 	Term uint64
 
-	// Groups is for gang scheduling by the rules of Kubernetes 1.36; without it Jobs are found to have no group.
+	// Groups is used for gang scheduling in Kubernetes 1.36. Without it, Jobs count as having no group.
 	Groups GroupAPI
-	// Workloads is for gang scheduling by the rules of Kubernetes 1.37, and goes before Groups.
+	// Workloads is used for gang scheduling in Kubernetes 1.37. It takes precedence over Groups.
 	Workloads WorkloadAPI
-	// Unserved is told that the API server does not serve the objects of the two. Nil for nobody. It must not wait.
+	// Unserved is called when the API server does not serve the group objects. It must not block. May be nil.
 	Unserved func()
 
-	// Crons is for CronJobs; without it they are not run.
+	// Crons is used for CronJobs. Without it they are not run.
 	Crons CronAPI
 
-	// Observe and its like make the observation of an object that was read live. One without facts is left out; so is
-	// all that is read when they are nil.
+	// Observe, ObservePod, ObserveCronJob and ObserveRun convert an object that was read live into an observation. An
+	// observation without facts is dropped, and a nil function drops all.
 	Observe        func(*kubewire.Job) events.Observation
 	ObservePod     func(*kubewire.Pod) events.Observation
 	ObserveCronJob func(*kubewire.CronJob) events.Observation
-	ObserveRun     func(*kubewire.Job) events.Observation // of a Job of a CronJob
+	ObserveRun     func(*kubewire.Job) events.Observation // a Job of a CronJob
 
-	// Wrote is told the version of each Job, CronJob and Pod that an answer brings, and the life of the log in which it
-	// was asked for, before the command is reported as done; dropped, when the answer is that a finalizer is gone. Nil for
-	// nobody.
+	// Wrote is called before a command is reported as done, with the version of each Job, CronJob or Pod in an answer,
+	// and the epoch in which it was requested. dropped says that a finalizer is gone. May be nil.
 	Wrote func(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool)
-	// Behind is told that a live read found an object older than it was known to be when the read was asked for, in that
-	// life of the log: the cluster was rewound. Nil for nobody.
+	// Behind is called when a live read finds an object older than was known when the read was requested, in that epoch:
+	// the cluster was rewound. May be nil.
 	Behind func(life events.Identity, proof events.Rewind)
 
-	// May is asked before each call whether anything may be sent: not, when another process may carry out commands by now.
-	// Tasks wait then. Nil for always.
+	// May is asked before each call whether calls are allowed; they are not if another process may hold the Lease by now.
+	// Tasks then wait. Nil means always.
 	May func() bool
-	// Within bounds all that a call sends by how long that is so: the context that it makes of the call's ends then, and
-	// the call ends unknown. Nil for no bound.
+	// Within returns a context that ends when calls are no longer allowed; the call then ends unknown. Nil for no limit.
 	Within func(context.Context) (context.Context, context.CancelFunc)
 
-	// MaxConcurrent is how many calls may be in flight at most; 64 when 0. It starts with 8.
+	// MaxConcurrent limits the calls in flight; 64 if 0. The executor starts with 8.
 	MaxConcurrent int
-	// RequestTimeout is how long Run waits for a call; 30 s when 0. It is to be shorter than Settings.RequestTimeout, how
-	// long a request that was sent may still take effect.
+	// RequestTimeout limits one call of Run; 30 s if 0. It must be shorter than Settings.RequestTimeout, after which a
+	// sent request no longer takes effect.
 	RequestTimeout time.Duration
-	// StopTimeout is how long Run waits for calls in flight after its context has ended; 10 s when 0.
+	// StopTimeout is how long Run waits for calls in flight after its context has ended; 10 s if 0.
 	StopTimeout time.Duration
 }
 

@@ -13,15 +13,15 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// What kubectl writes on a Job that it creates from a CronJob. One that was asked for by a trigger bears it, too: it
-// has no due time.
+// The annotation that kubectl sets on a Job created from a CronJob. A triggered Job gets it too, since it has no due
+// time.
 const (
 	manualAnnotation = "cronjob.kubernetes.io/instantiate"
 	manualValue      = "manual"
 )
 
-// createJob makes a Job of the CronJob, of the template that was decided on. Whose Job it is that has the name already,
-// a read says that is asked for then (C-160).
+// createJob creates a Job of the CronJob from the decided template. If the name is taken, a later read finds whose Job
+// it is (C-160).
 func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 	w.result.Evidence.Name = c.Name
 	cronJob, ok := w.Objects.cronWithTemplate(w.Job.UID, c.Template)
@@ -41,11 +41,11 @@ func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 	}
 	w.observeRun(created)
 	w.done(events.Jobs, kubewire.StoredOf(created))
-	w.result.Ended.Written = events.At(created.CreationTimestamp.Time) // by the server's clock
+	w.result.Ended.Written = events.At(created.CreationTimestamp.Time) // the server's clock
 }
 
-// newRun is a Job of a CronJob (C-150 to C-156). All of the jobTemplate's spec is in it, also what this program does
-// not know.
+// newRun returns a Job of a CronJob (C-150 to C-156). It contains the whole spec of the jobTemplate, including fields
+// unknown to this program.
 func newRun(cronJob *kubewire.CronJob, c *events.CreateJob) (kubewire.Body, error) {
 	t, err := cronJob.JobTemplate()
 	if err != nil {
@@ -67,8 +67,8 @@ func newRun(cronJob *kubewire.CronJob, c *events.CreateJob) (kubewire.Body, erro
 	}, &t)
 }
 
-// deleteRun deletes a Job of the CronJob, and its pods in the background (C-124). Only that one:
-// another of its name is a Conflict.
+// deleteRun deletes a Job of the CronJob, and its pods in the background (C-124). Another Job of that name gives a
+// Conflict.
 func (w *work) deleteRun(ctx context.Context, c *events.DeleteRun) {
 	w.result.Evidence.Name = c.Name
 	if err := w.Crons.DeleteRun(ctx, w.Job.Namespace, c.Name, c.Job); err != nil {
@@ -78,7 +78,7 @@ func (w *work) deleteRun(ctx context.Context, c *events.DeleteRun) {
 	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
-// writeCronStatus stores the status of the CronJob over exactly the version that it was computed from (C-171); see
+// writeCronStatus writes the CronJob's status over exactly the version that it was computed from (C-171); see
 // writeStatus.
 func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 	w.result.Evidence.Name = w.Job.Name
@@ -102,8 +102,7 @@ func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 	w.stored(events.CronJobs, kubewire.StoredOf(after))
 }
 
-// newCronStatus is the status that is written over that of the CronJob (C-175). Entries that it has stay as they are
-// (C-111).
+// newCronStatus returns the new status of the CronJob (C-175). Existing entries are kept unchanged (C-111).
 func newCronStatus(cronJob *kubewire.CronJob, c *events.WriteCronStatus) *batchv1.CronJobStatus {
 	stored := map[types.UID]corev1.ObjectReference{}
 	for _, ref := range cronJob.Status.Active {
@@ -145,8 +144,8 @@ func (w *work) readCronJob(ctx context.Context) {
 	w.done(events.CronJobs, kubewire.StoredOf(cronJob))
 }
 
-// readRun reads a Job live by its name, in the namespace of the CronJob (C-161). When it is another's Job, its UID says
-// so, and nothing is observed of it.
+// readRun reads a Job of the CronJob's namespace live (C-161). If another Job has the name, the result carries its UID
+// and no observation.
 func (w *work) readRun(ctx context.Context, c *events.ReadRun) {
 	w.result.Evidence.Name = c.Name
 	job, err := w.Crons.GetRun(ctx, w.Job.Namespace, c.Name)
@@ -160,7 +159,7 @@ func (w *work) readRun(ctx context.Context, c *events.ReadRun) {
 	w.done(events.Jobs, kubewire.StoredOf(job))
 }
 
-// observeRun adds what a Job of the CronJob tells.
+// observeRun adds the observation of a Job of the CronJob.
 func (w *work) observeRun(job *kubewire.Job) { w.observe(w.ObserveRun(job)) }
 
 func observeNoCronJob(*kubewire.CronJob) events.Observation { return events.Observation{} }

@@ -12,37 +12,37 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// CronTemplateHash names the content of a CronJob's jobTemplate, as the log does.
+// CronTemplateHash returns the hash of a CronJob's jobTemplate that the log uses.
 type CronTemplateHash func(*kubewire.CronJob) (string, error)
 
-// keptCron is one CronJob, as kept is one Job.
+// keptCron is a kept CronJob; see kept.
 type keptCron struct {
 	cronJob  *kubewire.CronJob // what a write needs of it
 	version  uint64
-	template string // hash of the jobTemplate; empty until it is asked for
+	template string // hash of the jobTemplate; empty until needed
 }
 
-// WithCronJobs has CronJobs kept, too. hash is the function by which their templates are named in commands.
+// WithCronJobs makes o keep CronJobs too. hash must be the function that names their templates in commands.
 func (o *Objects) WithCronJobs(hash CronTemplateHash) *Objects {
 	o.cronHash, o.crons = hash, map[types.UID]*keptCron{}
 	return o
 }
 
-// KeepCronJob takes a CronJob as it was read or watched, as KeepJob takes a Job.
+// KeepCronJob is KeepJob for a CronJob.
 func (o *Objects) KeepCronJob(cronJob *kubewire.CronJob) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keepCronLocked(cronJob)
 }
 
-// DropCronJob forgets a CronJob: it is gone.
+// DropCronJob forgets a deleted CronJob.
 func (o *Objects) DropCronJob(uid types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.crons, uid)
 }
 
-// refreshCron takes a newer version of a CronJob that is kept.
+// refreshCron keeps a newer version of a CronJob, if it is kept at all.
 func (o *Objects) refreshCron(cronJob *kubewire.CronJob) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *Objects) keepCronLocked(cronJob *kubewire.CronJob) {
 	o.crons[cronJob.UID] = next
 }
 
-// cronAt is the CronJob exactly at that version; see at.
+// cronAt is at for a CronJob.
 func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cronJob *kubewire.CronJob, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +87,7 @@ func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cron
 	return known.cronJob, known.version, known.version == base
 }
 
-// cronWithTemplate is the CronJob when its jobTemplate is still the one with that hash; see withTemplate.
+// cronWithTemplate is withTemplate for a CronJob.
 func (o *Objects) cronWithTemplate(uid types.UID, hash string) (cronJob *kubewire.CronJob, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,7 +105,7 @@ func (o *Objects) cronWithTemplate(uid types.UID, hash string) (cronJob *kubewir
 	return known.cronJob, known.template == hash
 }
 
-// versionText is a resourceVersion as the API has it; empty when none is known.
+// versionText formats a resourceVersion for the API; 0 gives "".
 func versionText(version uint64) string {
 	if version == 0 {
 		return ""

@@ -1,42 +1,47 @@
-// Package executor carries out durable commands and reports how they ended.
+// Package executor carries out durable commands and reports their outcomes.
 //
-// An [Executor] is a step machine: [Executor.Submit] takes commands, [Executor.Next] says which may be sent now,
-// [Call.Do] makes the request, [Executor.Done] takes notice of the end. [Executor.Run] is a thin shell around it with a
-// goroutine for each call; the simulation drives the same steps from one goroutine. Invariants:
+// An [Executor] is a step machine; [Executor.Run] drives it with a goroutine per call, the simulation from one
+// goroutine:
 //
-//   - It is only given commands whose record is durable (design §2, invariant 1), and makes no other write. It cannot
-//     check that: whoever submits a task vouches for it.
-//   - Every task that is submitted ends exactly once, as done, refused, unknown or withdrawn. Refused means that nothing
-//     happened; where that is not certain the end is unknown. Nothing is tried again here: what to do after a refusal or
-//     an unknown end is a decision.
-//   - At most one command of an object is in flight, and the commands of one object are sent in the order in which they
-//     were submitted.
-//   - A status is written only over exactly the version of the Job that it was computed from, and a pod is made only
-//     from the template that was decided on.
-//   - No Job waits for another Job's backlog: Jobs take turns, and none holds all of the concurrency.
+//	e.Submit(tasks...)
+//	call, ok := e.Next(now)      // the call to make now, if any
+//	result := call.Do(ctx)       // make its requests
+//	e.Done(call, result, now)    // free its slot and its object
+//
+// Invariants:
+//
+//   - Submitted commands have a durable record (design §2, invariant 1). The executor cannot check this; the caller
+//     vouches for it. The executor makes no other writes.
+//   - Each task ends exactly once: done, refused, unknown or withdrawn. Refused means that certainly nothing happened.
+//     The executor never retries: that is a decision.
+//   - At most one command per object is in flight. The commands of one object are sent in the order of submission.
+//   - A status is written only over the version that it was computed from. A pod is created only from the template that
+//     was decided on.
+//   - No Job waits for another Job's backlog: Jobs take turns, and none may use all slots.
 //
 // What the log does not hold (a Job's metadata and pod template) is in [Objects], which the informer fills.
 //
 // # Order
 //
-// What goes first is what somebody waits for:
+// Commands that a client or a Job's end waits for go first:
 //
-//  1. finalizers that a deletion waits for
+//  1. finalizers that delay a deletion
 //  2. writes that finish a Job
-//  3. what stands between a Job that ends and that write
+//  3. commands that delay such a write
 //  4. the first pods of a Job, and pods whose backoff is over
-//  5. finalizers that are left after a Job has finished
-//  6. what the next steps of a Job wait for (also its finalizers while many pods carry one), then its other pods and finalizers by turns
+//  5. finalizers left after a Job has finished
+//  6. commands that a Job's next steps need (including its finalizers while many pods carry one), then its other pods
+//     and finalizers in turn
 //  7. status writes that only show progress
 //
-// See [events.Priority]. Each kind has calls that no more urgent one can take, and an eighth of the calls is for what
-// has waited for a second, the oldest first (ages in queue.go). So nothing waits longer than two seconds while the
-// server takes what comes. A task becomes more urgent while it waits when the Job ends, or something is deleted
-// ([Executor.Hasten]). How many calls are in flight adapts to what the API server bears: see concurrency.go.
+// See [events.Priority]. Each class has reserved calls that no more urgent one can take, and an eighth of the calls is
+// for tasks that have waited for a second, oldest first (ages in queue.go). So no task waits longer than two seconds
+// while the server keeps up. A waiting task becomes more urgent when its Job ends, or its Job or pod is deleted
+// ([Executor.Hasten]). The number of calls in flight adapts to the API server: see concurrency.go.
 //
 // # Concurrency
 //
-// All methods of Executor and Objects are safe for concurrent use. Calls may be carried out at the same time.
+// All methods of Executor and Objects are safe for concurrent use. Calls may be carried out concurrently.
 //
 // Read executor.go first, then call.go, which has a function for each command.
 package executor

@@ -6,26 +6,26 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Executor carries out tasks. Its methods may be called from any goroutine; the order of Submit and TakeBack is that of
-// their calls.
+// Executor carries out tasks. It is safe for concurrent use; Submit and TakeBack take effect in the order of their
+// calls.
 type Executor struct {
 	config Config
-	wake   chan struct{} // holds a token when Run has something to look at
+	wake   chan struct{} // holds a token when Run has work to look at
 
 	mu       sync.Mutex
 	limit    limiter
 	queue    queue
 	waiting  map[events.CommandID]*item // not begun, in queue
-	given    fifo[*item]                // withdrawn, for Next to give back
-	running  map[events.CommandID]*item // given back, or handed out by Next; not Done
-	inFlight int                        // those of running that are requests
-	byStream map[events.Stream]int      // inFlight by stream
+	given    fifo[*item]                // withdrawn; Next returns them
+	running  map[events.CommandID]*item // returned by Next as call or withdrawal, and not Done
+	inFlight int                        // requests in running
+	byStream map[events.Stream]int      // inFlight per stream
 	stopped  bool
 	idle     chan struct{} // closed when stopped and nothing is left
-	cancel   func()        // ends the calls that Run has in flight; nil while it does not run
+	cancel   func()        // cancels Run's calls; nil while it does not run
 }
 
-// New makes an executor that has nothing to do.
+// New returns an executor without tasks. It returns an error if config is invalid.
 func New(config Config) (*Executor, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func New(config Config) (*Executor, error) {
 	}, nil
 }
 
-// Submit takes tasks whose records are durable. It does not wait. A task that is being worked on already is passed
-// over; after Stop they are given back.
+// Submit adds tasks whose records are durable. It does not block. It ignores a task that is already known. After Stop
+// it withdraws all new tasks.
 func (e *Executor) Submit(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -77,8 +77,8 @@ func priorityOf(t *events.Task) events.Priority {
 	return events.PriorityOf(t.Command)
 }
 
-// Hasten makes tasks that have not begun as urgent as they say, if that is more urgent than they were. It begins none
-// that was not submitted.
+// Hasten raises tasks that have not begun to their new priority, if that is more urgent. It ignores tasks that were
+// not submitted.
 func (e *Executor) Hasten(tasks ...events.Task) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -105,9 +105,9 @@ func keyOf(t *events.Task) key {
 	return k
 }
 
-// TakeBack has tasks given back that have not begun, or that were never submitted: Next hands them out, and they end
-// withdrawn. One that has begun is left alone, and ends as it does. So whoever takes a task back is told how it ended,
-// and nothing of it is sent from here on that was not before.
+// TakeBack withdraws tasks that have not begun or were never submitted: Next returns them, and they end withdrawn. A
+// task that has begun goes on to its outcome. In either case the outcome is reported, and nothing is sent later that
+// was not already in flight.
 func (e *Executor) TakeBack(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -116,7 +116,7 @@ func (e *Executor) TakeBack(tasks ...events.Task) {
 			e.withdrawLocked(name)
 		case e.running[name] == nil:
 			it := itemOf(tasks[i])
-			it.task.Again = true // it may have ended by now
+			it.task.Again = true // it may have ended already
 			e.giveLocked(it)
 		}
 	}
@@ -135,7 +135,7 @@ func (e *Executor) withdrawLocked(name events.CommandID) {
 	}
 }
 
-// giveLocked puts a task aside for Next to give back.
+// giveLocked sets a task aside, for Next to return as withdrawn.
 func (e *Executor) giveLocked(it *item) {
 	delete(e.waiting, it.task.Name)
 	it.withdrawn = true
@@ -143,8 +143,8 @@ func (e *Executor) giveLocked(it *item) {
 	e.given.push(it)
 }
 
-// Next hands out the call that is to be made now, if there is one. Withdrawn tasks come first, and take no slot. When
-// there is none, one may come after the next Submit, TakeBack or Done, or at Wake.
+// Next returns the call to make now, if there is one. Withdrawn tasks come first and take no slot. If there is none,
+// one may be ready after the next Submit, TakeBack or Done, or at Wake.
 func (e *Executor) Next(now events.Time) (*Call, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -166,7 +166,7 @@ func (e *Executor) Next(now events.Time) (*Call, bool) {
 	return &Call{Task: it.task, executor: e, started: now, name: it.key.name}, true
 }
 
-// Done takes notice that a call ended. The object's next command may be sent from here on.
+// Done tells the executor that a call has ended. The next command of the object may then be sent.
 func (e *Executor) Done(c *Call, r events.TaskResult, now events.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,7 +176,7 @@ func (e *Executor) Done(c *Call, r events.TaskResult, now events.Time) {
 	}
 	delete(e.running, c.Task.Name)
 	if !c.Withdrawn {
-		full := e.inFlight >= e.limit.share(now) // one Job cannot use more
+		full := e.inFlight >= e.limit.share(now) // the limit of one Job
 		e.inFlight--
 		if e.byStream[c.Task.Stream]--; e.byStream[c.Task.Stream] == 0 {
 			delete(e.byStream, c.Task.Stream)
@@ -204,37 +204,37 @@ func signalOf(f *events.CommandEnded) signal {
 	return refused
 }
 
-// Wake is when a pause ends that the server asked for, or a probe; 0 when there was none. It may have passed.
+// Wake returns the end of the current pause or probe, which may be in the past; 0 if there was none.
 func (e *Executor) Wake() events.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return max(e.limit.paused, e.limit.probing)
 }
 
-// Stats is what the executor is doing, for metrics.
+// Stats describes the executor's load, for metrics.
 type Stats struct {
 	Waiting  int         // tasks that have not begun
-	InFlight int         // calls
-	Limit    int         // calls that may be in flight now
-	Paused   events.Time // when the newest pause that the server asked for ends, or ended
+	InFlight int         // calls in flight
+	Limit    int         // current limit of calls in flight
+	Paused   events.Time // end of the newest pause that the server asked for
 }
 
-// Stats counts what the executor is doing.
+// Stats returns the current load.
 func (e *Executor) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return Stats{Waiting: len(e.waiting), InFlight: e.inFlight, Limit: int(max(1, e.limit.size)), Paused: e.limit.paused}
 }
 
-// Busy reports whether more creates of a stream wait for their turn than twice as many calls as may be in flight: for
-// so long the API server has enough to do, and more of them may come later.
+// Busy reports whether a stream has more creates queued than twice the limit of calls in flight: the API server has
+// enough to do, and further creates may come later.
 func (e *Executor) Busy(s events.Stream) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.queue.creates(s) > int(2*e.limit.size)
 }
 
-// ring tells Run that there may be something to do.
+// ring wakes Run.
 func (e *Executor) ring() {
 	select {
 	case e.wake <- struct{}{}:

@@ -17,10 +17,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// findGroup looks for the Workload of the Job, by what it says it is for, and for the PodGroup that was made of it
-// (J-242,
-// J-244). It lists the namespace: of Workloads nothing is watched, and a Job is looked for once. A server without these
-// objects, or one that does not let us see them, has none for the Job. So it is by the rules of Kubernetes 1.36.
+// findGroup looks for the Job's Workload, by its reference to the Job, and for the PodGroup made from it (J-242,
+// J-244), under the rules of Kubernetes 1.36. It lists the namespace, since Workloads are not watched and each Job is
+// looked up once. If the server lacks these objects or denies access, the Job has no group.
 func (w *work) findGroup(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	if w.Groups == nil {
@@ -54,14 +53,14 @@ func (w *work) findGroup(ctx context.Context) {
 	w.found(found)
 }
 
-// cannotSee reports whether the search ends with an error: unknown or refused, or with the finding that there is
-// nothing to be found.
+// cannotSee reports whether err ends the search: as unknown or refused, or with the result that there is nothing to
+// find.
 func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 	if err == nil {
 		return false
 	}
 	w.failed(err)
-	if apierrors.IsNotFound(err) { // a list of nothing is no error: the resource is not known
+	if apierrors.IsNotFound(err) { // an empty list is no error: the resource is unknown
 		w.Unserved()
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
@@ -71,7 +70,7 @@ func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 	return true
 }
 
-// found ends the search.
+// found ends the search with its result.
 func (w *work) found(f *events.GroupSeen) {
 	w.observe(events.Observation{Job: w.Job, Facts: f})
 	w.done(0, kubewire.Stored{})
@@ -96,7 +95,7 @@ func ownedBy(o metav1.Object, job events.JobRef) bool {
 	return owner != nil && owner.UID == job.UID
 }
 
-// createWorkload makes the Workload of a gang (J-243).
+// createWorkload creates the Workload of a gang (J-243).
 func (w *work) createWorkload(ctx context.Context, c *events.CreateWorkload) {
 	w.result.Evidence.Name = workloadName(w.Job)
 	ref := controllerRef(w.Job)
@@ -122,7 +121,7 @@ func (w *work) createWorkload(ctx context.Context, c *events.CreateWorkload) {
 	w.done(0, kubewire.StoredOf(created))
 }
 
-// createPodGroup makes the PodGroup of the Job's Workload, after its template (J-244).
+// createPodGroup creates the PodGroup from its Workload's template (J-244).
 func (w *work) createPodGroup(ctx context.Context) {
 	l, err := w.Groups.GetWorkload(ctx, w.Job.Namespace, w.Workload)
 	if err != nil {
@@ -162,18 +161,19 @@ const (
 	templateTail = "-pgt-0"
 )
 
-// workloadName is the name of the Job's Workload: the Job's, cut where it must be, and a hash of its UID.
+// workloadName returns the name of the Job's Workload: the Job's name, cut if necessary, and a hash of its UID.
 func workloadName(job events.JobRef) string {
 	return cut(job.Name, maxGroupName-1-groupHashLen) + "-" + groupHash(string(job.UID))
 }
 
-// groupTemplateName is the name of its template, a DNS label.
+// groupTemplateName returns the name of the Workload's template, a DNS label.
 func groupTemplateName(job events.JobRef) string {
 	name := strings.ReplaceAll(job.Name, ".", "-")
 	return cut(name, validation.DNS1123LabelMaxLength-len(templateTail)) + templateTail
 }
 
-// podGroupName is the name of the PodGroup made of a Workload's template. When it must be cut, both keep a share.
+// podGroupName returns the name of the PodGroup made from a Workload's template. If the name is too long, both parts
+// are cut.
 func podGroupName(workload, template string, job events.JobRef) string {
 	room := maxGroupName - 2 - groupHashLen
 	if len(workload)+len(template) > room {
@@ -183,7 +183,7 @@ func podGroupName(workload, template string, job events.JobRef) string {
 	return workload + "-" + template + "-" + groupHash(string(job.UID)+"/"+workload+"/"+template)
 }
 
-// cut is at most the first n bytes of a name, and no separator at its end.
+// cut returns at most n bytes of a name, without a separator at the end.
 func cut(name string, n int) string {
 	return strings.TrimRight(name[:min(len(name), n)], "-.")
 }

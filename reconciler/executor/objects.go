@@ -13,50 +13,50 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// TemplateHash names the content of a Job's pod template, as the log does.
+// TemplateHash returns the hash of a Job's pod template that the log uses.
 type TemplateHash func(*kubewire.Job) (string, error)
 
-// Objects keeps of every unfinished Job what the log does not hold and a write needs: its metadata, spec and conditions
-// at the newest version that was seen; of a CronJob all. It is the informer's Keeper.
+// Objects keeps, for each unfinished Job, what writes need and the log does not hold: metadata, spec and conditions at
+// the newest observed version. It keeps CronJobs whole. It is the informer's Keeper.
 type Objects struct {
 	hash     TemplateHash
 	cronHash CronTemplateHash
 
 	mu    sync.Mutex
 	jobs  map[types.UID]*kept
-	crons map[types.UID]*keptCron // nil where CronJobs are not kept
-	life  events.Identity         // of the log, since the newest rewind; zero when there was none
+	crons map[types.UID]*keptCron // nil if CronJobs are not kept
+	life  events.Identity         // epoch since the newest rewind; zero if there was none
 }
 
-// kept is one Job. The object is never changed, so it may be read without the lock.
+// kept is a kept Job. The object is immutable, so it may be read without the lock.
 type kept struct {
-	job      *kubewire.Job // what a write needs of it
+	job      *kubewire.Job // the part that a write needs
 	version  uint64
-	template string // hash of the pod template; empty until it is asked for
+	template string // hash of the pod template; empty until needed
 }
 
-// NewObjects keeps nothing yet. hash is the function by which pod templates are named in commands.
+// NewObjects returns an empty Objects. hash must be the function that names pod templates in commands.
 func NewObjects(hash TemplateHash) *Objects {
 	return &Objects{hash: hash, jobs: map[types.UID]*kept{}}
 }
 
-// KeepJob takes a Job as it was read or watched. An older version than the one that is kept is passed over. The object
-// must not be changed afterwards.
+// KeepJob keeps a Job that was read or watched. It ignores versions older than the kept one. The caller must not
+// change the object afterwards.
 func (o *Objects) KeepJob(job *kubewire.Job) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keepLocked(job)
 }
 
-// DropJob forgets a Job: it is finished or gone, and gets no more pods or status writes.
+// DropJob forgets a finished or deleted Job, which gets no more pods or status writes.
 func (o *Objects) DropJob(uid types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.jobs, uid)
 }
 
-// Reset forgets everything: the cluster was proven to be behind what was seen of it, and KeepJob would pass over its
-// versions for ever. The log's life is another from here on: commands of those before are not carried out any more.
+// Reset forgets everything after a rewind of the cluster; otherwise KeepJob would ignore its lower versions forever.
+// life is the new epoch: commands of earlier epochs are no longer carried out.
 func (o *Objects) Reset(life events.Identity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +65,7 @@ func (o *Objects) Reset(life events.Identity) {
 	o.life = life
 }
 
-// outdated reports whether a command was decided in a life of the log before the newest rewind.
+// outdated reports whether a command is from an epoch before the newest rewind.
 func (o *Objects) outdated(life events.Identity) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,7 +74,7 @@ func (o *Objects) outdated(life events.Identity) bool {
 
 func (o *Objects) outdatedLocked(life events.Identity) bool { return life.Epoch < o.life.Epoch }
 
-// refresh takes a newer version of a Job that is kept. One that is not stays unknown: it was dropped meanwhile.
+// refresh keeps a newer version of a Job, if it is kept at all: it may have been dropped meanwhile.
 func (o *Objects) refresh(job *kubewire.Job) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,17 +97,17 @@ func (o *Objects) keepLocked(job *kubewire.Job) {
 			Metadata: job.Metadata, Spec: job.Spec,
 		},
 	}
-	// Not the generation says whether the spec is the same: of two API servers of different versions one may not know a
-	// field of it.
+	// Compare the spec, not the generation: of two API servers of different versions, one may not know a field of the
+	// spec.
 	if known != nil && bytes.Equal(known.job.Spec, job.Spec) {
 		next.job.Spec, next.template = known.job.Spec, known.template
 	}
 	o.jobs[job.UID] = next
 }
 
-// at is the Job exactly at that version; when it is kept at another, or not at all, ok is false and version says which
-// (0 for none). After a rewind versions come again: what was decided before it finds nothing. The object is shared: it
-// must not be changed.
+// at returns the Job if it is kept at exactly version base. Otherwise ok is false, and version is the kept one (0 for
+// none). After a rewind versions repeat, so a command of an earlier epoch finds nothing. The object is shared and must
+// not be changed.
 func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *kubewire.Job, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,8 +118,7 @@ func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *kub
 	return known.job, known.version, known.version == base
 }
 
-// withTemplate is the Job when its pod template is still the one with that hash. The object is shared: it must not be
-// changed.
+// withTemplate returns the Job if its pod template still has that hash. The object is shared and must not be changed.
 func (o *Objects) withTemplate(uid types.UID, hash string) (job *kubewire.Job, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -137,7 +136,7 @@ func (o *Objects) withTemplate(uid types.UID, hash string) (job *kubewire.Job, o
 	return known.job, known.template == hash
 }
 
-// versionOf is the object's resourceVersion as a number; 0 when it is none.
+// versionOf returns the object's resourceVersion as a number; 0 if it is not a number.
 func versionOf(o metav1.Object) uint64 {
 	v, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {

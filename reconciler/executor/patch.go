@@ -10,9 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// podPatch is a strategic merge patch of a pod's metadata. The UID in it is a precondition: for a pod with another one
-// the patch is invalid, with the cause metadata.uid. So is the version: for a pod with another one the patch is a
-// conflict.
+// podPatch is a strategic merge patch of a pod's metadata. Its UID is a precondition: for another pod the patch is
+// invalid, with cause metadata.uid. Its version is one too: for another version the patch is a conflict.
 type podPatch struct {
 	Metadata struct {
 		UID              types.UID         `json:"uid"`
@@ -24,14 +23,14 @@ type podPatch struct {
 	} `json:"metadata"`
 }
 
-// ownerReference is an owner to add, or with the directive one to remove.
+// ownerReference is an owner to add, or, with the directive, to remove.
 type ownerReference struct {
 	Directive string `json:"$patch,omitempty"`
 	*metav1.OwnerReference
 	UID types.UID `json:"uid"`
 }
 
-// patchOf is a patch of the pod, at that version if it is not 0.
+// patchOf returns a patch of the pod, at version unless that is 0.
 func patchOf(pod types.UID, version uint64) *podPatch {
 	p := &podPatch{}
 	p.Metadata.UID = pod
@@ -64,9 +63,9 @@ func dropPatch(c *events.DropFinalizer, finalizers []string) *podPatch {
 	return p
 }
 
-// adoptPatch makes an ownerless pod the Job's (J-175). The other tracking finalizer goes: nobody else would remove it.
-// A pod that is not to be counted again keeps none. The annotation tells, when the pod is let go and comes back, that
-// it was the Job's before, to whoever has another log.
+// adoptPatch adds the Job as owner of an orphan pod (J-175). It removes the other tracking finalizer, because no other
+// controller would. A pod that must not count again gets none. The annotation marks the pod as the Job's, for a
+// controller with another log that sees the pod released and back again.
 func adoptPatch(c *events.AdoptPod, id events.Identity, job events.JobRef, managedBy string) *podPatch {
 	p := patchOf(c.Pod, c.Version)
 	if c.Mark {
@@ -87,7 +86,7 @@ func adoptPatch(c *events.AdoptPod, id events.Identity, job events.JobRef, manag
 	return p
 }
 
-// releasePatch makes a pod of the Job an ownerless one (J-174).
+// releasePatch makes a pod of the Job an orphan (J-174).
 func releasePatch(c *events.ReleasePod, job events.JobRef, finalizers []string) *podPatch {
 	p := patchOf(c.Pod, c.Version)
 	p.Metadata.OwnerReferences = []ownerReference{{Directive: "delete", UID: job.UID}}
@@ -95,8 +94,8 @@ func releasePatch(c *events.ReleasePod, job events.JobRef, finalizers []string) 
 	return p
 }
 
-// trackingFinalizers are those that keep a pod of a Job with that managedBy. In delegated mode it can only be ours.
-// Else an empty managedBy may also mean that the pod's Job was never seen: then it can be either.
+// trackingFinalizers returns the finalizers that hold a pod of a Job with that managedBy. In delegated mode only ours
+// can. Otherwise an empty managedBy may also mean that the pod's Job was never seen, so it can be either.
 func trackingFinalizers(mode events.Mode, managedBy string) []string {
 	switch {
 	case mode == events.ModeDelegated, managedBy == events.ManagedBy:

@@ -16,12 +16,12 @@ import (
 const (
 	indexKey         = batchv1.JobCompletionIndexAnnotation // also a label (J-065)
 	maxName          = 253                                  // of an object
-	maxPodNamePrefix = 58                                   // of a generated name, which adds five characters to it (J-064)
+	maxPodNamePrefix = 58                                   // of a generated name, which adds five characters (J-064)
 )
 
 var errNoLabels = errors.New("the pod template has no labels, so no selector could find its pods")
 
-// newPod is the pod that a create asks for (J-061 to J-068, J-246). The Job is not changed.
+// newPod returns the pod of a create (J-061 to J-068, J-246). It does not change job.
 func newPod(job *kubewire.Job, name string, id events.Identity, managedBy, podGroup string, c *events.CreatePod) (*kubewire.NewPod, error) {
 	template, err := job.Template()
 	if err != nil {
@@ -72,12 +72,12 @@ func countOf(name string, n uint32) kubewire.Pair {
 	return kubewire.Pair{Name: name, Value: strconv.FormatUint(uint64(n), 10)}
 }
 
-// podNameOf is the name of the pod that the Job's create with that ordinal and index makes.
+// podNameOf returns the pod name for a create with that ordinal and index.
 func podNameOf(id events.Identity, job events.JobRef, ordinal uint64, index int32) string {
 	return id.PodName(job.UID, podNamePrefix(job.Name, index), ordinal)
 }
 
-// podNamePrefix is the generateName of a Job's pod (J-064).
+// podNamePrefix returns the generateName of a Job's pod (J-064).
 func podNamePrefix(job string, index int32) string {
 	if index != events.NoIndex {
 		suffix := "-" + strconv.Itoa(int(index)) + "-"
@@ -89,8 +89,7 @@ func podNamePrefix(job string, index int32) string {
 	return job
 }
 
-// plain reports whether a name is one that a dash may follow for certain: of letters, digits and dashes, and not too
-// long.
+// plain reports whether a dash may certainly follow a name: it is short and consists of letters, digits and dashes.
 func plain(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0) {
@@ -100,7 +99,7 @@ func plain(name string) bool {
 	return name != "" && len(name) < maxName
 }
 
-// ownerRef is the controller reference of a Job's pod (J-062).
+// ownerRef returns the controller reference of a Job's pod (J-062).
 func ownerRef(job events.JobRef) metav1.OwnerReference {
 	yes := true
 	return metav1.OwnerReference{
@@ -113,7 +112,7 @@ func ownerRef(job events.JobRef) metav1.OwnerReference {
 	}
 }
 
-// isOurs reports whether a pod is the one that the Job's create with that ordinal makes.
+// isOurs reports whether a pod is the result of the Job's create with that ordinal.
 func isOurs(pod *kubewire.Pod, id events.Identity, job events.JobRef, ordinal uint64) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.UID == job.UID &&

@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// key names an API object. Commands of one object are carried out one at a time, in their order.
+// key names an API object. The commands of one object run one at a time, in order.
 type key struct {
-	job, cronJob    bool // else a pod
+	job, cronJob    bool // neither: a pod
 	namespace, name string
 }
 
@@ -19,16 +19,16 @@ type item struct {
 	task      events.Task
 	key       key
 	priority  events.Priority
-	ready     bool        // the first of its key: it waits for a slot, or is in flight
-	withdrawn bool        // it was given back; queues forget it when they meet it
-	begun     bool        // it was handed out; queues forget it likewise
-	since     events.Time // when it was seen ready first
+	ready     bool        // first of its key: waits for a slot, or is in flight
+	withdrawn bool        // taken back; queues drop it when they meet it
+	begun     bool        // returned by Next; queues drop it when they meet it
+	since     events.Time // when it was first seen ready
 }
 
-// over reports whether it no longer waits for a slot.
+// over reports whether the item no longer waits for a slot.
 func (it *item) over() bool { return it.withdrawn || it.begun }
 
-// tiers are the priorities between which nothing is shared. Within each, Jobs take turns.
+// tiers are classes of priorities. Within each, Jobs take turns.
 const (
 	tierDeletion = iota
 	tierFinish
@@ -38,21 +38,20 @@ const (
 	tierWork
 	tierProgress
 	tiers
-	oldest = tiers // no tier: the task that has waited longest, if it is aged
+	oldest = tiers // no tier: the longest-waiting aged task
 )
 
-// round is after how many calls the order of the tiers begins anew. Most calls are of the most urgent tier that waits.
-// An eighth is for tasks that have waited too long, and a tier has some that no more urgent one can take, so none
-// starves. What a tier in which nothing waits does not need is for work. So a user who deletes pods without end leaves
-// 7 calls in 16 to the pods that others make.
+// round is the length in calls of the schedule of tiers. By default a call goes to the most urgent tier with waiting
+// tasks; reserved lists the exceptions, so that no tier starves. A reserved call that its tier does not need goes to
+// tierWork. Example: if a user deletes pods without end, 7 of 16 calls still go to other users' creates.
 const round = 16
 
-// reserved are the calls of a round that a tier has if anything in it waits, and else work.
+// reserved lists the calls of a round that belong to a tier, if it has waiting tasks.
 var reserved = [round]int{
 	1: oldest, 3: tierFinish, 5: tierDue, 6: tierLeft, 7: tierProgress, 9: oldest, 11: tierEnd, 13: tierWork, 15: tierWork,
 }
 
-// queue is what waits for a slot, in the order of its turn. It is not safe for concurrent use.
+// queue holds the tasks that wait for a slot. It is not safe for concurrent use.
 type queue struct {
 	tiers [tiers]tier
 	keys  map[key]*fifo[*item] // by object: the first is ready, the others wait for it
@@ -68,7 +67,7 @@ func newQueue() queue {
 	return q
 }
 
-// add puts a task behind those of its object.
+// add appends a task to those of its object.
 func (q *queue) add(it *item) {
 	line := q.keys[it.key]
 	if line == nil {
@@ -81,7 +80,7 @@ func (q *queue) add(it *item) {
 	}
 }
 
-// release ends an object's first task, and lets the next one have its turn.
+// release removes an object's first task; the next becomes ready.
 func (q *queue) release(k key) {
 	line := q.keys[k]
 	line.pop()
@@ -120,7 +119,7 @@ func tierOf(p events.Priority) int {
 	}
 }
 
-// take is the next task, of a stream that may have another call in flight; nil when there is none.
+// take removes and returns the next task whose stream may have another call; nil for none.
 func (q *queue) take(now events.Time, may func(events.Stream) bool) *item {
 	q.ages.stamp(now)
 	it := q.next(now, may)
@@ -150,7 +149,7 @@ func (q *queue) next(now events.Time, may func(events.Stream) bool) *item {
 	return nil
 }
 
-// hasten moves a task that waits to another tier. What the old one has of it is stale, and is passed over there.
+// hasten moves a waiting task to another tier. Its old entry is skipped there.
 func (q *queue) hasten(it *item, p events.Priority) {
 	from := tierOf(it.priority)
 	it.priority = p
@@ -159,8 +158,7 @@ func (q *queue) hasten(it *item, p events.Priority) {
 	}
 }
 
-// creates is how many creates of the bulk of a stream's work wait for their turn. Those that were withdrawn meanwhile
-// are counted.
+// creates returns the number of a stream's queued ordinary creates, including withdrawn ones.
 func (q *queue) creates(s events.Stream) int {
 	if u := q.tiers[tierWork].turns[s]; u != nil {
 		return u.creates.len()
@@ -168,28 +166,28 @@ func (q *queue) creates(s events.Stream) int {
 	return 0
 }
 
-// agedAfter is how long a task waits for a slot until it is aged. An eighth of the calls is for aged tasks, the oldest
-// first, whatever their tier. So while the server takes what comes, no task waits for twice as long.
+// agedAfter is the wait after which a task is aged. An eighth of the calls goes to aged tasks, oldest first, whatever
+// their tier. So while the server keeps up, no task waits 2 s.
 const agedAfter = time.Second
 
-// ages finds the task that has waited longest. Tasks that have begun or were withdrawn are forgotten when they are met.
-// It is not safe for concurrent use.
+// ages finds the task that has waited longest. It drops begun and withdrawn tasks when it meets them. It is not safe
+// for concurrent use.
 type ages struct {
-	fresh []*item // whose wait has begun since the newest stamp
+	fresh []*item // their wait began after the newest stamp
 	lines map[events.Stream]*waiters
-	first byAge // a heap of lines, none of them empty
+	first byAge // a heap of non-empty lines
 }
 
-// waiters are the tasks of one stream that wait for a slot, the oldest first.
+// waiters holds the waiting tasks of one stream, oldest first.
 type waiters struct {
 	stream events.Stream
 	items  fifo[*item]
 }
 
-// add takes a task whose wait begins.
+// add adds a task whose wait begins.
 func (a *ages) add(it *item) { a.fresh = append(a.fresh, it) }
 
-// stamp notes the time at which waits began that have begun since it was called last.
+// stamp sets the start time of the waits that began since its last call.
 func (a *ages) stamp(now events.Time) {
 	for _, it := range a.fresh {
 		it.since = now
@@ -207,7 +205,7 @@ func (a *ages) stamp(now events.Time) {
 	a.forget()
 }
 
-// forget drops what waits no longer from the front.
+// forget drops tasks at the front that no longer wait.
 func (a *ages) forget() {
 	for len(a.first) > 0 && a.first[0].items.first().over() {
 		a.advance()
@@ -225,9 +223,9 @@ func (a *ages) advance() {
 	delete(a.lines, w.stream)
 }
 
-// take is the oldest aged task of a stream that may have another call in flight; nil when there is none.
+// take removes and returns the oldest aged task whose stream may have another call; nil for none.
 func (a *ages) take(now events.Time, may func(events.Stream) bool) *item {
-	var held []*waiters // of streams that may not: one or two, as each has most of the slots
+	var held []*waiters // one or two streams at most, as each has most of the slots
 	defer func() {
 		for _, w := range held {
 			heap.Push(&a.first, w)
@@ -271,19 +269,19 @@ func (h *byAge) Pop() any {
 	return w
 }
 
-// tier is tasks between whose streams slots go round.
+// tier shares slots between its streams in turn.
 type tier struct {
 	number int
 	order  fifo[*turn]
 	turns  map[events.Stream]*turn
 }
 
-// turn is the tasks of one stream: first what is urgent, then creates and finalizers by turns, so neither waits for all
-// of the other. Finalizers of a Job of which many pods carry one are urgent (projector.ManyHeld).
+// turn holds the tasks of one stream: urgent ones first, then creates and finalizers alternately, so that neither
+// waits for all of the other. Finalizers are urgent if many of the Job's pods carry one (projector.ManyHeld).
 type turn struct {
 	stream                 events.Stream
 	urgent, creates, drops fifo[*item]
-	created                bool // the newest of the two was a create
+	created                bool // the latest of the two was a create
 }
 
 func (u *turn) len() int { return u.urgent.len() + u.creates.len() + u.drops.len() }
@@ -298,7 +296,7 @@ func (t *tier) push(it *item) {
 	u.line(it).push(it)
 }
 
-// line is where a task waits.
+// line returns the line for a task.
 func (u *turn) line(it *item) *fifo[*item] {
 	_, drops := it.task.Command.(*events.DropFinalizer)
 	switch {
@@ -312,10 +310,10 @@ func (u *turn) line(it *item) *fifo[*item] {
 	return &u.urgent
 }
 
-// idle reports whether nothing waits in it.
+// idle reports whether the tier is empty.
 func (t *tier) idle() bool { return t.order.len() == 0 }
 
-// take is the first task of the first stream that may have a call, which then goes to the end of the order.
+// take returns the first task of the first stream that may have a call. That stream then goes to the end.
 func (t *tier) take(may func(events.Stream) bool) *item {
 	for range t.order.len() {
 		u := t.order.pop()
@@ -336,7 +334,7 @@ func (t *tier) take(may func(events.Stream) bool) *item {
 	return nil
 }
 
-// pop is the stream's next task in that tier; nil when all of them are over, or were moved to a more urgent one.
+// pop returns the stream's next task in that tier; nil if all are over or were moved to a more urgent tier.
 func (u *turn) pop(tier int) *item {
 	lines := [...]*fifo[*item]{&u.urgent, &u.creates, &u.drops}
 	if u.created {

@@ -8,15 +8,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ended is a call of Run that has come back.
+// ended is a finished call of Run.
 type ended struct {
 	call   *Call
 	result events.TaskResult
 }
 
-// Run makes the calls, each in a goroutine of its own, and gives every result to out, from one goroutine. It returns
-// nil once Stop was called, or ctx has ended, and every task has ended. After ctx has ended it waits for calls in
-// flight, for StopTimeout at most; then it gives them up, and they end unknown. It may be called once.
+// Run makes the calls, each in its own goroutine, and passes every result to out from one goroutine. It returns nil
+// once Stop was called or ctx has ended, and every task has ended. After ctx has ended it waits up to StopTimeout for
+// calls in flight; then it cancels them, and they end unknown. Run may be called once.
 func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // a stop lets them finish
 	cancelAll := func() { cancel(errStopped) }
@@ -40,7 +40,7 @@ func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 		}
 		select {
 		case r := <-back:
-			out(r.result) // before Done: who waits in Stop finds all results reported
+			out(r.result) // before Done: once Stop returns, all results are reported
 			e.Done(r.call, r.result, now())
 		case <-e.wake:
 		case <-pause.C:
@@ -55,14 +55,14 @@ func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 	}
 }
 
-// errStopped is why a call ended that a stop did not wait for any longer.
+// errStopped is the cause of a call that a stop cancelled.
 var errStopped = errors.New("the controller stops")
 
-// mayAgain is how long Run waits before it asks again whether anything may be sent.
+// mayAgain is how long Run waits before it asks Config.May again.
 const mayAgain = 100 * time.Millisecond
 
-// start begins every call that may be made now. Its goroutine ends with the call: at the latest when the request times
-// out, or calls ends, and Run has taken the result.
+// start begins every call that may be made now. Its goroutine ends with the call, at the latest when the request times
+// out or calls ends, and Run has taken the result.
 func (e *Executor) start(calls context.Context, now func() events.Time, back chan<- ended) {
 	for {
 		call, ok := e.Next(now())

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Halt begins a stop: tasks that have not begun are given back, and so are those that come later.
+// Halt begins a stop: it withdraws all tasks that have not begun, and all later ones.
 func (e *Executor) Halt() {
 	e.mu.Lock()
 	e.stopped = true
@@ -26,8 +26,8 @@ func byName(a, b events.CommandID) int {
 	return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
 }
 
-// Stop gives back what has not begun and waits until every task has ended, so that none is left in doubt. When ctx ends
-// before that, the calls that Run has in flight are cancelled: they end unknown.
+// Stop calls Halt and waits until every task has ended. If ctx ends first, the calls of Run are cancelled and end
+// unknown.
 func (e *Executor) Stop(ctx context.Context) {
 	e.Halt()
 	select {
@@ -46,7 +46,7 @@ func (e *Executor) cancelAll() {
 	}
 }
 
-// Idle reports whether every task that was submitted has ended.
+// Idle reports whether every submitted task has ended.
 func (e *Executor) Idle() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

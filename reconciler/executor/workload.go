@@ -21,18 +21,18 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// The Workload and the PodGroup of a Job by the rules of Kubernetes 1.37. Both have the names that the built-in
-// controller gives them, so that one read by name finds what is there, whoever made it: of a Job without an owner
-// nothing is listed.
+// The Workload and PodGroup of a Job under the rules of Kubernetes 1.37. Both have the names that the built-in
+// controller gives them, so a read by name finds them whichever controller made them. Nothing is listed for a Job
+// without an owner.
 
-// delegation is who owns the Job and has a PodGroup made for it; the zero one for nobody.
+// delegation names the owner that has a PodGroup made for the Job; zero for none.
 type delegation struct {
 	owner    *metav1.OwnerReference
 	template string // of the owner's Workload
 }
 
-// grouped is the Job as it is kept, and who delegates its PodGroup. ok is false where the task has ended, as the Job is
-// not known.
+// grouped returns the kept Job, and the owner that delegates its PodGroup. ok is false if the Job is unknown; the task
+// has then ended.
 func (w *work) grouped() (job *kubewire.Job, by delegation, ok bool) {
 	w.result.Evidence.Name = w.Job.Name
 	if job, _, _ = w.Objects.at(w.Life, w.Job.UID, 0); job == nil {
@@ -69,7 +69,7 @@ func (w *work) findBetaGroup(ctx context.Context) {
 	case err != nil:
 		w.groupFailed(err)
 		return
-	case ownedBy(group, w.Job): // another one's is none of the Job's
+	case ownedBy(group, w.Job): // another Job's group does not count
 		found.PodGroups, found.PodGroup, found.PodGroupUsable = 1, group.Name, true
 		if group.MinCount == template.MinCount {
 			found.MinCount = group.MinCount
@@ -78,8 +78,8 @@ func (w *work) findBetaGroup(ctx context.Context) {
 	w.found(found)
 }
 
-// workload is the Workload of the Job, or of its owner, and the template of the Job's PodGroup; nil for none. found
-// says what is there instead. ok is false where the task has ended.
+// workload returns the Workload of the Job or its owner, and the template of the Job's PodGroup; nil for none, in
+// which case found says what exists instead. ok is false if the task has ended.
 func (w *work) workload(
 	ctx context.Context, by delegation, found *events.GroupSeen,
 ) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
@@ -103,13 +103,13 @@ func (w *work) workload(
 	return l, &l.Templates[0], true
 }
 
-// ownersWorkload looks for the Workload of the Job's owner. By name it cannot be found, so the namespace is listed.
+// ownersWorkload looks for the Workload of the Job's owner. Its name is unknown, so it lists the namespace.
 func (w *work) ownersWorkload(
 	ctx context.Context, by delegation, found *events.GroupSeen,
 ) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
 	group, err := schema.ParseGroupVersion(by.owner.APIVersion)
 	if err != nil {
-		return nil, nil, true // as the built-in: it has no Workload
+		return nil, nil, true // like the built-in: it has no Workload
 	}
 	owner := kubewire.ControllerRef{APIGroup: group.Group, Kind: by.owner.Kind, Name: by.owner.Name}
 	for page := ""; ; {
@@ -131,7 +131,7 @@ func (w *work) ownersWorkload(
 	}
 }
 
-// templateOf is the template of that name; the first one where it is empty, and nil for none.
+// templateOf returns the template called name, or the first one if name is empty; nil for none.
 func templateOf(l *kubewire.Workload, name string) *kubewire.GroupTemplate {
 	for i := range l.Templates {
 		if t := &l.Templates[i]; name == "" || t.Name == name {
@@ -141,7 +141,7 @@ func templateOf(l *kubewire.Workload, name string) *kubewire.GroupTemplate {
 	return nil
 }
 
-// makeWorkload makes the Workload of a Job (J-243).
+// makeWorkload creates the Workload of a Job (J-243).
 func (w *work) makeWorkload(ctx context.Context, c *events.CreateWorkload) {
 	job, _, ok := w.grouped()
 	if !ok {
@@ -163,7 +163,7 @@ func (w *work) makeWorkload(ctx context.Context, c *events.CreateWorkload) {
 	w.done(0, made)
 }
 
-// makePodGroup makes the PodGroup of the Job, after the template of its Workload, or of its owner's (J-244).
+// makePodGroup creates the Job's PodGroup from the template of its Workload, or of its owner's (J-244).
 func (w *work) makePodGroup(ctx context.Context) {
 	_, by, ok := w.grouped()
 	if !ok {
@@ -204,7 +204,7 @@ func (w *work) makePodGroup(ctx context.Context) {
 
 const betaVersion = "scheduling.k8s.io/v1beta1"
 
-// groupObject is the metadata of what the Job controls.
+// groupObject returns the metadata of an object that the Job controls.
 func (w *work) groupObject(name string) *kubewire.NewGroupObject {
 	o := &kubewire.NewGroupObject{Namespace: w.Job.Namespace, Name: name, Owners: []metav1.OwnerReference{ownerRef(w.Job)}}
 	term := w.termAnnotation()
@@ -214,8 +214,8 @@ func (w *work) groupObject(name string) *kubewire.NewGroupObject {
 	return o
 }
 
-// resizeGroup changes the minCount of the Workload and the PodGroup. Where the Workload is of the Job's owner, the
-// PodGroup gets what its template says by now. A patch that finds nothing to change is none for the API server.
+// resizeGroup changes minCount of the Workload and the PodGroup. If the Workload belongs to the Job's owner, the
+// PodGroup follows that Workload's template. The API server ignores a patch that changes nothing.
 func (w *work) resizeGroup(ctx context.Context, c *events.ResizeGroup) {
 	_, by, ok := w.grouped()
 	if !ok {
@@ -248,8 +248,8 @@ func (w *work) resizeGroup(ctx context.Context, c *events.ResizeGroup) {
 	w.done(0, stored)
 }
 
-// resized is a patch of an object that the Job controls. On one of that name which it does not control, the patch
-// fails.
+// resized returns a patch of an object that the Job controls. The patch fails on an object with the name that the Job
+// does not control.
 func (w *work) resized(path string, count int32) []byte {
 	type step struct {
 		Op    string `json:"op"`
@@ -260,12 +260,12 @@ func (w *work) resized(path string, count int32) []byte {
 		{"test", "/metadata/ownerReferences/0/uid", w.Job.UID}, {"replace", path, count},
 	})
 	if err != nil {
-		panic(err) // texts and a number
+		panic(err) // only texts and a number
 	}
 	return patch
 }
 
-// groupFailed ends the task as the error says. A server that does not serve the objects refuses them to us.
+// groupFailed ends the task as the error says. A server that does not serve the objects counts as refusing them.
 func (w *work) groupFailed(err error) {
 	w.failed(err)
 	if unserved(err) {
@@ -278,7 +278,7 @@ func (w *work) groupFailed(err error) {
 // unserved reports whether the API server does not know the resource.
 func unserved(err error) bool { return apierrors.IsNotFound(err) && !missing(err) }
 
-// missing reports whether there is no object of that name.
+// missing reports whether the object does not exist.
 func missing(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
@@ -288,13 +288,13 @@ func missing(err error) bool {
 	return d != nil && d.Name != ""
 }
 
-// betaWorkloadName is the name that the built-in controller gives the Job's Workload.
+// betaWorkloadName returns the built-in controller's name for the Job's Workload.
 func betaWorkloadName(job events.JobRef) string {
 	hash := builtinHash(dumped(string(job.UID)))
 	return legalCut(job.Name, maxGroupName-len(hash)-1) + "-" + hash
 }
 
-// betaPodGroupName is the name that the built-in controller gives the PodGroup made of a Workload's template.
+// betaPodGroupName returns the built-in controller's name for a PodGroup made from a Workload's template.
 func betaPodGroupName(workload, template string) string {
 	hash := builtinHash(workload + template)
 	room := maxGroupName - len(hash) - 2
@@ -311,17 +311,17 @@ func betaPodGroupName(workload, template string) string {
 	return workload + "-" + template + "-" + hash
 }
 
-// legalCut is at most the first n bytes of a name. A dash follows, so no dot may be at its end: the built-in controller
-// leaves it there, and its object is refused.
+// legalCut returns at most n bytes of a name, without a dot at the end, because a dash follows. The built-in
+// controller keeps the dot, and the API server refuses its object.
 func legalCut(name string, n int) string { return strings.TrimRight(name[:min(len(name), n)], ".") }
 
-// builtinHash is the hash of a text as the built-in Job controller puts it into names.
+// builtinHash returns the hash that the built-in Job controller puts into names.
 func builtinHash(text string) string {
 	h := fnv.New32a()
 	h.Write([]byte(text))
 	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
 }
 
-// dumped is a UID as the built-in controller hashes it: as k8s.io/utils/dump prints it. A quote or a backslash is in no
-// UID.
+// dumped returns a UID as k8s.io/utils/dump prints it, which the built-in controller hashes. A UID has no quote or
+// backslash.
 func dumped(uid string) string { return `(types.UID)` + uid }
