@@ -8,81 +8,79 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Book holds the commands of one subject that have not ended, and what was learnt from those that were refused. A
-// command goes
+// Book holds the open commands of one subject, and their backoffs:
 //
 //	            refused                          done, or another way to end
-//	in flight ──────────▶ retrying (asked again) ──────────────────────────▶ ended
+//	in flight ──────────▶ retrying (sent again) ───────────────────────────▶ ended
 //	                         │ no longer wanted                    ▲
-//	                         └─────────▶ cancelled (Withdraw) ─────┘ how its newest try ended is known
+//	                         └─────────▶ cancelled (Withdraw) ─────┘ outcome of its newest try
 //
-// A command that the API server refused for a reason that may pass is retried: it stays in flight, holds what it holds,
-// and is asked again as it is, without another decision. The log has the first refusal, and after that what is news of
-// it; in between the tries follow from the newest record, as [Retry.Next] says. So nothing of it is in memory alone,
-// and a refusal that lasts for days costs no more than a record now and then. events.Traits says which commands are
-// retried, and which of them share a backoff. Others end when they are refused, and what is next is decided from what
-// is known by then (J-180, J-237).
+// A command refused for a temporary reason is retried: it stays in flight, keeps its slot, and is sent again unchanged
+// without another decision. The log has the first refusal, and later ones only if they are news; the tries in between
+// follow from the newest record, by [Retry.Next]. So nothing of it is in memory alone, and a refusal that lasts for
+// days costs few records. events.Traits says which commands are retried, and which share a backoff. Other commands end
+// when they are refused, and the next decision starts from what is known by then (J-180, J-237).
 //
-// A Book knows no pods and no Jobs. What its commands mean is what the [Row] of each kind says, for a subject of type
-// S. It is not safe for concurrent use, and must not be copied once a command was launched.
+// A Book knows neither pods nor Jobs; the [Row] of each command kind defines its effect on a subject of type S. A Book
+// is not safe for concurrent use, and must not be copied once a command was launched.
 type Book[S any] struct {
 	subject  S
 	rows     *Rows[S]
 	settings *events.Settings
 	flights  map[events.CommandID]*Flight
 	Itself   Target                    // commands about the subject itself
-	backoffs [events.MaxBackoff]Retry  // those that commands share, from BackoffOwn + 1
-	counts   [events.MaxSlot + 1]int32 // of flights
+	backoffs [events.MaxBackoff]Retry  // shared backoffs, from BackoffOwn + 1
+	counts   [events.MaxSlot + 1]int32 // flights per slot
 }
 
-// Rows are what the commands of each kind mean to subjects of type S.
+// Rows maps each command kind to its effect on subjects of type S.
 type Rows[S any] [events.MaxCommandKind + 1]Row[S]
 
-// Row is what the commands of one kind mean to a subject. Without functions such a command is about the subject itself,
-// is retried if its traits say so, and ends with a restart: it is decided again if it is still wanted.
+// Row is the effect of one command kind on a subject. With all functions nil, the command is about the subject itself,
+// is retried if its traits say so, and ends with a restart; it is decided again if it is still wanted.
 type Row[S any] struct {
-	// Launch puts a command on its way: it finds the target and calls launch. It may find that there is no target any
-	// more. The flight is new.
+	// Launch starts a command: it finds the target and calls Book.Launch. It may do nothing if the target is gone. The
+	// flight is new.
 	Launch func(S, *Flight)
-	// End folds how the newest try ended; made is the name of the object that it made, if any. Nil: it is retried, or it
-	// lands and Over says the rest.
+	// End folds the outcome of the newest try; made is the name of the created object, if any. If nil, the command is
+	// retried, or it lands and Over is called.
 	End func(s S, f *Flight, e *events.CommandEnded, made string)
-	// Over folds how a command without End ended, after it has landed.
+	// Over folds the outcome of a command without End, after it has landed.
 	Over func(s S, f *Flight, e *events.CommandEnded, made string)
-	// Landed is told that a command is no longer in flight, for whatever reason.
+	// Landed is called when a command has left flight, for any reason.
 	Landed func(S, *Flight)
-	// Withdraw folds the decision to give the command up. Nil: one in backoff is cancelled, any other lands.
+	// Withdraw folds the decision to cancel the command. If nil, a command in backoff is cancelled, and any other lands.
 	Withdraw func(S, *Flight)
-	// Restart folds a process's start while the command was in flight. Nil: it lands.
+	// Restart folds a restart of the process while the command was in flight. If nil, the command lands.
 	Restart func(S, *Flight)
 }
 
 // Flight is a command that has not ended.
 type Flight struct {
 	Command events.Command
-	Since   events.Time // when it was decided
-	Refused *Retry      // its backoff, while it is retried; else nil
+	Since   events.Time // time of the decision
+	Refused *Retry      // its backoff while it is retried; else nil
 
 	target  *Target
-	next    *Flight // at the target
+	next    *Flight // next flight of the target
 	decided events.Sequence
 	place   uint32
 	slot    events.Slot
 
-	Cancelled bool // it is wanted no longer; how its newest try ended is awaited
+	Cancelled bool // no longer wanted; the outcome of its newest try is awaited
 }
 
-// Name is the command's ID.
+// Name returns the command's ID.
 func (f *Flight) Name() events.CommandID { return events.CommandID{Decided: f.decided, Place: f.place} }
 
-// InBackoff reports whether a command is in backoff; one that is not in flight is not.
+// InBackoff reports whether the command is in backoff; false for a nil Flight.
 func (f *Flight) InBackoff() bool { return f != nil && f.Refused != nil }
 
-// Target is an object that commands are about, as the commands on their way to it: at most one in each slot. It is a
-// part of what a subject knows of the object, and must not be copied.
+// Target holds the commands in flight about one object, at most one per slot. It is part of the subject's state of the
+// object, and must not be copied.
 type Target struct{ first *Flight }
 
-// Flight is the command in the slot that is on its way to the object; nil for none.
+// Flight returns the command in flight in slot s; nil for none.
 func (t *Target) Flight(s events.Slot) *Flight {
 	for f := t.first; f != nil; f = f.next {
 		if f.slot == s {
@@ -105,10 +103,10 @@ func New[S any](subject S, rows *Rows[S], settings *events.Settings) Book[S] {
 	return Book[S]{subject: subject, rows: rows, settings: settings, flights: map[events.CommandID]*Flight{}}
 }
 
-// row is what the command means to the subject.
+// row returns the effect of the command on the subject.
 func (b *Book[S]) row(f *Flight) *Row[S] { return &b.rows[f.Command.Traits().Kind] }
 
-// Decide folds a decision: its commands are in flight from here on, and those that it withdraws are given up.
+// Decide folds a decision: it launches its commands and withdraws those that it names.
 func (b *Book[S]) Decide(rec *events.Record, d *events.Decision) {
 	for place, c := range d.Commands() {
 		if w, ok := c.(*events.Withdraw); ok {
@@ -128,7 +126,7 @@ func NewFlight(name events.CommandID, c events.Command, since events.Time) *Flig
 	return &Flight{Command: c, Since: since, decided: name.Decided, place: name.Place, slot: c.Traits().Slot}
 }
 
-// Launch puts a command on its way to its target. One that has its slot there is displaced.
+// Launch puts f in flight at target t. It replaces a command in the same slot.
 func (b *Book[S]) Launch(f *Flight, t *Target) {
 	if old := t.Flight(f.slot); old != nil {
 		b.remove(old)
@@ -138,14 +136,14 @@ func (b *Book[S]) Launch(f *Flight, t *Target) {
 	b.counts[f.slot]++
 }
 
-// Relaunch puts a command that is restored back on its way; nil is none.
+// Relaunch is Launch for a restored command; it does nothing if f is nil.
 func (b *Book[S]) Relaunch(f *Flight, t *Target) {
 	if f != nil {
 		b.Launch(f, t)
 	}
 }
 
-// withdraw folds the recorded decision to give a command up.
+// withdraw folds the decision to cancel a command.
 func (b *Book[S]) withdraw(name events.CommandID) {
 	f := b.flights[name]
 	if f == nil {
@@ -155,14 +153,13 @@ func (b *Book[S]) withdraw(name events.CommandID) {
 	case withdraw != nil:
 		withdraw(b.subject, f)
 	case f.InBackoff():
-		f.Cancelled = true // a try may be on its way
+		f.Cancelled = true // a try may be in flight
 	default:
 		b.Land(f)
 	}
 }
 
-// End folds how a command ended. A command that an observation has ended is no longer in flight, and its outcome is no
-// news.
+// End folds the outcome of a command. It does nothing if an observation has already ended the command.
 func (b *Book[S]) End(rec *events.Record, e *events.CommandEnded) {
 	f := b.flights[e.Command]
 	if f == nil {
@@ -184,7 +181,7 @@ func (b *Book[S]) End(rec *events.Record, e *events.CommandEnded) {
 	}
 }
 
-// Retry folds a try in vain of a command that is asked again as it is.
+// Retry folds a failed try of a command that is retried.
 func (b *Book[S]) Retry(now events.Time, f *Flight, e *events.CommandEnded) {
 	if f.Refused == nil {
 		f.Refused = b.Backoff(f.Command)
@@ -192,7 +189,7 @@ func (b *Book[S]) Retry(now events.Time, f *Flight, e *events.CommandEnded) {
 	f.Refused.Again(b.settings, now, e)
 }
 
-// Land removes a command from those in flight.
+// Land removes a command from flight.
 func (b *Book[S]) Land(f *Flight) {
 	if !b.remove(f) {
 		return
@@ -212,11 +209,11 @@ func (b *Book[S]) remove(f *Flight) bool {
 	return true
 }
 
-// Restart folds a process's start: what was in flight is in doubt.
+// Restart folds a restart of the process: the outcomes of commands in flight are unknown.
 func (b *Book[S]) Restart() {
 	for _, f := range b.InOrder() {
 		if b.flights[f.Name()] != f {
-			continue // another one's end has ended it
+			continue // the end of another command ended it
 		}
 		if restart := b.row(f).Restart; restart != nil {
 			restart(b.subject, f)
@@ -226,7 +223,7 @@ func (b *Book[S]) Restart() {
 	}
 }
 
-// Shift moves the times with the clock.
+// Shift moves the times by a clock step.
 func (b *Book[S]) Shift(step time.Duration) {
 	for i := range b.backoffs {
 		b.backoffs[i].Shift(step)
@@ -238,7 +235,7 @@ func (b *Book[S]) Shift(step time.Duration) {
 	}
 }
 
-// Backoff is what was learnt from refusals of commands like c: those that share its backoff, or a new one of its own.
+// Backoff returns the backoff for commands like c: the shared one, or a new one.
 func (b *Book[S]) Backoff(c events.Command) *Retry {
 	if of := c.Traits().Backoff; of != events.BackoffOwn {
 		return b.Shared(of)
@@ -246,19 +243,19 @@ func (b *Book[S]) Backoff(c events.Command) *Retry {
 	return &Retry{}
 }
 
-// Shared is a backoff that commands share.
+// Shared returns a shared backoff.
 func (b *Book[S]) Shared(of events.Backoff) *Retry { return &b.backoffs[of-1] }
 
 // Busy reports whether a command of the subject is in flight.
 func (b *Book[S]) Busy() bool { return len(b.flights) > 0 }
 
-// Flight is the command of that name on its way; nil when it has ended.
+// Flight returns the flight of the command called name; nil if it has ended.
 func (b *Book[S]) Flight(name events.CommandID) *Flight { return b.flights[name] }
 
-// Count is how many commands are in flight that have that slot at their targets.
+// Count returns the number of commands in flight in slot s, over all targets.
 func (b *Book[S]) Count(s events.Slot) int32 { return b.counts[s] }
 
-// InFlight is the command of that name; nil when it has ended.
+// InFlight returns the command called name; nil if it has ended.
 func (b *Book[S]) InFlight(name events.CommandID) events.Command {
 	if f := b.flights[name]; f != nil {
 		return f.Command
@@ -266,13 +263,13 @@ func (b *Book[S]) InFlight(name events.CommandID) events.Command {
 	return nil
 }
 
-// GaveUp reports whether the command of that name was cancelled, and its end is awaited.
+// GaveUp reports whether the command called name was cancelled and its outcome is awaited.
 func (b *Book[S]) GaveUp(name events.CommandID) bool {
 	f := b.flights[name]
 	return f != nil && f.Cancelled
 }
 
-// Retrying is the command of that name when it is in backoff and is still wanted; else nil.
+// Retrying returns the command called name if it is in backoff and still wanted; else nil.
 func (b *Book[S]) Retrying(name events.CommandID) *Flight {
 	if f := b.flights[name]; f.InBackoff() && !f.Cancelled {
 		return f
@@ -280,7 +277,7 @@ func (b *Book[S]) Retrying(name events.CommandID) *Flight {
 	return nil
 }
 
-// InOrder are the commands in flight, in the order in which they were decided.
+// InOrder returns the commands in flight, in order of decision.
 func (b *Book[S]) InOrder() []*Flight {
 	all := make([]*Flight, 0, len(b.flights))
 	for _, f := range b.flights {

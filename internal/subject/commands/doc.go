@@ -1,8 +1,7 @@
-// Package commands keeps the commands of a subject, such as a Job, that have not ended, and what was learnt from those
-// that were refused. It knows neither pods nor Jobs: what a command means to its subject is what the subject's [Rows]
-// say.
+// Package commands holds the open commands of a subject, such as a Job, and the backoffs of refused ones. The effect of
+// a command on its subject is defined by the subject's [Rows]; the package knows neither pods nor Jobs.
 //
-// A [Book] is folded from records like its subject, so it reads no clock, and the same records give the same book.
+// A [Book] is folded from records, like its subject. It reads no clock, and the same records give the same book.
 //
 // # Concurrency
 //

@@ -6,18 +6,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Retry is what was learnt from refusals of one sort of command.
+// Retry is the backoff of one command, or of commands that share it.
 type Retry struct {
-	Class events.RefusalClass // of the newest refusal; 0 after a try of unknown end
-	Count uint32              // tries in a row that were refused or ended unknown, up to Noted
-	Since events.Time         // the first of them
-	Noted events.Time         // the newest that has a record
-	Until events.Time         // not before then
+	Class events.RefusalClass // of the newest refusal; 0 after an unknown outcome
+	Count uint32              // consecutive tries, refused or unknown, up to Noted
+	Since events.Time         // time of the first of them
+	Noted events.Time         // time of the newest with a record
+	Until events.Time         // end of the backoff
 }
 
-// Refused notes a refusal of a command that was decided at since: the next try waits, twice as long each time (J-017),
-// and at least as long as the server asked. Nothing is tried during the wait, so a command that was decided before its
-// end was tried together with the one that began it: all of them are one try, as those of one sync are.
+// Refused records a refusal of a command decided at time since. The next try waits twice as long as the last (J-017),
+// and at least as long as the server asked. Commands decided before the backoff's end belong to the try that began it,
+// like those of one sync: 10 creates refused together count as one try.
 func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.CommandEnded) {
 	tries := uint32(0)
 	if since >= r.Until {
@@ -26,8 +26,8 @@ func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.Co
 	r.note(s, now, f, tries)
 }
 
-// Again notes that a command which stands was asked again in vain, now, and each time before that it was due. A try
-// before its time, which is a probe, is not counted, and the next one that is due stays so.
+// Again records that a retried command failed again now, and at each earlier time at which it was due. An early try, a
+// probe, is not counted and does not move the next one.
 func (r *Retry) Again(s *events.Settings, now events.Time, f *events.CommandEnded) {
 	if r.Count == 0 {
 		r.note(s, now, f, 1)
@@ -39,7 +39,7 @@ func (r *Retry) Again(s *events.Settings, now events.Time, f *events.CommandEnde
 	r.Until = max(next, now.Add(f.RetryAfter))
 }
 
-// note notes a refusal or a try of unknown end, which is how many to add to those in a row.
+// note records a refusal or an unknown outcome; tries is added to Count.
 func (r *Retry) note(s *events.Settings, now events.Time, f *events.CommandEnded, tries uint32) {
 	if r.Count == 0 {
 		r.Since = now
@@ -49,11 +49,11 @@ func (r *Retry) note(s *events.Settings, now events.Time, f *events.CommandEnded
 	r.Until = max(r.Until, now.Add(max(r.wait(s, r.Count), f.RetryAfter)))
 }
 
-// Clear forgets refusals after a success.
+// Clear resets the backoff after a success.
 func (r *Retry) Clear() { *r = Retry{} }
 
-// wait is how long the try after the nth waits: twice as long each time (J-017). Until a namespace is gone that is
-// being deleted nothing can be made in it, and asking would only be a burden (J-059).
+// wait returns the delay after the nth try, which doubles with each (J-017). In a namespace under deletion it is the
+// maximum, since nothing can be created there (J-059).
 func (r *Retry) wait(s *events.Settings, n uint32) time.Duration {
 	if r.Class == events.RefusedNamespaceTerminating {
 		return s.MaxAPIBackoff
@@ -61,7 +61,7 @@ func (r *Retry) wait(s *events.Settings, n uint32) time.Duration {
 	return Doubled(s.APIBackoff, s.MaxAPIBackoff, n)
 }
 
-// Doubled is first × 2^(n-1), at most limit; 0 for n = 0.
+// Doubled returns first × 2^(n-1), at most limit; 0 for n = 0. Example: first 10 s, limit 6 min, n = 3 gives 40 s.
 func Doubled(first, limit time.Duration, n uint32) time.Duration {
 	if n == 0 {
 		return 0
@@ -76,13 +76,13 @@ func Doubled(first, limit time.Duration, n uint32) time.Duration {
 	return min(d, limit)
 }
 
-// Wished reports whether Until is what the API server asked for, and no backoff of ours: nothing is asked before,
-// whatever gives hope. Nor is it in a namespace that is being deleted.
+// Wished reports whether Until was set by the API server, not by our backoff, or the namespace is under deletion. No
+// early try is made then.
 func (r *Retry) Wished(s *events.Settings) bool {
 	return r.Class == events.RefusedNamespaceTerminating || r.Until > r.Noted.Add(r.wait(s, r.Count))
 }
 
-// Denied reports whether the newest try was refused in a way that waiting does not help against.
+// Denied reports whether the newest try was refused for a reason that waiting does not cure.
 func (r Retry) Denied() bool {
 	switch r.Class {
 	case 0, events.RefusedConflict, events.RefusedServer, events.RefusedTooManyRequests:
@@ -92,14 +92,14 @@ func (r Retry) Denied() bool {
 	}
 }
 
-// Next is the first time after now at which a command that stands is asked again. Without other news it is asked at
-// Until, and then after a wait that doubles up to its longest, whoever asks: so a restart changes nothing. tries is how
-// many of these times, from Until on, are not after now.
+// Next returns the first retry after now, and in tries the number of retries from Until up to now. Without new
+// records, a command is retried at Until and then with doubling waits. This depends on the state only, so a restart
+// changes nothing.
 func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries uint32) {
 	for at = r.Until; at <= now; {
 		tries++
-		step := max(r.wait(s, r.Count+tries), time.Millisecond) // whatever a log says
-		if step >= s.MaxAPIBackoff {                            // all that follow are alike
+		step := max(r.wait(s, r.Count+tries), time.Millisecond) // guard against any value in a log
+		if step >= s.MaxAPIBackoff {                            // all later steps are equal
 			more := int64(now.Sub(at)) / int64(step)
 			return at + events.Time((more+1)*int64(step)), tries + uint32(more)
 		}
@@ -108,7 +108,7 @@ func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries
 	return at, tries
 }
 
-// Shift moves the times with the clock.
+// Shift moves the times by a clock step.
 func (r *Retry) Shift(step time.Duration) {
 	r.Since, r.Noted, r.Until = r.Since.Add(step), r.Noted.Add(step), r.Until.Add(step)
 }

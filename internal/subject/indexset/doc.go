@@ -1,8 +1,9 @@
-// Package indexset holds sets of completion indexes, and reads and writes their text in a Job's status (J-041, J-042).
+// Package indexset implements sets of completion indexes, and their text in a Job's status (J-041, J-042): {0, 1, 2, 5}
+// is "0-2,5".
 //
-// The size of a set, and the cost of using it, depend on the number of its gaps, not of its indexes.
+// The size and cost of a set depend on the number of its gaps, not of its indexes.
 //
 // # Concurrency
 //
-// A Set is not safe for concurrent use; whoever holds it owns it.
+// A Set is not safe for concurrent use; its holder owns it.
 package indexset

@@ -10,17 +10,17 @@ import (
 // span is the completion indexes from first through last.
 type span struct{ first, last int32 }
 
-// Set is a set of completion indexes, kept as sorted spans that neither touch nor overlap. The zero value is empty.
-// Its cost depends on the number of spans, not of indexes.
+// Set is a set of completion indexes, stored as sorted spans that neither touch nor overlap. The zero value is empty.
+// The cost depends on the number of spans.
 type Set struct {
 	spans []span
 	count int32
 }
 
-// Len is the number of indexes in the set.
+// Len returns the number of indexes.
 func (s *Set) Len() int32 { return s.count }
 
-// at is the place of the first span that ends at or after i.
+// at returns the position of the first span that ends at or after i.
 func (s *Set) at(i int32) int {
 	return sort.Search(len(s.spans), func(k int) bool { return s.spans[k].last >= i })
 }
@@ -31,7 +31,7 @@ func (s *Set) Has(i int32) bool {
 	return k < len(s.spans) && s.spans[k].first <= i
 }
 
-// All yields the indexes in the set, ascending.
+// All yields the indexes, ascending.
 func (s *Set) All(yield func(int32) bool) {
 	for _, p := range s.spans {
 		for i := p.first; i <= p.last; i++ {
@@ -42,7 +42,7 @@ func (s *Set) All(yield func(int32) bool) {
 	}
 }
 
-// Add puts i into the set and reports whether it was not there.
+// Add adds i and reports whether it was missing.
 func (s *Set) Add(i int32) bool {
 	k := s.at(i)
 	if k < len(s.spans) && s.spans[k].first <= i {
@@ -65,7 +65,7 @@ func (s *Set) Add(i int32) bool {
 	return true
 }
 
-// Remove takes i out of the set and reports whether it was there.
+// Remove removes i and reports whether it was present.
 func (s *Set) Remove(i int32) bool {
 	k := s.at(i)
 	if k == len(s.spans) || s.spans[k].first > i {
@@ -86,7 +86,7 @@ func (s *Set) Remove(i int32) bool {
 	return true
 }
 
-// AddAll puts all of o into the set.
+// AddAll adds all indexes of o.
 func (s *Set) AddAll(o *Set) {
 	if len(s.spans) == 0 {
 		*s = o.Clone()
@@ -99,7 +99,7 @@ func (s *Set) AddAll(o *Set) {
 	}
 }
 
-// Trim takes out every index from limit on.
+// Trim removes every index >= limit.
 func (s *Set) Trim(limit int32) {
 	k := s.at(limit)
 	if k < len(s.spans) && s.spans[k].first < limit {
@@ -113,7 +113,7 @@ func (s *Set) Trim(limit int32) {
 	}
 }
 
-// Gaps appends to buf the lowest indexes below limit that are not in the set, at most n of them.
+// Gaps appends to buf the lowest missing indexes below limit, at most n.
 func (s *Set) Gaps(buf []int32, limit int32, n int) []int32 {
 	next := int32(0)
 	for _, p := range s.spans {
@@ -138,14 +138,14 @@ func (s *Set) Below(limit int32) bool {
 	return len(s.spans) == 0 || s.spans[len(s.spans)-1].last < limit
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (s *Set) Clone() Set { return Set{spans: slices.Clone(s.spans), count: s.count} }
 
-// Equal reports whether both sets hold the same indexes.
+// Equal reports whether both sets are equal.
 func (s *Set) Equal(o *Set) bool { return slices.Equal(s.spans, o.spans) }
 
-// Text is the API's form of the set (J-041): increasing decimals joined by commas; three or more in a row as
-// first-last, exactly two as first,last.
+// Text returns the API's form of the set (J-041): increasing decimals joined by commas. Three or more in a row become
+// first-last, two become first,last. Example: {0, 1, 3, 4, 5} is "0,1,3-5".
 func (s *Set) Text() string {
 	var b []byte
 	for _, p := range s.spans {
@@ -165,15 +165,15 @@ func (s *Set) Text() string {
 	return string(b)
 }
 
-// Parse reads the API's form (J-042): corrupt parts are skipped, a part that starts at or above limit ends the
-// reading, a range that passes it is clipped, and neighbours are merged.
+// Parse reads the API's form (J-042). It skips corrupt parts, stops at a part that starts at or above limit, clips a
+// range that crosses limit, and merges neighbours.
 func Parse(text string, limit int32) Set {
 	var s Set
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, ranged := strings.Cut(part, "-")
 		first, err := strconv.ParseInt(from, 10, 32)
 		if err != nil {
-			continue // a sign is a dash, so none is negative
+			continue // a sign counts as a dash, so no number is negative
 		}
 		last := first
 		if ranged {
@@ -189,7 +189,8 @@ func Parse(text string, limit int32) Set {
 	return s
 }
 
-// append puts a range at the end; what does not follow the last span is dropped, as the text form is increasing.
+// append adds a range at the end. It drops a range that does not follow the last span, because the text form is
+// increasing.
 func (s *Set) append(first, last int32) {
 	if n := len(s.spans); n > 0 {
 		p := &s.spans[n-1]

@@ -1,9 +1,8 @@
-// Package policy reads the podFailurePolicy and the successPolicy of a Job, and finds the rule that decides about a
-// failed pod (J-127 to
-// J-131). [Policies] never change once they are read, so Jobs of one spec share them. Read on in package projector
-// (podfacts.go, perindex.go), which folds what a rule says of a pod.
+// Package policy parses the podFailurePolicy and successPolicy of a Job, and finds the rule that applies to a failed
+// pod (J-127 to J-131). [Policies] are immutable, so Jobs with the same spec share them. Package projector
+// (podfacts.go, perindex.go) folds the result of a rule.
 //
 // # Concurrency
 //
-// Policies may be read by several goroutines.
+// Policies are safe for concurrent use.
 package policy

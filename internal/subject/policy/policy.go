@@ -10,20 +10,20 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/indexset"
 )
 
-// Policies are the rules of a Job's podFailurePolicy and successPolicy. They are immutable.
+// Policies holds the rules of a Job's podFailurePolicy and successPolicy. It is immutable.
 type Policies struct {
 	failure *batchv1.PodFailurePolicy // nil for none
 	Success []SuccessRule             // in their order
 }
 
-// SuccessRule is a rule of a successPolicy, its indexes read.
+// SuccessRule is a rule of a successPolicy with parsed indexes.
 type SuccessRule struct {
-	Required indexset.Set // clipped to completions; of a rule without succeededIndexes, empty
+	Required indexset.Set // clipped to completions; empty without succeededIndexes
 	Some     bool         // the rule names indexes
 	Count    int32        // succeededCount; 0 for all of Required
 }
 
-// Of reads the policies of a spec. What cannot be read counts as absent: the API server has checked it.
+// Of parses the policies of a spec. An unreadable policy counts as absent, because the API server has validated it.
 func Of(spec *events.JobSpec) *Policies {
 	p := &Policies{}
 	if spec.PodFailurePolicy != "" {
@@ -48,25 +48,25 @@ func Of(spec *events.JobSpec) *Policies {
 	return p
 }
 
-// Action is what a podFailurePolicy does with a failed pod (J-131).
+// Action is the effect of a podFailurePolicy on a failed pod (J-131).
 type Action uint8
 
 // The actions.
 const (
-	NoMatch   Action = iota // no rule matches: counted
-	Count                   // counted, explicitly
-	Ignore                  // not counted
-	FailIndex               // counted, and its index fails
-	FailJob                 // counted, and the Job fails
+	NoMatch   Action = iota // no rule matches: counts
+	Count                   // counts, by a rule
+	Ignore                  // does not count
+	FailIndex               // counts, and its index fails
+	FailJob                 // counts, and the Job fails
 )
 
-// Match is the rule that decides about a failed pod, and what in the pod it matched.
+// Match is the rule that applies to a failed pod, and what it matched.
 type Match struct {
 	Action    Action
-	Rule      int    // its place in the policy, from 0
-	Container string // of a rule on exit codes
+	Rule      int    // position in the policy, from 0
+	Container string // for a rule on exit codes
 	Code      int32
-	Condition string // of a rule on conditions
+	Condition string // for a rule on conditions
 }
 
 var actions = map[batchv1.PodFailurePolicyAction]Action{
@@ -76,7 +76,7 @@ var actions = map[batchv1.PodFailurePolicyAction]Action{
 	batchv1.PodFailurePolicyActionFailJob:   FailJob,
 }
 
-// String is the action as the API spells it; empty for NoMatch.
+// String returns the action as in the API; "" for NoMatch.
 func (a Action) String() string {
 	for spelt, action := range actions {
 		if action == a {
@@ -86,8 +86,8 @@ func (a Action) String() string {
 	return ""
 }
 
-// Match is the first rule that matches the pod and whose action is known and applies (J-127). perIndex says that the
-// Job has a limit per index, without which FailIndex does not apply.
+// Match returns the first rule that matches the pod and whose action is known and applicable (J-127). perIndex says
+// that the Job has a limit per index; otherwise FailIndex does not apply.
 func (p *Policies) Match(pod *events.PodSeen, perIndex bool) Match {
 	if p == nil || p.failure == nil {
 		return Match{}
@@ -102,7 +102,7 @@ func (p *Policies) Match(pod *events.PodSeen, perIndex bool) Match {
 			if m.matchCode(rule.OnExitCodes, pod.Exits) {
 				return m
 			}
-			continue // its conditions are not looked at (J-130)
+			continue // such a rule ignores conditions (J-130)
 		}
 		if m.matchCondition(rule.OnPodConditions, pod.Conditions) {
 			return m
@@ -111,7 +111,7 @@ func (p *Policies) Match(pod *events.PodSeen, perIndex bool) Match {
 	return Match{}
 }
 
-// Reads reports whether a rule of the podFailurePolicy names that condition of pods.
+// Reads reports whether a rule of the podFailurePolicy names the pod condition.
 func (p *Policies) Reads(condition string) bool {
 	if p == nil || p.failure == nil {
 		return false
@@ -126,8 +126,8 @@ func (p *Policies) Reads(condition string) bool {
 	return false
 }
 
-// matchCode looks at containers in their order; the first that matches decides (J-129). Exit code 0 never matches: such
-// containers are not among the exits.
+// matchCode checks containers in order; the first match decides (J-129). Exit code 0 never matches, because such
+// containers are not in exits.
 func (m *Match) matchCode(r *batchv1.PodFailurePolicyOnExitCodesRequirement, exits []events.ContainerExit) bool {
 	for _, e := range exits {
 		if r.ContainerName != nil && *r.ContainerName != e.Name {
@@ -143,7 +143,7 @@ func (m *Match) matchCode(r *batchv1.PodFailurePolicyOnExitCodesRequirement, exi
 	return false
 }
 
-// matchCondition names the first of the pod's conditions that matches any pattern (J-130).
+// matchCondition records the first of the pod's conditions that matches any pattern (J-130).
 func (m *Match) matchCondition(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, conditions []events.PodCondition) bool {
 	for _, c := range conditions {
 		for _, pattern := range patterns {

@@ -6,15 +6,15 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// apartWithin is how far clocks are compared: rules of today say nothing certain of later years.
+// apartWithin limits the comparison: today's rules say nothing certain about later years.
 const apartWithin = 10 * 365 * 24 * time.Hour
 
-// Apart compares two versions of the rules of a schedule's zone, and says from which instant on their clocks show
-// different times; the zero time for never within ten years. It is after the instant it is asked for, or that one.
+// Apart returns the first time, from from on, at which the clocks of two versions of a schedule's zone differ; the
+// zero time if they agree for ten years.
 func Apart(a, b Schedule, from time.Time) time.Time {
 	x, y := a.clock(), b.clock()
 	if x == nil || y == nil {
-		return time.Time{} // @every knows no zone (C-048)
+		return time.Time{} // @every is independent of the zone (C-048)
 	}
 	for at, end := from, from.Add(apartWithin); at.Before(end); {
 		s, t := at.In(x.Location), at.In(y.Location)
@@ -41,13 +41,13 @@ func (s Schedule) clock() *cron.SpecSchedule {
 	return clock
 }
 
-// Moved is how the next due times of a schedule differ under other rules of its zone.
+// Moved describes how a schedule's next due times differ under other zone rules.
 type Moved struct {
-	Count   int       // of the due times by the rules of before, those that are none any more
-	Was, Is time.Time // the first one that differs, by the rules of before and by these; zero for never
+	Count   int       // number of old due times that are no longer due
+	Was, Is time.Time // first difference, under old and new rules; zero for never
 }
 
-// Compare compares the next n due times after an instant under two versions of the rules of a schedule's zone.
+// Compare compares the next n due times after after under two versions of a schedule's zone.
 func Compare(before, now Schedule, after time.Time, n int) (m Moved) {
 	apart := Apart(before, now, after)
 	if apart.IsZero() {

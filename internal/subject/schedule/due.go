@@ -6,39 +6,41 @@ import (
 	"time"
 )
 
-// Missed is how many instants are behind the one that is due, as the built-in controller estimates it.
+// Missed is the number of earlier due times that were missed, as the built-in controller estimates it.
 type Missed uint8
 
-// The classes (C-074 to C-078).
+// The classes of Missed (C-074 to C-078).
 const (
 	MissedNone Missed = iota
 	MissedFew
 	MissedMany // more than 100
 )
 
-// manyMissed is the number beyond which they are many (C-078).
+// manyMissed is the number above which the class is MissedMany (C-078).
 const manyMissed = 100
 
-// wakePadding is added to the time at which a CronJob is looked at again (C-086).
+// wakePadding is added to the next evaluation of a CronJob (C-086).
 const wakePadding = 100 * time.Millisecond
 
-// ErrInterval: the schedule has no two instants that are a second apart. Schedules that never match end so (C-079).
+// ErrInterval is returned if the schedule has no two due times at least a second apart. That includes schedules that
+// never match (C-079).
 var ErrInterval = errors.New("time difference between two schedules is less than 1 second")
 
-// Due is which instant is to be acted on.
+// Due is the due time to act on.
 type Due struct {
 	At     time.Time // zero for none
 	Missed Missed
-	Count  int64 // estimated number of instants from the first after the anchor through now; 0 when nothing or one is due
+	Count  int64 // estimated number of due times after the anchor up to now; 0 if at most one
 }
 
-// Lost reports whether instants have passed and none of them is due: the built-in's estimate missed them (C-080).
+// Lost reports whether due times have passed but none is due, because the built-in's estimate missed them (C-080).
 func (d Due) Lost() bool { return d.At.IsZero() && d.Missed != MissedNone }
 
-// Due finds the latest instant after the anchor and through now as the built-in controller does: it assumes that
-// instants are evenly apart, so with those that are not it may find none (C-073 to C-080).
+// Due returns the latest due time after anchor and up to now, like the built-in controller. It assumes equal
+// intervals, so with unequal ones it may find none (C-073 to C-080). It returns ErrInterval if there are no two due
+// times a second apart.
 func (s Schedule) Due(anchor, now time.Time) (Due, error) {
-	if longest := now.Add(-math.MaxInt64); anchor.Before(longest) { // 292 years: the estimate below would begin far back, and look at each instant since
+	if longest := now.Add(-math.MaxInt64); anchor.Before(longest) { // 292 years: else the loop below visits each since
 		anchor = longest
 	}
 	first := s.Next(anchor)
@@ -67,8 +69,8 @@ func (s Schedule) Due(anchor, now time.Time) (Due, error) {
 	return d, nil
 }
 
-// Anchor moves the anchor of the start decision to the earliest instant that may still start (C-072). deadline is
-// spec.startingDeadlineSeconds; nil for unset.
+// Anchor moves the anchor to the earliest due time that may still start (C-072). deadline is
+// spec.startingDeadlineSeconds; nil if unset.
 func Anchor(anchor, now time.Time, deadline *int64) time.Time {
 	if deadline == nil || *deadline > math.MaxInt64/int64(time.Second) {
 		return anchor
@@ -79,21 +81,22 @@ func Anchor(anchor, now time.Time, deadline *int64) time.Time {
 	return anchor
 }
 
-// Wake is when to look again; the zero time for never. The anchor is that of Due without a deadline (C-085, C-088).
+// Wake returns the next time to evaluate the CronJob; zero for never. anchor is that of Due without a deadline (C-085,
+// C-088).
 func (s Schedule) Wake(anchor, now time.Time) time.Time {
 	d, err := s.Due(anchor, now)
 	return s.WakeAfter(anchor, now, d, err)
 }
 
-// WakeAfter is Wake of who knows already what Due says.
+// WakeAfter is Wake with the known result of Due.
 func (s Schedule) WakeAfter(anchor, now time.Time, d Due, err error) time.Time {
 	return wakeFor(s.Next(counted(anchor, now, d, err)))
 }
 
-// Counted is the instant from which those after now are counted (C-085): the one that is due, else the anchor. The
-// instants of one schedule may depend on that. Example: in Australia/Lord_Howe, which is put back by half an hour on 5
-// April 2026, "20 4,5,6 * * *" is due at 05:20 after an instant of the day before, and at 04:20 after 02:10 of that
-// day.
+// Counted returns the time from which due times after now are counted (C-085): the current due time, else the anchor.
+// The due times of a schedule may depend on it. Example: in Australia/Lord_Howe, whose clock goes back by half an hour
+// on 5 April 2026, "20 4,5,6 * * *" is due at 05:20 after a due time of the day before, and at 04:20 after 02:10 of
+// that day.
 func (s Schedule) Counted(anchor, now time.Time) time.Time {
 	d, err := s.Due(anchor, now)
 	return counted(anchor, now, d, err)
@@ -109,12 +112,12 @@ func counted(anchor, now time.Time, d Due, err error) time.Time {
 	return anchor
 }
 
-// WakeFrom is when to look again when nothing starts for an instant before that time.
+// WakeFrom returns the next evaluation if no due time before from starts anything.
 func (s Schedule) WakeFrom(anchor, from time.Time) time.Time {
 	return wakeFor(s.Next(s.Base(anchor, from.Add(-time.Nanosecond))))
 }
 
-// wakeFor is when to look at an instant; the zero time for none.
+// wakeFor returns when to evaluate a due time; zero for none.
 func wakeFor(instant time.Time) time.Time {
 	if instant.IsZero() {
 		return instant

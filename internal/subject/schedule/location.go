@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// horizon is through when the changes of a zone's clock are found beforehand. After it the standard library finds them
-// as ever.
+// horizon is until when the changes of a zone's clock are precomputed. After it the standard library computes them.
 var horizon = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Load reads the rules of a zone, the content of a TZif file. It is time.LoadLocationFromTZData, but fast: that one
-// reads the rule text again for each instant after the last change that the file lists, and files of today list none
-// after 2007 where a rule goes on. Here the changes until 2100 are listed.
+// Load parses the rules of a zone, the content of a TZif file. It returns the same as time.LoadLocationFromTZData, but
+// the result is faster: that one parses the rule text for each time after the last listed change, which in current
+// files may be in 2007. Load lists the changes until 2100.
 func Load(name string, tzif []byte) (*time.Location, error) {
 	in, err := time.LoadLocationFromTZData(name, tzif)
 	if err != nil {
@@ -21,7 +20,7 @@ func Load(name string, tzif []byte) (*time.Location, error) {
 	return time.LoadLocationFromTZData(name, listed(in, footer(tzif)))
 }
 
-// footer is the rule text at the end of a TZif file; empty for none.
+// footer returns the rule text at the end of a TZif file; "" for none.
 func footer(tzif []byte) []byte {
 	rest, ok := bytes.CutSuffix(tzif, []byte("\n"))
 	if at := bytes.LastIndexByte(rest, '\n'); ok && at >= 0 {
@@ -42,10 +41,10 @@ func shown(t time.Time) clock {
 	return clock{name, offset, t.IsDST()}
 }
 
-// listed is a TZif file that lists the changes of the zone until the horizon, and goes on with that rule.
+// listed returns a TZif file with the zone's changes until the horizon, followed by its rule.
 func listed(in *time.Location, rule []byte) []byte {
 	at := time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC).In(in)
-	kinds := []clock{shown(at)} // the first is that before the first change, and of no change
+	kinds := []clock{shown(at)} // the first is that before the first change
 	var when []int64
 	var which []byte
 	add := func(t time.Time, k clock) {
@@ -73,7 +72,7 @@ func listed(in *time.Location, rule []byte) []byte {
 		}
 	}
 	if len(when) > 0 {
-		add(horizon, shown(horizon.In(in))) // nothing changes, but before it the rule is not asked
+		add(horizon, shown(horizon.In(in))) // nothing changes, but the rule is not needed before it
 	}
 	return encode(kinds, when, which, rule)
 }

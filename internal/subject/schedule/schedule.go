@@ -9,14 +9,14 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a schedule in its zone.
+// Schedule is a parsed schedule with its zone.
 type Schedule struct {
 	when   cron.Schedule
-	onDays bool // not all days match
+	onDays bool // some days do not match
 }
 
-// Parse reads a schedule. The zone is that of spec.timeZone as Locate found it; nil when it is unset, and then the
-// process's zone holds, which is UTC. A schedule that names a zone itself is read in that one (C-034, C-041).
+// Parse parses a schedule. zone is that of spec.timeZone from Locate; nil if unset, which means the process's zone,
+// UTC. A zone named in the schedule itself takes precedence (C-034, C-041).
 func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error) {
 	rest, named, has, err := prefixed(text)
 	switch {
@@ -27,9 +27,9 @@ func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error
 			return Schedule{}, fmt.Errorf("provided bad location %s: %w", named, err)
 		}
 	case NamesZone(text):
-		zone = nil // the text holds as it is (C-041)
+		zone = nil // the text is used unchanged (C-041)
 	case zone != nil:
-		rest, has = strings.TrimSpace(text), true // the built-in puts the zone before it, so white space is no matter
+		rest, has = strings.TrimSpace(text), true // the built-in puts the zone in front, so white space is ignored
 	}
 	if has {
 		rest = "TZ=UTC " + rest // the parser reads what follows a zone in another way than what follows none; UTC it need not load
@@ -49,13 +49,13 @@ func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error
 	return Schedule{when, onDays}, nil
 }
 
-// The library's sets of all days of a month and of a week.
+// The library's sets of all days of the month and of the week.
 const (
 	allDays     = 1<<32 - 1<<1
 	allWeekdays = 1<<7 - 1
 )
 
-// parse is the library's parser. Its panics are errors, in the words of the API server (C-021).
+// parse calls the library's parser. It turns panics into errors, in the words of the API server (C-021).
 func parse(text string) (when cron.Schedule, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -65,10 +65,10 @@ func parse(text string) (when cron.Schedule, err error) {
 	return cron.ParseStandard(text)
 }
 
-// errNoSpace is what the API server says of a zone without a schedule behind it, on which the library panics.
+// errNoSpace is the API server's error for a zone without a schedule, on which the library panics.
 var errNoSpace = errors.New("invalid schedule format: runtime error: slice bounds out of range [:-1]")
 
-// prefixed splits a leading TZ= or CRON_TZ= off.
+// prefixed splits off a leading TZ= or CRON_TZ=.
 func prefixed(text string) (rest, zone string, has bool, err error) {
 	if !strings.HasPrefix(text, "TZ=") && !strings.HasPrefix(text, "CRON_TZ=") {
 		return text, "", false, nil
@@ -81,17 +81,17 @@ func prefixed(text string) (rest, zone string, has bool, err error) {
 	return strings.TrimSpace(rest), zone, true, nil
 }
 
-// NamesZone reports whether the text may name a zone itself: then spec.timeZone has no say in the timing (C-041).
+// NamesZone reports whether the schedule may name a zone itself; then spec.timeZone does not affect the timing
+// (C-041).
 func NamesZone(text string) bool { return strings.Contains(text, "TZ") }
 
-// Next is the first instant after t; the zero time for never: none in the five years after t (C-060 to C-062).
+// Next returns the first due time after t; the zero time if there is none within five years (C-060 to C-062).
 //
-// Where a clock was put back in the middle of an hour, the library may answer an instant that is not after t: whoever
-// steps from instant to instant never gets past it. Then the next one that is after t counts.
+// If a clock goes back in the middle of an hour, the library may return a time that is not after t, so that stepping
+// never ends. Next then returns the next later one.
 //
-// Where a zone skipped a day (Samoa in 2011), the library goes round for ever at that day when it looks for a day that
-// matches. No CronJob is as old: what is asked for an instant before 2012 is answered for the beginning of that year
-// then.
+// If a zone skipped a day (Samoa in 2011), the library loops forever there when it looks for a matching day. No
+// CronJob is that old, so a t before 2012 counts as the start of 2012.
 func (s Schedule) Next(t time.Time) time.Time {
 	if s.onDays && t.Before(oldest) {
 		t = oldest.Add(-time.Second)
@@ -107,8 +107,9 @@ func (s Schedule) Next(t time.Time) time.Time {
 // oldest is before the first CronJob, and after the last day that a zone skipped.
 var oldest = time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// lastSecond is the last second of the minute: there is no instant after t until then, and the library looks at each of
-// its seconds. Where the clock may change at the end of the minute it is t. All offsets are quarters of an hour by now.
+// lastSecond returns the last second of t's minute, to skip seconds that the library would check one by one: there is
+// no due time before. It returns t if the clock may change at the end of the minute; all current offsets are multiples
+// of 15 minutes.
 func (s Schedule) lastSecond(t time.Time) time.Time {
 	unix := t.Unix()
 	if unix/60%15 == 14 || s.Every() {
@@ -117,16 +118,16 @@ func (s Schedule) lastSecond(t time.Time) time.Time {
 	return time.Unix(unix-unix%60+59, 0).In(t.Location())
 }
 
-// maxBack is longer than any clock is put back.
+// maxBack is longer than any step back of a zone's clock.
 const maxBack = 25 * time.Hour
 
-// Every reports whether the schedule counts from the instant before, and has no instants of its own (C-033).
+// Every reports whether the schedule is an @every, which counts from the previous due time (C-033).
 func (s Schedule) Every() bool {
 	_, every := s.when.(cron.ConstantDelaySchedule)
 	return every
 }
 
-// Base is the instant from which those after through are counted: through itself, but for @every, which counts from its
+// Base returns the time from which due times after through are counted: through, or for @every a time derived from the
 // anchor (C-033).
 func (s Schedule) Base(anchor, through time.Time) time.Time {
 	if !s.Every() || through.Before(anchor) {
@@ -137,7 +138,7 @@ func (s Schedule) Base(anchor, through time.Time) time.Time {
 	return through.Add(-(through.Sub(first.Add(-gap)) % gap))
 }
 
-// Between yields the instants after from and through to, in order.
+// Between yields the due times after from and up to to, in order.
 func (s Schedule) Between(from, to time.Time) func(yield func(time.Time) bool) {
 	return func(yield func(time.Time) bool) {
 		for t := s.Next(from); !t.IsZero() && !t.After(to) && yield(t); t = s.Next(t) {
@@ -145,14 +146,14 @@ func (s Schedule) Between(from, to time.Time) func(yield func(time.Time) bool) {
 	}
 }
 
-// Last is the latest instant after from and through to; the zero time for none. It does not visit all of them: it looks
-// at the end of the time between first.
+// Last returns the latest due time after from and up to to; zero for none. It searches from the end instead of
+// visiting all.
 func (s Schedule) Last(from, to time.Time) (last time.Time) {
 	first := s.Next(from)
 	if first.IsZero() || first.After(to) {
 		return time.Time{}
 	}
-	if s.Every() { // its instants count from the one before
+	if s.Every() { // its due times count from the previous one
 		gap := s.Next(first).Sub(first)
 		return to.Add(-(to.Sub(first) % gap))
 	}

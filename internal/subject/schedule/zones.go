@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// Zones finds the rules of a time zone by its name. Rules come from the log: decisions of a log are the same on a
-// machine that has others. It answers an ErrUnknownZone for a name of which it has none.
+// Zones returns the rules of a time zone by name. The rules come from the log, so decisions are the same on machines
+// with another time zone database. It returns an error that matches ErrUnknownZone for an unknown name.
 type Zones func(name string) (*time.Location, error)
 
-// ErrUnknownZone: there are no rules for that name.
+// ErrUnknownZone is returned if there are no rules for a zone name.
 var ErrUnknownZone = errors.New("unknown time zone")
 
-// UnknownZone is the error for a name without rules, in the words of the standard library.
+// UnknownZone returns the ErrUnknownZone for name, in the words of the standard library.
 func UnknownZone(name string) error { return fmt.Errorf("%w %s", ErrUnknownZone, name) }
 
 // Zone names that need no rules.
 const (
 	utc   = "UTC"
-	local = "Local" // of the process, which is UTC (C-045)
+	local = "Local" // the process's zone, which is UTC (C-045)
 )
 
-// errZoneName is what the standard library says of a name that no database is asked for.
+// errZoneName is the standard library's error for a malformed name.
 var errZoneName = errors.New("time: invalid location name")
 
-// Locate finds a zone: without a name, or as Local, it is UTC (C-045).
+// Locate returns a zone; UTC for "" and "Local" (C-045).
 func Locate(name string, zones Zones) (*time.Location, error) {
 	switch {
 	case name == "" || name == utc || name == local:
@@ -37,13 +37,13 @@ func Locate(name string, zones Zones) (*time.Location, error) {
 	return zones(name)
 }
 
-// asks reports whether a database may be asked for the name.
+// asks reports whether name may be looked up in a database.
 func asks(name string) bool {
 	return !strings.Contains(name, "..") && name[0] != '/' && name[0] != '\\'
 }
 
-// Named are the zones whose rules a CronJob needs: that of spec.timeZone, which may be nil, and the one that its
-// schedule names.
+// Named returns the zones whose rules a CronJob needs: timeZone (spec.timeZone, may be nil) and the one in its
+// schedule.
 func Named(text string, timeZone *string) (names []string) {
 	add := func(name string) {
 		if name != "" && name != utc && name != local && asks(name) && (len(names) == 0 || names[0] != name) {

@@ -1,9 +1,8 @@
-// Package status holds a Job's status with its index sets as sets, says what its conditions say, and applies what a
-// write changes. A Status is a value: it knows nothing of the Job that it is of. Copies share nothing once
-// [Status.Clone] or [Status.With] made them. Read on in package projector (published.go), which folds the status that
-// the API server has.
+// Package status represents a Job's status with parsed index sets, evaluates its conditions, and applies the changes of
+// a status write. A Status is a value without reference to its Job; [Status.Clone] and [Status.With] return copies that
+// share nothing. Package projector (published.go) folds the status at the API server.
 //
 // # Concurrency
 //
-// A Status is not safe for concurrent use; whoever holds it owns it.
+// A Status is not safe for concurrent use; its holder owns it.
 package status

@@ -19,7 +19,7 @@ const (
 	Suspended          = "Suspended"
 )
 
-// Status is a Job's status with its index sets as sets. Ready and Terminating are events.Unset when they are absent.
+// Status is a Job's status with parsed index sets. Ready and Terminating are events.Unset if absent.
 type Status struct {
 	Active, Ready, Terminating int32
 	Succeeded, Failed          int32
@@ -32,10 +32,10 @@ type Status struct {
 	Conditions                 []events.JobCondition
 }
 
-// New is the status of a Job that has none.
+// New returns the status of a new Job.
 func New() Status { return Status{Ready: events.Unset, Terminating: events.Unset} }
 
-// Of reads an observed status. Indexes are kept as they stand, also those at or above completions.
+// Of converts an observed status. It keeps indexes at or above completions.
 func Of(s *events.JobStatus) Status {
 	out := Status{
 		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
@@ -53,7 +53,7 @@ func Of(s *events.JobStatus) Status {
 	return out
 }
 
-// Record is the status as facts.
+// Record converts the status to facts.
 func (s *Status) Record() *events.JobStatus {
 	out := &events.JobStatus{
 		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
@@ -71,7 +71,7 @@ func (s *Status) Record() *events.JobStatus {
 	return out
 }
 
-// Equal reports whether an observed status is this one.
+// Equal reports whether an observed status equals s.
 func (s *Status) Equal(o *events.JobStatus) bool {
 	return s.Active == o.Active && s.Ready == o.Ready && s.Terminating == o.Terminating &&
 		s.Succeeded == o.Succeeded && s.Failed == o.Failed &&
@@ -83,7 +83,7 @@ func (s *Status) Equal(o *events.JobStatus) bool {
 		(o.FailedIndexes == nil || s.FailedIndexes.Text() == *o.FailedIndexes)
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (s *Status) Clone() Status {
 	c := *s
 	c.Completed, c.FailedIndexes = s.Completed.Clone(), s.FailedIndexes.Clone()
@@ -92,14 +92,14 @@ func (s *Status) Clone() Status {
 	return c
 }
 
-// With is the status after a change; s stays as it is.
+// With returns the status after a change; s is unchanged.
 func (s *Status) With(c *events.StatusChange) Status {
 	out := s.Clone()
 	out.Change(c)
 	return out
 }
 
-// Change makes s the status after c.
+// Change applies c to s.
 func (s *Status) Change(c *events.StatusChange) {
 	set(&s.Active, c.Active)
 	set(&s.Ready, c.Ready)
@@ -159,7 +159,7 @@ func addText(s *indexset.Set, text string) {
 	}
 }
 
-// setCondition replaces the condition of that type, or appends it; there is never a second one of a type (J-044).
+// setCondition replaces the condition of that type or appends it; each type occurs once (J-044).
 func (s *Status) setCondition(c events.JobCondition) {
 	for i := range s.Conditions {
 		if s.Conditions[i].Type == c.Type {
@@ -170,7 +170,7 @@ func (s *Status) setCondition(c events.JobCondition) {
 	s.Conditions = append(s.Conditions, c)
 }
 
-// Condition is the condition of that type, whatever its status; nil when there is none.
+// Condition returns the condition of that type, with any status; nil for none.
 func (s *Status) Condition(kind string) *events.JobCondition {
 	for i := range s.Conditions {
 		if s.Conditions[i].Type == kind {
@@ -180,13 +180,13 @@ func (s *Status) Condition(kind string) *events.JobCondition {
 	return nil
 }
 
-// True reports whether the condition of that type is there with status True.
+// True reports whether the condition of that type has status True.
 func (s *Status) True(kind string) bool {
 	c := s.Condition(kind)
 	return c != nil && c.Status == "True"
 }
 
-// SaysEnd reports whether one of some conditions says how the Job ends, or that it has ended.
+// SaysEnd reports whether a condition says how the Job ends or has ended.
 func SaysEnd(conditions []events.JobCondition) bool {
 	return slices.ContainsFunc(conditions, func(c events.JobCondition) bool {
 		switch c.Type {
@@ -197,5 +197,5 @@ func SaysEnd(conditions []events.JobCondition) bool {
 	})
 }
 
-// Finished reports whether the status says Complete or Failed.
+// Finished reports whether the status has Complete or Failed.
 func (s *Status) Finished() bool { return s.True(Complete) || s.True(Failed) }

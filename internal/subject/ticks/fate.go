@@ -2,26 +2,26 @@ package ticks
 
 import "time"
 
-// Fate is what became of a due time. Numbers are for ever.
+// Fate is what became of a due time. The numbers are stored and never change.
 type Fate uint8
 
 // The fates.
 const (
-	Started   Fate = iota + 1 // a Job was made for it
+	Started   Fate = iota + 1 // a Job was created for it
 	Merged                    // a later one became due before it could start, and runs for both (C-081)
-	TooLate                   // spec.startingDeadlineSeconds was over before it could start (C-083)
-	Refused                   // the API server has another object in its place, or it can never be made (C-160)
-	Lost                      // the built-in's estimate passed over it (C-080)
-	Unwatched                 // no controller watched when it was due, and a later one was due when one watched again
-	Deleted                   // the CronJob was deleted, or is being deleted
+	TooLate                   // spec.startingDeadlineSeconds ended before it could start (C-083)
+	Refused                   // another object has the Job's name, or the Job can never be created (C-160)
+	Lost                      // missed by the built-in's estimate (C-080)
+	Unwatched                 // no controller watched when it was due, and a later one was due by the next watch
+	Deleted                   // the CronJob is deleted or under deletion
 	Replaced                  // the schedule was changed while it was open
-	Again                     // it had its fate, or is of before the schedule was changed, and a Job was made nevertheless
+	Again                     // already had a fate, or is from before a schedule change, and yet a Job was created
 
-	Skipped Fate = 12 // another controller did not start it before a later one was due, or somebody set status.lastScheduleTime beyond it
-	Unknown Fate = 13 // another controller ran the CronJob, and nobody watched when it may have started it
+	Skipped Fate = 12 // another controller let it pass, or status.lastScheduleTime was set beyond it
+	Unknown Fate = 13 // another controller ran the CronJob, and the time at which it may have started was not watched
 )
 
-// String is the fate in words.
+// String returns the fate in words.
 func (f Fate) String() string {
 	switch f {
 	case Started:
@@ -48,23 +48,23 @@ func (f Fate) String() string {
 	return "unknown"
 }
 
-// Hold is what holds an open instant back. Numbers are for ever.
+// Hold is the reason why an open due time does not start. The numbers are stored and never change.
 type Hold uint8
 
-// What may hold an instant back.
+// The holds.
 const (
 	NotHeld   Hold = iota // it is about to start
-	Forbid                // a Job of before runs (C-144)
+	Forbid                // an earlier Job still runs (C-144)
 	Suspended             // spec.suspend (C-133)
 	BadZone               // spec.timeZone has no rules (C-132)
-	NoCreate              // the API server refuses the Job, and it is tried again (C-163)
+	NoCreate              // the API server refuses the Job; retried (C-163)
 )
 
-// Entry is the fate of one due time, or of all that follow one another in a range.
+// Entry is the fate of one due time, or of consecutive ones.
 type Entry struct {
-	First, Last time.Time // the same for one
+	First, Last time.Time // equal for a single one
 	Fate        Fate
-	Into        time.Time     // of Merged: the later one; of Skipped: the later one that was started; zero for none
-	Late        time.Duration // of Started: how long after it was due
-	Gap         Gap           // of Unknown
+	Into        time.Time     // Merged: the later due time; Skipped: the later one that started; zero for none
+	Late        time.Duration // Started: delay of the start
+	Gap         Gap           // Unknown only
 }

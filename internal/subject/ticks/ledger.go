@@ -7,35 +7,33 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// Ledger knows through which instant each due time has its fate, and the one that is open.
+// Ledger is the time up to which all due times have fates, and the open due time.
 type Ledger struct {
-	Through time.Time // every instant until then has its fate
+	Through time.Time // all due times up to it have fates
 	Open    time.Time // after Through; zero for none
-	Hold    Hold      // what holds the open one back
+	Hold    Hold      // why Open does not start
 }
 
-// Look is what is known of a CronJob at a time.
+// Look is the input of Ledger.Look: what is known of a CronJob at time Now.
 type Look struct {
 	Now      time.Time
 	Schedule schedule.Schedule
-	Anchor   time.Time // status.lastScheduleTime, else the creation (C-071)
+	Anchor   time.Time // status.lastScheduleTime, else the creation time (C-071)
 	Deadline *int64    // spec.startingDeadlineSeconds
-	Gaps     []Gap     // in which no controller watched, in order
+	Gaps     []Gap     // times without a watching controller, in order
 	Hold     Hold
-	Paced    bool // several due times may pass between two looks though somebody watches: a deadline is asked of each of them
+	Paced    bool // several due times may pass between two evaluations, so the deadline is checked for each
 }
 
-// Begin is the ledger of a CronJob whose instants until then are of no concern: they were before it was made, or before
-// it was known.
+// Begin returns a ledger that ignores due times up to through, for example from before the CronJob's creation.
 func Begin(through time.Time) Ledger { return Ledger{Through: through} }
 
-// Look gives the instants that have passed since the last look their fates, all but the one that is due now: that one
-// is open. held reports whether the open instant, or what holds it back, is another one than before: a record says so,
-// once.
+// Look gives the due times since the last call their fates, except the current one, which is open. held reports
+// whether the open due time or its Hold has changed, so that it needs a record.
 //
-// What is due is found as the built-in controller finds it. The schedule has to be the one of the last look; after an
-// edit comes [Ledger.Replace]. The anchor is not after Through: a start is told before the look that has it as its
-// anchor.
+// The current due time is determined like in the built-in controller. The schedule must be that of the last call;
+// after an edit call [Ledger.Replace] first. The anchor must not be after Through: record a start before the Look that
+// has it as anchor.
 func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	last := k.last(l.Through, k.Now)
 	if last.IsZero() {
@@ -43,7 +41,7 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	}
 	due, err := k.Schedule.Due(schedule.Anchor(k.Anchor, k.Now, k.Deadline), k.Now)
 	if k.Schedule.Every() && due.At.After(l.Through) {
-		last = due.At // a deadline moves the instants of such a schedule (C-084)
+		last = due.At // a deadline shifts the due times of such a schedule (C-084)
 	}
 	was := *l
 	entries = l.overtaken(k, last)
@@ -55,7 +53,7 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 		}
 		return append(entries, l.close(last, last, fate)), false
 	case err != nil || due.At.IsZero():
-		for i := range entries { // none runs for them
+		for i := range entries { // no later run covers them
 			if entries[i].Fate == Merged {
 				entries[i].Fate, entries[i].Into = Lost, time.Time{}
 			}
@@ -66,9 +64,9 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	return entries, l.Open != was.Open || l.Hold != was.Hold
 }
 
-// Passed gives the instants through the anchor their fates when somebody has set status.lastScheduleTime to no instant
-// of the schedule: none of them starts any more. It is asked when the anchor is after Through, before Look. That
-// another controller has started the instant of the anchor is told before (See).
+// Passed gives the due times up to the anchor their fates after status.lastScheduleTime was set by hand to a time that
+// is not a due time: none of them starts any more. Call it before Look if the anchor is after Through. Record another
+// controller's start at the anchor first (See).
 func (l *Ledger) Passed(k *Look) (entries []Entry) {
 	if last := k.last(l.Through, k.Anchor); !last.IsZero() {
 		entries = append(l.overtaken(k, last), l.close(last, last, Skipped))
@@ -82,7 +80,7 @@ func (l *Ledger) Passed(k *Look) (entries []Entry) {
 	return entries
 }
 
-// overtaken closes the instants before the last one that is due.
+// overtaken closes the due times before the last one.
 func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 	if open := l.Open; !open.IsZero() && open.Before(last) {
 		fate := Merged
@@ -98,7 +96,7 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 		end = end.Add(-time.Nanosecond)
 		if first := k.Schedule.Next(k.base(l.Through)); !first.IsZero() && !first.After(end) {
 			if fate == Merged && k.Paced && k.Schedule.Every() && k.late(first, k.Schedule.Next(first)) {
-				fate = TooLate // and so are the others: they are evenly apart
+				fate = TooLate // so are the rest: intervals are equal
 			}
 			entries = append(entries, l.close(first, k.last(l.Through, end), fate))
 		}
@@ -118,20 +116,20 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 	return entries
 }
 
-// lapsed reports whether the deadline of an instant that nobody watched was over when somebody watched again.
+// lapsed reports whether an unwatched due time was past its deadline when the watch resumed.
 func (k *Look) lapsed(instant time.Time) bool {
 	return slices.ContainsFunc(k.Gaps, func(g Gap) bool { return !instant.Before(g.From) && k.late(instant, g.Until) })
 }
 
-// base is the instant from which the due times after through are counted.
+// base returns the time from which due times after through are counted.
 func (k *Look) base(through time.Time) time.Time { return k.Schedule.Base(k.Anchor, through) }
 
-// last is the latest due time after through and until then; zero for none.
+// last returns the latest due time after through and up to until; zero for none.
 func (k *Look) last(through, until time.Time) time.Time {
 	return k.Schedule.Last(k.base(through), until)
 }
 
-// late reports whether an instant may not start any more at a time: at the very end of its deadline it is too late
+// late reports whether a due time may no longer start at a time: at the exact end of its deadline it is too late
 // (C-083).
 func (k *Look) late(instant, at time.Time) bool {
 	if k.Deadline == nil || at.Before(instant) {
@@ -140,7 +138,7 @@ func (k *Look) late(instant, at time.Time) bool {
 	return !schedule.Anchor(time.Time{}, at, k.Deadline).Before(instant)
 }
 
-// Start is the fate of the open instant when its Job was made.
+// Start returns the entry of the open due time, whose Job was created at now; false if none is open.
 func (l *Ledger) Start(now time.Time) (Entry, bool) {
 	if l.Open.IsZero() {
 		return Entry{}, false
@@ -150,7 +148,7 @@ func (l *Ledger) Start(now time.Time) (Entry, bool) {
 	return e, true
 }
 
-// End is another fate of the open instant: refused for good, or the CronJob is gone.
+// End closes the open due time with another fate; false if none is open.
 func (l *Ledger) End(fate Fate) (Entry, bool) {
 	if l.Open.IsZero() {
 		return Entry{}, false
@@ -158,14 +156,14 @@ func (l *Ledger) End(fate Fate) (Entry, bool) {
 	return l.close(l.Open, l.Open, fate), true
 }
 
-// Revive is the entry of an instant that starts although it has its fate already, or is of before the newest change of
-// the schedule.
+// Revive returns the entry of a due time that starts although it has a fate, or is from before the last schedule
+// change.
 func (l *Ledger) Revive(instant, now time.Time) Entry {
 	return Entry{First: instant, Last: instant, Fate: Again, Late: now.Sub(instant)}
 }
 
-// Replace begins with another schedule. The open instant is one of the schedule of before; those of the new one count
-// from now on.
+// Replace switches to another schedule at now: it closes the open due time of the old one, and due times of the new
+// one count from now on.
 func (l *Ledger) Replace(now time.Time) (Entry, bool) {
 	e, was := l.End(Replaced)
 	if now.After(l.Through) {
@@ -174,7 +172,7 @@ func (l *Ledger) Replace(now time.Time) (Entry, bool) {
 	return e, was
 }
 
-// close gives instants their fate.
+// close gives due times their fate.
 func (l *Ledger) close(first, last time.Time, fate Fate) Entry {
 	l.Through, l.Open, l.Hold = last, time.Time{}, NotHeld
 	return Entry{First: first, Last: last, Fate: fate}

@@ -6,24 +6,24 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// Lag is for how long a create that another controller has sent may still make its Job, and until the Job is seen: the
-// API server works on a request for a minute at most.
+// Lag is the longest delay between a create by another controller and the watch event of its Job: the API server works
+// on a request for at most a minute.
 const Lag = 70 * time.Second
 
-// Gap is a time in which nobody watched. From is zero when nobody had before.
+// Gap is a time without a watching controller. From is zero if none watched before.
 type Gap struct{ From, Until time.Time }
 
 // View is what is known of a CronJob that another controller runs.
 type View struct {
 	Schedule schedule.Schedule
-	None     bool      // the schedule cannot be read: there are no instants but those that were started
-	Anchor   time.Time // what @every counts from
+	None     bool      // the schedule is unreadable: only started due times exist
+	Anchor   time.Time // @every counts from it
 	Gaps     []Gap     // in order
 }
 
-// See gives an instant that another controller has started its fate, after those before it. That one acts on the latest
-// instant alone (C-081), so those before it were not started, or it is not known. An instant that had its fate is
-// Again.
+// See records a start by another controller, after fates for all earlier due times. That controller acts only on the
+// latest due time (C-081), so earlier ones were not started, or that is unknown. If started already has a fate, its
+// entry is Again.
 func (l *Ledger) See(v *View, started time.Time) (entries []Entry) {
 	if !started.After(l.Through) {
 		return []Entry{{First: started, Last: started, Fate: Again}}
@@ -32,7 +32,7 @@ func (l *Ledger) See(v *View, started time.Time) (entries []Entry) {
 	return append(entries, l.close(started, started, Started))
 }
 
-// Unstarted are the first and the last instant through a time that have no fate; zero for none. Only the last may still
+// Unstarted returns the first and last due time up to now without a fate; zero for none. Only the last may still
 // start.
 func (l *Ledger) Unstarted(v *View, now time.Time) (first, last time.Time) {
 	if last = v.last(l.Through, now); last.IsZero() {
@@ -41,7 +41,7 @@ func (l *Ledger) Unstarted(v *View, now time.Time) (first, last time.Time) {
 	return v.Next(l.Through), last
 }
 
-// PassOver gives all instants through end their fates but the latest of them, which may yet start.
+// PassOver gives all due times up to end their fates, except the latest, which may still start.
 func (l *Ledger) PassOver(v *View, end time.Time) []Entry {
 	last := v.last(l.Through, end)
 	if last.IsZero() {
@@ -50,7 +50,7 @@ func (l *Ledger) PassOver(v *View, end time.Time) []Entry {
 	return l.passOver(v, last.Add(-time.Nanosecond), time.Time{})
 }
 
-// Drop gives all instants through end their fates. That is the given one for the latest, which was open till then.
+// Drop gives all due times up to end their fates. The latest, open so far, gets fate.
 func (l *Ledger) Drop(v *View, end time.Time, fate Fate) []Entry {
 	entries := l.PassOver(v, end)
 	if last := v.last(l.Through, end); !last.IsZero() {
@@ -65,7 +65,7 @@ func (l *Ledger) Drop(v *View, end time.Time, fate Fate) []Entry {
 	return entries
 }
 
-// passOver gives the instants through end their fates: none of them was seen to start.
+// passOver gives the due times up to end their fates; none of them was seen to start.
 func (l *Ledger) passOver(v *View, end, into time.Time) (entries []Entry) {
 	say := func(through time.Time, fate Fate, gap Gap) {
 		if last := v.last(l.Through, through); !last.IsZero() {
@@ -92,8 +92,8 @@ func (l *Ledger) passOver(v *View, end, into time.Time) (entries []Entry) {
 	return entries
 }
 
-// reached is the first instant after from that may have been started at a time or later: the one before that time,
-// unless the next one was due, and a create for it was over, by then.
+// reached returns the first due time after from that may have started at at or later: the one before at, unless the
+// next one was due, and its create finished, by then.
 func (v *View) reached(from, at time.Time) time.Time {
 	if last := v.last(from, at.Add(-Lag)); !last.IsZero() {
 		return last
@@ -101,12 +101,12 @@ func (v *View) reached(from, at time.Time) time.Time {
 	return v.Next(from)
 }
 
-// Has reports whether an instant is one of the schedule.
+// Has reports whether instant is a due time.
 func (v *View) Has(instant time.Time) bool {
 	return !v.None && (v.Schedule.Every() || v.Schedule.Next(instant.Add(-time.Second)).Equal(instant))
 }
 
-// Next is the first instant after from; zero for none.
+// Next returns the first due time after from; zero for none.
 func (v *View) Next(from time.Time) time.Time {
 	if v.None {
 		return time.Time{}
@@ -114,7 +114,7 @@ func (v *View) Next(from time.Time) time.Time {
 	return v.Schedule.Next(v.Schedule.Base(v.Anchor, from))
 }
 
-// last is the latest instant after from and through to; zero for none.
+// last returns the latest due time after from and up to to; zero for none.
 func (v *View) last(from, to time.Time) time.Time {
 	if v.None || !to.After(from) {
 		return time.Time{}

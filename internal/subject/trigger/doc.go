@@ -1,11 +1,13 @@
-// Package trigger is how a user asks for a run of a CronJob now: the value of an annotation on it. The user writes it
-// by their own right, because no port of ours takes writes. The controller reads it, and carries each value out once.
+// Package trigger encodes a user's request for a run of a CronJob: the value of an annotation on the CronJob. Users
+// write it with their own rights, because none of our ports accepts writes. The controller carries out each value once.
 //
-// A value says when it was written, by the clock of who wrote it, and by whom. Both are the writer's word: whoever may
-// change the CronJob may write anything.
+//	jobledger.dev/trigger: 2026-01-01T12:00:00.000Z 7f3a-51c2 jane@example.org
+//
+// A value has the time, an ID and the writer's name. All are claims of the writer: any user who may change the CronJob
+// may write anything.
 //
 // # Concurrency
 //
-// Its functions may be called from any goroutine. [github.com/jobledger/jobledger/internal/run/triggering] writes the
+// All functions are safe for concurrent use. [github.com/jobledger/jobledger/internal/run/triggering] writes the
 // annotation.
 package trigger

@@ -7,34 +7,34 @@ import (
 	"unicode/utf8"
 )
 
-// The annotation of a CronJob that asks for a run, and the field manager who writes it.
+// The annotation of a CronJob that requests a run, and the field manager of its writer.
 const (
 	Annotation = "jobledger.dev/trigger"
 	Manager    = "jobledger-trigger"
 )
 
-// Bounds of what a value may say. Longer ones are not a Request: they come from elsewhere.
+// Size limits of a value, in bytes. A longer value is not a Request, and comes from elsewhere.
 const (
 	mostID = 64
 	mostBy = 256
 )
 
-// Request is what the annotation says.
+// Request is the content of the annotation.
 type Request struct {
-	At time.Time // by the clock of who asked, in UTC and whole milliseconds
-	ID string    // no other request has it; letters, digits and hyphens
-	By string    // the name that the API server told who asked; empty where it told none
+	At time.Time // by the requester's clock, in UTC, whole milliseconds
+	ID string    // unique; letters, digits and hyphens
+	By string    // user name from the API server; empty if unknown
 }
 
-// layout has a width of its own, so that a value is read by its fields.
+// layout has a fixed width.
 const layout = "2006-01-02T15:04:05.000Z"
 
-// String is the value of the annotation: the time, the ID, and the name, with a space between.
+// String returns the value of the annotation: time, ID and name, separated by spaces.
 func (r *Request) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s %s", r.At.UTC().Format(layout), r.ID, r.By), " ")
 }
 
-// Parse reads a value. The rest of it, after the ID, is the name.
+// Parse parses a value. Everything after the ID is the name. It returns an error if the value is not a Request.
 func Parse(value string) (Request, error) {
 	at, rest, _ := strings.Cut(value, " ")
 	id, by, _ := strings.Cut(rest, " ")
@@ -52,7 +52,7 @@ func Parse(value string) (Request, error) {
 
 const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 
-// Name cuts the name of a user to what a value may hold.
+// Name truncates a user name to what a value may hold.
 func Name(user string) string {
 	user = strings.ToValidUTF8(strings.TrimSpace(user), "")
 	if len(user) <= mostBy {
@@ -65,7 +65,7 @@ func Name(user string) string {
 	return user[:cut]
 }
 
-// short is the beginning of a value, for messages.
+// short returns the beginning of a value, for messages.
 func short(value string) string {
 	const most = 80
 	if len(value) > most {

@@ -1,9 +1,8 @@
-// Package zones has the time zone database that this program brings along: zoneinfo.zip of the Go distribution, from
-// which the standard library's time/tzdata is made. (That package gives a zone, not its rules, and asks the machine
-// first.) The rules of a zone that is in use become a record of the log, so it is read when a zone comes into use, and
-// never by a decision.
+// Package zones embeds a time zone database: zoneinfo.zip of the Go distribution, the source of the standard library's
+// time/tzdata. (That package returns a zone, not its rules, and reads the machine's database first.) The rules of a
+// zone become a record of the log when the zone comes into use; decisions never read the database.
 //
 // # Concurrency
 //
-// Its functions may be called from any goroutine.
+// All functions are safe for concurrent use.
 package zones

@@ -17,14 +17,14 @@ import (
 //go:embed zoneinfo.zip
 var database []byte
 
-// Rules are what the database says of a zone.
+// Rules are the database's data of a zone.
 type Rules struct {
 	Name string
 	TZif []byte // RFC 9636; time.LoadLocationFromTZData reads it
-	Hash string // of TZif
+	Hash string // hash of TZif
 }
 
-// open reads the directory of the database once.
+// open reads the database's directory once.
 var open = sync.OnceValues(func() (map[string]*zip.File, error) {
 	r, err := zip.NewReader(bytes.NewReader(database), int64(len(database)))
 	if err != nil {
@@ -39,7 +39,7 @@ var open = sync.OnceValues(func() (map[string]*zip.File, error) {
 	return files, nil
 })
 
-// Find is the rules of a zone; ok is false when the database does not have it.
+// Find returns the rules of a zone; ok is false if the database lacks it.
 func Find(name string) (r Rules, ok bool) {
 	files, err := open()
 	if err != nil {
@@ -63,16 +63,16 @@ func Find(name string) (r Rules, ok bool) {
 	return Rules{Name: name, TZif: tzif, Hash: Hash(tzif)}, true
 }
 
-// Hash names rules by their content.
+// Hash returns the hash of a zone's rules.
 func Hash(tzif []byte) string {
 	sum := sha256.Sum256(tzif)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Version names the database by its content.
+// Version returns the hash of the database.
 func Version() string { return Hash(database) }
 
-// Names are the zones of the database, sorted.
+// Names returns the zones of the database, sorted.
 func Names() []string {
 	files, err := open()
 	if err != nil {
