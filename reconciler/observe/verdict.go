@@ -10,25 +10,25 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// verdict is how a Job ends. The zero verdict is none.
+// verdict is how a Job ends; zero for none.
 type verdict struct {
 	failure bool
 	reason  events.Reason
 }
 
-// ends are the conditions with which a Job ends, or is about to.
-var ends = map[string]bool{ // is it a failure?
+// ends maps the conditions with which a Job ends, or will end, to whether they are failures.
+var ends = map[string]bool{ // true for a failure
 	status.SuccessCriteriaMet: false, status.Complete: false,
 	status.FailureTarget: true, status.Failed: true,
 }
 
-// stored is the verdict that the Job's status shows.
+// stored returns the verdict in the Job's status.
 func stored(j *projector.Job) verdict {
 	v, _ := shown(j)
 	return v
 }
 
-// shown is that verdict, and since when.
+// shown returns that verdict and its time.
 func shown(j *projector.Job) (v verdict, since events.Time) {
 	for _, c := range j.Base.Conditions {
 		failure, isEnd := ends[c.Type]
@@ -57,12 +57,12 @@ func (x *watched) expect(d *reconciler.Decision) {
 	}
 }
 
-// slack is how far the other controller's clock, which is cut to seconds, and the start that it counts from may differ
-// from what we saw.
+// slack is the tolerated difference of the other controller's clock, which is truncated to seconds, and its start time
+// from ours.
 const slack = 2 * time.Second
 
-// judge looks whether the verdict that the status shows is one that we would have come to. It says so in a step once it
-// has stayed unexplained for the patience; at is when that will be.
+// judge checks whether our decisions explain the verdict in the status. If it stays unexplained for the patience,
+// judge returns a step that says so; at is when that will be.
 func (w *Watcher) judge(x *watched, j *projector.Job, now events.Time) (step *events.Step, at events.Time) {
 	v, since := shown(j)
 	switch {

@@ -7,18 +7,17 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// want is something that a decision asks for. Equal wants of decisions one after the other are the same thing, still
-// not done. Mark moves when something was done of that sort, though not all: another pod was made, the status was
-// written.
+// want is something that a decision asks for. Equal wants of consecutive decisions are the same unfinished thing. mark
+// changes with partial progress of that kind: another pod was created, or the status was written.
 type want struct {
 	kind      events.CommandKind
 	pod       types.UID
 	index     int32
-	condition string // that a status write is to bring
+	condition string // condition that a status write is to add
 	mark      uint64
 }
 
-// wantsOf are the wants behind a command; none for one that only looks.
+// wantsOf returns the wants of a command; none for a read.
 func wantsOf(job *projector.Job, c events.Command) []want {
 	traits := c.Traits()
 	if traits.Reads || traits.Target == events.TargetCommand {
@@ -42,7 +41,7 @@ func wantsOfWrite(job *projector.Job, write *events.WriteStatus) []want {
 		return []want{w}
 	}
 	var wants []want
-	for _, k := range write.Change.Conditions { // other writes in between do not bring it
+	for _, k := range write.Change.Conditions { // other writes in between do not add it
 		w.condition = k.Type + "=" + k.Status + " " + k.Reason
 		wants = append(wants, w)
 	}

@@ -9,38 +9,36 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// DefaultPatience is twice as long as the built-in controller waits at most after the API server refused it something
-// (J-017).
+// DefaultPatience is twice the built-in controller's longest backoff after a refusal by the API server (J-017).
 const DefaultPatience = 2 * time.Minute
 
-// Watcher is shown decisions and finds differences.
+// Watcher compares decisions with observations and finds differences.
 type Watcher struct {
 	patience time.Duration
 	jobs     map[events.Stream]*watched
 }
 
-// watched is what is remembered of a Job.
+// watched is the state of a Job.
 type watched struct {
 	wants   map[want]*wish
 	ours    map[verdict]bool // verdicts that decisions asked for
-	judged  verdict          // the one that was seen and is explained, or was told, or was there before
-	puzzled events.Time      // since when a verdict is seen that nothing explains; 0 for none
+	judged  verdict          // verdict that is explained, was reported, or existed at the first look
+	puzzled events.Time      // since when an unexplained verdict is seen; 0 for none
 }
 
-// wish is a want that is not done.
+// wish is an open want.
 type wish struct {
-	since events.Time // the first decision in a row that asked for it
+	since events.Time // first of the consecutive decisions that asked for it
 	told  bool
 }
 
-// New returns a watcher that has seen nothing. The patience must be positive.
+// New returns a Watcher. patience must be positive.
 func New(patience time.Duration) *Watcher {
 	return &Watcher{patience: patience, jobs: map[events.Stream]*watched{}}
 }
 
-// Look is shown a decision about a Job that was made at time now. It returns the differences that are found, as the
-// part of the decision that no controller has carried out, or nil; and when it is to be shown one again, though nothing
-// happens before, 0 for never.
+// Look takes a decision about Job j made at time now. It returns the overdue part of the decision, which no controller
+// has carried out, or nil; and when to call it again if nothing happens before, 0 for never.
 func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time) (would *events.Decision, again events.Time) {
 	x := w.jobs[j.Stream]
 	if x == nil {
@@ -82,8 +80,8 @@ func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time
 	return would, again
 }
 
-// overdue carries the wants of one command over to those of this decision, and reports whether one of them has waited
-// for longer than the patience, and is told now.
+// overdue carries the wants of one command over to this decision, and reports whether one has exceeded the patience
+// and is reported now.
 func (w *Watcher) overdue(x *watched, into map[want]*wish, wants []want, now events.Time, soonest func(events.Time)) bool {
 	overdue := false
 	for _, k := range wants {
@@ -107,19 +105,19 @@ func (x *watched) wish(k want, now events.Time) *wish {
 	return &wish{since: now}
 }
 
-// Puzzled reports whether the Job's verdict is not explained yet, so that the Job is still to be kept.
+// Puzzled reports whether the Job's verdict is unexplained, so that the Job must be kept.
 func (w *Watcher) Puzzled(s events.Stream) bool {
 	x := w.jobs[s]
 	return x != nil && x.puzzled != 0
 }
 
-// Forget drops what is remembered of a Job.
+// Forget drops the state of a Job.
 func (w *Watcher) Forget(s events.Stream) { delete(w.jobs, s) }
 
-// Reset forgets everything.
+// Reset drops all state.
 func (w *Watcher) Reset() { clear(w.jobs) }
 
-// Shift moves what is remembered with the clock.
+// Shift moves the state by a clock step.
 func (w *Watcher) Shift(step time.Duration) {
 	for _, x := range w.jobs {
 		if x.puzzled != 0 {

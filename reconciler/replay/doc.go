@@ -1,9 +1,13 @@
-// Package replay decides again from a log and reports where it comes to another decision.
+// Package replay repeats the decisions of a log and reports where the result differs:
 //
-// A batch is replayed whole: its inputs are folded, each Job they touched is decided as the loop did, the decisions are
-// compared byte for byte with those of the batch, and then the batch's own decisions are folded. So a decision that was
-// wrongly not made is found like one that was wrongly made; and when the time at which a Job wanted to be decided again
-// passes without a decision, the probe that the loop should have made is made.
+//	r := replay.New()
+//	for rec := range records {
+//		divergences, err := r.Record(rec)
+//	}
 //
-// The package is pure: it is handed records, and returns differences.
+// It replays a whole batch at a time: it folds the inputs, decides for each subject that they touched, compares the
+// decisions byte for byte with the recorded ones, and then folds the recorded ones. So it finds missing decisions as
+// well as wrong ones. If a wake-up time passes without a decision, it makes the probe that the loop should have made.
+//
+// The package is pure: it takes records and returns differences.
 package replay

@@ -13,45 +13,45 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// tolerance is by how much log time a wake-up may be late.
+// tolerance is how late a wake-up may be, in log time.
 const tolerance = time.Second
 
-// Replay decides again, batch by batch, from the log's first record on. It is not safe for concurrent use.
+// Replay repeats decisions, batch by batch, from the log's first record on. It is not safe for concurrent use.
 type Replay struct {
 	world *projector.World
 	wakes map[events.Stream]events.Time
-	first events.Time // no wake is before it; 0 when there is none
+	first events.Time // earliest time in wakes; 0 for none
 	batch []events.Record
 	count Summary
 
 	parts    projector.Parts                          // of stored states
-	expected map[events.Sequence][]projector.StreamAt // what a snapshot has as of a record that is to come
-	partly   bool                                     // not all records are replayed
-	pruned   bool                                     // the log does not begin with its first record
+	expected map[events.Sequence][]projector.StreamAt // states that a snapshot has as of a coming record
+	partly   bool                                     // some records are skipped
+	pruned   bool                                     // the log's first records are pruned
 }
 
-// Summary counts what has been replayed.
+// Summary counts what was replayed.
 type Summary struct {
 	Records     uint64
 	Decisions   uint64
-	OtherRules  uint64 // decisions by another version of the rules
-	Otherwise   uint64 // those of them that these rules decide otherwise. They are no divergences
-	States      uint64 // stored states, and those of the snapshot, that were compared
-	OtherStates uint64 // those by another version of the fold, which are not compared
-	LostStates  uint64 // those of the snapshot whose records are pruned: they are not compared
-	Early       uint64 // decisions of Jobs whose state stood in parts where the log begins, from before the last part: not decided again
+	OtherRules  uint64 // made by another rules version
+	Otherwise   uint64 // of these, decided differently by our rules; not divergences
+	States      uint64 // stored states, also of the snapshot, that were compared
+	OtherStates uint64 // stored by another fold version, not compared
+	LostStates  uint64 // of the snapshot, with pruned records, not compared
+	Early       uint64 // not repeated: the Job's state begins in parts, and the last part comes later
 	Divergences uint64
 }
 
-// Divergence is a place where the replay comes to another decision than the log.
+// Divergence is a place where the replay decides differently from the log.
 type Divergence struct {
-	Sequence events.Sequence // of the recorded decision; of the batch's last record when none was recorded
+	Sequence events.Sequence // recorded decision; the batch's last record if there is none
 	Stream   events.Stream
 	Job      events.JobRef
-	Recorded *events.Decision // nil when the log has none
-	Decided  *events.Decision // nil when the replay has none
+	Recorded *events.Decision // nil if the log has none
+	Decided  *events.Decision // nil if the replay has none
 	Why      string
-	Fields   []string // of a stored state: those in which it differs; nil for a decision
+	Fields   []string // differing fields of a stored state; nil for a decision
 }
 
 // New starts a replay of an empty log.
@@ -62,20 +62,21 @@ func New() *Replay {
 	}
 }
 
-// Summary counts what has been replayed so far.
+// Summary returns the counts so far.
 func (r *Replay) Summary() Summary { return r.count }
 
-// World is the state that has been folded so far.
+// World returns the state folded so far.
 func (r *Replay) World() *projector.World { return r.world }
 
-// ErrErased: facts were erased, and decisions cannot be made again from what is left.
+// ErrErased is returned if facts of a record were erased, so that decisions cannot be repeated.
 var ErrErased = errors.New("facts of a record were erased: it cannot be replayed")
 
-// ErrUnfounded: a record refers to what no record before it says. No controller writes such a log, and none can be
-// decided on.
+// ErrUnfounded is returned if a record refers to something that no earlier record introduced. No controller writes
+// such a log.
 var ErrUnfounded = errors.New("the log is not one that a controller wrote")
 
-// Record takes the log's next record. Differences show when its batch is complete.
+// Record takes the log's next record, and returns the divergences of a batch with its last record. It returns
+// ErrErased, ErrUnfounded, or events.ErrNewer for a record that this program is too old for.
 func (r *Replay) Record(rec events.Record) ([]Divergence, error) {
 	if _, erased := rec.Facts.(*events.Erased); erased {
 		return nil, fmt.Errorf("replay record %d: %w", rec.Sequence, ErrErased)
@@ -156,17 +157,17 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 type turn struct {
 	replay    *Replay
 	end       *events.Record
-	touched   []events.Stream // in the order of their first input
+	touched   []events.Stream // in order of their first input
 	inputs    map[events.Stream]bool
 	decisions map[events.Stream]*events.Record
-	last      []*events.Record // retirements: they follow the decisions
+	last      []*events.Record // retirements, which follow the decisions
 	restarted bool
 	stepped   bool // the clock stepped
-	woken     int  // whose wait was over
+	woken     int  // subjects whose wait was over
 	found     []Divergence
 }
 
-// fold takes in what the loop folded before it decided.
+// fold folds what the loop folded before it decided.
 func (b *turn) fold(rec *events.Record) {
 	switch rec.Kind {
 	case events.KindDecided, events.KindTicksObserved:
@@ -196,12 +197,12 @@ func (b *turn) fold(rec *events.Record) {
 	}
 }
 
-// decide decides for one subject as the loop did, and compares.
+// decide repeats the decision about one subject, and compares.
 func (b *turn) decide(s events.Stream) error {
 	w := b.replay.world
 	rec := b.decisions[s]
 	j := w.Subject(s)
-	if j != nil && projector.Compared(j) { // nothing is decided about it: what is recorded all the same is unexpected
+	if j != nil && projector.Compared(j) { // never decided: any recorded decision is unexpected
 		b.replay.wake(s, 0)
 		return nil
 	}
@@ -224,7 +225,7 @@ func (b *turn) decide(s events.Stream) error {
 		return nil
 	}
 	other := recorded != nil && recorded.RulesVersion != reconciler.RulesVersion || recorded == nil && w.Rules != reconciler.RulesVersion
-	if other && decided != nil && recorded != nil { // what they ask for is compared, not who says so
+	if other && decided != nil && recorded != nil { // compare the commands, not the rules' names
 		decided.RulesVersion = recorded.RulesVersion
 	}
 	same, err := equal(recorded, decided)
@@ -232,7 +233,7 @@ func (b *turn) decide(s events.Stream) error {
 	switch {
 	case err != nil:
 		return err
-	case other && recorded == nil && decided == nil: // neither decides anything
+	case other && recorded == nil && decided == nil: // both decide nothing
 	case other:
 		b.replay.count.OtherRules++
 		if !same {
@@ -248,7 +249,7 @@ func (b *turn) decide(s events.Stream) error {
 	return nil
 }
 
-// again decides again: nil without commands, or without a subject.
+// again repeats a decision; nil if it has no commands, or there is no subject.
 func again(j projector.Subject) (decided *events.Decision, wake events.Time) {
 	if j == nil {
 		return nil, 0
@@ -260,7 +261,7 @@ func again(j projector.Subject) (decided *events.Decision, wake events.Time) {
 	return decided, latest(&d)
 }
 
-// at is where a difference is told: at the decision, or at the end of the turn that has none.
+// at returns the record of a difference: the decision, or the end of a turn without one.
 func (b *turn) at(rec *events.Record) events.Sequence {
 	if rec == nil {
 		return b.end.Sequence
@@ -268,8 +269,7 @@ func (b *turn) at(rec *events.Record) events.Sequence {
 	return rec.Sequence
 }
 
-// early passes over a decision, nil for none, about a Job of which the log that is replayed has not the whole state
-// yet.
+// early skips a decision (nil for none) about a Job whose state is not complete yet in the log.
 func (b *turn) early(rec *events.Record) {
 	if rec != nil {
 		b.replay.count.Decisions++
@@ -278,7 +278,7 @@ func (b *turn) early(rec *events.Record) {
 	}
 }
 
-// retired notes when what is kept of a Job that has retired is due.
+// retired notes when a retired Job is due.
 func (r *Replay) retired(rec *events.Record) {
 	due := events.Time(0)
 	if s := r.world.Retired(rec.Stream); s != nil {
@@ -287,8 +287,8 @@ func (r *Replay) retired(rec *events.Record) {
 	r.wake(rec.Stream, due)
 }
 
-// lookedAt is when a subject is to be decided again after the look that the loop takes at each when all is listed. A
-// CronJob is looked at as of then: what has passed of one that is suspended is told by a look, and none is waited for.
+// lookedAt returns when a subject is decided again after a listing. A CronJob is decided at that time: the fates of
+// due times during a suspension need an evaluation, and no timer is set for them.
 func lookedAt(s projector.Subject, now events.Time) events.Time {
 	if c, ok := s.(*projector.CronJob); ok {
 		if d := reconciler.DecideAt(c, now); !d.Commands() {
@@ -298,7 +298,7 @@ func lookedAt(s projector.Subject, now events.Time) events.Time {
 	return s.Due(now)
 }
 
-// wake notes when a stream is to be decided again; 0 for never.
+// wake notes when a stream is decided again; 0 for never.
 func (r *Replay) wake(s events.Stream, at events.Time) {
 	if at == 0 {
 		delete(r.wakes, s)
@@ -310,7 +310,7 @@ func (r *Replay) wake(s events.Stream, at events.Time) {
 	}
 }
 
-// latest is when a subject is to be decided again at the latest, if nothing happens before.
+// latest returns the latest time of a subject's next decision if nothing happens before.
 func latest(d *reconciler.Decision) events.Time {
 	if d.Progress == 0 {
 		return d.Wake
@@ -322,15 +322,15 @@ func latest(d *reconciler.Decision) events.Time {
 	return min(d.Wake, shown)
 }
 
-// overdue makes the probes that should have been made: a Job wanted to be decided again, its time has passed, and
-// nothing touched it. A turn that woke as many as it may has left the others to the turns that follow.
+// overdue makes missed probes: a Job's wake-up time has passed without a record. A turn that woke MostWoken subjects
+// leaves the rest to the next turns.
 func (b *turn) overdue() {
 	if b.woken >= reconciler.MostWoken {
 		return
 	}
 	limit := b.end.Time.Add(-tolerance)
 	if b.replay.first == 0 || b.replay.first >= limit {
-		return // most batches: looking at every Job that waits is not for each of them
+		return // true for most batches: do not scan all waiting Jobs
 	}
 	var late []events.Stream
 	b.replay.first = 0
@@ -353,7 +353,7 @@ func (b *turn) overdue() {
 			continue
 		}
 		delete(b.replay.wakes, s)
-		if b.replay.world.Rules != reconciler.RulesVersion { // these may have waited for nothing
+		if b.replay.world.Rules != reconciler.RulesVersion { // other rules may have waited without need
 			b.replay.count.OtherRules++
 			b.replay.count.Otherwise++
 			continue
@@ -362,9 +362,8 @@ func (b *turn) overdue() {
 	}
 }
 
-// look is the look at a subject whose wait is over: as of now, but at a CronJob as of the end of each wait. What passes
-// of one that is suspended is told by a look, and the loop has looked then. A loop that stood still meanwhile looks
-// later: it may have been too late to start anything.
+// look evaluates a subject whose wait is over: now, or for a CronJob at the end of each wait, as the loop did. A loop
+// that stood still evaluates later, when it may be too late to start anything.
 func (b *turn) look(s projector.Subject) reconciler.Decision {
 	c, ok := s.(*projector.CronJob)
 	if !ok {
@@ -388,7 +387,7 @@ func (b *turn) look(s projector.Subject) reconciler.Decision {
 	return reconciler.Decision{Wake: at}
 }
 
-// unexpected are the streams whose decision nothing in the batch led to.
+// unexpected returns the streams with a decision that nothing in the batch caused.
 func (b *turn) unexpected() []events.Stream {
 	var out []events.Stream
 	for s := range b.decisions {
@@ -420,7 +419,7 @@ func equal(a, b *events.Decision) (bool, error) {
 	return bytes.Equal(x, y), nil
 }
 
-// String says what differs, in a line or a few.
+// String describes the difference in one or a few lines.
 func (d Divergence) String() string {
 	if d.Fields != nil {
 		return fmt.Sprintf("record %d: %s, in %s", d.Sequence, d.Why, strings.Join(d.Fields, ", "))

@@ -8,29 +8,28 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// Beside is who runs Jobs that are also ours, under another Lease.
+// Beside lists live holders of other Leases whose Jobs include ours (split-brain).
 type Beside struct {
-	// Above is what a Lease in an operator's namespace says, whose holder lives and is to go on: this process must not
-	// work. Nil for none.
+	// Above is a Lease in an operator's namespace whose live holder has precedence: this process must not work. Nil for
+	// none.
 	Above *Said
-	// Others is what Leases in tenants' namespaces say, whose holders live: an honest one of them ends when it finds ours.
-	// Any user who may write Leases in their namespaces may have written them.
+	// Others are Leases in tenants' namespaces with live holders. An honest holder stops when it finds our Lease. Any
+	// user who may write Leases in those namespaces may have written them.
 	Others []Said
 }
 
-// OutrankedError ends Run: while this process led, another client took our Lease, or one that ranks above it.
+// OutrankedError ends Run: another client took our Lease, or one that ranks above it, while this process led.
 type OutrankedError struct{ By Said }
 
-// Error says who leads now.
+// Error names the new leader.
 func (e *OutrankedError) Error() string {
 	return fmt.Sprintf("stopped leading: the Lease %s is now held by %s, whose Jobs include ours", e.By.Lease, e.By.Holder)
 }
 
-// Beside looks for who holds another Lease and runs Jobs that are also ours. A holder that was killed does not renew
-// its Lease; Beside waits for as long as that takes to find out, and not twice for the same. While our own Lease is
-// held, it also waits until holders that are to yield to us have given theirs back, so that an honest one has ended by
-// then. From then on each renewal of ours looks again. An error that is ErrBlind says that a Lease may not be read
-// which may be above ours. Ctx ends it, with its error.
+// Beside looks for live holders of other Leases whose Jobs include ours. To detect a dead holder it waits for the
+// duration of its Lease, once per Lease. While our Lease is held, it also waits for honest lower-ranking holders to
+// stop. Later each renewal of ours checks again. It returns ErrBlind if a Lease that may rank above ours cannot be
+// read, and ctx's error if ctx ends first.
 func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -40,9 +39,9 @@ func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	return found, err
 }
 
-// Stranger looks for a controller that runs Jobs that are also ours with another log than the named one, under whatever
-// Lease may be read. A log that some Lease names has no strangers: it ran here before. Stranger waits until it knows
-// whether a holder lives.
+// Stranger looks for a live controller of our Jobs that has another log than logID, under any readable Lease; nil for
+// none. If some Lease names logID, that log has run here before and nothing is a stranger. Stranger waits until it
+// knows whether a holder lives.
 func (l *Lease) Stranger(ctx context.Context, logID string) (found *Said, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -52,7 +51,7 @@ func (l *Lease) Stranger(ctx context.Context, logID string) (found *Said, err er
 	return found, err
 }
 
-// Elsewhere is what the Leases in the operator's namespaces say, but for ours.
+// Elsewhere returns the contents of the other Leases in the operator's namespaces.
 func (l *Lease) Elsewhere(ctx context.Context) (all []Said, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -66,7 +65,7 @@ func (l *Lease) Elsewhere(ctx context.Context) (all []Said, err error) {
 	return all, err
 }
 
-// until reads the Leases again and again, for as long as wait says so.
+// until reads the Leases repeatedly while wait returns true.
 func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease) bool) error {
 	blind := time.Now()
 	for told := (time.Time{}); ; {
@@ -74,7 +73,7 @@ func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case isBlind(err) && time.Since(blind) >= deniedPatience: // an API server that has just started denies everything
+		case isBlind(err) && time.Since(blind) >= deniedPatience: // a starting API server denies everything
 			return err
 		case isBlind(err):
 		case err != nil && time.Since(told) >= n.config.Duration:
@@ -93,14 +92,14 @@ func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease
 	}
 }
 
-// judge finds the holders beside us that live. Held says that our own Lease is.
+// judge finds the live holders beside us. held says that our own Lease is held.
 func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Beside, wait bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if held && n.took.IsZero() {
 		n.took = time.Now()
 	}
-	wait = held && n.unlisted && time.Since(n.took) < DefaultDuration // an honest one of those that are not seen has ended by then
+	wait = held && n.unlisted && time.Since(n.took) < DefaultDuration // until honest unlisted holders have stopped
 	for i := range leases {
 		j := Judge(&leases[i])
 		if n.ours(&leases[i]) || !j.Runs(n.config.scope()) {
@@ -110,13 +109,13 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 		waiting := time.Since(first.seen) <= j.Patience
 		switch {
 		case n.ranked(&leases[i]):
-			// One that took its Lease after ours yields when it looks. One that does not by the end of its patience is no such
-			// one.
+			// A holder that took its Lease after ours yields at its next look; one that has not by the end of its patience
+			// will not.
 			if changed && (!held || !waiting || n.above || j.before(n.acquired, n.config.Namespace)) {
 				return Beside{Above: &j.Said}, false
 			}
 			wait = wait || waiting
-		case !held: // it is told nothing before our Lease is there
+		case !held: // holders learn of us only once our Lease exists
 		case n.early(first) && waiting:
 			wait = true
 		case changed:
@@ -128,8 +127,8 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 	return found, wait
 }
 
-// before reports whether an operator's Lease was taken before ours: by the order in which the API server wrote the two.
-// Where it does not tell, the one in the namespace that comes first in the alphabet was.
+// before reports whether an operator's Lease was taken before ours, in the order of the API server's writes. If that
+// is unknown, the alphabetical order of the namespaces decides.
 func (j *Judged) before(ours uint64, namespace string) bool {
 	if j.Acquired == 0 || ours == 0 || j.Acquired == ours {
 		return j.Lease < namespace+"/"
@@ -137,7 +136,7 @@ func (j *Judged) before(ours uint64, namespace string) bool {
 	return j.Acquired < ours
 }
 
-// stranger finds the holder of a Lease with another log.
+// stranger finds a Lease whose holder has another log.
 func (n *neighbours) stranger(leases []coordinationv1.Lease, logID string) (found *Said, wait bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

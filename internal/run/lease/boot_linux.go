@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBoot is CLOCK_BOOTTIME, which goes on while the machine is suspended.
+// sinceBoot returns CLOCK_BOOTTIME, which continues while the machine is suspended.
 func sinceBoot() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

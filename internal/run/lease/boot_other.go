@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// sinceBoot has no such clock here: a suspension of the machine is not seen.
+// sinceBoot has no such clock on this system, so a suspension of the machine goes unnoticed.
 func sinceBoot() time.Duration { return time.Since(began) }

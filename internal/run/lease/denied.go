@@ -11,14 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ErrDenied: the Lease cannot be held, because this user may not read or write it, or there is no namespace for it.
+// ErrDenied is returned if this user may not read or write the Lease, or its namespace does not exist.
 var ErrDenied = errors.New("the Lease cannot be held")
 
-// deniedPatience is for how long rights may be missing before the Lease was held for the first time: an API server that
-// has just started denies everything until it has read its roles.
+// deniedPatience is how long requests may be denied before the Lease was first held: a starting API server denies
+// everything until it has read its roles.
 const deniedPatience = 5 * time.Second
 
-// noteDenied passes an error of such a request on. When they have been denied for too long, the election ends.
+// noteDenied returns err. After too many denials it ends the election.
 func (k *lock) noteDenied(verb string, err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -37,7 +37,7 @@ func (k *lock) noteDenied(verb string, err error) error {
 
 func denied(err error) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return false // it is gone soon, and then it is made again
+		return false // deleted soon, and then created again
 	}
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || noNamespace(err)
 }
@@ -52,7 +52,7 @@ func noNamespace(err error) bool {
 	return details != nil && details.Kind == "namespaces"
 }
 
-// makeNamespace makes the namespace of the Lease, if it is one that may be made.
+// makeNamespace creates the Lease's namespace, if Config.MakeNamespace allows it.
 func (k *lock) makeNamespace(ctx context.Context) error {
 	if !k.config.MakeNamespace {
 		return apierrors.NewNotFound(corev1.Resource("namespaces"), k.config.Namespace)

@@ -14,16 +14,16 @@ import (
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 )
 
-// Found is a Lease of our name as it was found in the cluster.
+// Found is a Lease of our name in the cluster.
 type Found struct {
 	client coordinationclient.LeaseInterface
 	object *coordinationv1.Lease
 }
 
-// byName selects the Leases of our name. A role that names it lets list them.
+// byName selects the Leases of our name. A role that names the Lease allows this list.
 var byName = metav1.ListOptions{FieldSelector: "metadata.name=" + UsualName}
 
-// Find lists the Leases of our name that speak for Jobs, in a namespace, or with an empty one in all of them.
+// Find lists the Leases of our name that speak for Jobs, in namespace or, if that is empty, in all namespaces.
 func Find(ctx context.Context, client kubernetes.Interface, namespace string) (found []*Found, err error) {
 	list, err := client.CoordinationV1().Leases(namespace).List(ctx, byName)
 	if err != nil {
@@ -38,7 +38,7 @@ func Find(ctx context.Context, client kubernetes.Interface, namespace string) (f
 	return found, nil
 }
 
-// Read reads the Lease of a namespace, which is nil where there is none.
+// Read reads the Lease of a namespace; nil if there is none.
 func Read(ctx context.Context, client kubernetes.Interface, namespace string) (*Found, error) {
 	leases := client.CoordinationV1().Leases(namespace)
 	object, err := leases.Get(ctx, UsualName, getOptions)
@@ -51,14 +51,14 @@ func Read(ctx context.Context, client kubernetes.Interface, namespace string) (*
 	return &Found{client: leases, object: object}, nil
 }
 
-// Object is the Lease as it was found. It must not be changed.
+// Object returns the Lease as found. The caller must not change it.
 func (f *Found) Object() *coordinationv1.Lease { return f.object }
 
-// Judged is what the Lease says, as far as it is believed.
+// Judged returns what the Lease says, as far as it is trusted.
 func (f *Found) Judged() Judged { return Judge(f.object) }
 
-// Living are those Leases that are renewed, or taken by another, within their patience: then a controller runs. All are
-// watched at once. No clock of another machine is believed. A Lease without a holder is not waited for.
+// Living returns the Leases that are renewed, or taken by another holder, within their patience: their controllers
+// run. It watches all at once, trusts no other machine's clock, and skips Leases without a holder.
 func Living(ctx context.Context, all []*Found) (living []*Found, err error) {
 	lives, errs := make([]bool, len(all)), make([]error, len(all))
 	var watches sync.WaitGroup
@@ -77,8 +77,9 @@ func Living(ctx context.Context, all []*Found) (living []*Found, err error) {
 	return living, nil
 }
 
-// Holders are the Leases, of those that are believed for Jobs of a scope, that a living controller holds. It waits to
-// see whether one does, and asks a server that does not answer no second time.
+// Holders returns the trusted Leases for scope, a namespace or Everywhere, that a live controller holds. It waits for
+// each Lease's patience to see a renewal. If the server does not answer, it returns the error without a second
+// request.
 func Holders(ctx context.Context, client kubernetes.Interface, scope string) ([]*Found, error) {
 	places := slices.Clone(OperatorNamespaces)
 	if scope != Everywhere && !slices.Contains(places, scope) {
@@ -100,8 +101,8 @@ func Holders(ctx context.Context, client kubernetes.Interface, scope string) ([]
 	return Living(ctx, held)
 }
 
-// Renewed waits until the holder renews the Lease, or another takes it, and reports whether that happened within its
-// patience.
+// Renewed waits until the holder renews the Lease or another client takes it, and reports whether that happened within
+// its patience.
 func (f *Found) Renewed(ctx context.Context) (bool, error) {
 	first := f.Judged()
 	deadline := time.NewTimer(first.Patience)
@@ -131,10 +132,10 @@ func (f *Found) Renewed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// lookAgain is the time between looks at a Lease that may be renewed.
+// lookAgain is the interval of reads of a Lease that may be renewed.
 const lookAgain = 500 * time.Millisecond
 
-// Delete deletes the Lease, if it still is as it was seen last; one that is gone already is no error.
+// Delete deletes the Lease unless it has changed since it was last read. A deleted Lease is no error.
 func (f *Found) Delete(ctx context.Context) error {
 	err := f.client.Delete(ctx, f.object.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{
 		UID: &f.object.UID, ResourceVersion: &f.object.ResourceVersion,

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// errNotHeld is why a context of Within has ended.
+// errNotHeld is the cause of an ended context of Within.
 var errNotHeld = errors.New("the Lease was not renewed in time: nothing is sent until it is")
 
-// hold is until when the Lease is held for certain, and what is to end then. The zero hold is not held. It ends by two
-// clocks: that of Go stands still while the machine is suspended, and others wait by clocks that go on.
+// hold is the time until which the Lease is certainly held, with the contexts that end then. The zero hold is not
+// held. Two clocks bound it: Go's clock stops while the machine is suspended, but the clocks of other processes go on.
 type hold struct {
 	boot  func() time.Duration // see Config.Boot
 	mu    sync.Mutex
-	until instant     // zero while it is not held
-	lapse *time.Timer // nil until it is held for the first time
+	until instant     // zero while not held
+	lapse *time.Timer // nil until first held
 	work  map[*context.CancelCauseFunc]struct{}
 }
 
-// instant is one moment by both clocks.
+// instant is one moment on both clocks.
 type instant struct {
 	at   time.Time
 	boot time.Duration
 }
 
-// now is read before a request whose success renews the hold.
+// now is called before a request whose success renews the hold.
 func (h *hold) now() instant { return instant{at: time.Now(), boot: h.boot()} }
 
-// renew holds for so long after that moment, which may be over.
+// renew extends the hold to period after began, which may be in the past.
 func (h *hold) renew(began instant, period time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,7 +41,7 @@ func (h *hold) renew(began instant, period time.Duration) {
 	}
 }
 
-// end holds no longer.
+// end ends the hold.
 func (h *hold) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,7 +62,7 @@ func (h *hold) holdsLocked() bool {
 func (h *hold) lapsed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.holdsLocked() { // else it was renewed just now
+	if !h.holdsLocked() { // renewed just now
 		h.endWorkLocked()
 	}
 }
@@ -74,7 +74,7 @@ func (h *hold) endWorkLocked() {
 	clear(h.work)
 }
 
-// within is a context that ends with the hold, at the latest.
+// within returns a context that ends with the hold, at the latest.
 func (h *hold) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h.mu.Lock()

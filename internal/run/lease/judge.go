@@ -8,27 +8,28 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// UsualName is the name of each Lease of ours. It has no other, so that each controller finds each other one.
+// UsualName is the name of all our Leases, so that all controllers find each other.
 const UsualName = "jobledger"
 
-// The operator's namespaces. The Lease of a controller of all namespaces is in one of them, wherever its pod is. No
+// The operator's namespaces. The Lease of a controller of all namespaces is in one of them, wherever its pod runs. No
 // tenant may write there.
 const (
 	DefaultNamespace = "jobledger"
 	SystemNamespace  = "kube-system"
 )
 
-// OperatorNamespaces are those where a Lease is believed in all that it says.
+// OperatorNamespaces are the namespaces in which a Lease is fully trusted.
 var OperatorNamespaces = []string{DefaultNamespace, SystemNamespace}
 
-// The longest durations that are believed. A Lease that says more is waited for as long as this. A controller that
-// would say more is refused, so an honest holder has ended by then.
+// The longest trusted durations. A Lease with a longer one is waited for only this long. New refuses a controller that
+// asks for more, so an honest holder has stopped by then.
 const (
 	MostDuration        = 10 * time.Minute // of a Lease in an operator's namespace
-	MostDurationOfOther = 2 * time.Minute  // of one elsewhere: anybody who may write Leases there may have written it
+	MostDurationOfOther = 2 * time.Minute  // of any other Lease, which a tenant may have written
 )
 
-// CheckPlace says why the Lease of a controller with that scope, empty for all, cannot be in a namespace for that long.
+// CheckPlace returns an error if a controller with that scope (empty for all namespaces) may not have its Lease in
+// namespace for that duration.
 func CheckPlace(namespace, scope string, duration time.Duration) error {
 	operators := slices.Contains(OperatorNamespaces, namespace)
 	switch most := longest(operators); {
@@ -44,26 +45,26 @@ func CheckPlace(namespace, scope string, duration time.Duration) error {
 	return nil
 }
 
-// Word is how far a Lease is believed.
+// Word is how far a Lease is trusted.
 type Word int
 
-// The words.
+// The levels of trust.
 const (
-	Nobodys   Word = iota // it says nothing of who runs Jobs
-	Tenants               // it speaks for its own namespace: any user who may write Leases there may have written it
-	Operators             // it is believed
+	Nobodys   Word = iota // says nothing about Jobs
+	Tenants               // speaks for its own namespace: a tenant may have written it
+	Operators             // trusted
 )
 
-// Judged is what a Lease says, as far as it is believed: Scope is empty unless it speaks for Jobs.
+// Judged is what a Lease says, as far as it is trusted. Scope is empty unless it speaks for Jobs.
 type Judged struct {
 	Said
 	Word     Word
-	Patience time.Duration // for how long a holder lives that does not renew it
+	Patience time.Duration // how long a holder may live without a renewal
 }
 
-// Judge says how far a Lease is believed. It goes by the namespace, which decides who may write it, and by nothing that
-// the Lease says of itself: whoever may write it can write all of that, its managed fields too. No time in it is
-// compared with a clock of ours; that a holder lives is shown by a renewal alone.
+// Judge says how far a Lease is trusted. It goes by the namespace alone, which decides who may write the Lease; a
+// writer can forge everything in it, including managed fields. Its times are never compared with our clock: only a
+// renewal shows that a holder lives.
 func Judge(object *coordinationv1.Lease) Judged {
 	j := Judged{Said: saidBy(object), Patience: DefaultDuration}
 	claimed := j.Scope
@@ -94,15 +95,15 @@ func longest(operators bool) time.Duration {
 	return MostDurationOfOther
 }
 
-// Runs reports whether the Lease is held for Jobs of a scope: a namespace, or Everywhere.
+// Runs reports whether the Lease is held for Jobs of scope: a namespace, or Everywhere.
 func (j *Judged) Runs(scope string) bool { return j.Holder != "" && overlap(j.Scope, scope) }
 
-// Lives reports whether the holder has renewed the Lease, or another has taken it, since it was seen as before.
+// Lives reports whether the Lease was renewed, or taken by another holder, since before.
 func (j *Judged) Lives(before *Judged) bool {
 	return j.Holder != "" && (j.Holder != before.Holder || !j.Renewed.Equal(before.Renewed))
 }
 
-// overlap reports whether two scopes have Jobs in common. One that is not known has none.
+// overlap reports whether two scopes share Jobs. An unknown scope shares none.
 func overlap(a, b string) bool {
 	return a != "" && b != "" && (a == b || a == Everywhere || b == Everywhere)
 }

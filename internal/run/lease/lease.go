@@ -15,63 +15,62 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The numbers that operators know from kube-controller-manager (O-020).
+// The defaults of kube-controller-manager (O-020).
 const (
 	DefaultDuration      = 15 * time.Second
 	DefaultRenewDeadline = 10 * time.Second
 	DefaultRetryPeriod   = 2 * time.Second
 )
 
-// ErrLost: the Lease could not be renewed in time, so another may have it.
+// ErrLost is returned if the Lease was not renewed in time, so that another process may hold it.
 var ErrLost = errors.New("the Lease is lost: it could not be renewed in time, and another controller may work now")
 
-// Config says which Lease, and how. All fields but Scope, Cron, MakeNamespace, Boot and Logger are required.
+// Config configures a Lease. All fields but Scope, Cron, MakeNamespace, Boot and Logger are required.
 type Config struct {
-	Client        kubernetes.Interface // its requests should time out well before RenewDeadline
+	Client        kubernetes.Interface // should time out well before RenewDeadline
 	Namespace     string               // see CheckPlace
-	MakeNamespace bool                 // when there is none
-	Scope         string               // the namespace whose Jobs are run; empty for all
-	Cron          bool                 // CronJobs are run, too; the Lease says so to those who trigger one
-	Identity      string               // of this process; no other's
+	MakeNamespace bool                 // create a missing namespace
+	Scope         string               // namespace of the Jobs; empty for all
+	Cron          bool                 // CronJobs are run too; the Lease says so to users who trigger one
+	Identity      string               // unique to this process
 	Duration      time.Duration        // how long others wait after the newest renewal
-	RenewDeadline time.Duration        // how long a renewal is tried; shorter than Duration
+	RenewDeadline time.Duration        // how long to try a renewal; shorter than Duration
 	RetryPeriod   time.Duration        // between tries
-	// Boot is the time since the machine was started, with the time in which it was suspended: what is held ends by it,
-	// too. Nil for the system's clock.
+	// Boot returns the time since the machine started, including suspensions; it also bounds the hold. Nil for the
+	// system's clock.
 	Boot   func() time.Duration
 	Logger *slog.Logger // nil for the default
 }
 
 func (c *Config) scope() string { return cmp.Or(c.Scope, Everywhere) }
 
-// Bid is with what the Lease is wanted, and what for. All fields but Ready are required.
+// Bid says for which log and work the Lease is wanted. All fields but Ready are required.
 type Bid struct {
-	// Log is which log this process has locked, and how far it is durable now. Any goroutine may call it until Run
-	// returns.
+	// Log returns which log this process has locked, and how far it is durable. It may be called from any goroutine
+	// until Run returns.
 	Log func() Log
-	// Admit says whether to wait for the Lease, or to take it, by what it says now of who holds it or has held it. Its
-	// error ends Run, and the Lease stays as it is.
+	// Admit decides, by the Lease's current content, whether to wait for or take the Lease. An error ends Run and leaves
+	// the Lease unchanged.
 	Admit func(Said) error
-	// Ready says why this process may not take the Lease now, by what it says of its last holder, or a Lease that is
-	// not there: it stays as it is, and Ready is asked again after RetryPeriod. It is asked right before each write that
-	// would take it, and not before those that renew it. Nil for one that always may.
+	// Ready returns an error if this process may not take the Lease now, given its content (zero if it does not exist).
+	// The Lease then stays unchanged, and Ready is called again after RetryPeriod. It is called before each write that
+	// takes the Lease, but not before renewals. May be nil.
 	Ready func(Said) error
-	// Lead does what the Lease is held for. Its context ends when the Lease is lost, with the cause ErrLost, or an
-	// OutrankedError.
+	// Lead does the work of the holder. Its context ends when the Lease is lost, with cause ErrLost or an OutrankedError.
 	Lead func(context.Context) error
 }
 
-// Lease is a Lease that this process holds, or wants.
+// Lease is a Lease that this process holds or wants.
 type Lease struct {
 	config  Config
 	lock    *lock
 	elector *leaderelection.LeaderElector
-	started chan struct{} // closed when it is held
-	lost    chan struct{} // closed when it was held and is lost
-	cause   error         // why it is lost; set before that
+	started chan struct{} // closed once it is held
+	lost    chan struct{} // closed once it was held and is lost
+	cause   error         // why it is lost; set before lost is closed
 }
 
-// New returns a Lease that is not held, or says what is wrong with the configuration.
+// New returns a Lease that is not held yet, or an error if the configuration is invalid.
 func New(c Config) (*Lease, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -100,7 +99,7 @@ func New(c Config) (*Lease, error) {
 			OnStoppedLeading: func() {},
 			OnNewLeader:      l.newLeader,
 		},
-		// Not ReleaseOnCancel: after a renewal that failed it would hold up the news of the loss.
+		// Not ReleaseOnCancel: after a failed renewal it would delay the news of the loss.
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lease: %w", err)
@@ -115,12 +114,12 @@ func (l *Lease) newLeader(identity string) {
 	}
 }
 
-// Run waits until the Lease is held and then lets the bid lead. When that has returned, the Lease is given back. Run
-// returns the error of Lead, joined with ErrLost when the Lease was lost, or with the OutrankedError; that of Admit;
-// ErrDenied when the Lease may not be read or written; and nil when ctx ended before it was held.
+// Run waits until the Lease is held, calls bid.Lead, and then releases the Lease. It returns Lead's error, joined with
+// ErrLost or the OutrankedError if the Lease was lost; Admit's error; ErrDenied if the Lease may not be read or
+// written; or nil if ctx ended before it was held.
 func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	l.lock.bid = bid
-	// The Lease is renewed until Lead has returned, which may be a while after ctx has ended.
+	// The Lease is renewed until Lead has returned, perhaps well after ctx has ended.
 	electing, give := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
 	defer give()
 	ended := make(chan struct{})
@@ -134,7 +133,7 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 		give()
 		<-ended
 		if !errors.Is(err, ErrDenied) {
-			l.release(ctx) // an answer that was lost may have made it ours
+			l.release(ctx) // a lost answer may have made it ours
 		}
 		return err
 	case <-ctx.Done():
@@ -171,7 +170,7 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	return err
 }
 
-// release gives the Lease back, if it is held, so that the next process need not wait for it to expire (O-022).
+// release releases the Lease if it is held, so that the next process need not wait for its expiry (O-022).
 func (l *Lease) release(ctx context.Context) {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.config.RenewDeadline)
 	defer cancel()
@@ -180,19 +179,20 @@ func (l *Lease) release(ctx context.Context) {
 	}
 }
 
-// Name is NAMESPACE/NAME.
+// Name returns NAMESPACE/NAME.
 func (l *Lease) Name() string { return l.lock.Describe() }
 
-// Holds reports whether the Lease is held for certain, so that something may be done on its behalf now.
+// Holds reports whether the Lease is certainly held, so that work on its behalf is allowed now.
 func (l *Lease) Holds() bool { return l.lock.hold.holds() }
 
-// Within is a context for what is done on behalf of the Lease: it ends as soon as the Lease is no longer held for
-// certain, which each renewal puts off. The cancel function must be called.
+// Within returns a context for work on behalf of the Lease. It ends as soon as the Lease is no longer certainly held;
+// each renewal extends it. The caller must call the cancel function.
 func (l *Lease) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return l.lock.hold.within(ctx)
 }
 
-// Lost is closed when the Lease was held and is lost, or is given up because of one that ranks above it.
+// Lost returns a channel that is closed when the Lease is lost after it was held, or given up for a higher-ranking
+// one.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
 func (l *Lease) lose(cause error) {
@@ -218,7 +218,7 @@ func (l *Lease) isLost() bool {
 	}
 }
 
-// Read looks at what the Lease says now.
+// Read returns the Lease's current content.
 func (l *Lease) Read(ctx context.Context) (Said, error) {
 	object, err := l.lock.leases().Get(ctx, UsualName, getOptions)
 	if apierrors.IsNotFound(err) {

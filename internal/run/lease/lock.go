@@ -18,30 +18,30 @@ import (
 
 var getOptions = metav1.GetOptions{}
 
-// lock is the Lease object as client-go's election wants it. client-go's own cannot carry annotations.
+// lock adapts the Lease object to client-go's election. client-go's own lock cannot carry annotations.
 type lock struct {
 	config Config
-	hold   hold // until the renew deadline after the newest renewal that succeeded began
+	hold   hold // until the renew deadline after the start of the newest successful renewal
 	beside *neighbours
 
 	// Set before the election begins.
 	bid       Bid
-	refused   chan error           // is sent, once, why the Lease will not be held
-	outranked chan *OutrankedError // is sent, once, who came to rank above us
+	refused   chan error           // receives, once, why the Lease will not be held
+	outranked chan *OutrankedError // receives, once, the holder that ranks above us
 
 	mu          sync.Mutex
 	object      *coordinationv1.Lease // as last read or written
 	ours        bool
-	yielded     *OutrankedError      // that was sent; nothing is renewed any more
-	deniedSince map[string]time.Time // by verb, since when without a break
+	yielded     *OutrankedError      // sent to outranked; no renewal follows
+	deniedSince map[string]time.Time // by verb: start of uninterrupted denials
 }
 
 func (k *lock) leases() coordinationclient.LeaseInterface {
 	return k.config.Client.CoordinationV1().Leases(k.config.Namespace)
 }
 
-// Get is described by resourcelock.Interface, like the methods that follow. Of a Lease that another has it judges
-// whether it may be waited for, and whether its holder has ended: then it is shown as given back.
+// Get implements resourcelock.Interface, like the methods below. For another holder's Lease it decides whether to wait
+// for it, and shows it as released if its holder has ended.
 func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	object, err := k.leases().Get(ctx, UsualName, getOptions)
 	if err := k.noteDenied("get", err); err != nil {
@@ -54,7 +54,7 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	record := resourcelock.LeaseSpecToLeaderElectionRecord(&object.Spec)
 	other := record.HolderIdentity != k.config.Identity
 	if ours && other {
-		k.hold.end() // another has it, as someone deleted or changed it: nothing more is sent
+		k.hold.end() // another has it after a manual change or deletion: send nothing more
 	}
 	if !ours && other {
 		said := saidBy(object)
@@ -71,7 +71,7 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, text, err
 }
 
-// Create makes the Lease, and its namespace when there is none.
+// Create creates the Lease, and its namespace if necessary.
 func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	object := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: k.config.Namespace, Name: UsualName},
@@ -100,10 +100,10 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.yieldTo(ctx, again)
 }
 
-// Update writes the Lease as it was last seen, with another record, unless another is to lead in our place now. A look
-// that fails is a renewal that fails. So what we do ends within the renew deadline after they took their Lease, however
-// slow the API server is, and they wait for longer than that. A renewal that comes too late takes the Lease anew:
-// another may have led meanwhile.
+// Update writes the Lease with record r, unless another controller is to lead in our place. A failed check counts as a
+// failed renewal. So our work ends within the renew deadline after the other took its Lease, however slow the API
+// server is, and the other waits longer than that. A late renewal takes the Lease anew, because another may have led
+// in between.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	ours := k.isOurs()
 	began := k.hold.now()
@@ -128,7 +128,7 @@ func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.yieldTo(ctx, late)
 }
 
-// ready says why the Lease may not be taken now.
+// ready returns why the Lease may not be taken now.
 func (k *lock) ready(before Said) error {
 	if k.bid.Ready == nil {
 		return nil
@@ -136,7 +136,7 @@ func (k *lock) ready(before Said) error {
 	return k.bid.Ready(before)
 }
 
-// said is what the Lease said as it was read last.
+// said returns the Lease's content as last read.
 func (k *lock) said() Said {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -146,8 +146,7 @@ func (k *lock) said() Said {
 	return saidBy(k.object)
 }
 
-// yieldTo yields if another is to lead in our place from now on. Anew says that our Lease is taken while we lead
-// already.
+// yieldTo yields if another controller is to lead in our place. anew says that our Lease is taken again while we lead.
 func (k *lock) yieldTo(ctx context.Context, anew bool) error {
 	other, err := k.beside.come(ctx, anew)
 	if err != nil {
@@ -170,7 +169,7 @@ func (k *lock) isOurs() bool {
 	return k.ours
 }
 
-// version orders the writes of an API server; 0 where it has none that can be ordered.
+// version returns the Lease's resourceVersion, which orders the API server's writes; 0 if it is not a number.
 func version(object *coordinationv1.Lease) uint64 {
 	v, _ := strconv.ParseUint(object.ResourceVersion, 10, 64)
 	return v
@@ -180,7 +179,7 @@ func (k *lock) annotate(object *coordinationv1.Lease) {
 	annotate(object, &k.config, k.bid.Log(), k.beside.takenAt())
 }
 
-// yield ends what is done on behalf of the Lease, at once and for good.
+// yield ends all work on behalf of the Lease, at once and for good.
 func (k *lock) yield(above *Said) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -189,16 +188,16 @@ func (k *lock) yield(above *Said) {
 	}
 	k.yielded = &OutrankedError{By: *above}
 	k.hold.end()
-	k.outranked <- k.yielded // there is room for one
+	k.outranked <- k.yielded // has room for one
 }
 
-// write writes the Lease with another record. It is held from when that began.
+// write writes the Lease with record r, which holds it from began.
 func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, began instant) error {
 	object, err := k.put(ctx, r)
 	return k.written("update", object, err, began)
 }
 
-// put writes the Lease with another record, and holds nothing by it.
+// put writes the Lease with record r without extending the hold.
 func (k *lock) put(ctx context.Context, r resourcelock.LeaderElectionRecord) (*coordinationv1.Lease, error) {
 	k.mu.Lock()
 	object := k.object
@@ -225,7 +224,7 @@ func (k *lock) written(verb string, object *coordinationv1.Lease, err error, beg
 	return nil
 }
 
-// release gives the Lease back if it is ours.
+// release releases the Lease if it is ours.
 func (k *lock) release(ctx context.Context) error {
 	object, err := k.leases().Get(ctx, UsualName, getOptions)
 	if apierrors.IsNotFound(err) {
@@ -250,11 +249,11 @@ func (k *lock) release(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ours = false
-	k.hold.end() // a renewal that was on its way may have come meanwhile
+	k.hold.end() // a renewal in flight may have arrived meanwhile
 	return err
 }
 
-// RecordEvent tells users, as kube-controller-manager does (O-020). It is best effort, and no caller waits for it.
+// RecordEvent emits an Event for users, like kube-controller-manager (O-020). It is best effort, and does not block.
 func (k *lock) RecordEvent(what string) {
 	k.mu.Lock()
 	object := k.object
@@ -273,7 +272,7 @@ func (k *lock) RecordEvent(what string) {
 		Source: corev1.EventSource{Component: "jobledger"}, ReportingController: "jobledger",
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 	}
-	go func() { // ends within the time-out
+	go func() { // ends within the timeout
 		ctx, cancel := context.WithTimeout(context.Background(), k.config.RenewDeadline)
 		defer cancel()
 		if _, err := k.config.Client.CoreV1().Events(k.config.Namespace).Create(ctx, e, metav1.CreateOptions{}); err != nil {
@@ -282,8 +281,8 @@ func (k *lock) RecordEvent(what string) {
 	}()
 }
 
-// Identity is that of this process.
+// Identity returns this process's identity.
 func (k *lock) Identity() string { return k.config.Identity }
 
-// Describe names the Lease.
+// Describe returns NAMESPACE/NAME.
 func (k *lock) Describe() string { return k.config.Namespace + "/" + UsualName }

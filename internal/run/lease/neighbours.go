@@ -14,34 +14,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ErrBlind: a Lease may not be read under which another controller may run the same Jobs.
+// ErrBlind is returned if a Lease cannot be read under which another controller may run the same Jobs.
 var ErrBlind = errors.New("it cannot be told whether another controller runs these Jobs")
 
 func isBlind(err error) bool { return errors.Is(err, ErrBlind) }
 
-// neighbours are the other Leases of our name. It is safe for concurrent use: Beside looks at them, and each renewal
-// does.
+// neighbours tracks the other Leases of our name. It is safe for concurrent use: Beside and each renewal use it.
 type neighbours struct {
 	config Config
-	// places are the operator's namespaces but ours. A Lease there is above ours while ours is in a tenant's namespace,
-	// and else its peer: the one that was taken first goes on.
+	// places are the operator's namespaces except ours. If our Lease is in a tenant's namespace, Leases there rank above
+	// it; otherwise they are peers, and the one taken first leads.
 	places []string
 	above  bool
 
 	mu       sync.Mutex
-	seen     map[string]sighting // by NAMESPACE/NAME, as they were first seen
-	acquired uint64              // the resource version by which we took our Lease; 0 before
-	took     time.Time           // when the Leases were first looked at with ours held
-	looked   bool                // that look is over: who takes a Lease from then on finds ours
-	watching bool                // no living holder is above us while we have our Lease, so one that is there now has come since
-	unlisted bool                // the Leases of tenants may not be listed
+	seen     map[string]sighting // by NAMESPACE/NAME: first observation
+	acquired uint64              // resource version by which we took our Lease; 0 before
+	took     time.Time           // first look with our Lease held
+	looked   bool                // that look is over: later holders find our Lease
+	watching bool                // no live holder ranks above us, so one found later is new
+	unlisted bool                // tenants' Leases cannot be listed
 }
 
-// sighting is how a Lease was first seen, and when.
+// sighting is the first observation of a Lease, and its time.
 type sighting struct {
 	Judged
 	seen   time.Time
-	looked bool // that was after the first look with our Lease held
+	looked bool // observed after the first look with our Lease held
 }
 
 func newNeighbours(c Config) *neighbours {
@@ -53,13 +52,12 @@ func (n *neighbours) ours(object *coordinationv1.Lease) bool {
 	return object.Namespace == n.config.Namespace
 }
 
-// ranked reports whether a Lease is above ours or its peer.
+// ranked reports whether a Lease ranks above ours or is a peer.
 func (n *neighbours) ranked(object *coordinationv1.Lease) bool {
 	return slices.Contains(n.places, object.Namespace)
 }
 
-// early reports whether a Lease was seen by the end of the first look with ours held. The holder of a later one finds
-// ours.
+// early reports whether a Lease was seen by the end of the first look with ours held. Holders of later ones find ours.
 func (n *neighbours) early(s sighting) bool { return !s.looked }
 
 // sight reports whether a Lease was renewed or taken since it was first seen, which may be now.
@@ -74,7 +72,7 @@ func (n *neighbours) sight(j *Judged) (changed bool, first sighting) {
 	return j.Lives(&first.Judged), first
 }
 
-// list returns the Leases of our name that may be read. Those that rank above ours must be.
+// list returns the readable Leases of our name. It returns an error if one that ranks above ours is not readable.
 func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
 	for _, namespace := range n.places {
 		may, err := n.may(ctx, "get", namespace)
@@ -112,8 +110,8 @@ func (n *neighbours) blind(namespace string, err error) error {
 	return fmt.Errorf("%w: the Lease %s/%s may not be read: %w", ErrBlind, namespace, UsualName, err)
 }
 
-// may asks whether this user has a right on Leases of our name. A request that is refused every few seconds fills audit
-// logs, and alarms those who read them. A server that does not answer the question is asked for the Lease itself.
+// may asks whether this user has a right on Leases of our name, because repeated denied requests fill audit logs and
+// alarm their readers. If the server does not answer, the Lease itself is requested.
 func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, error) {
 	review, err := n.config.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -129,7 +127,7 @@ func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, err
 	return review.Status.Allowed, nil
 }
 
-// read reads the Leases that rank above ours, as far as they exist.
+// read returns the existing Leases that rank above ours.
 func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, err error) {
 	for _, namespace := range n.places {
 		object, err := n.config.Client.CoordinationV1().Leases(namespace).Get(ctx, UsualName, getOptions)
@@ -145,8 +143,8 @@ func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, er
 	return found, nil
 }
 
-// come looks, once watching, for who is to lead in our place from now on, and returns it: who took a Lease above ours,
-// and, when we have just taken our Lease anew, who has a peer of it.
+// come returns, once watching, the Lease that is to lead in our place: one newly taken above ours, or, if we have just
+// taken ours anew, a peer; nil for none.
 func (n *neighbours) come(ctx context.Context, anew bool) (*Said, error) {
 	n.mu.Lock()
 	watching := n.watching
@@ -172,14 +170,14 @@ func (n *neighbours) come(ctx context.Context, anew bool) (*Said, error) {
 	return nil, nil
 }
 
-// takenBy notes the write of the API server by which our Lease was taken; 0 for one that is on its way.
+// takenBy records the API server's write that took our Lease; 0 while it is in flight.
 func (n *neighbours) takenBy(version uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.acquired = version
 }
 
-// takenAt is the write by which our Lease was taken; 0 before that.
+// takenAt returns the write that took our Lease; 0 before it.
 func (n *neighbours) takenAt() uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()

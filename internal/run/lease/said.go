@@ -10,10 +10,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The annotations of the Lease. Whoever takes it writes all of them in the same request, and the head again with each
-// renewal, so they are those of its holder.
+// The annotations of the Lease. Its taker writes all in the same request, and the log's head again with each renewal,
+// so they are always the current holder's.
 const (
-	ScopeAnnotation = "jobledger.dev/namespace"     // whose Jobs the holder runs; * for all
+	ScopeAnnotation = "jobledger.dev/namespace"     // namespace of the Jobs that the holder runs; * for all
 	CronAnnotation  = "jobledger.dev/cronjobs"      // "true" where the holder runs the CronJobs of that scope, too
 	LogIDAnnotation = "jobledger.dev/log-id"        //
 	EpochAnnotation = "jobledger.dev/log-epoch"     //
@@ -23,32 +23,32 @@ const (
 	MarkAnnotation  = "jobledger.dev/log-format"    // "1"; a Lease of before the first release names a log without it
 	// StreamAnnotation is the stream of a replicated log, as NAME/INCARNATION.
 	StreamAnnotation = "jobledger.dev/log-stream"
-	TakenAnnotation  = "jobledger.dev/taken" // the resource version by which the holder took the Lease
+	TakenAnnotation  = "jobledger.dev/taken" // resource version by which the holder took the Lease
 )
 
-// Everywhere is the scope of who runs the Jobs of all namespaces.
+// Everywhere is the scope of a controller of all namespaces.
 const Everywhere = "*"
 
-// Log is what a Lease says of the log of its holder.
+// Log is what a Lease says about its holder's log.
 type Log struct {
 	events.Identity
 	Head events.Sequence
 	Hash events.Hash
-	Lock string // which LOCK file the holder has; empty when it cannot be told
-	// Stream is that of a replicated log, NAME/INCARNATION; empty of a log that is not replicated.
+	Lock string // the holder's LOCK file; empty if unknown
+	// Stream is that of a replicated log, as NAME/INCARNATION; empty otherwise.
 	Stream string
 }
 
-// Said is what a Lease says. The zero Said is that of a Lease that does not exist.
+// Said is the content of a Lease; zero if the Lease does not exist.
 type Said struct {
 	Lease   string    // NAMESPACE/NAME
-	Holder  string    // empty when it was given back
+	Holder  string    // empty if released
 	Renewed time.Time // by the holder's clock
-	Scope   string    // the namespace whose Jobs the holder runs; * for all, empty when it does not say
-	Cron    bool      // the holder runs the CronJobs of that scope, too
-	Before  bool      // a program of before the first release wrote it: its log is not read any more
-	// Acquired is the resource version by which the holder took the Lease. Such versions have the order in which one API
-	// server wrote objects of a kind. 0 where it cannot be told.
+	Scope   string    // namespace of the holder's Jobs; * for all, empty if not stated
+	Cron    bool      // the holder runs the CronJobs of Scope too
+	Before  bool      // written before the first release: its log is no longer readable
+	// Acquired is the resource version by which the holder took the Lease. Such versions are in the order of one API
+	// server's writes to objects of a kind. 0 if unknown.
 	Acquired uint64
 	Log
 }
@@ -66,10 +66,10 @@ func saidBy(object *coordinationv1.Lease) Said {
 	s.Stream = cut(a[StreamAnnotation])
 	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
 	s.Acquired, _ = strconv.ParseUint(a[TakenAnnotation], 10, 64)
-	if s.Acquired == 0 { // it was written once by this holder
+	if s.Acquired == 0 { // this holder wrote it once
 		s.Acquired = version(object)
 	}
-	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 for a value that is not ours
+	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 for a foreign value
 	head, _ := strconv.ParseUint(a[HeadAnnotation], 10, 64)
 	s.Head = events.Sequence(head)
 	if hash, err := hex.DecodeString(a[HashAnnotation]); err == nil && len(hash) == len(s.Hash) {
@@ -78,16 +78,15 @@ func saidBy(object *coordinationv1.Lease) Said {
 	return s
 }
 
-// mostText is how much of a text in a Lease is read. Those of ours are shorter; one of a tenant may have a megabyte,
-// and is told in logs and in errors.
+// mostText limits how much of a text in a Lease is read. Ours are shorter, but a tenant's may have a megabyte and
+// would appear in logs and errors.
 const mostText = 256
 
 func cut(text string) string { return text[:min(len(text), mostText)] }
 
 const yes, mark = "true", "1"
 
-// annotate makes the Lease say what its holder runs, with which log, and since which version; 0 where the holder takes
-// it now.
+// annotate sets what the holder runs, with which log, and since which version; taken is 0 while it takes the Lease.
 func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	if object.Annotations == nil {
 		object.Annotations = map[string]string{}
@@ -98,7 +97,7 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	if taken != 0 {
 		a[TakenAnnotation] = strconv.FormatUint(taken, 10)
 	}
-	delete(a, CronAnnotation) // of the holder before
+	delete(a, CronAnnotation) // of the previous holder
 	if c.Cron {
 		a[CronAnnotation] = yes
 	}
@@ -113,8 +112,8 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	}
 }
 
-// ended reports whether the holder has ended for certain: it locked the very LOCK file that this process holds now, of
-// the same log. A copy of the log has another file, and its holder may live.
+// ended reports whether the holder has certainly ended: it had locked the LOCK file that this process holds now, of the
+// same log. A copy of the log has another LOCK file, and its holder may live.
 func (s *Said) ended(own Log) bool {
 	return s.Lock != "" && s.Lock == own.Lock && s.Identity == own.Identity &&
 		(s.Head < own.Head || s.Head == own.Head && s.Hash == own.Hash)
