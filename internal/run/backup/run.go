@@ -13,32 +13,32 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Config says what is copied, and where to.
+// Config says what to copy, and where to.
 type Config struct {
 	Dir   string        // of the log
 	Place copylog.Place // of the copy
 
-	// Live asks the controller that writes the log; nil when no process writes it.
+	// Live is the controller that writes the log; nil if no process writes it.
 	Live Live
 
-	WithKey bool             // the log's key goes along
-	DryRun  bool             // nothing is put
-	Temp    string           // a directory for files that are needed for a while; empty for the system's
-	Writer  string           // the version of this program
+	WithKey bool             // also copy the log's key
+	DryRun  bool             // write nothing
+	Temp    string           // directory for temporary files; empty for the system's
+	Writer  string           // version of this program
 	Now     func() time.Time // nil for the wall clock
 
-	// Tell is called for each object that is put, and each that would be; nil for no call.
+	// Tell is called for each object that is written, or with DryRun would be; may be nil.
 	Tell func(Step)
 }
 
-// Live is what is asked of a running controller. serve.Client is one.
+// Live is the interface to a running controller. serve.Client implements it.
 type Live interface {
 	Head(ctx context.Context) (events.Identity, store.Head, error)
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 }
 
-// Chained is a Live that knows the chain value behind each record that the log keeps: the log in the own process. What
-// is not of its history is then found before anything is put.
+// Chained is a Live that knows the chain value behind each record of the log, because the log is in the same process.
+// A divergence is then found before anything is written.
 type Chained interface {
 	Chain(at events.Sequence) (events.Hash, error)
 }
@@ -46,24 +46,24 @@ type Chained interface {
 // Step is an object of the copy.
 type Step struct {
 	Name    string
-	First   events.Sequence // its records; 0 for one without any
+	First   events.Sequence // first record; 0 for an object without records
 	Last    events.Sequence
 	Bytes   int64 // of a segment that would be put: of its records before compression
-	There   bool  // it was there already, of a run that ended early
+	There   bool  // existed already, from a run that ended early
 	Deleted bool
 }
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Identity events.Identity // of the log
-	Head     store.Head      // that the copy has now, as it was read back
-	Objects  int             // that were put, or would be
+	Head     store.Head      // head of the copy, as read back
+	Objects  int             // number of objects written, or that would be
 	Bytes    int64
-	Dropped  events.Sequence // the copy had records up to this one that the log went on without; 0 for none
-	Holes    []copylog.Hole  // records that were gone before they could be copied
+	Dropped  events.Sequence // last record of the copy that the log continued without; 0 for none
+	Holes    []copylog.Hole  // records pruned before they could be copied
 }
 
-// AheadError is for a copy that has records which the log does not have.
+// AheadError is returned if the copy has records that the log does not have.
 type AheadError struct {
 	Place string
 	Copy  copylog.Manifest
@@ -71,7 +71,7 @@ type AheadError struct {
 	Head  store.Head
 }
 
-// Error says what is known of both, and what to do.
+// Error describes both, and what to do.
 func (e *AheadError) Error() string {
 	c := e.Copy
 	what := fmt.Sprintf("the copy at %s has record %d (epoch %d, hash %s), and the log ends with record %d of epoch %d: it is an older copy, or its end is lost",
@@ -83,7 +83,7 @@ func (e *AheadError) Error() string {
 	return what + "; nothing was written there. See 'After records are lost' in docs/troubleshooting.md, or give this log another place"
 }
 
-// Loss is the copy as the proof that the log lost records.
+// Loss returns the copy's head as proof that the log lost records.
 func (e *AheadError) Loss() events.Loss {
 	c := &e.Copy
 	return events.Loss{Witness: events.WitnessCopy, Epoch: c.Identity.Epoch, Sequence: c.Head.Sequence, Hash: c.Head.Hash}
@@ -115,11 +115,12 @@ func (c *Config) defaults() {
 	}
 }
 
-// mostTries is how often a run begins anew because another process wrote the manifest, or the controller went on to
-// another file.
+// mostTries limits the restarts of a run after another process wrote the manifest, or the controller began another
+// file.
 const mostTries = 5
 
-// Run brings a copy to the head that the log has now.
+// Run copies everything up to the log's current head. It returns an AheadError if the copy has records that the log
+// does not have.
 func Run(ctx context.Context, config *Config) (Result, error) {
 	config.defaults()
 	for try := 1; ; try++ {

@@ -14,12 +14,11 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Session brings a copy to the head of its log again and again, for as long as the log is written in this process.
-// Between two passes it remembers the manifest, so a pass with new records is two requests, and one without is none. A
-// file that is sealed is first copied to its end as segments, and goes whole when Upload has put it: the passes do not
-// wait for that.
+// Session copies a growing log of this process repeatedly. It keeps the manifest between passes, so a pass with new
+// records takes two requests, and one without takes none. A file that was sealed is first completed as segments;
+// Upload then writes it whole, without delaying passes.
 //
-// One goroutine calls Pass, another may call Upload. Make it with NewSession.
+// One goroutine may call Pass, and another Upload. Use NewSession.
 type Session struct {
 	config Config
 	r      *run // nil before the first pass, and after one that failed
@@ -30,15 +29,15 @@ type Session struct {
 	done   []copylog.File    // of these, that Upload has put
 }
 
-// NewSession is a session of a log that is written in this process: Live is asked for its records.
+// NewSession returns a Session for a log that this process writes. config.Live provides its records.
 func NewSession(config *Config) *Session {
 	s := &Session{config: *config}
 	s.config.defaults()
 	return s
 }
 
-// Pass copies what is durable and not there yet. The error is an AheadError when the copy is of a log that went another
-// way: nothing is put then. After any error the next pass looks at the copy anew.
+// Pass copies all durable records that the copy lacks. It returns an AheadError, and writes nothing, if the log has
+// diverged from the copy. After any error the next pass reads the copy anew.
 func (s *Session) Pass(ctx context.Context) (result Result, err error) {
 	r := s.r
 	defer func() {
@@ -132,15 +131,15 @@ func (s *Session) remember(r *run) {
 	}
 }
 
-// Waiting reports whether a file is put that the next pass is to name.
+// Waiting reports whether Upload has written a file that the next pass must add to the manifest.
 func (s *Session) Waiting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.done) > 0
 }
 
-// Upload puts one sealed file that the copy has as segments only, once it is packed, the oldest first. It returns its
-// first record; 0 when there is none.
+// Upload writes the oldest packed, sealed file that the copy has only as segments, and returns its first record; 0 if
+// there is none.
 func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 	s.mu.Lock()
 	was, wanted, done := s.was, s.wanted, slices.Clone(s.done)

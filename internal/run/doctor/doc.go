@@ -1,7 +1,7 @@
-// Package doctor looks at a cluster, a disk and a NATS server with the eyes of a controller that is to run there, and
-// says what would keep it from working, and what to do about that. It changes nothing, but for a small file that it
-// writes and removes to measure the disk.
+// Package doctor checks a cluster, a disk and a NATS server before a controller runs there. It reports what would keep
+// the controller from working, and what to do about it. It changes nothing, except for a small file that it writes and
+// removes to measure the disk.
 //
-// A check is a function in the list of checks. It returns findings: what is well, one line a check, and each thing that
-// is not. What it may not look at is a finding too, so that "no problem" never means that nobody looked.
+// A check is a function in the list of checks. It returns findings: one line if all is well, else one per problem. A
+// place that it may not read is a finding too, so "no problem" never means "not checked".
 package doctor

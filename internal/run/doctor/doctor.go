@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/publish"
 )
 
-// Level says how bad a finding is.
+// Level is the severity of a finding.
 type Level string
 
 // The levels.
@@ -23,30 +23,30 @@ const (
 	Unknown Level = "unknown" // it could not be looked at; Do says what is missing for that
 )
 
-// Finding is one thing that a check found.
+// Finding is one result of a check.
 type Finding struct {
 	Check string `json:"check"`
 	Level Level  `json:"level"`
 	Text  string `json:"text"`
 	Do    string `json:"do,omitempty"` // what to do about it; empty where nothing has to be done
 
-	unreachable bool // the API server cannot be asked anything
+	unreachable bool // the API server does not answer at all
 }
 
-// Config says for what controller to look.
+// Config describes the controller to check for.
 type Config struct {
 	Client kubernetes.Interface
-	// Raw reads a path of the API server, in JSON; nil for the client's own way.
+	// Raw reads a path of the API server as JSON; nil for the client's own way.
 	Raw      func(ctx context.Context, path string) ([]byte, error)
 	Settings events.Settings
-	// Account is whose rights are looked at, namespace/name of a ServiceAccount; empty for the one that asks.
+	// Account is the ServiceAccount whose rights are checked, as namespace/name; empty for the caller.
 	Account string
-	// Authorize is whether the API server is asked who scrapers and readers are (--metrics-authorize, --readers).
+	// Authorize says whether the API server authenticates scrapers and readers (--metrics-authorize, --readers).
 	Authorize bool
-	// WatchCluster is whether nodes and namespaces are watched (--watch-cluster).
+	// WatchCluster says whether nodes and namespaces are watched (--watch-cluster).
 	WatchCluster bool
 	Lease        Lease
-	// Clock is the time of the API server when it last answered, and how long ago that was; ok is false before.
+	// Clock returns the API server's time and whether it is known.
 	Clock func() (server time.Time, ok bool)
 	Now   func() time.Time
 	Log   Log
@@ -54,20 +54,20 @@ type Config struct {
 	NATS  *publish.Config // nil where nothing is to be published, and where the server is in the controller's own process
 }
 
-// Lease is the one that the controller is to hold.
+// Lease is the Lease that the controller would hold.
 type Lease struct {
 	On        bool
 	Namespace string
 }
 
-// check is one look. Its findings need no name; Run gives it.
+// check is one check. Run adds its name to its findings.
 type check struct {
 	name   string
-	server bool // it asks the API server
+	server bool // needs the API server
 	look   func(context.Context, *Config) []Finding
 }
 
-// checks are all, in the order in which they are told: what others depend on first.
+// checks are all checks, in order of output: dependencies first.
 var checks = []check{
 	{"server", true, server},
 	{"features", true, features},
@@ -84,8 +84,8 @@ var checks = []check{
 	{"copy", false, copyPlace},
 }
 
-// Run makes all checks, and tells each finding as soon as it is known. When the server does not answer, the checks that
-// ask it are left out.
+// Run makes all checks, calls tell with each finding as soon as it is known, and returns the worst level. If the API
+// server does not answer, it skips the checks that need it.
 func Run(ctx context.Context, c *Config, tell func(Finding)) (worst Level) {
 	worst = OK
 	reachable := true
@@ -105,20 +105,20 @@ func Run(ctx context.Context, c *Config, tell func(Finding)) (worst Level) {
 	return worst
 }
 
-// worse orders the levels.
+// worse reports whether a is worse than b.
 func worse(a, b Level) bool {
 	rank := map[Level]int{OK: 0, Note: 1, Unknown: 2, Warning: 3, Problem: 4}
 	return rank[a] > rank[b]
 }
 
-// well is the finding of a check that found nothing else.
+// well returns the finding of a check without problems.
 func well(text string) []Finding { return []Finding{{Level: OK, Text: text}} }
 
-// The pages of a list that a check reads, and how many objects that are at most: a look must not become a load.
+// Limits on the lists that a check reads, so that it does not load the server.
 const (
 	pageSize = 500
 	pages    = 20
 )
 
-// page is the options for the next page of a list.
+// page returns the options for the next page of a list.
 func page(next string) metav1.ListOptions { return metav1.ListOptions{Limit: pageSize, Continue: next} }

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Of is what the log that a world was folded from believes to exist.
+// Of returns the objects that exist according to the world folded from a log.
 func Of(w *projector.World) informer.Known {
 	k := informer.Known{JobsVersion: w.Newest(events.Jobs), PodsVersion: w.Newest(events.Pods), CronJobsVersion: w.Newest(events.CronJobs)}
 	cronJobs := map[types.UID]types.UID{} // of each Job that has one

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Lacks reports whether a log does not have the record that a witness names of it, or has another one in its place, and
-// does not know that it went on without.
+// Lacks reports whether the log lacks the record that a witness names, or has another in its place, without having
+// recorded that it continued without it.
 func Lacks(log store.Reader, said events.Loss) (bool, error) {
 	id, head := log.Identity(), log.Head()
 	if said.Epoch > id.Epoch || said.Epoch == id.Epoch && said.Sequence > head.Sequence {
@@ -34,8 +34,8 @@ func Lacks(log store.Reader, said events.Loss) (bool, error) {
 	return err == nil && hash != said.Hash, err
 }
 
-// lifeAfter is the first record of the first epoch after that one, and whether the log went on without lost records
-// then; 0 when there is none, or it is pruned.
+// lifeAfter returns the first record of the first epoch after the given one, and whether the log then continued
+// without lost records; 0 if there is none, or it is pruned.
 func lifeAfter(log store.Reader, epoch uint64) (first events.Sequence, restored bool, err error) {
 	for r, err := range log.ReadStream(context.Background(), events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
