@@ -91,8 +91,7 @@ const restoringName = "RESTORING"
 var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from; " +
 	"a replica is filled by the controller, with --replicate")
 
-
-// restored returns an error when the directory is still being filled: ErrRestoring or ErrUnfilled.
+// restored returns ErrRestoring while the directory is still being filled.
 func restored(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, restoringName))
 	if errors.Is(err, fs.ErrNotExist) {
