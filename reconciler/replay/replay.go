@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -41,17 +40,6 @@ type Summary struct {
 	LostStates  uint64 // of the snapshot, with pruned records, not compared
 	Early       uint64 // not repeated: the Job's state begins in parts, and the last part comes later
 	Divergences uint64
-}
-
-// Divergence is a place where the replay decides differently from the log.
-type Divergence struct {
-	Sequence events.Sequence // recorded decision; the batch's last record if there is none
-	Stream   events.Stream
-	Job      events.JobRef
-	Recorded *events.Decision // nil if the log has none
-	Decided  *events.Decision // nil if the replay has none
-	Why      string
-	Fields   []string // differing fields of a stored state; nil for a decision
 }
 
 // New starts a replay of an empty log.
@@ -110,22 +98,8 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 		}
 		b.fold(&batch[i])
 	}
-	if rested && r.world.Decides() {
-		for _, s := range r.world.Subjects() {
-			r.wake(s.ID(), lookedAt(s, b.end.Time))
-		}
-	}
-	if r.world.Decides() && (rested || b.stepped) { // no step of the clock moves what retired Jobs wait for
-		for s := range r.world.RetiredJobs() {
-			r.wake(s.ID(), s.Due(b.end.Time))
-		}
-	}
-	if r.world.Decides() && b.stepped { // the due times of CronJobs are times of the clock as it is now
-		for _, c := range r.world.CronJobs() {
-			r.wake(c.Stream, b.end.Time)
-		}
-	}
 	if r.world.Decides() {
+		b.wakeAll(rested)
 		if !rested && !b.restarted {
 			b.overdue()
 		}
@@ -151,6 +125,27 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 	}
 	b.snapshot()
 	return b.found, nil
+}
+
+// wakeAll sets wakes that no decision sets: after a rest those of all subjects, and after a step of the clock those of
+// CronJobs, whose due times are times of the clock as it is now. No step moves what retired Jobs wait for.
+func (b *turn) wakeAll(rested bool) {
+	r, now := b.replay, b.end.Time
+	if rested {
+		for _, s := range r.world.Subjects() {
+			r.wake(s.ID(), lookedAt(s, now))
+		}
+	}
+	if rested || b.stepped {
+		for s := range r.world.RetiredJobs() {
+			r.wake(s.ID(), s.Due(now))
+		}
+	}
+	if b.stepped {
+		for _, c := range r.world.CronJobs() {
+			r.wake(c.Stream, now)
+		}
+	}
 }
 
 // turn is the replay of one batch.
@@ -417,32 +412,4 @@ func equal(a, b *events.Decision) (bool, error) {
 		return false, fmt.Errorf("compare decisions: %w", err)
 	}
 	return bytes.Equal(x, y), nil
-}
-
-// String describes the difference in one or a few lines.
-func (d Divergence) String() string {
-	if d.Fields != nil {
-		return fmt.Sprintf("record %d: %s, in %s", d.Sequence, d.Why, strings.Join(d.Fields, ", "))
-	}
-	text := fmt.Sprintf("record %d: recorded %s, replay decides %s", d.Sequence, describe(d.Recorded), describe(d.Decided))
-	if d.Why != "" {
-		text += " (" + d.Why + ")"
-	}
-	return text
-}
-
-func describe(d *events.Decision) string {
-	if d == nil {
-		return "nothing"
-	}
-	text := ""
-	for _, s := range d.Steps {
-		for _, c := range s.Commands {
-			if text != "" {
-				text += "; "
-			}
-			text += events.Describe(c) + " (" + string(s.Reason) + ")"
-		}
-	}
-	return text
 }

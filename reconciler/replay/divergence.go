@@ -1,0 +1,47 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Divergence is a place where the replay decides differently from the log.
+type Divergence struct {
+	Sequence events.Sequence // recorded decision; the batch's last record if there is none
+	Stream   events.Stream
+	Job      events.JobRef
+	Recorded *events.Decision // nil if the log has none
+	Decided  *events.Decision // nil if the replay has none
+	Why      string
+	Fields   []string // differing fields of a stored state; nil for a decision
+}
+
+// String describes the difference in one or a few lines.
+func (d Divergence) String() string {
+	if d.Fields != nil {
+		return fmt.Sprintf("record %d: %s, in %s", d.Sequence, d.Why, strings.Join(d.Fields, ", "))
+	}
+	text := fmt.Sprintf("record %d: recorded %s, replay decides %s", d.Sequence, describe(d.Recorded), describe(d.Decided))
+	if d.Why != "" {
+		text += " (" + d.Why + ")"
+	}
+	return text
+}
+
+func describe(d *events.Decision) string {
+	if d == nil {
+		return "nothing"
+	}
+	text := ""
+	for _, s := range d.Steps {
+		for _, c := range s.Commands {
+			if text != "" {
+				text += "; "
+			}
+			text += events.Describe(c) + " (" + string(s.Reason) + ")"
+		}
+	}
+	return text
+}
