@@ -146,17 +146,6 @@ func (c *Case) endingOf(t *Try) Ending {
 	return e
 }
 
-// nodeWent is the record that the object of a try's node was deleted while the pod was there and had not ended; none
-// where no record says so.
-func (c *Case) nodeWent(t *Try) nodeAt {
-	for _, x := range c.around.nodes[t.Node] {
-		if x.seen == nil && x.At >= t.Seen.At && (!t.over() || x.At <= t.end().At) {
-			return x
-		}
-	}
-	return nodeAt{}
-}
-
 // deletedFirst reports whether a pod was being deleted already when it was evicted, preempted or driven out by a taint.
 // Each of these sets the condition, and then asks for the deletion.
 func (t *Try) deletedFirst() bool {

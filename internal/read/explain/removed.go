@@ -12,47 +12,9 @@ import (
 
 // addPods adds who deleted pods that had not ended, and whom to ask where that is unknown.
 func (c *Case) addPods(a *Answer) {
+	managers := c.managers()
 	a.add(headPods, c.removedPods()...)
-	a.add(headManagers, c.managers()...)
-}
-
-// removedPods says who deleted pods that had not ended.
-func (c *Case) removedPods() []Sentence {
-	var groups []*removed
-	for _, t := range c.Tries {
-		e := c.ending(t)
-		if e.By == ByNobody || e.By.own() {
-			continue
-		}
-		key := func(x Ending) string { return string(x.By) + x.Why }
-		i := slices.IndexFunc(groups, func(g *removed) bool { return key(g.e) == key(e) })
-		if i < 0 {
-			groups = append(groups, &removed{e: e})
-			i = len(groups) - 1
-		}
-		groups[i].tries = append(groups[i].tries, t)
-	}
-	var out []Sentence
-	for _, g := range groups {
-		names := g.tries[0].Pod + onNode(g.tries[0])
-		if n := len(g.tries); n > 1 {
-			names = fmt.Sprintf("%s and %s", g.tries[0].Pod, words.Count(n-1, "other pod"))
-		}
-		out = append(out, say(append(g.marks(), g.tries[0].askedMarks()...), "%s: %s%s", names, g.e.sentence(), c.askedText(g.tries[0])))
-	}
-	for _, t := range c.Tries {
-		switch {
-		case len(t.Kept) == 0 || t.KeptAt.Record == 0:
-		case t.Gone.Record != 0:
-			out = append(out, say(marks(t.KeptAt, t.Gone), "%s was kept %s by finalizer %s", t.Pod, words.Span(t.Gone.At.Sub(t.KeptAt.At)), t.Kept[0]))
-		case c.over():
-			out = append(out, say(marks(t.KeptAt), "%s is kept by finalizer %s", t.Pod, t.Kept[0]))
-		}
-		if s, is := c.ranOn(t); is {
-			out = append(out, s)
-		}
-	}
-	return fewer(out, 4)
+	a.add(headManagers, managers...)
 }
 
 // ownManager is our field manager: kubeapi.FieldManager, which this package may not import.
@@ -95,6 +57,45 @@ func (c *Case) byUnknownClient() bool {
 		}
 	}
 	return slices.ContainsFunc(c.Tries, func(t *Try) bool { return c.ending(t).By == ByClient })
+}
+
+// removedPods says who deleted pods that had not ended.
+func (c *Case) removedPods() []Sentence {
+	var groups []*removed
+	for _, t := range c.Tries {
+		e := c.ending(t)
+		if e.By == ByNobody || e.By.own() {
+			continue
+		}
+		key := func(x Ending) string { return string(x.By) + x.Why }
+		i := slices.IndexFunc(groups, func(g *removed) bool { return key(g.e) == key(e) })
+		if i < 0 {
+			groups = append(groups, &removed{e: e})
+			i = len(groups) - 1
+		}
+		groups[i].tries = append(groups[i].tries, t)
+	}
+	var out []Sentence
+	for _, g := range groups {
+		names := g.tries[0].Pod + onNode(g.tries[0])
+		if n := len(g.tries); n > 1 {
+			names = fmt.Sprintf("%s and %s", g.tries[0].Pod, words.Count(n-1, "other pod"))
+		}
+		out = append(out, say(append(g.marks(), g.tries[0].askedMarks()...), "%s: %s%s", names, g.e.sentence(), c.askedText(g.tries[0])))
+	}
+	for _, t := range c.Tries {
+		switch {
+		case len(t.Kept) == 0 || t.KeptAt.Record == 0:
+		case t.Gone.Record != 0:
+			out = append(out, say(marks(t.KeptAt, t.Gone), "%s was kept %s by finalizer %s", t.Pod, words.Span(t.Gone.At.Sub(t.KeptAt.At)), t.Kept[0]))
+		case c.over():
+			out = append(out, say(marks(t.KeptAt), "%s is kept by finalizer %s", t.Pod, t.Kept[0]))
+		}
+		if s, is := c.ranOn(t); is {
+			out = append(out, s)
+		}
+	}
+	return fewer(out, 4)
 }
 
 // ranOn says of a pod that was stopped which of its containers had done their work, and which ran on. Of one that ended

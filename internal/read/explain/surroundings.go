@@ -91,6 +91,17 @@ func (c *Case) withNode(t *Try, e Ending, when Mark) Ending {
 	return e
 }
 
+// nodeWent is the record that the object of a try's node was deleted while the pod was there and had not ended; none
+// where no record says so.
+func (c *Case) nodeWent(t *Try) nodeAt {
+	for _, x := range c.around.nodes[t.Node] {
+		if x.seen == nil && x.At >= t.Seen.At && (!t.over() || x.At <= t.end().At) {
+			return x
+		}
+	}
+	return nodeAt{}
+}
+
 // namespaceEnd is the record that says that the Job's namespace is being deleted, if that explains the deletion of a
 // pod that was seen so: both times are the API server's where the pod's is exact.
 func (c *Case) namespaceEnd(t *Try, seen Mark) (namespaceAt, bool) {
