@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// admission says in which fields its pods differ from the Job's pod template, because admission changed them. Of a Job
-// that met no trouble it is a detail.
+// admission says in which fields its pods differ from the Job's pod template because admission changed them. It is a
+// detail if the Job had no trouble.
 func (c *Case) admission() []Sentence {
 	failed := c.failedTries()
 	trouble := len(failed) > 0 || !c.over() || c.Job.State == history.StateFailed
@@ -36,7 +36,7 @@ func (c *Case) admission() []Sentence {
 	return fewer(out, 2)
 }
 
-// admissionSince says what admission changed of this Job's pods and not of an earlier run's, or the other way round.
+// admissionSince compares what admission changed of this Job's pods and of an earlier run's pods.
 func (c *Case) admissionSince(before *peer) []string {
 	var out []string
 	now, then := c.admitted, before.admitted

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// waiting are the tries that do not run, in groups of those that wait for the same. The longest wait comes first, in a
-// group and among them.
+// waiting groups the tries that do not run by what they wait for. Groups, and tries within a group, are sorted by the
+// length of the wait, the longest first.
 func (c *Case) waiting() (groups [][]*Try) {
 	for _, t := range c.Tries {
 		if t.over() || len(t.Waits) == 0 || t.Waits[len(t.Waits)-1].Until.Record != 0 {
@@ -32,8 +32,8 @@ func (c *Case) waiting() (groups [][]*Try) {
 	return groups
 }
 
-// waitsOf says what pods that wait for the same wait for, and since when. Only: no others wait, so where the Job is
-// stuck its verdict names them.
+// waitsOf says what the pods of a group wait for, and since when. With only set, no other group exists: a stuck Job's
+// verdict then names the pods already, so the sentence does not.
 func (c *Case) waitsOf(g []*Try, only bool) []Sentence {
 	w, last := g[0].wait0(), g[len(g)-1].wait0()
 	from := append(cite(g, func(t *Try) Mark { return t.wait0().From }), marks(w.said())...)
@@ -51,21 +51,21 @@ func (c *Case) waitsOf(g []*Try, only bool) []Sentence {
 	return []Sentence{say(from, "%s: %s since %s%s%s%s", podsText(g), w.word(), since, c.unsaid(w), whose(g), colon(w.Message))}
 }
 
-// sameWait reports whether two tries wait for the same: for one reason, and with words that differ in counts and names
-// of pods alone. One pod that lacks cpu and one that lacks a node of its zone do not, nor do two images.
+// sameWait reports whether two tries wait for the same reason, with messages that differ only in counts and the pods'
+// names. A pod that lacks cpu and a pod that lacks a node of its zone differ, and so do pods with different images.
 func sameWait(a, b *Try) bool {
 	x, y := a.wait0(), b.wait0()
 	return x.Reason == y.Reason && slices.Equal(x.By, y.By) && (x.Message == y.Message || a.uncounted(x.Message) == b.uncounted(y.Message))
 }
 
-// aCount is a word that is a number, "0/186", or a duration: "40s", "1m20s".
+// aCount matches a word that is a number, a fraction "0/186", or a duration "40s" or "1m20s".
 var aCount = regexp.MustCompile(`^\d+(/\d+|(\.\d+)?([smh]|ms)(\d+[smh])*)?$`)
 
-// uncounted is a message about a try without the try's own name, and without counts.
+// uncounted returns a message about a try without the try's name and without counts.
 func (t *Try) uncounted(message string) string {
 	all := strings.Fields(message)
 	for i, word := range all {
-		if strings.HasPrefix(word, "pod="+t.Pod+"_") { // a kubelet names the pod, its namespace and its UID
+		if strings.HasPrefix(word, "pod="+t.Pod+"_") { // a kubelet writes the pod's name, namespace and UID here
 			word = "pod="
 		}
 		if aCount.MatchString(strings.TrimRight(word, ".,;:")) {
@@ -76,8 +76,7 @@ func (t *Try) uncounted(message string) string {
 	return strings.Join(all, " ")
 }
 
-// whose names the pod of which a message about pods that wait for the same is, where those about the others are not the
-// same to the letter.
+// whose names the pod that the message belongs to, if the messages of the group are not identical.
 func whose(g []*Try) string {
 	for _, t := range g[1:] {
 		if t.wait0().Message != g[0].wait0().Message {
@@ -87,7 +86,7 @@ func whose(g []*Try) string {
 	return ""
 }
 
-// onOneNode are those of some tries that are on the node of the first.
+// onOneNode returns the tries that are on the node of the first one.
 func onOneNode(tries []*Try) (out []*Try) {
 	for _, t := range tries {
 		if t.Node == tries[0].Node {

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// also says whether other Jobs fared likewise: counts among Jobs that ran at the same time, failed or not.
+// also compares a failed Job with the Jobs that ran at the same time: how many of them failed, and what they had in
+// common with it.
 func (c *Case) also() []Sentence {
 	if c.Job.State != history.StateFailed || len(c.peers) == 0 {
 		return nil
@@ -41,7 +42,7 @@ func (c *Case) also() []Sentence {
 			a.compare(t.Node, "elsewhere", func(p *peer) bool { return p.nodes[t.Node] })
 		}
 	}
-	for _, p := range c.peers { // those that failed stand for the counts
+	for _, p := range c.peers { // cites the failed Jobs
 		if len(a.from) == 0 && (p.failed() || a.failed == 0) {
 			a.cite(p)
 		}
@@ -53,10 +54,10 @@ func (c *Case) also() []Sentence {
 	return []Sentence{say(a.from, "of %s around then %s", words.Count(len(a.peers), "other Job"), strings.Join(append([]string{how}, a.parts...), " · "))}
 }
 
-// fewest is how many others there must be for a rate of theirs to be compared with.
+// fewest is the minimum number of other Jobs whose failure rate is compared.
 const fewest = 3
 
-// account is what is told of other Jobs.
+// account collects the comparison with other Jobs.
 type account struct {
 	peers  []*peer
 	failed int
@@ -66,7 +67,7 @@ type account struct {
 
 func (p *peer) failed() bool { return p.sum.State == history.StateFailed }
 
-// ends says how many of them it befell too, and how many of those succeeded all the same.
+// ends says how many of the peers the ending how befell, and how many of those succeeded nevertheless.
 func (a *account) ends(how string) {
 	n, survived := 0, 0
 	for _, p := range a.peers {
@@ -95,8 +96,9 @@ func (a *account) ends(how string) {
 	a.parts = append(a.parts, text)
 }
 
-// compare says how many failed of those that had something in common with this one, and of the others; nothing where it
-// made no difference for the worse.
+// compare says how many Jobs failed among the peers for which has is true, and among the rest. It adds nothing if the
+// first rate is not higher, or if the rest has fewer than fewest Jobs. Example: "image a:2: 5 of 5 failed, with others
+// 1 of 9".
 func (a *account) compare(what, others string, has func(*peer) bool) {
 	with := slices.DeleteFunc(slices.Clone(a.peers), func(p *peer) bool { return !has(p) })
 	n, failed := len(with), 0
@@ -121,8 +123,8 @@ func (a *account) cite(p *peer) {
 	}
 }
 
-// befell is what befell the Job that may have befallen others too, in words that are equal for all of them: how its
-// first try failed, or who ended it; and of a Job whose deadline passed also that, and what held it up until then.
+// befell returns what happened to the Job, in words that are equal for other Jobs: how its first try failed, or what
+// ended it. If the Job's deadline passed it adds the deadline, and what the pods waited for until then.
 func (c *Case) befell() (out []string) {
 	if failed := c.failedTries(); len(failed) > 0 {
 		if how := failed[0].fate(c.ending(failed[0]).By); how != "" {
@@ -148,20 +150,19 @@ func (c *Case) befell() (out []string) {
 	return out
 }
 
-// unseenOf reports whether something may have befallen a Job of another controller, and the log does not show it.
+// unseenOf reports whether the log may not show how for a Job of another controller.
 func unseenOf(how string) bool { return strings.HasPrefix(how, podsRefused) }
 
 const podsRefused = "pods refused"
 
-// fate is how a try failed that somebody ended, in words that are equal for the tries of other Jobs; empty where it is
-// not known.
+// fate returns how a try was ended, in words that are equal for the tries of other Jobs; empty if unknown.
 func (t *Try) fate(by By) string {
 	switch {
 	case by == ByOwnLimit:
 		return "a limit of the pod's own"
 	case by == ByDeadline:
 		return "the pod's own deadline"
-	case by == ByKubelet && t.Reason == "": // it is said with the pod's end
+	case by == ByKubelet && t.Reason == "": // the message of the pod's end says it
 		return ""
 	case by == ByKubelet:
 		return "ended by its node (" + t.Reason + ")"
@@ -173,10 +174,10 @@ func (t *Try) fate(by By) string {
 	return ""
 }
 
-// waitFate is that of a pod that waits for something with which nothing goes on by itself; empty for another.
+// waitFate returns the name of a wait that does not end by itself; empty for other waits.
 func waitFate(word string) string {
 	switch {
-	case word == "ErrImagePull": // the two come in turn
+	case word == "ErrImagePull": // a pod alternates between the two reasons
 		return "ImagePullBackOff"
 	case slices.Contains(stuckWords, word):
 		return word

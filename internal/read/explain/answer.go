@@ -8,57 +8,65 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Answer is an explanation of a Job, of a pod, or of a CronJob. Its JSON changes only by growing; docs/postmortem.md
-// has its schema.
+// Answer is the explanation of a Job, a pod, or a CronJob. Its JSON changes only by growing; docs/postmortem.md has its
+// schema.
 type Answer struct {
 	Kind      string `json:"kind"` // "job", "pod" or "cronjob"
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	Lives []Life `json:"lives,omitempty"` // the Jobs that had its name, the oldest first; left out when there is one, or the UID was given
+	// The Jobs of this name, the oldest first; left out for a single Job, and if the UID was given.
+	Lives []Life `json:"lives,omitempty"`
 
 	AsOf  history.Place `json:"asOf"`
 	State string        `json:"state"`
-	// Clock says by what the time of asOf is now: "controller" by that of the controller that writes the log, "log" by the
-	// newest record, as no controller was asked. It is left out where another time was asked for.
-	Clock      string             `json:"clock,omitempty"`
-	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
+	// Clock names the clock of asOf when asOf is now: "controller" for the clock of the controller that writes the log,
+	// "log" for the time of the newest record if no controller was asked. It is left out if another time was asked for.
+	Clock string `json:"clock,omitempty"`
+	// With Clock "controller": the time of the newest record of the log.
+	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	Verdict    Sentence           `json:"verdict"`
 
-	Schedule   string             `json:"schedule,omitempty"` // of a CronJob: by what it is due, and its policy
+	Schedule   string             `json:"schedule,omitempty"` // of a CronJob: its schedule and its policy
 	Created    recordjson.Instant `json:"created,omitzero"`
 	Finished   recordjson.Instant `json:"finished,omitzero"`
-	Deleted    *Sentence          `json:"deleted,omitempty"`    // when its object was, and by whom
-	Gaps       []history.Gap      `json:"gaps,omitempty"`       // that touch its time
-	PassedOver []history.Passed   `json:"passedOver,omitempty"` // that touch its time
-	Unrecorded uint64             `json:"unrecorded,omitempty"` // versions of it that were seen and not recorded, as its records tell
-	Begun      string             `json:"begun,omitempty"`      // what its first record shows to have happened before that
-	InPart     bool               `json:"inPart,omitempty"`     // the controller had no full view of the cluster as of then
-	Truncated  bool               `json:"truncated,omitempty"`
-	Damaged    uint64             `json:"damaged,omitempty"` // the first record that cannot be read: what follows is not told
-	Resumed    uint64             `json:"resumed,omitempty"` // the first record behind the damage, from which on it is told again
+	Deleted    *Sentence          `json:"deleted,omitempty"`    // when its object was deleted, and by whom
+	Gaps       []history.Gap      `json:"gaps,omitempty"`       // gaps that overlap its time
+	PassedOver []history.Passed   `json:"passedOver,omitempty"` // log budget exceeded within its time
+	// Number of observed versions that were not recorded, as its records tell.
+	Unrecorded uint64 `json:"unrecorded,omitempty"`
+	Begun      string `json:"begun,omitempty"` // what had happened before its first record
+	// The controller had no full view of the cluster at that time.
+	InPart    bool `json:"inPart,omitempty"`
+	Truncated bool `json:"truncated,omitempty"`
+	// The first unreadable record; what follows it is left out.
+	Damaged uint64 `json:"damaged,omitempty"`
+	// The first record behind the damage, where the history continues.
+	Resumed uint64 `json:"resumed,omitempty"`
 
-	Lead     string    `json:"lead,omitempty"` // the head of the first section, where that tells the cause of the verdict
+	// The head of the first section, if that section has the cause of the verdict.
+	Lead     string    `json:"lead,omitempty"`
 	Sections []Section `json:"sections"`
 }
 
-// Section is what there is to say under one head.
+// Section is the sentences under one head.
 type Section struct {
 	Head      string     `json:"head"` // WHY, FIRST, ALIKE, …
 	Sentences []Sentence `json:"sentences"`
 }
 
-// Sentence is a statement and the records that it follows from.
+// Sentence is a statement, and the records that it follows from.
 type Sentence struct {
-	Text    string             `json:"text"`
-	Whole   string             `json:"whole,omitempty"` // with all of the texts of others that are cut in Text; may have several lines
+	Text string `json:"text"`
+	// Text with nothing cut out of quoted messages; may have several lines.
+	Whole   string             `json:"whole,omitempty"`
 	At      recordjson.Instant `json:"at,omitzero"`
-	Records []uint64           `json:"records,omitempty"` // in the order of what it says
-	Detail  bool               `json:"detail,omitempty"`  // not shown on a terminal unless all is wanted
+	Records []uint64           `json:"records,omitempty"` // in the order in which Text uses them
+	Detail  bool               `json:"detail,omitempty"`  // shown on a terminal only if everything is requested
 }
 
-// The heads of sections, in the order in which they are shown.
+// The heads of sections, in the order of printing.
 const (
 	headWhy      = "WHY"
 	headWaits    = "WAITS FOR"
@@ -78,7 +86,7 @@ const (
 	headHistory  = "HISTORY"
 )
 
-// say is a sentence that follows from records.
+// say returns a sentence that follows from the records of from. Its time is the time of the last of them.
 func say(from []Mark, format string, args ...any) Sentence {
 	p := phrase(format, args...)
 	var s Sentence
@@ -105,10 +113,10 @@ func (a *Answer) add(head string, sentences ...Sentence) {
 	}
 }
 
-// mostCited is how many records stand behind one sentence about many tries.
+// mostCited is the maximum number of records that a sentence about many tries cites.
 const mostCited = 5
 
-// cite are the marks of the first tries of some.
+// cite returns the mark that of returns, for each of the first mostCited tries.
 func cite(tries []*Try, of func(*Try) Mark) []Mark {
 	var out []Mark
 	for _, t := range tries[:min(len(tries), mostCited)] {

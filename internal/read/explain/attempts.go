@@ -11,42 +11,44 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Attempt is one try of a Job's work, for a list. Its JSON changes only by growing.
+// Attempt is one try of a Job, as a row of a list. Its JSON changes only by growing.
 type Attempt struct {
 	Index *int32 `json:"index,omitempty"`
-	Try   int    `json:"try"` // of its index, or of a Job without indexes of the Job, from 1
+	Try   int    `json:"try"` // from 1, within the index; within the Job if it has no indexes
 	Pod   string `json:"pod"`
 	UID   string `json:"uid"`
 	Node  string `json:"node,omitempty"`
 
-	Created   recordjson.Instant `json:"created,omitzero"` // by the API server's clock
-	Started   recordjson.Instant `json:"started,omitzero"` // by the node's clock, in whole seconds; else when it was seen to run
-	Ran       string             `json:"ran,omitempty"`    // for how long, as Go writes durations
+	Created recordjson.Instant `json:"created,omitzero"` // by the API server's clock
+	// By the node's clock, in whole seconds; otherwise the time it was seen to run.
+	Started   recordjson.Instant `json:"started,omitzero"`
+	Ran       string             `json:"ran,omitempty"` // duration, as Go writes it
 	RanAtMost bool               `json:"ranAtMost,omitempty"`
 
-	EndedBy  By                 `json:"endedBy,omitempty"` // absent while it goes on
-	How      string             `json:"how,omitempty"`     // how it ended, or what it waits for
-	Whole    string             `json:"whole,omitempty"`   // How with all of the texts of others that are cut in it
-	Unseen   bool               `json:"unseen,omitempty"`  // nobody looked at the time that is asked for: so it was seen last
+	EndedBy By     `json:"endedBy,omitempty"` // absent while it goes on
+	How     string `json:"how,omitempty"`     // how it ended, or what it waits for
+	Whole   string `json:"whole,omitempty"`   // How with nothing cut out of quoted messages
+	// Nobody watched at the requested time: the row has the last known state.
+	Unseen   bool               `json:"unseen,omitempty"`
 	Exits    []Exit             `json:"exits,omitempty"`
 	Restarts uint32             `json:"restarts,omitempty"`
 	Counted  Counted            `json:"counted,omitempty"`
-	Failure  int32              `json:"failure,omitempty"` // which failure of the Job it is, from 1
-	Next     recordjson.Instant `json:"next,omitzero"`     // not before then came the next try: backoff
+	Failure  int32              `json:"failure,omitempty"` // the number of the failure within the Job, from 1
+	Next     recordjson.Instant `json:"next,omitzero"`     // backoff: the next try came no earlier
 	Deleted  recordjson.Instant `json:"deletionAsked,omitzero"`
-	Gone     bool               `json:"gone,omitempty"` // its object is
+	Gone     bool               `json:"gone,omitempty"` // its object is deleted
 	Records  map[string]uint64  `json:"records,omitempty"`
 }
 
-// Exit is how a container ended other than with 0.
+// Exit is a container's exit code other than 0.
 type Exit struct {
 	Container string `json:"container"`
 	Code      int32  `json:"code"`
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Attempts are the Job's tries by index and number, so many from one on, counted from 0; of failed ones only, if only
-// those are wanted.
+// Attempts returns the Job's tries, sorted by index and number: at most most rows (0 for all), starting at row from,
+// counted from 0. With failed set it considers only failed tries. all is the number of rows without these bounds.
 func (c *Case) Attempts(failed bool, from, most int) (rows []Attempt, all int) {
 	tries := c.Tries
 	if failed {
@@ -100,7 +102,7 @@ func (c *Case) attempt(t *Try) Attempt {
 	return a
 }
 
-// how is how a try ended, or what it waits for.
+// how returns how a try ended, or what it waits for.
 func (c *Case) how(t *Try) passage {
 	e := c.ending(t)
 	how := phrase("%s", e.Why)
@@ -124,9 +126,9 @@ func (c *Case) how(t *Try) passage {
 	return how
 }
 
-// notBefore is until when the next try had to wait for this one's failure; 0 when none was to follow, because it was
-// settled how the Job ends. Where the next try is known, it is no later than that came: the controller that made it may
-// count from another second than we do.
+// notBefore returns the time before which the try after t could not start because of t's failure. It is 0 if no try was
+// to follow because the Job's end was settled. It is never later than the next try came: the controller that created it
+// may count from another second than we do.
 func (c *Case) notBefore(t *Try) events.Time {
 	if t.Again == 0 {
 		return 0
@@ -140,8 +142,7 @@ func (c *Case) notBefore(t *Try) events.Time {
 	return t.Again
 }
 
-// heldUntil is until when the backoff after a try's failure kept the next one from coming, by our own clock; 0 for not
-// at all.
+// heldUntil returns the end, by our clock, of the backoff that delayed the try after t; 0 for no backoff.
 func (c *Case) heldUntil(t *Try) events.Time {
 	if next := c.follower(t); next != nil && t.Again != 0 {
 		return min(t.Again, next.Seen.At)
@@ -149,7 +150,7 @@ func (c *Case) heldUntil(t *Try) events.Time {
 	return c.notBefore(t)
 }
 
-// follower is the try of the same index that was made next after one had ended; nil for none.
+// follower returns the next try of the same index that was created after t ended; nil for none.
 func (c *Case) follower(t *Try) (next *Try) {
 	for _, x := range c.Tries {
 		later := x.Seen.Record > t.end().Record && x.Created.Add(time.Second) > t.end().At
@@ -160,7 +161,8 @@ func (c *Case) follower(t *Try) (next *Try) {
 	return next
 }
 
-// came is when a try was there, as a list says it: when it was created, or began, whichever clock is behind.
+// came returns when a list shows the try as present: its creation or its start, whichever time is earlier. The two come
+// from different clocks.
 func (t *Try) came() events.Time {
 	came := cmp.Or(t.Created, t.Seen.At)
 	if began := t.began(); began != 0 {
@@ -169,8 +171,8 @@ func (t *Try) came() events.Time {
 	return came
 }
 
-// noneFollows reports whether no try comes after one: the Job's end is settled, or follows from the records by our
-// rules, or it is being deleted.
+// noneFollows reports whether no try follows t: the Job's end is settled, our rules derive it from the records, or the
+// Job is being deleted.
 func (c *Case) noneFollows(t *Try) bool {
 	if c.over() || c.settled != nil || c.spare != nil && !c.ours() || c.deletion().Record != 0 {
 		return true
@@ -178,7 +180,7 @@ func (c *Case) noneFollows(t *Try) bool {
 	return c.folded != nil && c.folded.FailedIndexes().Has(t.Index)
 }
 
-// waitText is what a try that goes on waits for; empty when it runs.
+// waitText returns the reason for which a try waits now; empty if it does not wait.
 func (t *Try) waitText() string {
 	if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
 		return t.Waits[n-1].Reason
@@ -186,7 +188,7 @@ func (t *Try) waitText() string {
 	return ""
 }
 
-// waitsText is waitText with what was said about it.
+// waitsText returns waitText with its message.
 func (t *Try) waitsText() passage {
 	if t.waitText() == "" {
 		return passage{}
@@ -194,19 +196,20 @@ func (t *Try) waitsText() passage {
 	return t.waitWords()
 }
 
-// toldWait reports whether a try that never started had waited for something worth telling.
+// toldWait reports whether the wait of a try that never started is worth telling: its reason does not pass by itself,
+// or it took at least waitTold.
 func (t *Try) toldWait() bool {
 	return slices.Contains(stuckWords, t.wait0().Reason) || t.end().At.Sub(t.Seen.At) >= waitTold
 }
 
-// waitWords is the newest wait of a try, and what was said about it.
+// waitWords returns the newest wait of a try and its message.
 func (t *Try) waitWords() passage {
 	w := t.wait0()
 	return phrase("%s%s", w.word(), colon(w.Message))
 }
 
-// lacking says in which records the tries of a Job stand, where others may have said more; empty when all of it is
-// told.
+// lacking names the records that the list of tries is limited to, if other records may have had more tries; empty if
+// the list is complete.
 func (c *Case) lacking() string {
 	switch {
 	case c.Truncated() && c.resumed != 0, c.cut && !c.over():
@@ -217,7 +220,7 @@ func (c *Case) lacking() string {
 	return ""
 }
 
-// Sum says what the tries came to.
+// Sum returns a line with the number of tries and how they ended: "4 tries · 1 succeeded, 3 failed (2 disruptions)".
 func (c *Case) Sum() string {
 	if len(c.Tries) == 0 && c.lacking() != "" {
 		return "no tries" + c.lacking()

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// begun says what the first record of a Job shows to have happened before it; empty for nothing. Who is told of a Job
-// as it is created sees none of it.
+// begun says what had happened before the first record of a Job, judging by that record; empty for nothing. A
+// controller that sees the Job's creation finds nothing.
 func begun(f *events.JobSeen) string {
 	s := f.Status
 	switch {
@@ -29,7 +29,7 @@ func isEnd(k events.JobCondition) bool {
 	return is && k.Status == "True"
 }
 
-// begunBefore is what had happened before the Job was first seen, where no gap says that nobody watched until then.
+// begunBefore returns begun, unless a gap already says that nobody watched before the first record.
 func (c *Case) begunBefore() string {
 	if slices.ContainsFunc(c.touching(), func(g *history.Gap) bool { return g.From == 0 }) {
 		return ""
@@ -37,8 +37,8 @@ func (c *Case) begunBefore() string {
 	return c.begun
 }
 
-// statusSays is who says that the Job ended, where that is no decision of ours that the log has: the status alone,
-// which anybody with the right to may write. Who did is not recorded.
+// statusSays says that only the status shows the Job's end, if no decision of ours in the log does. Everyone with write
+// access to the status can set it, and the writer is not recorded.
 func (c *Case) statusSays(s *settling) string {
 	text := "its status says so"
 	doubted := c.doubt(s) != "" // then that was said

@@ -19,104 +19,104 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Case is what the log tells of one Job up to a point, in the order in which it happened.
+// Case is the history of one Job up to a point, as the log records it, in the order of the records.
 type Case struct {
 	Job   history.Job
-	Spec  *events.JobSpec // the newest; nil when it is not known
-	Tries []*Try          // in the order in which the log first heard of them
-	Gaps  []*history.Gap  // times in which nobody watched, of the whole log
-	Lives []Life          // the Jobs that had its name, the oldest first; none when it is the only one, or others were not looked for
+	Spec  *events.JobSpec // the newest; nil if unknown
+	Tries []*Try          // in the order of their first records
+	Gaps  []*history.Gap  // all gaps of the watch in the log, also those before the Job
+	Lives []Life          // the Jobs of this name, the oldest first; empty for a single Job, or if they were not looked up
 
-	newest events.Time // of its own records
+	newest events.Time // the time of the Job's newest record
 	ctx    context.Context
 	src    history.Source
 	stream events.Stream
-	zone   words.Zone // of the times in sentences
+	zone   words.Zone // the time zone of times in sentences
 	*misses
-	// stored are the specs that were read, by their records.
+	// stored caches the specs that were read, by the sequence of their record.
 	stored map[events.Sequence]content
 
-	damage  events.Sequence // the first record that cannot be read; 0 for none
-	resumed events.Sequence // the first record behind damage, from which on the Job is told; 0 when it is from its beginning
-	cut     bool            // damage hides what came of the Job
+	damage  events.Sequence // the first unreadable record; 0 for none
+	resumed events.Sequence // the first record behind damage, where the history restarts; 0 if it begins with the Job
+	cut     bool            // damage hides how the Job continued
 
 	folded *projector.Job
-	reigns []reign // who ran it
-	// cronJobsOurs: we ran CronJobs when the Job was deleted, or do now.
+	reigns []reign // the controllers that ran the Job
+	// cronJobsOurs reports whether we ran CronJobs when the Job was deleted; for a Job that exists, whether we do now.
 	cronJobsOurs bool
-	added        Mark            // its first observation; none when earlier records are not kept
-	stated       Mark            // the stored state with which it begins, where earlier records are not kept
-	begun        string          // what that shows to have happened before it
-	created      bool            // that shows its spec as it was created
-	unexplained  Mark            // our record that nothing which was seen explains how it ended
-	decided      map[string]bool // the reasons with which we decided that it ends
-	origin       *events.Origin  // where it comes from
+	added        Mark            // its first observation; none if earlier records are pruned
+	stated       Mark            // the stored state that replaces pruned records
+	begun        string          // what had happened before added, for example "it had begun"
+	created      bool            // added shows the spec as created (generation 1)
+	unexplained  Mark            // our record that no observation explains the Job's end
+	decided      map[string]bool // the reasons of our decisions that end the Job
+	origin       *events.Origin  // its CronJob, or its generateName
 	edits        []edit
 	tries        map[types.UID]*Try
-	ordered      map[uint64]Mark // decisions by the ordinal of the create
-	counts       map[int32]int   // tries by index
+	ordered      map[uint64]Mark // the decision of each create, by ordinal
+	counts       map[int32]int   // number of tries of each index
 
 	refusals       []*refusal
-	refusedItself  bool // the API server refused the Job, before it was made for its due time; known once tick has looked
+	refusedItself  bool // the API server refused the Job before it created it for its due time; set by tick
 	around         surroundings
-	namespaceGoing Mark // the API server refused something because the namespace is being deleted
+	namespaceGoing Mark // the API server refused a command because the namespace is being deleted
 
-	owner       *owner // what its CronJob has to do with its deletion, once that was read
+	owner       *owner // what the owning CronJob recorded about the Job's deletion; valid once ownerRead is set
 	ownerRead   bool
 	settled     *settling
 	startTime   events.Time
-	shown       Mark         // the newest record of its object
-	startSeen   Mark         // the record that shows when the Job started
-	maker       *events.Edit // who made the Job, by its field manager; nil for unknown
-	jobDeleted  events.Time  // when its deletion was asked for, by the API server's clock
+	shown       Mark         // the newest record of the Job's object
+	startSeen   Mark         // the record that shows the start time
+	maker       *events.Edit // the edit that created the Job, with its field manager; nil if unknown
+	jobDeleted  events.Time  // time of the deletion request, by the API server's clock
 	deletedSeen Mark
 	gone        Mark
-	ttl         Mark // our decision that it be deleted: its TTL had passed
+	ttl         Mark // our decision to delete the Job after its TTL
 	before      counters
 	gaps        history.Gaps
 	passed      history.PassedOver // of all namespaces
 	steps       []clockStep
 	unrecorded  unrecorded
-	template    *templateEdit   // of its CronJob, made since; nil where none was looked for, or none is
-	runs        *runs           // earlier ones of the same work; nil when they were not looked for
-	admitted    []string        // what admission changed of its pods, as told last
-	admittedAt  Mark            // the record that tells it
+	template    *templateEdit   // a later edit of the CronJob's template; nil if there is none, or it was not looked up
+	runs        *runs           // earlier runs of the same work; nil if not looked up
+	admitted    []string        // the newest fields of its pods that admission changed
+	admittedAt  Mark            // the record that shows admitted
 	peers       []*peer         // Jobs that ran at the same time
-	others      *others         // Jobs that the same held up, of one that is stuck; nil when they were not looked for
-	firstSpecAt events.Sequence // the record that stores the spec with which it was created
+	others      *others         // Jobs with the same obstacle, for a stuck Job; nil if not looked up
+	firstSpecAt events.Sequence // the record that stores the spec as created
 	specs       []specSeen      // the records that store its specs
-	spare       *settling       // what our rules said of a Job of another controller before its status changed
-	spares      map[string]Mark // by reason: the first record behind which they said so
-	want        wanting         // and which pods they said that it lacks
+	spare       *settling       // our rules' verdict on another controller's Job before its status changed
+	spares      map[string]Mark // by reason: the first record behind which our rules gave that verdict
+	want        wanting         // the pods that our rules say it lacks
 }
 
-// Truncated reports whether the Job's first records are no longer kept: what they said is not told.
+// Truncated reports whether the Job's first records are pruned from the log. The case then says nothing about them.
 func (c *Case) Truncated() bool { return c.added.Record == 0 }
 
 // edit is a change of the Job's spec.
 type edit struct {
-	Was, At       Mark // the newest version with the spec of before, and the first with the new one
+	Was, At       Mark // the newest version with the old spec, and the first version with the new one
 	Before, After *events.JobSpec
 	By            *events.Edit
 }
 
-// refusal is a time in which the API server refused a sort of command.
+// refusal is a period in which the API server refused one kind of command for one reason.
 type refusal struct {
 	Kind  events.CommandKind
 	Class events.RefusalClass
-	Says  string // in the server's words
-	Own   string // in ours, where it was not sent
+	Says  string // the server's message
+	Own   string // our sentence, if the server sent no message
 	First Mark
 	Last  Mark     // the newest refusal
-	Over  Mark     // a command of the kind was done; none while it lasts
-	Then  *refusal // for another reason, which came after this one was seen last; nil for none
+	Over  Mark     // the record of a command of this kind that succeeded; none while the refusals last
+	Then  *refusal // the refusal for another reason that followed Last; nil for none
 }
 
-// counters are those of a Job that tell as what a pod counts.
+// counters are the counts of a Job's status before a record. They show as what the record counted a pod.
 type counters struct{ succeeded, failed int32 }
 
-// Read folds the records of a Job up to a point. Errors are those of history.JobAt; with one, the case is as of the
-// last record before the damage, if there is one.
+// Read folds the records of the Job of stream s up to the point at. It returns the errors of history.JobAt. With an
+// error the case can still be non-nil: it then covers the records before the damage.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
 	told, err := history.Watch(ctx, src, s, at, func() *Case { return newCase(ctx, src, s) })
 	if told.Job.UID == "" {
@@ -137,10 +137,9 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	return c, cmp.Or(err, c.Unread())
 }
 
-// In makes sentences say their times in that zone, instead of UTC.
+// In sets the time zone of times in sentences. The default is UTC.
 func (c *Case) In(zone words.Zone) { c.zone = zone }
 
-// newCase is that of a Job of which no record was shown yet.
 func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
 	return &Case{
 		ctx: ctx, src: src, stream: s, misses: &misses{},
@@ -148,7 +147,7 @@ func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
 	}
 }
 
-// Before is described by history.Watcher.
+// Before implements history.Watcher.
 func (c *Case) Before(f *history.Fold, r *events.Record) {
 	if r.Stream != c.stream {
 		return
@@ -163,7 +162,7 @@ func (c *Case) Before(f *history.Fold, r *events.Record) {
 	}
 }
 
-// After is described by history.Watcher.
+// After implements history.Watcher.
 func (c *Case) After(f *history.Fold, r *events.Record) {
 	if r.Stream == events.Controller {
 		c.reigned(r, &f.World().Settings)
@@ -178,7 +177,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		return
 	}
 	a := f.Account(c.stream)
-	if a == nil || f.World().Collecting(c.stream) { // what comes before the state is whole is in the state
+	if a == nil || f.World().Collecting(c.stream) { // the stored state contains the earlier records
 		return
 	}
 	if j := a.Projected(); j != nil {
@@ -196,7 +195,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	c.wouldDecide(r, f.World().Listing)
 }
 
-// take takes in a record of the Job's stream that was folded.
+// take applies a folded record of the Job's stream.
 func (c *Case) take(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.JobSeen:
@@ -231,14 +230,15 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 		if before != nil && before.Hash != c.folded.Spec.Hash && len(before.Differs(c.folded.Spec)) > 0 {
 			c.edits = append(c.edits, edit{Was: was, At: markOf(r), Before: before, After: c.folded.Spec, By: r.Evidence.Edit})
 		} else if before == nil {
-			c.edits = append(c.edits, edit{After: c.folded.Spec}) // the first is none, and goes in the end
+			// The first spec is no edit; number deletes this entry.
+			c.edits = append(c.edits, edit{After: c.folded.Spec})
 		}
 	}
 	c.seeSpec(r, f.SpecAt)
 	c.seeStatus(r, f)
 }
 
-// specBefore is the newest spec that was taken in; nil for none.
+// specBefore returns the spec of the newest entry of c.edits; nil for none.
 func (c *Case) specBefore() *events.JobSpec {
 	if n := len(c.edits); n > 0 {
 		return c.edits[n-1].After
@@ -264,7 +264,7 @@ func (c *Case) decide(r *events.Record, d *events.Decision) {
 	}
 }
 
-// ask takes in what a step asks for.
+// ask applies a command of a decided step: it notes which record ordered a pod, deleted it, or deleted the Job.
 func (c *Case) ask(r *events.Record, s *events.Step, command events.Command) {
 	pod := events.PodOf(command)
 	switch command.Traits().Kind {
@@ -292,7 +292,8 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 	kind := f.Type
 	switch f.Ending {
 	case events.Refused:
-		if kind.Traits() != nil { // a log that another program wrote may name no kind: then it is not known what was refused
+		// The kind is nil if another program wrote the log: the refused command is then unknown.
+		if kind.Traits() != nil {
 			c.refused(r, f, kind)
 		}
 	case events.Done:
@@ -309,7 +310,7 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 	if kind == events.CommandCreatePod && f.Ending == events.Done && f.UID != "" && c.tries[f.UID] == nil && c.folded != nil {
 		t := &Try{UID: f.UID, Pod: r.Evidence.Name, Ordered: c.ordered[f.Ordinal], Index: events.NoIndex, Seen: markOf(r), Newest: markOf(r)}
 		if p := c.folded.Pod(f.UID); p != nil {
-			t.Index = p.Index // when it was made is known once it is seen
+			t.Index = p.Index // Created is set when the pod is observed
 		}
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)
@@ -334,7 +335,7 @@ func (c *Case) refused(r *events.Record, f *events.CommandEnded, kind events.Com
 	now.Then = nil
 }
 
-// lasting is the refusal of such commands for a reason that lasts; nil for none.
+// lasting returns the refusal with the kind and class that is not over; nil for none.
 func (c *Case) lasting(kind events.CommandKind, class events.RefusalClass) *refusal {
 	for _, x := range c.refusals {
 		if x.Kind == kind && x.Class == class && x.Over.Record == 0 {
@@ -344,8 +345,8 @@ func (c *Case) lasting(kind events.CommandKind, class events.RefusalClass) *refu
 	return nil
 }
 
-// restate begins with a stored state where no record before it is kept. In the middle of what is known it says nothing
-// new.
+// restate starts the case from a stored state if the records before it are pruned. It does nothing if the case already
+// has the Job's first observation or a try.
 func (c *Case) restate(r *events.Record) {
 	if c.folded == nil || c.added.Record != 0 || len(c.Tries) > 0 {
 		return
@@ -365,7 +366,7 @@ func (c *Case) restate(r *events.Record) {
 	}
 }
 
-// number gives tries their numbers, and drops what was only kept to compare with.
+// number numbers the tries of each index from 1, and deletes the entries of c.edits that have no spec before.
 func (c *Case) number() {
 	for _, t := range c.Tries {
 		c.counts[t.Index]++
@@ -374,8 +375,8 @@ func (c *Case) number() {
 	c.edits = slices.DeleteFunc(c.edits, func(e edit) bool { return e.Before == nil })
 }
 
-// ownDeadlines finds of pods that their kubelets stopped by the pods' own deadline what the template has of that, unless
-// admission changed it.
+// ownDeadlines sets Try.deadline for pods that a kubelet stopped with DeadlineExceeded: to the template's
+// activeDeadlineSeconds, as in " (30 in its template)", or to a note if admission changed that field.
 func (c *Case) ownDeadlines() {
 	const field = "activeDeadlineSeconds"
 	for _, t := range c.Tries {
@@ -398,8 +399,9 @@ func (c *Case) ownDeadlines() {
 	}
 }
 
-// unwatchedEnds finds the tries of which nobody saw how they ended, as their pods were gone when the watch came back,
-// where the status counts more successes than were seen: each of them may be one.
+// unwatchedEnds marks the tries that may have succeeded during a gap: their pods were gone when the watch came back,
+// and the status counts more successes than were observed. Example: the status has 3 successes, 2 pods were seen to
+// succeed, and 2 pods vanished in the gap; each of the two may be the third success.
 func (c *Case) unwatchedEnds(succeeded int) {
 	seen := 0
 	for _, t := range c.Tries {
@@ -416,8 +418,8 @@ func (c *Case) unwatchedEnds(succeeded int) {
 	}
 }
 
-// gapBefore is a gap in which the pod may have been deleted: it was seen to be so by the listing that ends the gap; nil
-// for none.
+// gapBefore returns the gap that can have hidden a deletion: record seen comes from the listing that ended the gap. It
+// is nil for none.
 func (c *Case) gapBefore(t *Try, seen Mark) *history.Gap {
 	for _, g := range c.Gaps {
 		from, until := events.Time(g.From), events.Time(g.Until)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// cause is that of the Job's trouble, in words that are equal for Jobs that fared alike, and for no others: an exit
-// code alone, or a reason alone, joins what has nothing to do with each other. So it has the words of the program or
-// the server, and the object that they are about.
+// cause names the cause of the Job's trouble. Jobs with the same cause, and only those, get equal words. An exit code
+// or a reason alone would join unrelated Jobs, so the text includes the message of the program or the server, and the
+// object it is about.
 func (c *Case) cause() string {
 	parts := []string{c.settledReason()}
 	switch failed := c.failedTries(); {
@@ -25,7 +25,7 @@ func (c *Case) cause() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
-// settledReason is why the Job ended, where that is more than the failures of its pods.
+// settledReason returns the reason of the Job's end; empty if that is only the failures of its pods.
 func (c *Case) settledReason() string {
 	reason := c.Job.Reason
 	if c.settled != nil {
@@ -38,7 +38,7 @@ func (c *Case) settledReason() string {
 	return reason
 }
 
-// causeOf is how a try failed.
+// causeOf returns how a try failed.
 func (c *Case) causeOf(t *Try) string {
 	e := c.ending(t)
 	switch {
@@ -54,8 +54,8 @@ func (c *Case) causeOf(t *Try) string {
 	return string(e.By) + ": " + c.likened(e.Why)
 }
 
-// exitCause is how its program ended: with its words those of the program, without them the work, as any program may
-// exit with 1.
+// exitCause returns how the try's program ended, with the program's message. Without a message it names the work: any
+// program may exit with 1.
 func (c *Case) exitCause(t *Try) string {
 	text := exitText(t)
 	for _, k := range failures(t.Containers) {
@@ -66,7 +66,7 @@ func (c *Case) exitCause(t *Try) string {
 	return text + " of " + c.work()
 }
 
-// crashes is how containers ended that were started again; empty for none.
+// crashes returns how restarted containers ended; empty for none.
 func (c *Case) crashes() string {
 	for _, t := range c.Tries {
 		if len(t.Crashed) == 0 {
@@ -81,7 +81,7 @@ func (c *Case) crashes() string {
 	return ""
 }
 
-// work names what the Job does: its CronJob, or its own name without what makes each run another.
+// work names the Job's work: its CronJob, its generateName, or its own name.
 func (c *Case) work() string {
 	if c.origin != nil && c.origin.Kind != "" {
 		return c.Job.Namespace + "/" + c.origin.Kind + "/" + c.origin.Name
@@ -92,8 +92,8 @@ func (c *Case) work() string {
 	return c.Job.Namespace + "/" + c.Job.Name
 }
 
-// heldUp is what kept the pods of a Job waiting that never ran: the word of the scheduler, of a kubelet or of the API
-// server, and what it says.
+// heldUp returns why pods that never ran waited: the reason and message of the scheduler, a kubelet or the API server.
+// It is empty if no pod waited so.
 func (c *Case) heldUp() string {
 	for _, t := range c.Tries {
 		for i := len(t.Waits) - 1; i >= 0 && t.Started.Record == 0; i-- {
@@ -110,7 +110,7 @@ func (c *Case) heldUp() string {
 	return ""
 }
 
-// stuckCause is that of a Job that is stuck.
+// stuckCause returns the cause of a stuck Job.
 func (c *Case) stuckCause(x *stuckness) string {
 	return cmp.Or(x.cause, c.heldUp(), c.crashes(), x.text)
 }
@@ -120,12 +120,13 @@ var (
 	suffix  = `(-\d+)?(-[a-z0-9]{5})?\b`
 )
 
-// likened is a text without what makes it another for each pod and each Job: their names, and numbers.
+// likened replaces the names of the Job and its pods with "*" and numbers with "#", so that texts of different pods and
+// Jobs are equal: "pod a-x2x7k took 30s" becomes "pod * took #s".
 func (c *Case) likened(text string) string { return liken(text, c.Job.Name) }
 
 func liken(text, job string) string { return numbers.ReplaceAllString(unnamed(text, job), "#") }
 
-// unnamed is a text without the names of a Job and its pods.
+// unnamed replaces the names of a Job and its pods in a text with "*".
 func unnamed(text, job string) string {
 	if job == "" {
 		return text

@@ -9,28 +9,29 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Cause is trouble that has one cause and of which one sentence tells: how many fared alike, from when to when, and
-// whose work it was. Its JSON changes only by growing.
+// Cause is a group of troubles with the same cause: how many Jobs have it, when the first and the last of them began,
+// and whose work they are. Its JSON changes only by growing.
 type Cause struct {
 	Sort  string             `json:"sort"`
 	Jobs  int                `json:"jobs"`
-	First recordjson.Instant `json:"first"` // since when the first of them is in trouble
+	First recordjson.Instant `json:"first"` // when the first Job of the group got into trouble
 	Last  recordjson.Instant `json:"last"`
-	Works []Work             `json:"works"` // the one with the newest trouble first
-	Item  int                `json:"item"`  // the place in Items of the newest of them; the others follow it
+	Works []Work             `json:"works"` // sorted by the newest trouble of each, the newest first
+	Item  int                `json:"item"`  // index in Items of the group's first item; the others follow it
 }
 
-// Work is what runs again and again: the Jobs of a CronJob, of a generateName, or of one name. Its JSON changes only by
-// growing.
+// Work is recurring work: the Jobs of a CronJob, of a generateName, or of one name. Its JSON changes only by growing.
 type Work struct {
 	Namespace string `json:"namespace"`
-	Name      string `json:"name"`           // of what makes the Jobs; of the newest Job where nothing does, or where there is one Job only
-	Kind      string `json:"kind,omitempty"` // of what makes them, such as CronJob; empty for none
-	Jobs      int    `json:"jobs"`
+	// The owner's name; the newest Job's name if nothing creates the Jobs, or for a single Job.
+	Name string `json:"name"`
+	Kind string `json:"kind,omitempty"` // the owner's kind, such as CronJob; empty for none
+	Jobs int    `json:"jobs"`
 }
 
-// sorted orders the list: stuck ones first, then those that failed, then those that were deleted. Those that fared alike
-// stand together, and of those the runs of the same work; the newest come first. How many fared alike is counted.
+// sorted orders the items: stuck, failed, deleted, survived. Items with the same cause stand together, and within them
+// the runs of the same work; the newest come first. It fills Causes, and sets Also to the number of other items with
+// the same cause.
 func (f *finding) sorted() Failures {
 	order := map[string]int{SortStuck: 0, SortFailed: 1, SortDeleted: 2, SortSurvived: 3}
 	alike, newest := map[string]int{}, map[string]recordjson.Instant{}
@@ -77,7 +78,7 @@ func (f *finding) sorted() Failures {
 	return f.Failures
 }
 
-// of names the work of several Jobs by what makes them.
+// of sets the name of the work of several Jobs to their owner.
 func (w *Work) of(t *Trouble) {
 	if kind, name, is := strings.Cut(t.Lineage, " "); is {
 		w.Kind, w.Name = kind, name

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// changed says what differs from the last run of the same work that succeeded.
+// changed says how the Job differs from the last run of the same work that succeeded.
 func (c *Case) changed() []Sentence { return append(c.sinceSuccess(), c.movedOn()...) }
 
 func (c *Case) sinceSuccess() []Sentence {
@@ -48,7 +48,7 @@ func (c *Case) sinceSuccess() []Sentence {
 	return out
 }
 
-// passages are texts of which nothing was cut.
+// passages converts texts of which nothing was cut.
 func passages(texts []string) (out []passage) {
 	for _, s := range texts {
 		out = append(out, passage{s, s})
@@ -56,7 +56,7 @@ func passages(texts []string) (out []passage) {
 	return out
 }
 
-// joined is strings.Join of both texts.
+// joined is strings.Join for passages.
 func joined(all []passage, sep string) (out passage) {
 	for i, p := range all {
 		if i > 0 {
@@ -69,7 +69,7 @@ func joined(all []passage, sep string) (out passage) {
 
 const mostDifferences = 4
 
-// firstSpec is the spec with which the Job was created, and its template.
+// firstSpec returns the spec with which the Job was created, and its pod template.
 func (c *Case) firstSpec() (*events.JobSpec, []byte) {
 	spec := c.Spec
 	if len(c.edits) > 0 {
@@ -79,7 +79,7 @@ func (c *Case) firstSpec() (*events.JobSpec, []byte) {
 	return spec, template
 }
 
-// sameTemplate says what is known of templates whose recorded fields do not differ.
+// sameTemplate says what is known about two templates whose recorded fields are equal.
 func (c *Case) sameTemplate(old, now *events.JobSpec) string {
 	switch {
 	case old == nil || now == nil:
@@ -92,7 +92,7 @@ func (c *Case) sameTemplate(old, now *events.JobSpec) string {
 	return "nothing: spec and pod template are the same"
 }
 
-// specChanges are the fields of two specs that differ, but for their templates.
+// specChanges returns the fields that differ between two specs, without the pod template.
 func specChanges(old, now *events.JobSpec) []string {
 	if old == nil || now == nil {
 		return nil
@@ -100,7 +100,7 @@ func specChanges(old, now *events.JobSpec) []string {
 	return slices.DeleteFunc(words.SpecChanges(old, now), func(s string) bool { return s == "pod template edited" })
 }
 
-// templateChanges are the fields of two redacted templates that differ.
+// templateChanges returns the fields that differ between two redacted templates, sorted.
 func templateChanges(old, now []byte) []passage {
 	var a, b map[string]any
 	if json.Unmarshal(old, &a) != nil || json.Unmarshal(now, &b) != nil {
@@ -112,7 +112,7 @@ func templateChanges(old, now []byte) []passage {
 	return out
 }
 
-// compare collects in what two values of JSON differ: "image of main: a:1 → a:2".
+// compare collects the differences of two JSON values: "image of main: a:1 → a:2".
 func compare(path string, a, b any, out *[]passage) {
 	switch x := a.(type) {
 	case map[string]any:
@@ -173,10 +173,10 @@ func merged(a, b map[string]any) map[string]bool {
 	return keys
 }
 
-// hiddenVariable is a variable of env without its name: its value is not kept, so the name tells all.
+// hiddenVariable is a redacted variable of env without its name. Its value is not kept, so a line shows the name alone.
 const hiddenVariable = `{"value":"(redacted)"}`
 
-// named reports whether every element is an object with a name.
+// named reports whether every element is an object with a name. An empty list is not named.
 func named(list []any) bool {
 	for _, e := range list {
 		m, ok := e.(map[string]any)
@@ -212,15 +212,15 @@ func valueText(v any) string {
 	return string(text)
 }
 
-// Of a value a line shows mostValue bytes: its beginning, or the bytes from mostAlike before the first in which it
-// differs from the other.
+// A line shows at most mostValue bytes of a value. Of two values that differ late, it shows the bytes from mostAlike
+// before the first difference.
 const (
 	mostValue = 60
 	mostAlike = 20
 )
 
-// shown are two values that differ, with what a line shows of them. Two names of images with digests differ near their
-// ends: each line has "…/tiles@sha256:…" from 20 bytes before the first difference on.
+// shown returns two different values, each with the part that a line shows. Two image names with digests differ near
+// their ends: each line has "…/tiles@sha256:…" from 20 bytes before the first difference on.
 func shown(a, b string) (was, is passage) {
 	alike := 0
 	for alike < min(len(a), len(b)) && a[alike] == b[alike] {
@@ -233,7 +233,7 @@ func shown(a, b string) (was, is passage) {
 	return passage{excerptFrom(a, from), a}, passage{excerptFrom(b, from), b}
 }
 
-// excerptFrom is a value from a byte on, unless a line has room for all of it.
+// excerptFrom returns a value from byte from on, or the whole value if a line has room for it.
 func excerptFrom(s string, from int) string {
 	if len(s) <= mostValue || from == 0 {
 		return begin(s, mostValue)

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// close says how close the Job came to the other end.
+// close says how close the Job came to the opposite end: a complete Job to its backoffLimit, or to its deadline if it
+// used more than 3/4 of that; a failed Job to its completions.
 func (c *Case) close() []Sentence {
 	if c.Spec == nil || c.folded == nil {
 		return nil
@@ -53,8 +54,8 @@ func (c *Case) close() []Sentence {
 	return out
 }
 
-// countedIn are the records that hold what the Job counts: what we decided, or the newest object of one for which
-// another controller counts.
+// countedIn returns the records with the counts of the Job: our decisions, or the newest object of a Job that another
+// controller runs.
 func (c *Case) countedIn() []Mark {
 	if c.ours() {
 		return c.settledMarks()
@@ -72,8 +73,8 @@ func (c *Case) indexesText() string {
 	return ""
 }
 
-// ruledOut says what was not the cause. Absence proves nothing unless somebody looked: it is said only of a Job that
-// was watched all the time, and the records between which it was are named.
+// ruledOut says what was not the cause. The absence of a record proves something only if the watch had no gap: the
+// section exists only for a failed Job that was watched all the time, and cites the records at both ends of that time.
 func (c *Case) ruledOut() []Sentence {
 	if c.Job.State != history.StateFailed || c.added.Record == 0 || c.begun != "" || c.untold() || len(c.touching()) > 0 || !c.complete() || c.settled == nil || c.Spec == nil {
 		return nil
@@ -104,7 +105,7 @@ func (c *Case) ruledOut() []Sentence {
 	return append([]Sentence{say(nil, "%s", strings.Join(short, ", "))}, out...)
 }
 
-// untold reports whether the status counts failures of pods of which the log has no record.
+// untold reports whether the status counts more failed pods than the log has records of.
 func (c *Case) untold() bool {
 	failed := 0
 	for _, t := range c.Tries {
@@ -115,16 +116,17 @@ func (c *Case) untold() bool {
 	return int(c.folded.Base.Failed) > failed
 }
 
-// removals are what ended pods of a Job, beside themselves.
+// removals says what ended pods of a Job, besides the pods themselves.
 type removals struct {
 	byOthers, byVerdict bool
-	disrupted           bool // a pod has the condition DisruptionTarget, its ending says so, or its node went before it
-	deleted             bool // a disrupted pod was deleted: only a kubelet disrupts without that
-	evicted             bool // a kubelet says "Evicted": over a limit of the pod's own; or who ended a pod is unknown
+	// A pod has the condition DisruptionTarget, a cause that is a disruption, or lost its node first.
+	disrupted bool
+	deleted   bool // a disrupted pod was deleted; only a kubelet disrupts without a deletion
+	evicted   bool // a kubelet evicted a pod over its own limit, or it is unknown what ended a pod
 }
 
-// whatEnded looks at all pods of the Job, also at those that ended after the verdict: the verdict may be due to a
-// deletion that was asked for before.
+// whatEnded looks at all pods of the Job, including pods that ended after the verdict: a deletion requested earlier may
+// have caused the verdict.
 func (c *Case) whatEnded() (r removals) {
 	for _, t := range c.Tries {
 		e := c.ending(t)
@@ -140,7 +142,8 @@ func (c *Case) whatEnded() (r removals) {
 		}
 		r.disrupted = r.disrupted || e.nodeWent
 		r.evicted = r.evicted || t.Reason == "Evicted" || e.By == ByUnknown
-		r.byOthers = r.byOthers || (len(t.Kept) > 0 && t.KeptAt.Record != 0) // it was deleted, and others kept it
+		// It was deleted, and a finalizer kept it.
+		r.byOthers = r.byOthers || (len(t.Kept) > 0 && t.KeptAt.Record != 0)
 	}
 	return r
 }
@@ -156,7 +159,7 @@ func (c *Case) byVerdict(t *Try, e *Ending) bool {
 	return false
 }
 
-// deadlineName names the Job's deadline, where a pod had one of its own and met it.
+// deadlineName names the Job's deadline; it says "own" if a pod also met a deadline of the pod's spec.
 func (c *Case) deadlineName() string {
 	if slices.ContainsFunc(c.Tries, func(t *Try) bool { return t.Reason == "DeadlineExceeded" }) {
 		return "the Job's own deadline"
@@ -164,8 +167,7 @@ func (c *Case) deadlineName() string {
 	return "deadline"
 }
 
-// deadlinePassed reports whether the Job's deadline had passed when it was settled how it ends, though that was not for
-// it.
+// deadlinePassed reports whether the Job's deadline had passed when another reason settled its end.
 func (c *Case) deadlinePassed(settled Mark) bool {
 	limit, start := c.Spec.ActiveDeadlineSeconds, c.folded.StartTime()
 	return limit != nil && start != 0 && start.Add(seconds(*limit)) <= settled.At

@@ -17,12 +17,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// cronEntries is how many of the newest due times an answer about a CronJob looks at, at least, as far as the log has
-// them.
+// cronEntries is the minimum number of newest due times that an answer about a CronJob covers, if the log has them.
 const cronEntries = 30
 
-// CronCase is what the log tells of one CronJob up to a point: of its newest due times, its Jobs, and what was changed
-// meanwhile.
+// CronCase is the history of one CronJob up to a point: its newest due times, its Jobs, and the edits meanwhile.
 type CronCase struct {
 	State history.CronJob
 	fates
@@ -31,29 +29,29 @@ type CronCase struct {
 	ctx    context.Context
 	src    history.Source
 	stream events.Stream
-	damage events.Sequence // the first record that cannot be read, and what follows is not told; 0 for none
+	damage events.Sequence // the first unreadable record, where the history stops; 0 for none
 
 	passed     history.PassedOver // of all namespaces
-	templates  map[string][]byte  // of its Jobs, redacted, by their hash
+	templates  map[string][]byte  // the redacted Job templates, by hash
 	unrecorded unrecorded
-	began      bool // the first record that was read is the CronJob's first
-	added      Mark // its first observation; none when earlier records are not kept
+	began      bool // the records read include the CronJob's first one
+	added      Mark // its first observation; none if earlier records are pruned
 	gone       Mark
-	runs       []*cronRun // that were seen, in the order in which they were first
+	runs       []*cronRun // in the order of their first records
 	off        []Mark     // starts of a controller that records no CronJobs
 }
 
-// cronRun is a Job of the CronJob, as it is told.
+// cronRun is a Job of the CronJob.
 type cronRun struct {
 	events.RunSeen
-	First, Ended, Gone Mark        // when it was seen first, that it has ended, that it is gone
-	MadeFor            events.Time // its due time as it was seen first; 0 for none
-	Left               bool        // it is not gone: it is the CronJob's no longer
-	unseen             bool        // only the answer to its create tells of it
+	First, Ended, Gone Mark        // the first record of the Job, of its end, and of its disappearance
+	MadeFor            events.Time // its due time, by its first record; 0 for none
+	Left               bool        // it exists, but the CronJob no longer owns it
+	unseen             bool        // known only from the response to its create
 }
 
-// ReadCron reads the end of a CronJob's stream up to a point. Errors are those of history.CronJobAt; with one, the case
-// is as of the last record before the damage, if there is one.
+// ReadCron reads the last part of a CronJob's stream up to a point. It returns the errors of history.CronJobAt. With an
+// error the case can still be non-nil: it then covers the records before the damage.
 func ReadCron(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*CronCase, error) {
 	state, failed := history.CronJobAt(ctx, src, s, at)
 	if state.UID == "" {
@@ -69,7 +67,7 @@ func ReadCron(ctx context.Context, src history.Source, s events.Stream, at histo
 	from, err := duetimes.Before(ctx, src, s, cronEntries, through)
 	switch {
 	case err == nil:
-	case from != 0 && src.Beside(err): // what stands behind the damage is looked at
+	case from != 0 && src.Beside(err): // the records behind the damage are still read
 		failed = errors.Join(failed, err)
 	default:
 		return c.without(err, failed)
@@ -90,7 +88,8 @@ func ReadCron(ctx context.Context, src history.Source, s events.Stream, at histo
 	return c, errors.Join(failed, c.surroundings(from, through))
 }
 
-// without is the case where due times cannot be read: of what is damaged there is the state alone.
+// without returns the case after its due times could not be read because of err. If err is damage, and failed already
+// reports damage, it returns failed alone.
 func (c *CronCase) without(err, failed error) (*CronCase, error) {
 	if c.due == nil {
 		c.due = &duetimes.CronJob{}
@@ -101,7 +100,7 @@ func (c *CronCase) without(err, failed error) (*CronCase, error) {
 	return c, errors.Join(failed, err)
 }
 
-// surroundings reads from the controller's stream when nobody watched, from a record on; from its beginning for 0.
+// surroundings reads the gaps of the watch from the controller's stream, from record from on; 0 for its beginning.
 func (c *CronCase) surroundings(from, through events.Sequence) error {
 	begin := events.Sequence(0)
 	if from != 0 {
@@ -135,7 +134,7 @@ func (c *CronCase) surroundings(from, through events.Sequence) error {
 	return nil
 }
 
-// visit takes in a record of the CronJob's stream.
+// visit applies a record of the CronJob's stream.
 func (c *CronCase) visit(r *events.Record) {
 	c.began = c.began || r.Previous == 0
 	c.unrecorded.learn(r)
@@ -161,7 +160,8 @@ func (c *CronCase) visit(r *events.Record) {
 			run = &cronRun{First: markOf(r), MadeFor: f.Due}
 			c.runs = append(c.runs, run)
 		}
-		run.Gone, run.Left, run.unseen = Mark{}, false, false // one that had left may have been taken back
+		// The CronJob may have adopted a Job again that had left it.
+		run.Gone, run.Left, run.unseen = Mark{}, false, false
 		if run.RunSeen = *f; f.Result != events.ResultNone && run.Ended.Record == 0 {
 			run.Ended = markOf(r)
 		}
@@ -174,7 +174,7 @@ func (c *CronCase) visit(r *events.Record) {
 	}
 }
 
-// answered takes in that the API server made or deleted a Job for us. A watch may show it later, or never.
+// answered applies a create or delete of a Job that the API server confirmed. The watch may show it later, or never.
 func (c *CronCase) answered(r *events.Record, f *events.CommandEnded) {
 	if f.Ending != events.Done {
 		return
@@ -202,27 +202,28 @@ func (c *CronCase) run(uid types.UID) *cronRun {
 	return nil
 }
 
-// In makes sentences say their times in that zone, instead of UTC. Due times are said in the zone of the schedule, too.
+// In sets the time zone of times in sentences. The default is UTC. Due times are also written in the zone of the
+// schedule.
 func (c *CronCase) In(zone words.Zone) { c.zone = zone }
 
-// now is the time as of which the answer is.
+// now returns the time of the answer.
 func (c *CronCase) now() events.Time { return events.Time(c.State.AsOf.Time) }
 
-// fates say what became of due times, and why.
+// fates explains what became of due times.
 type fates struct {
 	due      *duetimes.CronJob
-	gaps     []*history.Gap    // times in which nobody watched
-	zone     words.Zone        // of the times in sentences
-	location *time.Location    // in which the schedule is written; nil for UTC
-	dates    bool              // days are written with their year, and as commands take them
-	before   *duetimes.CronJob // the one of before of that name, where it was deleted by then
-	asked    history.Command   // for the start of the open due time, and was not answered; zero for none
+	gaps     []*history.Gap    // gaps of the watch
+	zone     words.Zone        // the time zone of times in sentences
+	location *time.Location    // the time zone of the schedule; nil for UTC
+	dates    bool              // write days with their year, in the format of command arguments
+	before   *duetimes.CronJob // the deleted CronJob that had this name before; nil for none
+	asked    history.Command   // the pending command that starts the open due time; zero for none
 	askedBy  []Mark
-	deleting Mark // the record that shows that the CronJob is being deleted
-	whole    bool // the words of others are not cut
+	deleting Mark // the record that shows the deletion request
+	whole    bool // do not cut quoted messages
 }
 
-// at is a due time for people: in the zone of the schedule, and in UTC.
+// at returns a due time for people, in the zone of the schedule and in UTC: "2 Jan 10:00 Europe/Berlin (09:00 UTC)".
 func (f *fates) at(t events.Time) string {
 	if f.location == nil || f.zone.Location != nil {
 		return f.moment(f.zone.In(t)) + " " + f.zone.Name(t)
@@ -235,7 +236,7 @@ func (f *fates) at(t events.Time) string {
 	return fmt.Sprintf("%s %s (%s UTC)", f.moment(own), f.location, utc.Format(layout))
 }
 
-// in is a due time in the zone of the schedule.
+// in returns a due time in the zone of the schedule.
 func (f *fates) in(t events.Time) string {
 	if f.location == nil || f.zone.Location != nil {
 		return f.at(t)
@@ -243,7 +244,7 @@ func (f *fates) in(t events.Time) string {
 	return f.short(t) + " " + f.location.String()
 }
 
-// short is a due time without its zone.
+// short returns a due time without its zone.
 func (f *fates) short(t events.Time) string {
 	if f.location == nil || f.zone.Location != nil {
 		return f.moment(f.zone.In(t))
@@ -251,7 +252,7 @@ func (f *fates) short(t events.Time) string {
 	return f.moment(t.Go().In(f.location))
 }
 
-// moment writes a time with its day. Most due times are whole minutes.
+// moment returns a time with its day. It leaves out the seconds if they are 0, as in most due times.
 func (f *fates) moment(t time.Time) string { return t.Format(f.day() + clockLayout(t)) }
 
 func (f *fates) day() string {
@@ -268,7 +269,7 @@ func clockLayout(t time.Time) string {
 	return "15:04"
 }
 
-// seen is a time at which something was seen, or decided, by our clock.
+// seen returns the time of an observation or a decision, by our clock.
 func (f *fates) seen(t events.Time) string {
 	if t == 0 {
 		return "an unknown time"
@@ -277,7 +278,7 @@ func (f *fates) seen(t events.Time) string {
 	return in.Format(f.day() + "15:04:05")
 }
 
-// isDue reports whether the entry is a due time, and no run that a user made or asked for.
+// isDue reports whether the entry is a due time, and not a run that a user made or requested.
 func isDue(e *duetimes.Entry) bool {
 	return !e.Asked()
 }

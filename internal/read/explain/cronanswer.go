@@ -47,13 +47,13 @@ func (c *CronCase) Answer() Answer {
 	a.add(headByHand, c.byHand()...)
 	a.add(headRuledOut, c.ruledOut()...)
 	a.add(headHistory, c.history()...)
-	if c.gone.Record != 0 { // what is asked of one that is gone is what came before
+	if c.gone.Record != 0 { // a question about a deleted CronJob is about its past
 		a.putFirst(headEdits, headRefused, headMissed)
 	}
 	return a
 }
 
-// schedule is by what it is due.
+// schedule returns the schedule with its zone, policy and deadline: "0 3 * * *" in Europe/Berlin, Forbid.
 func (c *CronCase) schedule() string {
 	s := &c.State.Spec
 	text := fmt.Sprintf("%q", s.Schedule)
@@ -72,7 +72,7 @@ func (c *CronCase) schedule() string {
 	return text
 }
 
-// open is the due time that has no fate; 0 for none.
+// open returns the due time that has no fate yet; 0 for none.
 func (c *CronCase) open() events.Time {
 	if c.State.Due == nil {
 		return 0
@@ -80,7 +80,7 @@ func (c *CronCase) open() events.Time {
 	return events.Time(c.State.Due.At)
 }
 
-// why says what holds the open due time back, and what is known of what does.
+// why says what holds the open due time back, and since when.
 func (c *CronCase) why() []Sentence {
 	open := c.State.Due
 	if open == nil || open.Hold == "" || c.State.State != history.CronHeld {
@@ -106,7 +106,7 @@ func (c *CronCase) why() []Sentence {
 	return fewer(append(out, c.blockerTexts(open)...), 4)
 }
 
-// blockerTexts say what is known of the Jobs that keep the open due time from starting.
+// blockerTexts describes the Jobs that keep the open due time from starting.
 func (c *CronCase) blockerTexts(open *history.OpenDue) (out []Sentence) {
 	if open.Hold == events.HeldForbid.String() {
 		for _, r := range c.running() {
@@ -116,7 +116,7 @@ func (c *CronCase) blockerTexts(open *history.OpenDue) (out []Sentence) {
 	return out
 }
 
-// blocker says what is known of a Job that runs while another one is due, and whether anything in its spec ends it.
+// blocker describes a running Job that blocks the next due time, and says whether its spec has a deadline.
 func (c *CronCase) blocker(r *cronRun) Sentence {
 	text, from := fmt.Sprintf("%s, %s, has not ended", r.Name, c.madeFor(r)), []Mark{r.First}
 	job := c.caseOf(r)
@@ -135,7 +135,7 @@ func (c *CronCase) blocker(r *cronRun) Sentence {
 	return say(append(from, cited(&line)...), "%s, %s: %s%s", r.Name, c.madeFor(r), line.passage(), ends)
 }
 
-// cited are the records of a sentence.
+// cited returns the records of a sentence.
 func cited(s *Sentence) (from []Mark) {
 	for _, r := range s.Records {
 		from = append(from, record(events.Sequence(r)))
@@ -145,8 +145,8 @@ func cited(s *Sentence) (from []Mark) {
 
 func seconds(n int64) time.Duration { return time.Duration(min(n, 1<<31)) * time.Second }
 
-// caseOf is the case of a Job as of the same point; nil where the log does not tell of it, or another controller runs
-// it unseen.
+// caseOf returns the case of a Job at the same point. It is nil if the log has no records of the Job, or if another
+// controller runs it unobserved.
 func (c *CronCase) caseOf(r *cronRun) *Case {
 	job, err := Read(c.ctx, c.src, events.JobStream(r.Job), c.point())
 	c.miss(c.src, err)
@@ -154,16 +154,16 @@ func (c *CronCase) caseOf(r *cronRun) *Case {
 		return nil
 	}
 	job.In(c.zone)
-	job.misses = c.misses // what it says is said here
+	job.misses = c.misses // unreadable records of the Job count as unreadable for this answer
 	return job
 }
 
-// point is that of the answer.
+// point returns the point of the answer.
 func (c *CronCase) point() history.Point {
 	return history.Point{Sequence: events.Sequence(c.State.AsOf.Sequence), Time: c.now()}
 }
 
-// madeFor says for what a Job was made.
+// madeFor says why a Job was created: its due time, a trigger, or a user.
 func (c *CronCase) madeFor(r *cronRun) string {
 	e := c.entryOf(r)
 	switch {
@@ -179,7 +179,7 @@ func (c *CronCase) madeFor(r *cronRun) string {
 	return "due " + c.in(r.MadeFor)
 }
 
-// entryOf is the entry that tells of a Job; nil for none.
+// entryOf returns the entry of a Job; nil for none.
 func (c *CronCase) entryOf(r *cronRun) *duetimes.Entry {
 	for i := len(c.due.Entries) - 1; i >= 0; i-- {
 		if c.due.Entries[i].Job == r.Job {
@@ -189,7 +189,7 @@ func (c *CronCase) entryOf(r *cronRun) *duetimes.Entry {
 	return nil
 }
 
-// waitsFor says what ends the wait of the open due time, and what ends it without a Job.
+// waitsFor says what lets the open due time start, and what makes it expire without a Job.
 func (c *CronCase) waitsFor() []Sentence {
 	var out []Sentence
 	if c.State.State == history.CronSuspended {
@@ -230,7 +230,7 @@ func (c *CronCase) waitsFor() []Sentence {
 	return out
 }
 
-// backoff says when the next try is, and how that follows from the failure of before.
+// backoff says when the next try is, and derives it from the failure before.
 func (c *CronCase) backoff(w *history.Wait) Sentence {
 	text, until := fmt.Sprintf("%s, at %s", w.For, c.seen(events.Time(w.Until))), events.Time(w.Until)
 	if w.Record == 0 {
@@ -240,13 +240,13 @@ func (c *CronCase) backoff(w *history.Wait) Sentence {
 	return say([]Mark{since}, "%s, a backoff of %s after %s", text, words.Span(until.Sub(since.At)), c.seen(since.At))
 }
 
-// strangerToGo says what ends the hold by a Job that is the CronJob's no longer.
+// strangerToGo says what ends the block by a Job that the CronJob no longer owns.
 func (c *CronCase) strangerToGo() Sentence {
 	n, r := c.stranger()
 	return say(marks(r.First, r.Gone), "%s to be deleted, or taken out of status.active: its end does not count, as it is not the CronJob's own", n.Name)
 }
 
-// next says when it is due next.
+// next returns the next due time.
 func (c *CronCase) next() []Sentence {
 	if c.State.Next == 0 || c.State.State == history.CronHeld {
 		return nil
@@ -254,7 +254,7 @@ func (c *CronCase) next() []Sentence {
 	return []Sentence{say(nil, "due %s", c.at(events.Time(c.State.Next)))}
 }
 
-// edited says what was changed of the spec, and by whom, the newest first.
+// edited lists the edits of the spec and their field managers, the newest first.
 func (c *CronCase) edited() []Sentence {
 	var out []Sentence
 	for i := len(c.due.Changes) - 1; i >= 0; i-- {
@@ -264,7 +264,7 @@ func (c *CronCase) edited() []Sentence {
 	return fewer(out, 3)
 }
 
-// editText is changeText, with what was changed of the jobTemplate where both are kept.
+// editText is changeText, with the fields of the jobTemplate that changed if both templates are kept.
 func (c *CronCase) editText(ch *duetimes.Change) passage {
 	text := changeText(ch)
 	diff := c.templateEdit(ch)
@@ -278,7 +278,7 @@ func (c *CronCase) editText(ch *duetimes.Change) passage {
 	return phrase("%sjobTemplate: %s%s", before, joined(diff, " · "), after)
 }
 
-// refused says which Jobs the API server refused for a time. Those that never started are told with what was missed.
+// refused lists the Jobs that the API server refused for some time. Jobs that never started are in the section MISSED.
 func (c *CronCase) refused() []Sentence {
 	var out []Sentence
 	for i := len(c.due.Refusals) - 1; i >= 0; i-- {
@@ -292,7 +292,7 @@ func (c *CronCase) refused() []Sentence {
 	return fewer(out, 2)
 }
 
-// ruledOut says what did not keep due times from starting, where that was watched all the time.
+// ruledOut says what did not keep due times from starting. It needs a watch without gaps and records.
 func (c *CronCase) ruledOut() []Sentence {
 	switch c.State.State {
 	case history.CronHeld, history.CronOverdue, history.CronRunning, history.CronWaiting:
@@ -300,7 +300,7 @@ func (c *CronCase) ruledOut() []Sentence {
 		return nil
 	}
 	if c.unrecorded.versions > 0 || len(c.passedOver()) > 0 {
-		return nil // what is not recorded rules out nothing
+		return nil // if records are missing, nothing can be ruled out
 	}
 	if missed, _ := c.missed(); missed == 0 && c.State.State != history.CronHeld {
 		return nil
@@ -311,7 +311,7 @@ func (c *CronCase) ruledOut() []Sentence {
 			out = append(out, what)
 		}
 	}
-	ever := func(is func(*events.CronJobSeen) bool) bool { // also before an edit that is told
+	ever := func(is func(*events.CronJobSeen) bool) bool { // also before the first edit in the answer
 		return slices.ContainsFunc(c.due.Changes, func(ch duetimes.Change) bool { return is(ch.Before) || is(ch.After) })
 	}
 	suspended, _ := c.suspendedAt(c.now())
@@ -330,13 +330,13 @@ func (c *CronCase) ruledOut() []Sentence {
 	return []Sentence{say(nil, "%s", strings.Join(out, ", "))}
 }
 
-// wasHeldBy reports whether something held a due time back, be the records of what it was kept or not: the API server's
-// refusals, or the edit that suspended it.
+// wasHeldBy reports whether by held a due time back, even if the details were not kept: the refusals of the API server,
+// or the edit that suspended the CronJob.
 func (c *CronCase) wasHeldBy(by events.TickHold) bool {
 	return slices.ContainsFunc(c.due.Holds, func(h duetimes.Hold) bool { return h.By == by })
 }
 
-// touching are the gaps within the time that is told.
+// touching returns the gaps that overlap the time of the answer.
 func (c *CronCase) touching() []*history.Gap {
 	begin := max(events.Time(c.State.Created), c.due.Told)
 	end := cmp.Or(c.gone.At, c.now())
@@ -350,7 +350,7 @@ func (c *CronCase) touching() []*history.Gap {
 	return out
 }
 
-// begunBefore says that it was due before any controller had watched; empty where it was not.
+// begunBefore says that the CronJob was due before the first watch; empty otherwise.
 func (c *CronCase) begunBefore() string {
 	for _, g := range c.gaps {
 		unwatched := func(e duetimes.Entry) bool {
@@ -363,13 +363,13 @@ func (c *CronCase) begunBefore() string {
 	return ""
 }
 
-// passedOver are the times, within the time that is told, in which its namespace was over its budget of log.
+// passedOver returns the times within the answer in which the namespace was over its log budget.
 func (c *CronCase) passedOver() []history.Passed {
 	begin := max(events.Time(c.State.Created), c.due.Told)
 	return c.passed.Touching(c.State.Namespace, false, begin, cmp.Or(c.gone.At, c.now()))
 }
 
-// history says what of its time nobody watched, and what is not told.
+// history lists the gaps of the watch, and what the answer leaves out.
 func (c *CronCase) history() []Sentence {
 	var out []Sentence
 	if c.due.Told != 0 {

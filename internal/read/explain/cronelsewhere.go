@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 )
 
-// becameElsewhere is what another controller made of due times of an entry, and why, as far as records tell.
+// becameElsewhere says what another controller did with the due times of an entry, and why, as far as the records show.
 func (f *fates) becameElsewhere(e *duetimes.Entry, first, last events.Time) (text string, from []Mark) {
 	told := marks(Mark{Record: e.Record, At: e.At})
 	switch e.Fate {
@@ -40,7 +40,7 @@ func (f *fates) becameElsewhere(e *duetimes.Entry, first, last events.Time) (tex
 	return text, append(from, told...)
 }
 
-// startedElsewhere is how another controller started a due time, and what held it back before, if it was late.
+// startedElsewhere says how another controller started a due time, and what delayed it.
 func (f *fates) startedElsewhere(e *duetimes.Entry, from []Mark) (string, []Mark) {
 	text := f.started(e)
 	if e.Seen == 0 {
@@ -52,7 +52,7 @@ func (f *fates) startedElsewhere(e *duetimes.Entry, from []Mark) (string, []Mark
 	return text, from
 }
 
-// notWatched is the answer for a due time of which it is not known what became of it.
+// notWatched is the answer for a due time with an unknown fate.
 func (f *fates) notWatched(e *duetimes.Entry, from []Mark) (string, []Mark) {
 	text := "unknown: it was not watched"
 	if e.UnwatchedFrom != 0 {
@@ -72,11 +72,11 @@ func (f *fates) notWatched(e *duetimes.Entry, from []Mark) (string, []Mark) {
 	return text + "; it may have been started, and its Job deleted", from
 }
 
-// unknownWhy begins what is said of a due time where nothing in the records explains what became of it.
+// unknownWhy is the answer if no record explains a skipped due time.
 const unknownWhy = "why is not known"
 
-// whySkipped says why another controller did not start a due time, if what was recorded explains it by the rules of the
-// built-in one.
+// whySkipped explains with the rules of the built-in controller why another controller did not start a due time. It
+// returns unknownWhy if the records do not explain it.
 func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from []Mark) {
 	until, late := f.due.Until(e, due), ""
 	if e.Record == 0 && due == e.Last {
@@ -104,7 +104,8 @@ func (f *fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from
 	return unknownWhy + ": in the records nothing kept it from starting", nil
 }
 
-// droppedAt is until when a due time could be started that could be until then, if nothing happened to the CronJob.
+// droppedAt returns the time until which a due time could start: until, or an earlier deletion or change of the
+// CronJob.
 func (f *fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time {
 	ends := []events.Time{f.due.Gone}
 	if f.due.Seen != nil {
@@ -123,7 +124,7 @@ func (f *fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time
 	return until
 }
 
-// keptText says what kept a CronJob from starting.
+// keptText names what kept a CronJob from starting.
 func (f *fates) keptText(all []duetimes.Kept) (why string, from []Mark) {
 	var parts, jobs, listed []string
 	for i := range all {
@@ -154,7 +155,7 @@ func (f *fates) keptText(all []duetimes.Kept) (why string, from []Mark) {
 	return strings.Join(parts, "; "), from
 }
 
-// keptBack says what keeps another controller from starting a due time, as far as records tell.
+// keptBack says what delays the start of a due time by another controller, as far as the records show.
 func (c *CronCase) keptBack(at events.Time) []Sentence {
 	all, whole := c.due.Kept(at, c.now())
 	if !whole {
@@ -164,7 +165,7 @@ func (c *CronCase) keptBack(at events.Time) []Sentence {
 	return []Sentence{say(from, "due %s, and held back: %s", c.at(at), why)}
 }
 
-// by says with which field manager the spec was changed in a record.
+// by returns the field manager of an edit, found by its record.
 func (f *fates) by(changed events.Sequence) string {
 	for i := range f.due.Changes {
 		if ch := &f.due.Changes[i]; ch.Record == changed {

@@ -12,17 +12,17 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// mayStart are the states of CronJobs that are to start Jobs.
+// mayStart are the states of CronJobs that should start Jobs.
 var mayStart = []history.CronState{history.CronInvalid, history.CronHeld, history.CronOverdue, history.CronRunning, history.CronWaiting}
 
-// cronJobs looks at all CronJobs that are to start Jobs: which are held, do not start, or starve. The log keeps no
-// labels of CronJobs, so none is looked for by labels.
+// cronJobs looks for CronJobs that should start Jobs and are held, do not start, or starve. It finds nothing for a
+// query with labels: the log keeps no labels of CronJobs.
 func (f *finding) cronJobs() error {
 	if f.q.Labels != nil {
 		return nil
 	}
 	q := history.CronJobsQuery{Namespace: f.q.Namespace, States: mayStart, Limit: jobsAtOnce}
-	if f.q.Until != 0 { // one that is suspended or deleted now was perhaps to start Jobs then
+	if f.q.Until != 0 { // a CronJob that is suspended or deleted now may have been active then
 		q.States = nil
 	}
 	for {
@@ -64,8 +64,8 @@ func (f *finding) lookAtCron(s *history.CronSummary) error {
 	return c.Unread()
 }
 
-// trouble is what keeps the CronJob from starting Jobs, or its Jobs from coming to an end, if something does. That its
-// Jobs fail is told of them.
+// trouble returns what keeps the CronJob from starting Jobs, or its Jobs from ending. Failures of its Jobs are troubles
+// of the Jobs.
 func (c *CronCase) trouble() (t Trouble, is bool) {
 	j := &c.State
 	since, is := c.troubleSince()
@@ -79,7 +79,7 @@ func (c *CronCase) trouble() (t Trouble, is bool) {
 	}, true
 }
 
-// troubleSince is since when no Job of a due time started, or none came to an end.
+// troubleSince returns the time since which no due time started a Job, or no Job ended.
 func (c *CronCase) troubleSince() (since events.Time, is bool) {
 	s := &c.State
 	switch s.State {
@@ -97,7 +97,7 @@ func (c *CronCase) troubleSince() (since events.Time, is bool) {
 	if n, newest := c.missed(); n > 0 {
 		return c.missedSince(), true
 	} else if newest != nil {
-		return 0, false // nobody knows what became of it
+		return 0, false // the fate of the newest due times is unknown
 	}
 	if _, is := c.unfinishedVerdict(); is {
 		return c.oldestRun(), true
@@ -108,7 +108,7 @@ func (c *CronCase) troubleSince() (since events.Time, is bool) {
 	return 0, false
 }
 
-// oldestRun is when the oldest of its Jobs that run was made.
+// oldestRun returns the creation time of the oldest running Job.
 func (c *CronCase) oldestRun() (oldest events.Time) {
 	for i := range c.State.Runs {
 		if r := &c.State.Runs[i]; r.State == history.StateRunning && (oldest == 0 || events.Time(r.Created) < oldest) {
@@ -118,7 +118,7 @@ func (c *CronCase) oldestRun() (oldest events.Time) {
 	return oldest
 }
 
-// newestSpec is since when its spec is as it is.
+// newestSpec returns the time of the last edit of the spec.
 func (c *CronCase) newestSpec() events.Time {
 	if n := len(c.due.Changes); n > 0 {
 		return c.due.Changes[n-1].At
@@ -126,7 +126,7 @@ func (c *CronCase) newestSpec() events.Time {
 	return cmp.Or(events.Time(c.State.Created), c.added.At)
 }
 
-// missedSince is the first of the newest due times in a row that did not start.
+// missedSince returns the first of the newest consecutive due times that did not start.
 func (c *CronCase) missedSince() (first events.Time) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -142,7 +142,8 @@ func (c *CronCase) missedSince() (first events.Time) {
 	return first
 }
 
-// started reports whether a Job was started for a due time, or whether that is not known.
+// started reports whether a due time started a Job, was dropped with a change of the schedule or the deletion of the
+// CronJob, or has an unknown fate.
 func started(e *duetimes.Entry) bool {
 	return e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted || e.Fate == events.TickUnknown
 }

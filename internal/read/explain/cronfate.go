@@ -18,7 +18,7 @@ func (f *fates) fate(e *duetimes.Entry) Sentence {
 	return say(from, "%s: %s", f.whichDue(e), text)
 }
 
-// inWhole is what something says, with the words of others cut and whole.
+// inWhole calls says twice, with quoted messages cut and whole.
 func (f *fates) inWhole(says func() (string, []Mark)) (p passage, from []Mark) {
 	f.whole = true
 	p.whole, _ = says()
@@ -27,7 +27,7 @@ func (f *fates) inWhole(says func() (string, []Mark)) (p passage, from []Mark) {
 	return p, from
 }
 
-// whichDue names a due time, or a range.
+// whichDue names a due time, or a range of them.
 func (f *fates) whichDue(e *duetimes.Entry) string {
 	if e.First == e.Last {
 		return f.at(e.First)
@@ -39,7 +39,7 @@ func (f *fates) whichDue(e *duetimes.Entry) string {
 	return fmt.Sprintf("%s from %s to %s", text, f.short(e.First), f.at(e.Last))
 }
 
-// became is what became of it and why, with the records that say so.
+// became says what became of a due time and why, with the records that show it.
 func (f *fates) became(e *duetimes.Entry) (text string, from []Mark) {
 	told := Mark{Record: e.Record, At: e.At}
 	if e.Observed {
@@ -57,7 +57,7 @@ func (f *fates) became(e *duetimes.Entry) (text string, from []Mark) {
 		text = "merged into " + f.in(e.Into)
 	case events.TickTooLate:
 		text = "too late"
-		if d := f.deadlineAt(max(e.First, e.At)); d != nil { // as it was when the fate was found
+		if d := f.deadlineAt(max(e.First, e.At)); d != nil { // the deadline when the fate was found
 			text += fmt.Sprintf(": startingDeadlineSeconds is %d", *d)
 		}
 	case events.TickRefused:
@@ -87,7 +87,7 @@ func (f *fates) became(e *duetimes.Entry) (text string, from []Mark) {
 	return text, append(marks, told)
 }
 
-// undecided is what is known of due times that are ours to start, and about which no record says anything.
+// undecided says what is known about due times that we should start and that have no record.
 func (f *fates) undecided(e *duetimes.Entry) (text string, from []Mark) {
 	if is, by := f.suspendedAt(e.Last); is {
 		if by == nil {
@@ -101,7 +101,7 @@ func (f *fates) undecided(e *duetimes.Entry) (text string, from []Mark) {
 	return words.Undecided, nil
 }
 
-// started says by which Job, how late, and who asked for it.
+// started says which Job started, how late, and who requested it.
 func (f *fates) started(e *duetimes.Entry) string {
 	text := "started"
 	if e.Observed {
@@ -130,7 +130,7 @@ func (f *fates) started(e *duetimes.Entry) string {
 	return text
 }
 
-// cause says what kept a due time from starting, with the records that say so; empty where the fate says it all.
+// cause says what kept a due time from starting, with the records that show it; empty if the fate says everything.
 func (f *fates) cause(e *duetimes.Entry) (why string, from []Mark) {
 	switch e.Fate {
 	case events.TickUnwatched:
@@ -154,7 +154,7 @@ func (f *fates) cause(e *duetimes.Entry) (why string, from []Mark) {
 	}
 }
 
-// droppedBy is the change with which a due time that was open was dropped; nil for what is not known.
+// droppedBy returns the change of the schedule that dropped an open due time; nil if unknown.
 func (f *fates) droppedBy(e *duetimes.Entry) *duetimes.Change {
 	for i := range f.due.Changes {
 		if ch := &f.due.Changes[i]; (ch.Record <= e.Record || e.Record == 0) && ch.At >= e.Last && ch.Reschedules() {
@@ -164,7 +164,7 @@ func (f *fates) droppedBy(e *duetimes.Entry) *duetimes.Change {
 	return nil
 }
 
-// heldBy says what held a due time back, as long as it was open.
+// heldBy says what held a due time back while it was open.
 func (f *fates) heldBy(e *duetimes.Entry) (why string, from []Mark) {
 	var parts []string
 	add := func(text string, m ...Mark) {
@@ -186,7 +186,7 @@ func (f *fates) heldBy(e *duetimes.Entry) (why string, from []Mark) {
 	for i := range f.due.Refusals {
 		x := &f.due.Refusals[i]
 		if e.Name != "" && x.Class == events.RefusedNameTaken {
-			continue // of a Job of another due time, which is the better word
+			continue // this refusal was for the Job of another due time; the hold above is the better explanation
 		}
 		if x.Due != 0 && e.First <= x.Due && x.Due <= e.Last {
 			text := refusalText(x)
@@ -235,7 +235,7 @@ func refusalText(x *duetimes.Refusal) passage {
 	return phrase("the API server refused its Job (%s): %s", class, beginning(says(x.Says)))
 }
 
-// suspendedAt reports whether the CronJob was suspended at a time, and by which change; nil for one that is not known.
+// suspendedAt reports whether the CronJob was suspended at a time, and which change did that; nil if unknown.
 func (f *fates) suspendedAt(t events.Time) (is bool, by *duetimes.Change) {
 	seen := f.due.SeenAt(t)
 	if seen == nil {
@@ -252,7 +252,7 @@ func (f *fates) suspendedAt(t events.Time) (is bool, by *duetimes.Change) {
 	return seen.Suspend, by
 }
 
-// deadlineAt is startingDeadlineSeconds as it was at a time; nil for unset.
+// deadlineAt returns startingDeadlineSeconds at a time; nil if it was unset.
 func (f *fates) deadlineAt(t events.Time) *int64 {
 	if seen := f.due.SeenAt(t); seen != nil {
 		return seen.Deadline
@@ -260,7 +260,7 @@ func (f *fates) deadlineAt(t events.Time) *int64 {
 	return nil
 }
 
-// gapAt is the gap in which a time lies; nil for none.
+// gapAt returns the gap that contains a time; nil for none.
 func (f *fates) gapAt(t events.Time) *history.Gap {
 	for _, g := range f.gaps {
 		if from, until := events.Time(g.From), events.Time(g.Until); from <= t && (until == 0 || t <= until.Add(time.Second)) {
@@ -283,12 +283,12 @@ func gapWhy(g *history.Gap) string {
 	return "because the controller was not running: it had not stopped in good order"
 }
 
-// changeText says what was changed, and by whom.
+// changeText lists the fields that changed, and the field manager.
 func changeText(ch *duetimes.Change) string {
 	return strings.Join(words.CronChanges(ch.Before, ch.After), ", ") + byManager(ch.By)
 }
 
-// byManager says behind an edit who made it, as far as that is known.
+// byManager returns " (field manager NAME)" of an edit; empty if unknown.
 func byManager(e *events.Edit) string {
 	if name := managerOf(e); name != "" {
 		return " (" + name + ")"
@@ -303,7 +303,7 @@ func managerOf(e *events.Edit) string {
 	return "field manager " + e.Manager
 }
 
-// changeMarks are the records that show an edit: the CronJob as it was before, where that is kept, and as it was then.
+// changeMarks returns the records of an edit: the version before it, if it is kept, and the version after it.
 func changeMarks(ch *duetimes.Change) []Mark {
 	is := Mark{ch.Record, ch.At}
 	if ch.Was.Record == 0 {

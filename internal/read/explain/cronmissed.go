@@ -9,18 +9,18 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// missedRun is due times in a row that did not start and of which the same is to say.
+// missedRun is a run of consecutive due times that did not start for the same reason.
 type missedRun struct {
 	first, last duetimes.Entry
-	n           int    // due times
-	text        string // of the last
+	n           int    // number of due times
+	text        string // the text of the last one
 	from        []Mark
-	alike       string // that text without its numbers
-	same        bool   // the text is that of all
+	alike       string // text without numbers
+	same        bool   // all have the same text
 }
 
-// missedText says which due times did not start, and why, the newest first. Those in a row of which the same is to say
-// are one sentence.
+// missedText lists the due times that did not start, and why, the newest first. Consecutive ones with the same reason
+// share one sentence: "3 due times from 10:00 to 12:00: the CronJob was suspended".
 func (c *CronCase) missedText() (out []Sentence) {
 	var runs []*missedRun
 	row := false // the entry before did not start either
@@ -54,7 +54,7 @@ func (c *CronCase) missedRun(e *duetimes.Entry) *missedRun {
 	return &missedRun{first: *e, last: *e, n: n, text: text, from: from, alike: liken(text, ""), same: true}
 }
 
-// joins reports whether the same is to say of what follows.
+// joins reports whether the next run has the same reason.
 func (x *missedRun) joins(next *missedRun) bool {
 	return x.n > 0 && next.n > 0 && x.alike == next.alike
 }

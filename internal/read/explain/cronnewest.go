@@ -10,26 +10,27 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// newestRuns are its Jobs, the newest first.
+// newestRuns returns its Jobs, the newest first.
 func (c *CronCase) newestRuns() []*cronRun {
 	out := slices.Clone(c.runs)
 	slices.SortStableFunc(out, func(a, b *cronRun) int { return cmp.Compare(b.Created, a.Created) })
 	return out
 }
 
-// Bounds of what is told of its Jobs: of so many why they ended, and of so many that they did.
+// Bounds on the Jobs in an answer: mostRunsTold of them are listed, and mostVerdicts of them with the reason of their
+// end.
 const (
 	mostVerdicts = 3
 	mostRunsTold = 12
 )
 
-// toldRun is what is told of a Job, which was made at a time or is that of a due time.
+// toldRun is the sentence about a Job, and its creation or due time for sorting.
 type toldRun struct {
 	at   events.Time
 	says Sentence
 }
 
-// runsText says how its newest Jobs ended, those among them that nobody saw.
+// runsText says how its newest Jobs ended, including Jobs that were never seen.
 func (c *CronCase) runsText() []Sentence {
 	all := append(c.runsSeen(), c.runsUnseen()...)
 	slices.SortStableFunc(all, func(a, b toldRun) int { return cmp.Compare(b.at, a.at) })
@@ -40,7 +41,7 @@ func (c *CronCase) runsText() []Sentence {
 	return fewer(out, mostVerdicts)
 }
 
-// runsUnseen are the due times of which a Job was started, or may have been, and none was seen.
+// runsUnseen describes the due times that started a Job, or may have started one, that was never seen.
 func (c *CronCase) runsUnseen() (out []toldRun) {
 	for i := range c.due.Entries {
 		e := &c.due.Entries[i]
@@ -65,7 +66,7 @@ func (c *CronCase) runsUnseen() (out []toldRun) {
 	return out
 }
 
-// runsSeen are its newest Jobs that were seen.
+// runsSeen describes its newest Jobs that were seen.
 func (c *CronCase) runsSeen() (out []toldRun) {
 	for i, r := range c.newestRuns() {
 		if i == mostRunsTold {
@@ -90,7 +91,7 @@ func (c *CronCase) runsSeen() (out []toldRun) {
 	return out
 }
 
-// howEnded is how a Job ended, as its CronJob was told.
+// howEnded returns how a Job ended, by the records of its CronJob.
 func (c *CronCase) howEnded(r *cronRun) string {
 	switch {
 	case r.Result == events.ResultComplete && r.Started != 0 && r.Completed >= r.Started:
@@ -103,13 +104,13 @@ func (c *CronCase) howEnded(r *cronRun) string {
 	return "it has not ended"
 }
 
-// byHand says which runs users made or asked for.
+// byHand lists the runs that users made or requested.
 func (c *CronCase) byHand() []Sentence {
 	var out []Sentence
 	for i := len(c.due.Entries) - 1; i >= 0; i-- {
 		if e := &c.due.Entries[i]; !isDue(e) {
 			s := c.fate(e)
-			s.Detail = e.Job != "" // it is among the runs
+			s.Detail = e.Job != "" // it is also listed among the runs
 			out = append(out, s)
 		}
 	}

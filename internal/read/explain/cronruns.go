@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// scheduled reports whether a due time asked for a Job. What users made or asked for says nothing about the schedule.
+// scheduled reports whether a due time started a Job. Jobs that users made or requested say nothing about the schedule.
 func (c *CronCase) scheduled(r *cronRun) bool {
 	if e := c.entryOf(r); e != nil {
 		return isDue(e)
@@ -20,12 +20,13 @@ func (c *CronCase) scheduled(r *cronRun) bool {
 	return !r.Manual && r.Due != 0
 }
 
-// scheduledRuns are the Jobs of due times, the newest first.
+// scheduledRuns returns the Jobs of due times, the newest first.
 func (c *CronCase) scheduledRuns() []*cronRun {
 	return slices.DeleteFunc(c.newestRuns(), func(r *cronRun) bool { return !c.scheduled(r) })
 }
 
-// failedRuns is how many of the Jobs of due times in a row failed, up to the newest that has ended, and that one.
+// failedRuns returns the number of consecutive failed Jobs of due times up to the newest one that ended, and that Job.
+// It is 0 and nil if the newest one completed.
 func (c *CronCase) failedRuns() (n int, newest *cronRun) {
 	for _, r := range c.scheduledRuns() {
 		switch r.Result {
@@ -61,7 +62,7 @@ func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
 	return say(append(from, marks...), "%s%s%s", text, ended, hand)
 }
 
-// failingSince names the edit of the template since which all runs failed, where one before it succeeded; empty for
+// failingSince names the edit of the template since which all runs failed, if a run before it succeeded; empty for
 // none.
 func (c *CronCase) failingSince(failed int) (since passage, from []Mark) {
 	var edit *duetimes.Change
@@ -107,7 +108,7 @@ func (c *CronCase) failingSince(failed int) (since passage, from []Mark) {
 		append(changeMarks(edit), good.Ended)
 }
 
-// templateSince is in what the template of a Job differs from that of an earlier one, as far as it is kept.
+// templateSince returns the differences between the templates of two Jobs, as far as they are kept.
 func (c *CronCase) templateSince(good, bad *cronRun) []passage {
 	was, err := Read(c.ctx, c.src, events.JobStream(good.Job), c.point())
 	c.miss(c.src, err)
@@ -116,13 +117,13 @@ func (c *CronCase) templateSince(good, bad *cronRun) []passage {
 	if was == nil || is == nil {
 		return nil
 	}
-	was.misses, is.misses = c.misses, c.misses // what they cannot read is missing here
+	was.misses, is.misses = c.misses, c.misses // records that they cannot read are missing in this answer
 	oldSpec, old := was.firstSpec()
 	newSpec, now := is.firstSpec()
 	return append(passages(specChanges(oldSpec, newSpec)), templateChanges(old, now)...)
 }
 
-// templateEdit is in what an edit changed the template of the Jobs, where both are among the records that were read.
+// templateEdit returns what an edit changed in the Job template, if both versions are among the records that were read.
 func (c *CronCase) templateEdit(edit *duetimes.Change) []passage {
 	was, is := c.templates[edit.Before.Redacted], c.templates[edit.After.Redacted]
 	if was == nil || is == nil {
@@ -137,7 +138,7 @@ func (c *CronCase) templateEdit(edit *duetimes.Change) []passage {
 	return diff
 }
 
-// handSince says how the newest run ended that a user made, or asked for, after another one; empty for none.
+// handSince says how the newest manual or triggered run after last ended; empty for none.
 func (c *CronCase) handSince(last *cronRun) (text string, from []Mark) {
 	for _, r := range c.newestRuns() {
 		if c.scheduled(r) || r.Result == events.ResultNone || last != nil && r.Created < last.Created {
@@ -155,11 +156,10 @@ func (c *CronCase) handSince(last *cronRun) (text string, from []Mark) {
 	return "", nil
 }
 
-// leastStarved is how many Jobs in a row have to be replaced before they ended: one may be an accident.
+// leastStarved is the minimum number of consecutive Jobs replaced before their end; a single one may be an accident.
 const leastStarved = 2
 
-// starvingVerdict says that no run comes to an end, as each is replaced by the next one; ok is false where it is not
-// so.
+// starvingVerdict says that no run ends because the next one replaces it; ok is false otherwise.
 func (c *CronCase) starvingVerdict() (v Sentence, ok bool) {
 	starved, longest, from := c.starved(), time.Duration(0), []Mark(nil)
 	for _, r := range starved {
@@ -177,8 +177,8 @@ func (c *CronCase) starvingVerdict() (v Sentence, ok bool) {
 		n, inferred, words.Span(longest)), true
 }
 
-// starved are the newest Jobs in a row of due times that did not end, as each was replaced, the newest first. One that
-// runs is none of them.
+// starved returns the newest consecutive Jobs of due times that were replaced before they ended, the newest first. It
+// skips a running Job.
 func (c *CronCase) starved() (all []*cronRun) {
 	var next *cronRun
 	for _, r := range c.scheduledRuns() {
@@ -194,7 +194,7 @@ func (c *CronCase) starved() (all []*cronRun) {
 	return all
 }
 
-// replaced reports whether a Job was deleted before it ended, as the next one of the CronJob was due.
+// replaced reports whether a Job was deleted before it ended because the next one was due.
 func (c *CronCase) replaced(r, next *cronRun) bool {
 	if c.State.Spec.Policy != "Replace" || r.Ended.Record != 0 || r.Gone.Record == 0 || r.Left || next == nil {
 		return false
@@ -203,13 +203,14 @@ func (c *CronCase) replaced(r, next *cronRun) bool {
 	return max(apart, -apart) < soonReplaced
 }
 
-// soonReplaced is within what time the next Job comes after one that is deleted for it, and its deletion is seen.
+// soonReplaced is the maximum time between the deletion of a replaced Job and the next Job.
 const soonReplaced = 10 * time.Second
 
-// leastUnfinished is how many Jobs have to run for none to have ended: of two, the second may have just begun.
+// leastUnfinished is the minimum number of running Jobs for the verdict that none ends. With two, the second may have
+// just begun.
 const leastUnfinished = 3
 
-// unfinishedVerdict says that its Jobs pile up and that none of them ends; ok is false where it is not so.
+// unfinishedVerdict says that its Jobs pile up and none ends; ok is false otherwise.
 func (c *CronCase) unfinishedVerdict() (v Sentence, ok bool) {
 	var oldest *history.Run
 	n := 0
@@ -244,8 +245,7 @@ func (c *CronCase) unfinishedVerdict() (v Sentence, ok bool) {
 		words.Span(c.now().Sub(events.Time(oldest.Created))), text), true
 }
 
-// editedVerdict says that the schedule was changed, and that no due time has come since; ok is false where it is not
-// so.
+// editedVerdict says that the schedule was changed and has had no due time since; ok is false otherwise.
 func (c *CronCase) editedVerdict() (v Sentence, ok bool) {
 	var edit *duetimes.Change
 	for i := range c.due.Changes {
@@ -276,7 +276,7 @@ func (c *CronCase) editedVerdict() (v Sentence, ok bool) {
 	return say(append(from, started...), "EDITED at %s: %s; it was not due since%s%s", c.seen(edit.At), changeText(edit), text, c.nextText()), true
 }
 
-// nextText says when it is due next.
+// nextText says when the CronJob is due next.
 func (c *CronCase) nextText() string {
 	if at := events.Time(c.State.Next); at != 0 {
 		return "; next " + c.in(at)

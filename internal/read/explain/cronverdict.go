@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// verdict is the answer in one line: is it healthy, and if not, why.
+// verdict returns the answer in one line: whether the CronJob is healthy, and if not, why.
 func (c *CronCase) verdict() Sentence {
 	v := c.readVerdict()
 	if c.damage != 0 && c.gone.Record == 0 {
@@ -31,7 +31,7 @@ func (c *CronCase) readVerdict() Sentence {
 	case history.CronDeleting:
 		return say(marks(c.deleting), "BEING DELETED since %s: it is due no more", c.seen(events.Time(s.Deleted)))
 	case history.CronUnseen:
-		if len(c.runs) == 0 { // the template of its Jobs is stored before the first version that has it
+		if len(c.runs) == 0 { // the Job template is stored before the first version that uses it
 			return say([]Mark{record(events.Sequence(s.Last))}, "NOT SEEN YET: the log has the template of its Jobs alone, and no version of it so far")
 		}
 		return say(nil, "UNSEEN: the log knows it only from Jobs that name it")
@@ -73,7 +73,7 @@ func (c *CronCase) failing() (v Sentence, ok bool) {
 	return c.failingVerdict(failed, last), true
 }
 
-// unknownVerdict says that nobody knows what became of the newest due times.
+// unknownVerdict says that the fate of the newest due times is unknown.
 func (c *CronCase) unknownVerdict(e *duetimes.Entry) Sentence {
 	n, _ := c.due.Count(e)
 	text, from := c.became(e)
@@ -91,7 +91,7 @@ func lastRuns(n int) string {
 	return fmt.Sprintf("its last %d runs", n)
 }
 
-// inARow says how many due times in a row did not start, as far as they were looked at.
+// inARow says how many consecutive due times did not start, among those that were examined.
 func (c *CronCase) inARow(n int) string {
 	looked, since := "", c.unlooked()
 	if since != "" {
@@ -103,8 +103,8 @@ func (c *CronCase) inARow(n int) string {
 	return fmt.Sprintf("its last %d due times%s did not start%s", n, looked, since)
 }
 
-// unlooked says how many due times have passed that are ours to start and that are looked at together, a while later
-// (C-085); empty for none.
+// unlooked counts the passed due times that we should start and have not examined yet: they are examined together later
+// (C-085). It is empty for none.
 func (c *CronCase) unlooked() string {
 	e := c.due.Unstarted()
 	if e == nil || e.Observed || e.First == e.Last || !c.young(e) {
@@ -116,7 +116,7 @@ func (c *CronCase) unlooked() string {
 	return "; those since then were not looked at yet"
 }
 
-// shortFate is what became of a due time, without why.
+// shortFate says what became of a due time, without the reason.
 func (c *CronCase) shortFate(e *duetimes.Entry) (text string, from []Mark) {
 	text, from = c.became(e)
 	if e.Fate == 0 && !e.Observed {
@@ -126,7 +126,8 @@ func (c *CronCase) shortFate(e *duetimes.Entry) (text string, from []Mark) {
 	return text, from
 }
 
-// suspendedVerdict says since when, by whom, and how many due times have passed meanwhile.
+// suspendedVerdict says since when the CronJob is suspended, by which field manager, and how many due times have
+// passed.
 func (c *CronCase) suspendedVerdict() Sentence {
 	is, by := c.suspendedAt(c.now())
 	since, who, m := events.Time(c.State.Created), "", c.added
@@ -173,7 +174,7 @@ func (c *CronCase) heldVerdict() Sentence {
 	return say(m, "HELD BACK for %s: due %s: %s%s", held, c.in(at), strings.TrimPrefix(open.Says, "held back: "), also)
 }
 
-// blockers names the Jobs that keep the next one from starting, and since when the oldest runs.
+// blockers names the Jobs that block the next one, and since when the oldest runs.
 func (c *CronCase) blockers() (text string, from []Mark) {
 	var names []string
 	var oldest *cronRun
@@ -193,9 +194,8 @@ func (c *CronCase) blockers() (text string, from []Mark) {
 	return text + " has run for " + words.Span(c.now().Sub(oldest.Created)), from
 }
 
-// strangers names the Jobs of status.active that keep the next one from starting, where none of them is known to run.
-// Of one that was the CronJob's own and is so no longer the end is not seen: it holds the next one back until it leaves
-// the list (C-109).
+// strangers names the Jobs of status.active that block the next one when none is known to run. A Job that the CronJob
+// no longer owns blocks until it leaves the list: its end is not observed (C-109).
 func (c *CronCase) strangers() (text string, from []Mark) {
 	if n, r := c.stranger(); r != nil {
 		return fmt.Sprintf("%s, in status.active, is not its own since %s", n.Name, c.seen(r.Gone.At)), marks(r.First, r.Gone)
@@ -210,8 +210,8 @@ func (c *CronCase) strangers() (text string, from []Mark) {
 	return active[0].Name + " is in status.active", nil
 }
 
-// stranger is the first Job of status.active that was the CronJob's own and is so no longer; nil for none. Of one that
-// began before what was read of the CronJob nothing is known.
+// stranger returns the first Job of status.active that the CronJob once owned and no longer owns; nil for none. It
+// misses Jobs from before the records that were read.
 func (c *CronCase) stranger() (history.RunName, *cronRun) {
 	for _, n := range c.State.Published.Active {
 		if r := c.run(types.UID(n.UID)); r != nil && r.Left {
@@ -221,14 +221,13 @@ func (c *CronCase) stranger() (history.RunName, *cronRun) {
 	return history.RunName{}, nil
 }
 
-// heldByStranger reports whether a Job that is the CronJob's own no longer is all that keeps the next one from
-// starting.
+// heldByStranger reports whether only a Job that the CronJob no longer owns blocks the next one.
 func (c *CronCase) heldByStranger() bool {
 	_, r := c.stranger()
 	return r != nil && c.State.Spec.Policy == "Forbid" && len(c.running()) == 0
 }
 
-// running are its Jobs that have not ended.
+// running returns its Jobs that have not ended.
 func (c *CronCase) running() (out []*cronRun) {
 	for _, r := range c.runs {
 		if r.Ended.Record == 0 && r.Gone.Record == 0 {
@@ -238,7 +237,7 @@ func (c *CronCase) running() (out []*cronRun) {
 	return out
 }
 
-// refusal is the newest refusal of the Job of a due time; nil for none.
+// refusal returns the newest refusal of the Job of a due time; nil for none.
 func (c *CronCase) refusal(due events.Time) *duetimes.Refusal {
 	for i := len(c.due.Refusals) - 1; i >= 0; i-- {
 		if x := &c.due.Refusals[i]; x.Due == due {
@@ -248,8 +247,8 @@ func (c *CronCase) refusal(due events.Time) *duetimes.Refusal {
 	return nil
 }
 
-// missed is how many of the newest due times in a row did not start, with the one that is open, and the newest of them.
-// Where it is not known what became of the newest, n is 0.
+// missed counts the newest consecutive due times that did not start, including the open one, and returns the newest of
+// them. If the fate of the newest is unknown, n is 0.
 func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -270,8 +269,7 @@ func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
 	return n, newest
 }
 
-// dues are its due times that have passed, in order: those with a fate, the one that is open, and those of which no
-// record tells.
+// dues returns its passed due times in order: those with a fate, the open one, and those without a record.
 func (c *CronCase) dues() []duetimes.Entry {
 	all := slices.DeleteFunc(slices.Clone(c.due.Entries), func(e duetimes.Entry) bool { return !isDue(&e) })
 	if l := c.due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.due.Elsewhere && c.due.Gone == 0 {
@@ -280,7 +278,7 @@ func (c *CronCase) dues() []duetimes.Entry {
 	return append(all, c.due.Untold()...)
 }
 
-// young reports whether a due time may have had no time to start as yet.
+// young reports whether a due time is so recent that it may still start.
 func (c *CronCase) young(e *duetimes.Entry) bool {
 	if l := c.due.Ledger; !e.Observed && !(l != nil && l.Open == e.Last) {
 		return c.now().Sub(e.First) < history.GraceUndecided(c.State.Spec.Deadline)
@@ -288,13 +286,14 @@ func (c *CronCase) young(e *duetimes.Entry) bool {
 	return e.First == e.Last && c.now().Sub(e.Last) < history.Grace(c.State.Spec.Deadline)
 }
 
-// startedInARow is how many of the newest due times started, how late at most, and the record of the newest.
+// startedInARow returns the number of newest consecutive due times that started, the maximum lateness, and the newest
+// record.
 func (c *CronCase) startedInARow() (n int, late time.Duration, from []Mark) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
 		e := &all[i]
 		if e.Fate == 0 || e.Fate == events.TickReplaced && n == 0 || e.Fate == events.TickAgain {
-			continue // it is due now, was dropped when the schedule was changed, or is an older one that has another entry
+			continue // due now, dropped by a change of the schedule, or listed by another entry
 		}
 		if e.Job == "" && e.Fate != events.TickStarted {
 			break
@@ -330,7 +329,7 @@ func (c *CronCase) healthyVerdict() Sentence {
 	return say(from, "HEALTHY: %s last %d due times%s started, at most %s late%s", its, n, looked, words.Span(late), next)
 }
 
-// stillText says how many of its Jobs run, and that the newest that is over was replaced.
+// stillText says how many of its Jobs run, and whether the newest Job replaced the one before it.
 func (c *CronCase) stillText() (text string) {
 	if n := len(c.running()); n > 1 {
 		text = fmt.Sprintf("; %d of its Jobs run", n)
@@ -341,7 +340,7 @@ func (c *CronCase) stillText() (text string) {
 	return text
 }
 
-// specMarks is the record that shows the spec as it is.
+// specMarks returns the record of the current spec.
 func (c *CronCase) specMarks() []Mark {
 	if n := len(c.due.Changes); n > 0 {
 		ch := &c.due.Changes[n-1]
@@ -350,7 +349,7 @@ func (c *CronCase) specMarks() []Mark {
 	return marks(c.added)
 }
 
-// tooLate is when the starting deadline of the open due time was over; 0 where it is not, or none is set.
+// tooLate returns when the starting deadline of the open due time expired; 0 if it has not, or none is set.
 func (c *CronCase) tooLate() events.Time {
 	d := c.State.Spec.Deadline
 	if d == nil || c.open() == 0 {

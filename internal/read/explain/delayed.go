@@ -8,11 +8,11 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// delayedFor is how long a Job that completed was delayed, at least, for that to be told first: a backoff is 10 s.
+// delayedFor is the minimum delay of a completed Job that an answer reports first. A backoff takes 10 s.
 const delayedFor = 5 * time.Second
 
-// delayed reports whether a Job that completed spent at least half of its time in a phase in which no pod was wanted,
-// and how long that was.
+// delayed reports whether a completed Job spent at least delayedFor and at least half of its time in phase p, and how
+// long that was.
 func (c *Case) delayed(p phase) (d time.Duration, is bool) {
 	if c.Job.State != history.StateComplete || len(c.Tries) == 0 {
 		return 0, false
@@ -21,8 +21,7 @@ func (c *Case) delayed(p phase) (d time.Duration, is bool) {
 	return total[p], total[p] >= delayedFor && 2*total[p] >= c.end().Sub(c.start())
 }
 
-// unwanted says for how long a Job that completed had been suspended, or without parallelism, and who ended that is
-// among its edits.
+// unwanted says how long a completed Job was suspended or had parallelism 0. Its edits say who ended that.
 func (c *Case) unwanted() []Sentence {
 	for _, x := range []struct {
 		phase phase
@@ -48,7 +47,7 @@ func (c *Case) unwanted() []Sentence {
 	return nil
 }
 
-// heldBack says for how long a Job that completed waited to try again.
+// heldBack says how long a completed Job waited for a retry.
 func (c *Case) heldBack() []Sentence {
 	d, is := c.delayed(phaseBackoff)
 	if !is {

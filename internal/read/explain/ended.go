@@ -12,33 +12,33 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// By is who or what ended a try.
+// By names what ended a try.
 type By string
 
-// Who ends tries. The values are part of the JSON, and for ever.
+// The values of By. They are part of the JSON and never change.
 const (
-	ByNobody     By = ""                   // it goes on
+	ByNobody     By = ""                   // the try goes on
 	ByItself     By = "itself"             // its containers ended
-	ByOwnLimit   By = "its own limit"      // its node stopped it, as it was over a limit of its own spec
-	ByDeadline   By = "its own deadline"   // likewise: the pod's own activeDeadlineSeconds
-	BySignal     By = "SIGKILL"            // its containers ended with 137, and nobody says who killed them
-	ByKubelet    By = "kubelet"            // the node ended it: pressure, shutdown, refused at admission
-	ByEviction   By = "eviction API"       // somebody asked for its eviction, as kubectl drain does
+	ByOwnLimit   By = "its own limit"      // its node stopped it because it exceeded a limit of its own spec
+	ByDeadline   By = "its own deadline"   // its node stopped it because the pod's own activeDeadlineSeconds passed
+	BySignal     By = "SIGKILL"            // its containers ended with 137, and nothing shows what killed them
+	ByKubelet    By = "kubelet"            // its node ended it: pressure, shutdown, refused at admission
+	ByEviction   By = "eviction API"       // an eviction request, as kubectl drain makes
 	ByPreemption By = "preemption"         // the scheduler made room for another pod
 	ByTaint      By = "taint"              // a NoExecute taint of its node
 	ByDevice     By = "device taint"       // a taint of a device that it was given
-	ByOther      By = "disruption"         // its condition DisruptionTarget says so, with a reason that we do not know or do not have
+	ByOther      By = "disruption"         // the condition DisruptionTarget with an unknown or missing reason
 	ByNodeGone   By = "node gone"          // pod garbage collection: the node no longer exists, or is out of service
-	ByUs         By = "Jobledger"          // a decision of ours
-	ByController By = "Job controller"     // the controller that runs the Job, which is not ours
-	ByJobDeleted By = "the Job's deletion" // garbage collection of what the Job owned
+	ByUs         By = "Jobledger"          // our decision
+	ByController By = "Job controller"     // another controller that runs the Job
+	ByJobDeleted By = "the Job's deletion" // garbage collection of the Job's pods
 	ByNamespace  By = "namespace deletion"
-	ByClient     By = "API client"   // a request that was none of the above
-	ByNothing    By = "left the Job" // it did not end: it is the Job's no longer
+	ByClient     By = "API client"   // a request with none of the causes above
+	ByNothing    By = "left the Job" // it did not end: the Job no longer owns it
 	ByUnknown    By = "unknown"
 )
 
-// disruptions are who ends pods with the condition DisruptionTarget, by its reason.
+// disruptions maps the reasons of the condition DisruptionTarget to what ends the pod.
 var disruptions = map[string]By{
 	"EvictionByEvictionAPI":  ByEviction,
 	"PreemptionByScheduler":  ByPreemption,
@@ -49,7 +49,7 @@ var disruptions = map[string]By{
 	"DeletionByDeviceTaintManager": ByDevice,
 }
 
-// disruptedBy is who ended the pod, as its condition DisruptionTarget says; none of a pod without it.
+// disruptedBy returns what the condition DisruptionTarget names; ByNobody without the condition.
 func (t *Try) disruptedBy() By {
 	if t.Disrupted == nil {
 		return ByNobody
@@ -57,7 +57,7 @@ func (t *Try) disruptedBy() By {
 	return cmp.Or(disruptions[t.Disrupted.Reason], ByOther)
 }
 
-// disruption is the ending that the condition says.
+// disruption returns the ending that the condition DisruptionTarget describes.
 func (t *Try) disruption() Ending {
 	e := Ending{By: t.disruptedBy(), Why: t.Disrupted.Message, Marks: marks(t.disrupted)}
 	if e.By != ByOther {
@@ -71,7 +71,7 @@ func (t *Try) disruption() Ending {
 	return e
 }
 
-// withMessage is a text and what is said beside it, if anything is.
+// withMessage appends a message to a text, unless it is empty.
 func withMessage(text, message string) string {
 	if message == "" {
 		return text
@@ -79,7 +79,7 @@ func withMessage(text, message string) string {
 	return text + ": " + message
 }
 
-// Disruption reports whether it is none of the pod's own doing, nor of its controller.
+// Disruption reports whether neither the pod itself nor the Job's controller ended the try.
 func (b By) Disruption() bool {
 	switch b {
 	case ByKubelet, ByEviction, ByPreemption, ByTaint, ByDevice, ByOther, ByNodeGone:
@@ -88,26 +88,26 @@ func (b By) Disruption() bool {
 	return false
 }
 
-// own reports whether the containers of the pod ended, or it was over a limit of its own spec, and nobody had asked for
-// that.
+// own reports whether the pod's containers ended, or the pod exceeded a limit of its own spec, without a request to end
+// it.
 func (b By) own() bool {
 	return b == ByItself || b == BySignal || b == ByOwnLimit || b == ByDeadline
 }
 
-// Ending is who ended a try, and what says so.
+// Ending is what ended a try, and the records that show it.
 type Ending struct {
 	By      By
-	Why     string   // what the records say of it, in a phrase: "deleted: the Job fails"
-	Missing string   // what would have to be known to know more; empty for nothing
-	Marks   []Mark   // the records that say so
-	Not     []string // who it was not, of an unknown one or of a client
-	Then    string   // what befell a pod that was being deleted already, or how its cordoned node was
+	Why     string   // what the records say, as a phrase: "deleted: the Job fails"
+	Missing string   // what the log would need to show more; empty for nothing
+	Marks   []Mark   // the records that show it
+	Not     []string // causes ruled out, if By is ByUnknown or ByClient
+	Then    string   // what happened to a pod under deletion, or the state of its cordoned node
 
-	nodeWent bool // the object of its node was deleted while it was being deleted
+	nodeWent bool // the object of its node was deleted while the pod was under deletion
 }
 
-// ending finds who ended a try. Only what happened before it ended is looked at: that a pod is deleted after it failed
-// does not make the deletion the reason of the failure.
+// ending finds what ended a try, and caches it. It considers only what happened before the end: a deletion after a
+// failure is not the cause of the failure.
 func (c *Case) ending(t *Try) Ending {
 	if t.ended == nil {
 		e := c.endingOf(t)
@@ -131,7 +131,7 @@ func (c *Case) endingOf(t *Try) Ending {
 		switch e.By {
 		case ByNodeGone, ByTaint, ByKubelet:
 			e = c.withNode(t, e, t.disrupted)
-		case ByEviction: // kubectl drain cordons the node, and then asks for the evictions
+		case ByEviction: // kubectl drain cordons the node and then requests the evictions
 			if n, ok := c.nodeOf(t, t.disrupted); ok && n.seen != nil && n.seen.Cordoned {
 				e.Then, e.Marks = c.nodeWords(&n, t.Node), append(e.Marks, n.Mark)
 			}
@@ -139,15 +139,16 @@ func (c *Case) endingOf(t *Try) Ending {
 		return e
 	}
 	e := c.deletedBy(t)
-	if n := c.nodeWent(t); n.Record != 0 && e.By == ByClient { // its node or its program ended it then: nobody says
+	// The pod ended with its node or by itself; nothing shows which.
+	if n := c.nodeWent(t); n.Record != 0 && e.By == ByClient {
 		e.Then, e.nodeWent = "while it was being deleted "+c.nodeWords(&n, t.Node), true
 		e.Marks = append(e.Marks, n.Mark)
 	}
 	return e
 }
 
-// deletedFirst reports whether a pod was being deleted already when it was evicted, preempted or driven out by a taint.
-// Each of these sets the condition, and then asks for the deletion.
+// deletedFirst reports whether the pod was already under deletion when it was evicted, preempted or removed by a taint.
+// Each of these sets the condition DisruptionTarget and then requests the deletion.
 func (t *Try) deletedFirst() bool {
 	if t.Disrupted == nil || t.AskedSeen.Record == 0 || t.AskedSeen.Record >= t.disrupted.Record {
 		return false
@@ -156,10 +157,10 @@ func (t *Try) deletedFirst() bool {
 	case ByEviction, ByPreemption, ByTaint, ByDevice, ByOther:
 		return true
 	}
-	return false // a kubelet and pod garbage collection say it of pods that are being deleted
+	return false // the kubelet and pod garbage collection also set the condition on pods under deletion
 }
 
-// deletedAndDisrupted is who asked for the deletion first, and what came to it.
+// deletedAndDisrupted returns what requested the deletion first, and the disruption that followed.
 func (c *Case) deletedAndDisrupted(t *Try) Ending {
 	later := Ending{By: t.disruptedBy(), Why: t.disruption().Why}
 	e := c.deletedBy(t)
@@ -168,8 +169,8 @@ func (c *Case) deletedAndDisrupted(t *Try) Ending {
 	return e
 }
 
-// endedFirst reports whether the pod ended without anybody having asked for its deletion before, as far as we saw.
-// Again says that its containers are started again when they fail: such a pod goes on, also while none of them runs.
+// endedFirst reports whether the pod ended before any request for its deletion that we saw. With again set, failed
+// containers are restarted: such a pod goes on even while none of its containers runs.
 func (t *Try) endedFirst(again bool) bool {
 	if t.Ended.Record == 0 {
 		return false
@@ -177,14 +178,14 @@ func (t *Try) endedFirst(again bool) bool {
 	asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record <= t.Ended.Record
 	ended := t.containersEnded()
 	if asked && t.AskedExact && ended != 0 && ended.Add(time.Second) < t.Asked && !again {
-		asked = false // both were seen at once, and the node says that it ended before
+		asked = false // both were seen at once, and the node says that the pod ended first
 	}
 	disrupted := t.Disrupted != nil && t.disrupted.Record <= t.Ended.Record
 	return !asked && !disrupted && t.Deleted.Record == 0 || (t.Deleted.Record > t.Ended.Record && !asked && !disrupted)
 }
 
-// containersEnded is when the last of its containers ended, by the node's clock; 0 where the node does not say so of
-// each. When the pod was no longer ready says nothing of it: a pod that never started never was.
+// containersEnded returns when the last of its regular containers ended, by the node's clock; 0 if the node does not
+// report an end for each of them. The condition Ready does not help: a pod that never started never was ready.
 func (t *Try) containersEnded() (latest events.Time) {
 	for _, c := range t.Containers {
 		if c.Kind != events.RegularContainer {
@@ -226,32 +227,31 @@ func itself(t *Try) Ending {
 	return e
 }
 
-// signalled reports whether a container of a pod ended with 137, as SIGKILL leaves it, and its node says neither who
-// sent that nor why.
+// signalled reports whether a container ended with exit code 137, which SIGKILL leaves, and the node gives no reason.
 func (t *Try) signalled() bool {
 	return slices.ContainsFunc(failures(t.Containers), func(c events.ContainerEnd) bool {
 		return c.ExitCode == 128+int32(syscall.SIGKILL) && !words.Telling(c.Reason)
 	})
 }
 
-// lost reports whether nobody says how the containers of a pod ended that failed.
+// lost reports whether no container of a failed pod has a known exit code other than 0.
 func (t *Try) lost() bool {
 	return len(failures(t.Containers)) == 0
 }
 
-// nodeReasons are reasons in a pod's status by which the kubelet says that it ended the pod.
+// nodeReasons are the reasons in a pod's status with which the kubelet ends a pod.
 var nodeReasons = map[string]bool{
 	"Evicted": true, "NodeShutdown": true, "Terminated": true, "Preempting": true, "NodeAffinity": true, "OutOfcpu": true, "OutOfmemory": true,
 	"OutOfpods": true, "UnexpectedAdmissionError": true, "Shutdown": true, "NodeLost": true,
 }
 
-// ownLimits are how the kubelet begins to say that a pod was more than its own spec allows, beside the reason Evicted:
-// the node lacked nothing. (localStorageEviction of pkg/kubelet/eviction.)
+// ownLimits are prefixes of the kubelet's messages for the reason Evicted that mean that the pod exceeded a limit of
+// its own spec, and not that the node lacked a resource (localStorageEviction of pkg/kubelet/eviction).
 var ownLimits = []string{"Usage of EmptyDir volume", "Pod ephemeral local storage usage exceeds", "Container "}
 
 const ownDeadline = "the pod's own activeDeadlineSeconds passed"
 
-// ownLimit says over which limit of its own spec a pod was, for which its kubelet stopped it; empty for none.
+// ownLimit returns the limit of its own spec for which the kubelet stopped the pod; empty for none.
 func (t *Try) ownLimit() string {
 	switch {
 	case t.Reason == "DeadlineExceeded":
@@ -274,7 +274,7 @@ func number(v *int32) int32 {
 	return *v
 }
 
-// reasonWords say why we deleted a pod.
+// reasonWords says why we deleted a pod.
 func reasonWords(r events.Reason) string {
 	switch r {
 	case "JobFailing":
@@ -293,7 +293,7 @@ func reasonWords(r events.Reason) string {
 	return string(r)
 }
 
-// indexWhy says why a pod was one too many of its index: that is none that the Job has to do, or has other pods.
+// indexWhy says why a pod was one too many for its index: the Job does not need the index, or another pod has it.
 func (c *Case) indexWhy(t *Try) string {
 	if s := c.specAt(t.Deleted); s != nil && s.Completions != nil && t.Index >= *s.Completions {
 		return fmt.Sprintf("completions is %d by then, so its index is none of the Job's", *s.Completions)
@@ -309,7 +309,7 @@ func (c *Case) indexWhy(t *Try) string {
 	return "its index needed no pod"
 }
 
-// specAt is the spec that held at a record; nil for unknown.
+// specAt returns the spec at a record; nil if unknown.
 func (c *Case) specAt(m Mark) *events.JobSpec {
 	is := c.Spec
 	for i := len(c.edits) - 1; i >= 0 && c.edits[i].At.Record > m.Record; i-- {
@@ -318,7 +318,7 @@ func (c *Case) specAt(m Mark) *events.JobSpec {
 	return is
 }
 
-// marks are those that are of records, each once.
+// marks returns the given marks without those that have no record, and without consecutive duplicates.
 func marks(ms ...Mark) []Mark {
 	var out []Mark
 	for _, m := range ms {

@@ -10,17 +10,17 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// What an answer shows of a text of others on a line, in bytes. The whole text stands in Sentence.Whole.
+// How many bytes of a quoted message a line of an answer shows. Sentence.Whole has the whole message.
 const (
 	mostQuoted = 240
-	mostEnd    = 100 // of the end of a message of the cluster's, when not all of it is shown
-	mostLine   = 110 // of one of two lines that are quoted
+	mostEnd    = 100 // of the end of a cluster message that is cut
+	mostLine   = 110 // of each of two quoted lines
 )
 
-// passage is a part of a sentence: as a line shows it, and with all that was cut from it.
+// passage is a part of a sentence in two versions: cut as a line shows it, and whole.
 type passage struct{ cut, whole string }
 
-// phrase is fmt.Sprintf for passages: each passage among the arguments is cut in one text, and whole in the other.
+// phrase is fmt.Sprintf for passages: it formats both versions of the passages among the arguments.
 func phrase(format string, args ...any) passage {
 	cut, whole := make([]any, len(args)), make([]any, len(args))
 	for i, a := range args {
@@ -32,27 +32,27 @@ func phrase(format string, args ...any) passage {
 	return passage{fmt.Sprintf(format, cut...), fmt.Sprintf(format, whole...)}
 }
 
-// passage is what the sentence says.
+// passage returns both versions of the sentence.
 func (s *Sentence) passage() passage { return passage{s.Text, cmp.Or(s.Whole, s.Text)} }
 
-// set makes the sentence say something else.
+// set replaces the text of the sentence.
 func (s *Sentence) set(p passage) {
 	if s.Text, s.Whole = p.cut, p.whole; p.whole == p.cut {
 		s.Whole = ""
 	}
 }
 
-// after puts words before those of the sentence.
+// after puts text before the text of the sentence.
 func (s *Sentence) after(text string) { s.set(phrase("%s%s", text, s.passage())) }
 
-// each is a passage of which both texts were changed alike.
+// each applies change to both versions.
 func (p passage) each(change func(string) string) passage {
 	return passage{change(p.cut), change(p.whole)}
 }
 
-// beginning is a message of the cluster's. Its first words tell most: a scheduler counts nodes there, a kubelet names
-// the image. An error of Go ends with its first cause, as in "failed to resolve image: …: connect: connection refused":
-// of it the last words are shown, too.
+// beginning shortens a message of the cluster. The first words tell most: a scheduler counts nodes there, a kubelet
+// names the image. An error of Go ends with its root cause, as in "failed to resolve image: …: connect: connection
+// refused": of such a message the last words are kept, too.
 func beginning(s string) passage {
 	s = strings.TrimSpace(s)
 	if len(s) <= mostQuoted {
@@ -64,10 +64,10 @@ func beginning(s string) passage {
 	return passage{begin(s, mostQuoted-mostEnd) + " " + end(s, mostEnd), s}
 }
 
-// spoke reports whether a container wrote a message, kept or not.
+// spoke reports whether a container wrote a termination message, even if the log does not keep it.
 func spoke(c *events.ContainerEnd) bool { return c.Message != "" || c.MessageWithheld }
 
-// colon is a message behind a colon; nothing where there is none.
+// colon returns ": " and the message; empty without one.
 func colon(s string) passage {
 	if s == "" {
 		return passage{}
@@ -75,9 +75,9 @@ func colon(s string) passage {
 	return phrase(": %s", beginning(s))
 }
 
-// wrote is "main wrote: …" of the termination message of a container. With terminationMessagePolicy
-// FallbackToLogsOnError that is the end of its log, and the cause stands near the end: a long one is shown by its first
-// line and by the last line that names a cause.
+// wrote quotes the termination message of a container: "main wrote: …". With terminationMessagePolicy
+// FallbackToLogsOnError the message is the end of the log, and the cause stands near its end: a long message is shown
+// by its first line and the last line that names a cause.
 func wrote(name string, c *events.ContainerEnd) passage {
 	message, who := strings.TrimSpace(c.Message), name+" wrote"
 	if !c.Ran() {
@@ -96,8 +96,8 @@ func wrote(name string, c *events.ContainerEnd) passage {
 	return passage{fmt.Sprintf("%s: %s", who, excerpt(message)), who + ":\n" + message}
 }
 
-// excerpt quotes the first line of a long text and the last line that names a cause, or the beginning and the end of
-// one line.
+// excerpt quotes the first line of a long text and the last line that names a cause. Of a single line it quotes the
+// beginning and the end.
 func excerpt(text string) string {
 	lines := strings.Split(text, "\n")
 	if len(lines) == 1 {
@@ -115,12 +115,12 @@ func excerpt(text string) string {
 	return out
 }
 
-// namesCause are words of a line that says why a program ended: "Caused by: …" of Java, "ValueError: …" of Python,
-// "panic: …" of Go, "Error: …" of Node, "fatal: …" of git.
+// namesCause matches lines that say why a program ended: "Caused by: …" of Java, "ValueError: …" of Python, "panic: …"
+// of Go, "Error: …" of Node, "fatal: …" of git.
 var namesCause = regexp.MustCompile(`(?i)^(caused by\b|panic\b|fatal\b)|error|exception`)
 
-// causeLine is the last line that names a cause and is not the first; the last line when none does. An indented line is
-// a frame of a stack or a detail.
+// causeLine returns the index of the last line that names a cause, except the first line. Without one it returns the
+// last line. Indented lines are stack frames or details, and do not count.
 func causeLine(lines []string) int {
 	for i := len(lines) - 1; i > 0; i-- {
 		if line := lines[i]; strings.TrimLeft(line, " \t") == line && namesCause.MatchString(line) {

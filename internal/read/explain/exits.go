@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// failures are the containers that ended other than with 0.
+// failures returns the containers with a known exit code other than 0 that were not restarted.
 func failures(cs []events.ContainerEnd) []events.ContainerEnd {
 	var out []events.ContainerEnd
 	for _, c := range cs {
@@ -20,7 +20,7 @@ func failures(cs []events.ContainerEnd) []events.ContainerEnd {
 	return out
 }
 
-// exitText is how the containers of a try failed: "main exit 3", "main OOMKilled (137)".
+// exitText says how the containers of a try failed: "main exit 3", "main OOMKilled (137)".
 func exitText(t *Try) string {
 	var parts []string
 	for _, c := range failures(t.Containers) {
@@ -44,7 +44,7 @@ func exitOf(c *events.ContainerEnd) string {
 	return fmt.Sprintf("%s exit %d", nameOf(c), c.ExitCode)
 }
 
-// nameOf is the name of a container, with its kind where that is not the usual one.
+// nameOf returns the name of a container, with its kind unless it is a regular one.
 func nameOf(c *events.ContainerEnd) string {
 	if c.Kind == events.RegularContainer {
 		return c.Name
@@ -54,7 +54,7 @@ func nameOf(c *events.ContainerEnd) string {
 
 func lost(c events.ContainerEnd) bool { return c.Lost() }
 
-// lostText says of a container that nobody saw how it ended.
+// lostText says that the end of a container is unknown.
 func lostText(c *events.ContainerEnd) string {
 	return "how " + nameOf(c) + " ended is unknown (" + c.Reason + "): its node found no trace of it"
 }

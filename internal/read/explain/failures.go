@@ -16,19 +16,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// FailuresQuery says of which Jobs trouble is told. The zero query wants that of all.
+// FailuresQuery selects the Jobs and CronJobs whose trouble is reported. The zero query selects all.
 type FailuresQuery struct {
 	Namespace string
 	Labels    labels.Selector // of the labels that the log keeps; nil for all
-	Since     events.Time     // they failed no earlier; 0 for no bound. What is stuck is told always
-	Until     events.Time     // as of when trouble is told: what comes later is not looked at; 0 for now
-	Survived  bool            // also Jobs that succeeded after failures, ignored disruptions or restarts
-	Limit     int             // so many that failed are told, at most, and so many that survived; 0 for all
-	Zone      words.Zone      // of the times in texts
+	Since     events.Time     // they failed no earlier; 0 for no bound; stuck ones are always reported
+	Until     events.Time     // the time of the report: later records are ignored; 0 for now
+	Survived  bool            // include Jobs that succeeded after failures, ignored disruptions or restarts
+	Limit     int             // maximum number of failed Jobs, and of survived ones; 0 for no limit
+	Zone      words.Zone      // the time zone of times in texts
 }
 
-// Trouble is a Job that failed, is stuck, or nearly failed, or a CronJob that does not start. Its JSON changes only by
-// growing.
+// Trouble is a Job that failed, is stuck, or nearly failed, or a CronJob that does not start Jobs. Its JSON changes
+// only by growing.
 type Trouble struct {
 	Sort      string             `json:"sort"` // "stuck", "failed", "deleted" or "survived"
 	Kind      string             `json:"kind"` // "Job" or "CronJob"
@@ -38,33 +38,34 @@ type Trouble struct {
 	UID       string             `json:"uid"`
 	Tries     int                `json:"tries"`
 	Why       string             `json:"why"`
-	Whole     string             `json:"whole,omitempty"` // Why with all of the texts of others that are cut in it
-	Cause     string             `json:"cause"`           // equal for Jobs that failed alike
+	Whole     string             `json:"whole,omitempty"` // Why with nothing cut out of quoted messages
+	Cause     string             `json:"cause"`           // equal for Jobs with the same cause
 	Lineage   string             `json:"lineage,omitempty"`
-	Also      int                `json:"also,omitempty"` // how many more Jobs of the list failed alike
+	Also      int                `json:"also,omitempty"` // number of other items with the same Sort, Kind and Cause
 	Records   []uint64           `json:"records,omitempty"`
-	Work      string             `json:"work"` // equal for runs of the same work: of a CronJob, of a generateName, or of one name
+	// Equal for runs of the same work: a CronJob, a generateName, or one name.
+	Work string `json:"work"`
 
-	same string // equal for trouble of one cause of which Why may tell in one line
+	same string // equal for troubles with the same cause that share one line of Why
 }
 
-// Failures is a list of trouble, stuck ones first. Its JSON changes only by growing.
+// Failures is a list of troubles, stuck ones first. Its JSON changes only by growing.
 type Failures struct {
 	Items    []Trouble `json:"items"`
-	Causes   []Cause   `json:"causes"`   // what Items have in common, in their order
-	Looked   int       `json:"looked"`   // at so many Jobs
-	CronJobs int       `json:"cronJobs"` // and at so many CronJobs
+	Causes   []Cause   `json:"causes"`   // groups of Items with the same cause, in the order of Items
+	Looked   int       `json:"looked"`   // number of Jobs examined
+	CronJobs int       `json:"cronJobs"` // number of CronJobs examined
 	More     bool      `json:"more,omitempty"`
 
-	AsOf recordjson.Instant `json:"asOf,omitzero"` // what came later was not looked at; absent when it is told as of now
+	AsOf recordjson.Instant `json:"asOf,omitzero"` // later records were ignored; absent for now
 
-	Gaps []history.Gap `json:"gaps,omitempty"` // within the time that is asked for
+	Gaps []history.Gap `json:"gaps,omitempty"` // within the requested time
 
-	// Passed are times in which namespaces that are asked for were over their budgets of log: Jobs may be missing, and
-	// what is told late.
+	// Passed are the times in which requested namespaces were over their log budgets: Jobs may be missing, and may be
+	// reported late.
 	Passed []history.Passed `json:"passedOver,omitempty"`
 
-	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // where the log begins, when older records are no longer kept
+	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // where the log begins, if older records are pruned
 }
 
 // The kinds of objects in trouble.
@@ -77,11 +78,12 @@ const (
 const (
 	SortStuck    = "stuck"
 	SortFailed   = "failed"
-	SortDeleted  = "deleted" // a Job that was stuck, or failing, until it was deleted; its Since is the deletion
+	SortDeleted  = "deleted" // a Job that was stuck or failing until it was deleted; Since is the deletion
 	SortSurvived = "survived"
 )
 
-// FindFailures looks for Jobs and CronJobs in trouble.
+// FindFailures looks for Jobs and CronJobs in trouble. If the log is damaged it returns what can be read, with the
+// error.
 func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Failures, error) {
 	f := finding{Failures: Failures{Items: []Trouble{}, Causes: []Cause{}, AsOf: recordjson.Instant(q.Until)}, ctx: ctx, src: &remembering{Source: src}, q: &q, seen: map[string]bool{}}
 	for _, step := range []struct {
@@ -100,7 +102,7 @@ func FindFailures(ctx context.Context, src history.Source, q FailuresQuery) (Fai
 	return f.sorted(), f.unread
 }
 
-// TroubleOf is the trouble of those Jobs that have any, by their UIDs.
+// TroubleOf returns the troubles of the given Jobs, by UID. Jobs without trouble are left out.
 func TroubleOf(ctx context.Context, src history.Source, jobs []history.Summary) (map[string]Trouble, error) {
 	f := finding{ctx: ctx, src: &remembering{Source: src}, q: &FailuresQuery{}}
 	for i := range jobs {
@@ -115,22 +117,22 @@ func TroubleOf(ctx context.Context, src history.Source, jobs []history.Summary) 
 	return found, f.unread
 }
 
-// finding is a Failures in the making.
+// finding collects a Failures.
 type finding struct {
 	Failures
 	ctx    context.Context
 	src    history.Source
 	q      *FailuresQuery
-	seen   map[string]bool // UIDs of Jobs that were looked at
-	unread error           // why not all could be read
+	seen   map[string]bool // UIDs of examined Jobs
+	unread error           // the damage that hides some Jobs; nil for none
 }
 
 const (
-	jobsAtOnce = 1000 // Jobs of a page
+	jobsAtOnce = 1000 // Jobs per page
 	wellAtMost = 4
 )
 
-// eachJob gives the Jobs that a query wants, until that is enough.
+// eachJob calls look with the Jobs that a query selects, until look returns enough or an error.
 func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enough bool, err error)) error {
 	q.Namespace, q.Labels, q.Limit = f.q.Namespace, f.q.Labels, jobsAtOnce
 	for {
@@ -152,8 +154,8 @@ func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enou
 	}
 }
 
-// goes are the states of Jobs that go on, and may be stuck. All of them are looked at, whenever they were heard of
-// last: what is stuck for the longest time is silent.
+// goes are the states of Jobs that go on, and may be stuck. All of them are examined, no matter how old their newest
+// record is: a Job that is stuck for long has no new records.
 var goes = []history.State{history.StateWaiting, history.StateRunning, history.StateFailing, history.StateFinishing, history.StateDeleting}
 
 func (f *finding) goingOn() error {
@@ -163,7 +165,7 @@ func (f *finding) goingOn() error {
 	if err != nil || f.q.Until == 0 {
 		return err
 	}
-	// Jobs that went on at the time that is asked for, and have ended since: each has a record behind that time.
+	// Jobs that went on at the requested time and have ended since have a record after it.
 	return f.eachJob(history.JobsQuery{Since: f.q.Until}, func(s *history.Summary) (bool, error) {
 		if s.Finished != 0 && events.Time(s.Finished) <= f.q.Until || f.seen[s.UID] {
 			return false, nil
@@ -172,17 +174,17 @@ func (f *finding) goingOn() error {
 	})
 }
 
-// lookFirst looks at a Job, which is not looked at again.
+// lookFirst examines a Job, and marks it as examined.
 func (f *finding) lookFirst(s *history.Summary) error {
 	f.seen[s.UID] = true
 	f.Looked++
 	return f.look(s)
 }
 
-// over looks at Jobs that are over and have a record in the time that is asked for. The limit is one of what is told,
-// and not of what is looked at: Jobs that ended at another time, or well, take no room. Near misses of Jobs without a
-// failure, restarts for one, are found by reading those Jobs: of the newest wellAtMost times the limit, which are 2,000
-// with a limit of 500. So is what was stuck until it was deleted.
+// over examines the Jobs that are over and have a record in the requested time. The limit bounds the reported Jobs, not
+// the examined ones: Jobs that ended well or at another time do not count. To find near misses without a failure, such
+// as restarts, it must read the Jobs; it reads the newest wellAtMost times the limit of them, for example 2,000 with a
+// limit of 500. The same bound holds for Jobs that were stuck until they were deleted.
 func (f *finding) over() error {
 	told, looked := map[string]int{}, map[string]int{}
 	return f.eachJob(history.JobsQuery{Since: f.q.Since}, func(s *history.Summary) (bool, error) {
@@ -219,7 +221,8 @@ func (f *finding) over() error {
 	})
 }
 
-// addGaps finds the gaps within the time that is asked for, and when namespaces were over their budgets of log.
+// addGaps finds the gaps of the watch within the requested time, and the times in which namespaces were over their log
+// budgets.
 func (f *finding) addGaps() error {
 	q := f.q
 	gaps, passed, err := history.Unrecorded(f.ctx, f.src)
@@ -236,14 +239,14 @@ func (f *finding) addGaps() error {
 	return err
 }
 
-// look takes a Job into the list if it is in trouble. What is damaged of it is told as far as that can be read.
+// look adds a Job to the list if it is in trouble. A damaged Job is judged by its readable records.
 func (f *finding) look(s *history.Summary) error {
 	if f.q.Until != 0 && events.Time(s.Created) > f.q.Until {
 		return nil
 	}
 	c, damage, err := f.caseAt(events.JobStream(types.UID(s.UID)), f.q.Until)
 	if errors.Is(err, history.ErrNoJob) {
-		if f.q.Until == 0 { // otherwise it came later
+		if f.q.Until == 0 { // otherwise the Job was created after the requested time
 			f.take(untold(s, 0))
 		}
 		return nil
@@ -272,8 +275,8 @@ func (f *finding) look(s *history.Summary) error {
 	return nil
 }
 
-// caseAt reads a Job as of a time; 0 is the end of the log. Of a damaged log it gives what can be read, nil for nothing,
-// and the damage, with which the answer ends.
+// caseAt reads a Job as of a time; 0 is the end of the log. If the log is damaged it returns the readable part, nil for
+// none, and the damage.
 func (f *finding) caseAt(s events.Stream, at events.Time) (c *Case, damage, err error) {
 	c, damage = Read(f.ctx, f.src, s, history.Point{Time: at})
 	if damage != nil && !f.src.Beside(damage) {
@@ -288,7 +291,7 @@ func (f *finding) caseAt(s events.Stream, at events.Time) (c *Case, damage, err 
 	return c, damage, nil
 }
 
-// take puts trouble of the time that is asked for into the list; trouble without a sort is none.
+// take adds a trouble of the requested time to the list. It ignores a trouble without a sort.
 func (f *finding) take(t Trouble) {
 	q := f.q
 	if t.Sort == "" || t.Sort == SortSurvived && !q.Survived || q.Until != 0 && events.Time(t.Since) > q.Until {
@@ -299,8 +302,8 @@ func (f *finding) take(t Trouble) {
 	}
 }
 
-// untold is the trouble of a Job of which only the list can tell, as its records are damaged from one on, or missing
-// (0). One that is not known to have failed has none.
+// untold returns the trouble of a Job that only the list shows, because its records are damaged from one on, or missing
+// (damaged is 0). It is empty for a Job that is not known to have failed.
 func untold(s *history.Summary, damaged events.Sequence) Trouble {
 	t := Trouble{
 		Kind: kindJob, Since: s.Finished, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Tries: int(s.Counts.Failed + s.Counts.Succeeded),
@@ -321,7 +324,7 @@ func untold(s *history.Summary, damaged events.Sequence) Trouble {
 	return t
 }
 
-// trouble is what is wrong with the Job, if something is.
+// trouble returns what is wrong with the Job; false for nothing.
 func (c *Case) trouble() (Trouble, bool) {
 	j, v := &c.Job, c.verdict()
 	t := Trouble{
@@ -347,7 +350,7 @@ func (c *Case) trouble() (Trouble, bool) {
 	default:
 		x := c.stuck(c.runningNow())
 		_, unseen := c.unseen()
-		if x == nil || unseen || c.cut || c.over() { // what came of it is not known, or it is over
+		if x == nil || unseen || c.cut || c.over() { // the Job is over, or its present state is unknown
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(x.from[0].At), x.text, c.stuckCause(x)
@@ -355,20 +358,20 @@ func (c *Case) trouble() (Trouble, bool) {
 			t.Why = c.unwatchedText(g) + x.text
 		}
 	}
-	if t.Sort != SortStuck { // how a stuck one waits is its cause
+	if t.Sort != SortStuck { // the cause of a stuck Job has its wait already
 		t.same = unnamed(t.Why, j.Name)
 	}
 	return t, true
 }
 
-// says sets why.
+// says sets Why and Whole.
 func (t *Trouble) says(p passage) {
 	if t.Why, t.Whole = p.cut, p.whole; p.whole == p.cut {
 		t.Whole = ""
 	}
 }
 
-// because is a verdict without how long the Job took.
+// because returns a verdict without the part before ": ", which has the Job's duration.
 func because(verdict *Sentence) passage {
 	return verdict.passage().each(func(text string) string {
 		if _, why, is := strings.Cut(text, ": "); is {

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// failedTries are the tries that did not succeed and were not ended by the Job's own end, in the order of their ends.
+// failedTries returns the tries that did not succeed and that the Job's own end did not end, in the order of their
+// ends.
 func (c *Case) failedTries() []*Try {
 	var out []*Try
 	for _, t := range c.Tries {
@@ -24,7 +25,7 @@ func (c *Case) failedTries() []*Try {
 	return out
 }
 
-// stopped reports whether the try was ended because of what the Job wanted, and not by a failure.
+// stopped reports whether the try ended because the Job no longer wanted it, and not by a failure.
 func (c *Case) stopped(t *Try) bool {
 	switch c.ending(t).By {
 	case ByUs, ByController, ByJobDeleted, ByNamespace, ByNothing:
@@ -46,7 +47,7 @@ func (c *Case) first() []Sentence {
 	}
 	t := failed[0]
 	cited := marks(t.end(), t.shown())
-	if e := c.ending(t); e.By == ByKubelet || e.By == ByDeadline { // its words tell of its node, or of its template
+	if e := c.ending(t); e.By == ByKubelet || e.By == ByDeadline { // the message names its node, or its template
 		for _, m := range e.Marks {
 			if !slices.Contains(cited, m) {
 				cited = append(cited, m)
@@ -72,8 +73,8 @@ func (c *Case) first() []Sentence {
 	return append(out, c.heldBack()...)
 }
 
-// laterWords are what the newest try wrote that ended by itself and otherwise than the first, or where the first wrote
-// nothing.
+// laterWords quotes the newest try that failed by itself, if it ended in another way than the first one, or if the
+// first wrote nothing.
 func (c *Case) laterWords(failed []*Try) []Sentence {
 	silent := !slices.ContainsFunc(failures(failed[0].Containers), func(k events.ContainerEnd) bool { return spoke(&k) })
 	for _, t := range slices.Backward(failed[1:]) {
@@ -90,10 +91,10 @@ func (c *Case) laterWords(failed []*Try) []Sentence {
 	return nil
 }
 
-// killedText is of an exit code 137 that nobody explains.
+// killedText explains an exit code 137 without a known cause.
 const killedText = "137 is what SIGKILL leaves: who sent it, and why, is unknown, as its node does not say so"
 
-// crashed says how the containers of a try ended that were started again.
+// crashed says how the restarted containers of a try had ended.
 func (c *Case) crashed(t *Try) []Sentence {
 	var parts []string
 	for _, k := range t.Crashed {
@@ -142,8 +143,8 @@ func (c *Case) endText(t *Try) string {
 		text = "its node is gone (pod garbage collection)"
 	case ByKubelet:
 		text = "ended by its node: " + strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(e.Why), "."), "Pod was terminated in response to ")
-	case ByItself, BySignal, ByOwnLimit, ByDeadline, ByUnknown: // the records say it all
-	case ByNobody, ByUs, ByController, ByJobDeleted, ByNamespace, ByNothing: // no failure of the try
+	case ByItself, BySignal, ByOwnLimit, ByDeadline, ByUnknown: // the records have the details
+	case ByNobody, ByUs, ByController, ByJobDeleted, ByNamespace, ByNothing: // not a failure of the try
 	}
 	if d, known, most := t.ran(); known {
 		after := " after "
@@ -155,7 +156,8 @@ func (c *Case) endText(t *Try) string {
 	return text
 }
 
-// alike tells what the failed tries had in common, and what that cannot tell apart.
+// alike says what the failed tries have in common, which values differ, and which causes the log cannot tell apart:
+// "main exit 3, after 2s in 4 of 4. Different: nodes: node-0 2, node-1 2. Not told apart: program and its input".
 func (c *Case) alike() []Sentence {
 	failed := c.failedTries()
 	if len(failed) < 2 {
@@ -215,7 +217,7 @@ func (c *Case) alike() []Sentence {
 	return out
 }
 
-// howEnded is how a try ended without its time.
+// howEnded returns how a try ended, without its time.
 func (c *Case) howEnded(t *Try) string {
 	if e := c.ending(t); !e.By.own() {
 		return string(e.By)
@@ -223,7 +225,7 @@ func (c *Case) howEnded(t *Try) string {
 	return exitText(t)
 }
 
-// spans are the shortest and the longest time that some tries ran.
+// spans returns the shortest and the longest running time of tries; known is false if one of them is unknown.
 func spans(tries []*Try) (lo, hi time.Duration, known bool) {
 	for _, t := range tries {
 		d, ok, most := t.ran()
@@ -238,7 +240,7 @@ func spans(tries []*Try) (lo, hi time.Duration, known bool) {
 	return lo, hi, known
 }
 
-// shares says how often each of some values occurs, the most frequent first: "node-0 2, node-1 1".
+// shares counts how often each value occurs, the most frequent first: "node-0 2, node-1 1".
 func shares(values map[string]int, of int) string {
 	var keys []string
 	counted := 0

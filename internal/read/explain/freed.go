@@ -15,29 +15,29 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// hold is what keeps a Job from going on: the word of the scheduler or the kubelet, or a refusal of its pods.
+// hold is what keeps a Job from going on: a reason of the scheduler or the kubelet, or a refusal of its pods.
 type hold struct {
 	reason string
 	class  events.RefusalClass
-	says   string // its words, as liken makes them
+	says   string // the message, after liken
 }
 
-// others are Jobs that the same held up in the hour before.
+// others are Jobs that the same obstacle held up in the hour before.
 type others struct {
 	held  int
-	freed []release // of those that went on
-	marks []Mark    // that the others are held up
+	freed []release // Jobs that went on
+	marks []Mark    // the records that show the holds of the others
 }
 
-// release is how one of them went on.
+// release is how a held-up Job went on.
 type release struct {
 	job         string
 	from, until Mark
-	node        string // where its pod went; empty for unknown
+	node        string // the node of its pod; empty if unknown
 }
 
-// holding is what keeps the Job from going on at the point that is asked for, if others may be kept from it by the
-// same. Each crash loop is one of its own.
+// holding returns what keeps the Job from going on at the point of the case, if the same can hold up other Jobs. A
+// crash loop is the Job's own problem and does not count.
 func (c *Case) holding() (hold, bool) {
 	if c.over() || c.runningNow() > 0 {
 		return hold{}, false
@@ -55,8 +55,8 @@ func (c *Case) holding() (hold, bool) {
 	return hold{}, false
 }
 
-// findFreed looks how other Jobs fared that were held up by the same as this one: in its namespace where a quota holds,
-// and with the same image where that cannot be pulled.
+// findFreed reads how other Jobs with the same obstacle fared: for a quota, Jobs of the same namespace; for an image
+// that cannot be pulled, Jobs with the same image.
 func (c *Case) findFreed(ctx context.Context) error {
 	by, is := c.holding()
 	if !is {
@@ -85,7 +85,7 @@ func (c *Case) findFreed(ctx context.Context) error {
 	return nil
 }
 
-// follow reads whether another Job was held up by the same, and how it went on.
+// follow reads whether the same obstacle held up another Job, and how that Job went on.
 func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
 	r := release{job: s.Namespace + "/" + s.Name}
 	since, n := events.Time(c.Job.AsOf.Time).Add(-peerWindow), 0
@@ -133,11 +133,11 @@ func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
 	return nil
 }
 
-// same reports whether another Job is held up with the same words. Images are compared as they are: the words name them
-// in many ways.
+// same reports whether another Job waits with the same message. Waits for images match without the message, which names
+// an image in many ways: sameImage compares the images.
 func (h hold) same(says, job string) bool { return h.pulls() || liken(says, job) == h.says }
 
-// pulls reports whether an image is waited for.
+// pulls reports whether the hold is a wait for an image.
 func (h hold) pulls() bool {
 	switch h.reason {
 	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull":
@@ -146,7 +146,7 @@ func (h hold) pulls() bool {
 	return false
 }
 
-// sameImage reports whether the pod template that belongs to a stored spec has an image of this Job's.
+// sameImage reports whether the pod template of a stored spec has an image of this Job.
 func (c *Case) sameImage(ctx context.Context, specAt events.Sequence) bool {
 	_, mine := c.firstSpec()
 	_, theirs := c.contents(ctx, specAt)
@@ -161,7 +161,7 @@ func (c *Case) sameImage(ctx context.Context, specAt events.Sequence) bool {
 	return false
 }
 
-// freedText says how others fared that were held up by the same: what freed them may free this one.
+// freedText says how other Jobs with the same obstacle fared: what freed them may free this one.
 func (c *Case) freedText() []Sentence {
 	o := c.others
 	if o == nil || o.held == 0 {

@@ -7,15 +7,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// half is a pod that goes on though containers of it have ended for good: it does not end before the others do. It may
-// be well, or wait for a sidecar that nobody stops: which of its containers is the work is not known.
+// half is a running pod with containers that have ended for good. It does not end before the others do. The pod may be
+// well, or wait for a sidecar that nobody stops: the log does not show which container does the work.
 type half struct {
 	try  *Try
-	text string // which have ended and how, and which run on: "main ended with 0 at 22:42:43 and istio-proxy runs on"
+	text string // "main ended with 0 at 22:42:43 and istio-proxy runs on"
 	from []Mark
 }
 
-// halves are those of the Job.
+// halves returns the pods of the Job that are half done.
 func (c *Case) halves() (out []half) {
 	for _, t := range c.Tries {
 		if h, is := c.halfDone(t); is {
@@ -25,7 +25,7 @@ func (c *Case) halves() (out []half) {
 	return out
 }
 
-// halfDone reports whether a pod is one.
+// halfDone reports whether a pod is half done, and describes it.
 func (c *Case) halfDone(t *Try) (h half, is bool) {
 	waits := len(t.Waits) > 0 && t.Waits[len(t.Waits)-1].Until.Record == 0
 	if t.over() || t.AskedSeen.Record != 0 || t.Phase != events.PodRunning || waits {
@@ -48,14 +48,13 @@ func (c *Case) halfDone(t *Try) (h half, is bool) {
 		return h, false
 	}
 	from := marks(t.Shown)
-	if t.Newest != t.Shown { // it names those that run on
+	if t.Newest != t.Shown { // the newest record names the containers that run on
 		from = append(from, t.Newest)
 	}
 	return half{t, strings.Join(done, ", ") + " and " + list(on, "runs on", "run on"), from}, true
 }
 
-// runningBeside are the containers that run beside those that have ended, as the pod's record or else the Job's pod
-// template has them.
+// runningBeside returns the containers that still run, from the pod's record, otherwise from the Job's pod template.
 func (c *Case) runningBeside(t *Try, ended []string) []string {
 	if len(t.StillRun) > 0 {
 		return t.StillRun

@@ -5,22 +5,22 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// hands is who runs a Job. A log may be written in several modes, one after the other, so it may change.
+// hands is the controller that runs a Job. A log may be written in several modes in turn, so it may change.
 type hands uint8
 
 const (
 	ourHands    hands = iota + 1 // Jobledger
-	otherHands                   // another controller; Jobledger looks on
-	unseenHands                  // another controller; Jobledger does not look at the Job
+	otherHands                   // another controller; Jobledger observes the Job
+	unseenHands                  // another controller; Jobledger does not observe the Job
 )
 
-// reign is from when on somebody runs the Job.
+// reign is the start of a period in which one controller runs the Job.
 type reign struct {
 	From  Mark
 	Hands hands
 }
 
-// handsOf is who runs a Job under settings.
+// handsOf returns the controller that runs a Job under settings.
 func handsOf(j *projector.Job, s *events.Settings) hands {
 	switch {
 	case s.Observes(j.ManagedBy):
@@ -31,7 +31,7 @@ func handsOf(j *projector.Job, s *events.Settings) hands {
 	return ourHands
 }
 
-// reigns takes in who runs the Job behind a record. What comes once its account is closed is about no Job that runs.
+// reigned notes the controller that runs the Job after a record. It ignores records after the Job is gone.
 func (c *Case) reigned(r *events.Record, s *events.Settings) {
 	if c.gone.Record == 0 && c.deletedSeen.Record == 0 {
 		c.cronJobsOurs = s.RunsCronJobs()
@@ -44,10 +44,10 @@ func (c *Case) reigned(r *events.Record, s *events.Settings) {
 	}
 }
 
-// ours reports whether the decisions about the Job are ours: those of another controller are not in the log.
+// ours reports whether we decide about the Job: decisions of another controller are not in the log.
 func (c *Case) ours() bool { return c.hands() == ourHands }
 
-// hands is who runs the Job at the point that is asked for, or ran it last.
+// hands returns the controller that runs the Job at the point of the case, or ran it last.
 func (c *Case) hands() hands {
 	if n := len(c.reigns); n > 0 {
 		return c.reigns[n-1].Hands
@@ -77,7 +77,7 @@ func (c *Case) oursUntil(m Mark) bool {
 	return true
 }
 
-// unseen is since when nobody looks at a Job that went on.
+// unseen returns since when nobody observes a Job that went on.
 func (c *Case) unseen() (Mark, bool) {
 	n := len(c.reigns)
 	if n < 2 || c.hands() != unseenHands || c.over() {
@@ -86,7 +86,7 @@ func (c *Case) unseen() (Mark, bool) {
 	return c.reigns[n-1].From, true
 }
 
-// changedHands says who ran the Job when, if that changed while it went on.
+// changedHands says which controller ran the Job when, if that changed while it went on.
 func (c *Case) changedHands() []Sentence {
 	var out []Sentence
 	for i, x := range c.reigns {
@@ -108,12 +108,13 @@ func (c *Case) changedHands() []Sentence {
 	return out
 }
 
-// other names another controller, and whether its Jobs were looked at.
+// other names another controller, and says whether we observed its Jobs.
 func (c *Case) other(h hands) string {
 	switch {
 	case h == unseenHands:
 		return "another controller, unseen"
-	case c.Job.ManagedBy == events.ManagedBy: // ours by name: which one observed it is not known
+	// Ours by name; it is unknown which of several Jobledgers observed the Job.
+	case c.Job.ManagedBy == events.ManagedBy:
 		return "another Jobledger"
 	}
 	return c.controller() + ", observed"

@@ -10,18 +10,20 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// How long the node of a pod may take before nothing goes on by itself.
+// Times that a pod's node may take before the pod counts as stuck.
 const (
-	stopSlack = 30 * time.Second // to end a pod after its grace period: the kubelet kills it, unmounts its volumes, and deletes it
-	silence   = time.Minute      // to say a first word of a pod that was bound to the node
-	creating  = 5 * time.Minute  // to pull images, mount volumes and make containers (ContainerCreating)
+	// To end a pod after its grace period: the kubelet kills it, unmounts its volumes, and deletes it.
+	stopSlack = 30 * time.Second
+	silence   = time.Minute     // from the binding of the pod to the kubelet's first report
+	creating  = 5 * time.Minute // to pull images, mount volumes and create containers (ContainerCreating)
 
-	// initializing is for init containers to end, sidecars to start, and images behind them to be pulled
-	// (PodInitializing). Most wait for a database or bring a schema up to date: 5 minutes as above, and 10 for that work.
+	// initializing is the time for init containers to end, sidecars to start, and later images to be pulled
+	// (PodInitializing). Most init containers wait for a database or migrate a schema: 5 minutes as above, and 10 for
+	// that work.
 	initializing = 15 * time.Minute
 )
 
-// hanging are the pods that are being deleted, and are there though their grace period was over a while ago.
+// hanging returns the pods under deletion that still exist more than stopSlack after their grace period.
 func (c *Case) hanging() (out []*Try) {
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && !t.over() && c.end() > t.stopsAt().Add(stopSlack) {
@@ -31,7 +33,7 @@ func (c *Case) hanging() (out []*Try) {
 	return out
 }
 
-// stopsAt is when the grace period of a pod that is being deleted is over, by the API server's clock.
+// stopsAt returns the end of the grace period of a pod under deletion, by the API server's clock.
 func (t *Try) stopsAt() events.Time {
 	if t.Grace == nil {
 		return t.Asked
@@ -39,7 +41,7 @@ func (t *Try) stopsAt() events.Time {
 	return t.Asked.Add(time.Duration(min(*t.Grace, 1<<32)) * time.Second)
 }
 
-// hangs says of pods that do not stop since when each is being deleted, where, and what ends it.
+// hangs says since when a pod that does not stop is under deletion, on which node, and what ends it.
 func (c *Case) hangs(t *Try) Sentence {
 	text := fmt.Sprintf("%s%s is being deleted since %s", t.Pod, on(t.Node), c.clock(t.AskedSeen.At))
 	from := marks(t.AskedSeen, t.graceBy, t.Newest)
@@ -63,7 +65,7 @@ func on(node string) string {
 	return " on " + node
 }
 
-// hangWord is what an answer says first of pods that do not stop.
+// hangWord summarizes the pods that do not stop.
 func hangWord(all []*Try) string {
 	text := all[0].Pod + on(all[0].Node)
 	if len(all) > 1 {
@@ -72,7 +74,7 @@ func hangWord(all []*Try) string {
 	return text + " does not stop"
 }
 
-// stopping says how it is with the pods of a Job whose end is settled, and by which record.
+// stopping says whether the pods of a Job with a settled end are gone, stopping or hanging, and by which record.
 func (c *Case) stopping() (text string, from Mark) {
 	if all := c.hanging(); len(all) > 0 {
 		return fmt.Sprintf("%s (being deleted since %s)", hangWord(all), c.clock(all[0].AskedSeen.At)), all[0].AskedSeen
@@ -83,9 +85,11 @@ func (c *Case) stopping() (text string, from Mark) {
 	return "its pods are being stopped", Mark{}
 }
 
-// silent are the pods that were bound to a node a while ago, of which its kubelet has said nothing.
+// silent returns the pods that were bound to a node at least silence ago and whose kubelet has reported nothing about
+// them.
 func (c *Case) silent() (out []*Try) {
-	if len(c.passed.Touching(c.Job.Namespace, false, c.start(), c.end())) > 0 { // it may have been passed over
+	// The report may have been dropped over the log budget.
+	if len(c.passed.Touching(c.Job.Namespace, false, c.start(), c.end())) > 0 {
 		return nil
 	}
 	for _, t := range c.Tries {
@@ -96,10 +100,10 @@ func (c *Case) silent() (out []*Try) {
 	return out
 }
 
-// kubeletSays are the conditions that a kubelet sets of a pod when it first takes it.
+// kubeletSays are the conditions that a kubelet sets when it first takes a pod.
 var kubeletSays = []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"}
 
-// hear takes in whether the kubelet of the pod's node has said something of it.
+// hear notes whether the kubelet of the pod's node has reported anything about the pod.
 func (t *Try) hear(r *events.Record, f *events.PodSeen) {
 	ofKubelet := func(c events.PodCondition) bool { return slices.Contains(kubeletSays, c.Type) }
 	t.heard = t.heard || f.Phase != events.PodPending && f.Phase != events.PodPhaseNone || len(r.Evidence.Containers) > 0 ||
@@ -107,7 +111,7 @@ func (t *Try) hear(r *events.Record, f *events.PodSeen) {
 		slices.ContainsFunc(f.Conditions, ofKubelet)
 }
 
-// silentText says of a pod of which nothing is heard since when, where, and what ends it.
+// silentText says since when the kubelet has been silent about a pod, on which node, and what ends that.
 func (c *Case) silentText(t *Try) Sentence {
 	text, from := fmt.Sprintf("%s is bound to %s since %s, whose kubelet has said nothing of it", t.Pod, t.Node, c.clock(t.Placed.At)), marks(t.Placed, t.Newest)
 	if n, ok := c.nodeOf(t, Mark{At: c.end()}); ok {
@@ -116,18 +120,18 @@ func (c *Case) silentText(t *Try) Sentence {
 	return say(from, "%s; the kubelet starts it when it is back, or the pod is deleted", text)
 }
 
-// tooLong reports whether a wait is one with which nothing goes on by itself.
+// tooLong reports whether a wait does not end by itself.
 func (c *Case) tooLong(w *Waiting) bool {
 	bounds := map[string]time.Duration{"ContainerCreating": creating, "PodInitializing": initializing}
 	bound, has := bounds[w.Reason]
 	return slices.Contains(stuckWords, w.Reason) || has && c.end().Sub(w.From.At) >= bound
 }
 
-// sandboxTold is the shortest wait of which is told what a kubelet does before it makes containers: of a pod that is
-// well it takes less.
+// sandboxTold is the shortest wait for which an answer says what the kubelet does before it creates containers. A
+// healthy pod takes less.
 const sandboxTold = 10 * time.Second
 
-// unsaid is what the log lacks of a wait: its word does not say what is waited for, and no record does.
+// unsaid says what the log lacks about a wait when neither its reason nor a record says what the pod waits for.
 func (c *Case) unsaid(w *Waiting) string {
 	switch {
 	case w.sandbox != events.SandboxUnsaid && c.end().Sub(w.From.At) < sandboxTold:
@@ -147,7 +151,7 @@ func (c *Case) unsaid(w *Waiting) string {
 	return ""
 }
 
-// within is names in brackets; empty for none.
+// within returns names in brackets; empty for none.
 func within(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -155,7 +159,7 @@ func within(names []string) string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
-// ended0 is the first of its regular containers that ended with 0; nil for none.
+// ended0 returns the first of its regular containers that ended with 0; nil for none.
 func (t *Try) ended0() *events.ContainerEnd {
 	var first *events.ContainerEnd
 	for i := range t.Containers {
@@ -167,7 +171,7 @@ func (t *Try) ended0() *events.ContainerEnd {
 	return first
 }
 
-// atClock is a time behind a word; empty for none.
+// atClock returns " at TIME"; empty for 0.
 func (c *Case) atClock(t events.Time) string {
 	if t == 0 {
 		return ""
@@ -175,7 +179,7 @@ func (c *Case) atClock(t events.Time) string {
 	return " at " + c.clock(t)
 }
 
-// list is names and what one of them does, or several.
+// list returns names with a verb in the singular or plural.
 func list(names []string, one, several string) string {
 	if len(names) == 1 {
 		return names[0] + " " + one

@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Wanted is a time in which so many pods were wanted at a time. Its JSON changes only by growing.
+// Wanted is a period with a constant number of wanted pods. Its JSON changes only by growing.
 type Wanted struct {
 	From      recordjson.Instant `json:"from"`
 	To        recordjson.Instant `json:"to"`
 	Pods      int32              `json:"pods"` // spec.parallelism
 	Suspended bool               `json:"suspended,omitempty"`
-	Record    uint64             `json:"record,omitempty"` // that shows the spec
+	Record    uint64             `json:"record,omitempty"` // the record that shows the spec
 }
 
 // Instant is an edit of a Job, or a decision about it. Its JSON changes only by growing.
@@ -34,7 +34,7 @@ const (
 	InstantDecided = "decided"
 )
 
-// wantedBy are the times between the specs of the Job, up to its end.
+// wantedBy returns the periods between the edits of the spec, up to end.
 func (c *Case) wantedBy(end events.Time) (out []Wanted) {
 	add := func(spec *events.JobSpec, from Mark, to events.Time) {
 		if spec == nil || spec.Parallelism == nil || to <= from.At {
@@ -57,7 +57,7 @@ func (c *Case) wantedBy(end events.Time) (out []Wanted) {
 	return out
 }
 
-// instants are the edits of the Job, when pods were to be deleted, and when it was settled how the Job ends.
+// instants returns the edits of the Job, the decisions to delete pods, and the decision that settled the Job's end.
 func (c *Case) instants() (out []Instant) {
 	add := func(what, says string, at Mark) {
 		if at.Record != 0 {
@@ -82,12 +82,12 @@ func (c *Case) instants() (out []Instant) {
 	return out
 }
 
-// endSeenLate is from when on an end that was seen later than it came is told with both bounds: the node says when in
-// whole seconds.
+// endSeenLate is the delay from which an end that was seen late is reported with both bounds. The node reports whole
+// seconds.
 const endSeenLate = 2 * time.Second
 
-// earliestEnd is when a try ended at the earliest, where that was seen later: by its node's clock, else when it was
-// watched last. It is 0 where the end was seen as it came.
+// earliestEnd returns the earliest possible end of a try that was seen to end later: by its node's clock, otherwise the
+// start of the gap. It is 0 if the end was seen at once.
 func (c *Case) earliestEnd(t *Try) events.Time {
 	seen := t.end().At
 	if t.Finished != 0 && t.Finished < seen {

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Answer explains the Job.
+// Answer explains the Job: a verdict, and the sections that have sentences.
 func (c *Case) Answer() Answer {
 	j := &c.Job
 	a := Answer{
@@ -50,28 +50,29 @@ func (c *Case) Answer() Answer {
 	return a
 }
 
-// finished reports whether the Job has come to its end.
+// finished reports whether the Job is complete or failed.
 func (c *Case) finished() bool {
 	return c.Job.State == history.StateComplete || c.Job.State == history.StateFailed
 }
 
-// over reports whether nothing more is to come of the Job.
+// over reports whether the Job is final: finished, or its object is gone.
 func (c *Case) over() bool {
 	return c.finished() || c.Job.State == history.StateFinished || c.gone.Record != 0
 }
 
-// start is when the Job's time began, for what it took: its creation.
+// start returns the creation time of the Job, from which its duration counts.
 func (c *Case) start() events.Time {
 	if c.added.At != 0 && c.added.At.Sub(events.Time(c.Job.Created)) < 2*time.Second {
-		return c.added.At // we saw it at once, and know that better than to the second
+		return c.added.At // we saw the creation at once, and our clock is finer than the object's whole seconds
 	}
-	if c.Job.Created == 0 && len(c.Tries) > 0 { // the records that say so are pruned
+	if c.Job.Created == 0 && len(c.Tries) > 0 { // the records with the creation time are pruned
 		return c.Tries[0].Seen.At
 	}
 	return events.Time(c.Job.Created)
 }
 
-// end is when it was found to have ended, or the point that is asked for.
+// end returns the time at which the Job was known to have ended. For a Job that goes on it is the time up to which it
+// was watched: the start of an open gap, otherwise the point that was asked for.
 func (c *Case) end() events.Time {
 	switch {
 	case c.settled != nil && c.settled.Over.At != 0 && c.finished():
@@ -90,11 +91,11 @@ func (c *Case) end() events.Time {
 	return events.Time(c.Job.AsOf.Time)
 }
 
-// touching are the gaps within the time that matters: from the Job's creation to its end.
+// touching returns the gaps that overlap the time from the Job's creation to its end.
 func (c *Case) touching() []*history.Gap {
 	var out []*history.Gap
 	all := c.Gaps
-	if g := c.Job.Gap; g != nil && !c.over() { // the point that is asked for lies in it
+	if g := c.Job.Gap; g != nil && !c.over() { // the point that was asked for lies in gap g
 		if all = slices.DeleteFunc(slices.Clone(all), func(x *history.Gap) bool { return x.Listing == g.Listing }); g.From != 0 {
 			out = append(out, g)
 		}
@@ -102,7 +103,7 @@ func (c *Case) touching() []*history.Gap {
 	for _, g := range all {
 		until := events.Time(g.Until)
 		if g.From == 0 && c.start() == c.added.At {
-			continue // nobody ever watched before that listing, and it found the Job at once
+			continue // nobody watched before the first listing, but it found the Job right after its creation
 		}
 		if events.Time(g.From) < c.end() && (until == 0 || until > c.start()) && !instant(g) {
 			out = append(out, g)
@@ -111,12 +112,12 @@ func (c *Case) touching() []*history.Gap {
 	return out
 }
 
-// instant reports whether a gap is so short that nothing is lost by it: a relist that followed at once.
+// instant reports whether a gap is shorter than 50 ms: a relist that followed at once. Such a gap loses nothing.
 func instant(g *history.Gap) bool {
 	return g.Until != 0 && events.Time(g.Until).Sub(events.Time(g.From)) < 50*time.Millisecond
 }
 
-// removal says when the Job's object was deleted, and by whom.
+// removal says when the Job's object was deleted, and by whom. The result is false if it was not deleted.
 func (c *Case) removal() (Sentence, bool) {
 	m := c.deletion()
 	if m.Record == 0 {
@@ -140,8 +141,7 @@ func (c *Case) removal() (Sentence, bool) {
 	return say(marks(append(first, from...)...), "%s %s %s", when, c.clock(at), by), true
 }
 
-// goneUnseen is the time without a watch in which the Job went; nil for none, and where the log has it that it was to
-// go.
+// goneUnseen returns the gap in which the Job disappeared. It is nil for none, and if a record announced the deletion.
 func (c *Case) goneUnseen(m Mark) *history.Gap {
 	if c.jobDeleted != 0 || c.expiredByUs(m) {
 		return nil
@@ -152,15 +152,14 @@ func (c *Case) goneUnseen(m Mark) *history.Gap {
 	return c.gapBefore(nil, m)
 }
 
-// expiredByUs reports whether we had decided to delete the Job, as its TTL had passed, before a record that shows its
-// deletion.
+// expiredByUs reports whether we decided to delete the Job after its TTL, before record m showed the deletion.
 func (c *Case) expiredByUs(m Mark) bool { return c.ttl.Record != 0 && c.ttl.Record < m.Record }
 
-// whichClient says of an API client that deleted something what nobody knows: no record has the user of a request.
+// whichClient follows a statement that an API client deleted something: no record names the user of a request.
 const whichClient = "; which one is unknown"
 
-// removedBy says by whom the Job was deleted, which was seen at m, and asked for at a time, and apart from that what of
-// it is unknown.
+// removedBy says who deleted the Job. Record m shows the deletion, and at is the time of the request. unknown says
+// which part of the answer the log does not show; from are the records that show by.
 func (c *Case) removedBy(m Mark, at events.Time) (by, unknown string, from []Mark) {
 	namespace, going := c.namespaceRemoval()
 	switch {
@@ -192,7 +191,7 @@ func (c *Case) removedBy(m Mark, at events.Time) (by, unknown string, from []Mar
 	return "by an API client" + others, "; which is unknown", nil
 }
 
-// orNamespace says that the Job may have gone with its namespace, where nobody would have seen that.
+// orNamespace says that the Job may have been deleted with its namespace, if namespaces were not watched at m.
 func (c *Case) orNamespace(m Mark) string {
 	if c.look(m).Namespaces == events.WatchingOn {
 		return ""
@@ -208,7 +207,7 @@ func (c *Case) expiredBefore(at events.Time) bool {
 	return at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second)
 }
 
-// edited says what was changed of the spec, and by whom.
+// edited lists the edits of the spec and their field managers.
 func (c *Case) edited() []Sentence {
 	var out []Sentence
 	for i := range c.edits {
@@ -219,7 +218,7 @@ func (c *Case) edited() []Sentence {
 	return fewer(out, 3)
 }
 
-// fewer makes sentences behind the first ones details.
+// fewer marks the sentences after the first most as details.
 func fewer(s []Sentence, most int) []Sentence {
 	for i := most; i < len(s); i++ {
 		s[i].Detail = true
@@ -227,12 +226,12 @@ func fewer(s []Sentence, most int) []Sentence {
 	return s
 }
 
-// refusedText says what the API server refused.
+// refusedText lists what the API server refused, and for how long.
 func (c *Case) refusedText() []Sentence {
 	var out []Sentence
 	for _, x := range c.refusals {
 		if !x.Class.Passing() || x.Class == events.RefusedConflict {
-			continue // a second try under other terms followed
+			continue // a retry under other terms followed
 		}
 		to, then, over := "", "; still refused", x.Over
 		switch {
@@ -240,7 +239,7 @@ func (c *Case) refusedText() []Sentence {
 			to, then = " to "+c.clock(x.Over.At), "; then accepted"
 		case x.Then != nil:
 			to, then, over = " to "+c.clock(x.Last.At), fmt.Sprintf("; then refused (%s)", x.Then.Class), x.Then.Last
-		case c.gone.Record != 0: // nothing is asked any more
+		case c.gone.Record != 0: // nothing is requested any more
 			then, over = "; not accepted before the Job was deleted", c.gone
 		case c.finished() && x.Kind == events.CommandCreatePod && c.settled != nil:
 			then, over = "; not accepted before the Job ended", c.settled.stored()
@@ -258,7 +257,8 @@ func says(text string) string {
 	return forbidden.ReplaceAllString(text, "")
 }
 
-// forbidden is how the API server begins to say that it refuses an object of admission: the class says so, too.
+// forbidden matches the prefix of the API server's message when admission refuses a pod: `pods "a-x2x7k" is forbidden:
+// `. It is cut off because the refusal class says the same.
 var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
 
 func (c *Case) clock(t events.Time) string {
@@ -268,7 +268,7 @@ func (c *Case) clock(t events.Time) string {
 	return c.zone.In(t).Format(c.day(t) + "15:04:05")
 }
 
-// history says what of its time nobody watched, and what is no longer kept.
+// history lists the gaps of the watch within the Job's time, and the pruned or damaged records.
 func (c *Case) history() []Sentence {
 	var out []Sentence
 	switch {
@@ -310,14 +310,14 @@ func (c *Case) history() []Sentence {
 	return append(out, c.unrecorded.sentences("the Job and its pods")...)
 }
 
-// gapMarks are the records between which nobody watched.
+// gapMarks returns the records of the listing that ended a gap: its beginning and its end.
 func gapMarks(g *history.Gap) []Mark {
 	return marks(Mark{events.Sequence(g.Listing), events.Time(g.Until)}, Mark{events.Sequence(g.Synced), events.Time(g.Until)})
 }
 
 func (c *Case) moment(t events.Time) string { return c.zone.In(t).Format(c.day(t) + "15:04:05.000") }
 
-// day is the layout of a date before a time of day: none where all that is told of the Job is of one day.
+// day returns the layout of a date before a time of day. It is empty if all times of the Job and t are on one day.
 func (c *Case) day(t events.Time) string {
 	const of = "2006-01-02"
 	first, last := c.start(), c.newest

@@ -11,34 +11,34 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// lack is a time in which a Job of another controller was to have more pods, by our rules, and none came. Who only
-// observes is not told what keeps that controller: a refusal of the API server is in no object.
+// lack is a period in which a Job of another controller should have had more pods, by our rules, and none came. An
+// observer cannot see what keeps that controller: no object shows a refusal of the API server.
 type lack struct {
-	From  Mark // the record from which it follows, and since when
+	From  Mark // the record from which it follows, and its beginning
 	Until Mark // a pod came, or none was wanted any more; none while it lasts
-	Pods  int  // so many were to come at first
-	Cut   bool // it was not watched from Until on
+	Pods  int  // number of missing pods at the beginning
+	Cut   bool // the watch ended at Until
 }
 
-// Of a lack that is shorter than lackTold nothing is said: the built-in controller takes about a second for a pod. With
-// lackStuck the Job is stuck.
+// A lack shorter than lackTold is not reported: the built-in controller takes about a second for a pod. A lack of
+// lackStuck makes the Job stuck.
 const (
 	lackTold  = 5 * time.Second
 	lackStuck = 10 * time.Second
 )
 
-// wanting is what is known of the pods that a Job of another controller is to have.
+// wanting collects the lacks of a Job of another controller.
 type wanting struct {
 	lacks []*lack
-	last  Mark        // the newest record by which it was decided
-	wake  events.Time // when our rules would ask for more pods, though nothing happens; 0 for never
+	last  Mark        // the newest record from which our rules decided
+	wake  events.Time // when our rules would create pods without a further event; 0 for never
 
 	failedAt events.Time   // when the newest failure of a pod was seen
-	failures map[int32]int // by index
-	most     int           // of an index
+	failures map[int32]int // number of failures by index
+	most     int           // the maximum of failures
 }
 
-// open is the lack that lasts; nil for none.
+// open returns the lack that lasts; nil for none.
 func (w *wanting) open() *lack {
 	if n := len(w.lacks); n > 0 && w.lacks[n-1].Until.Record == 0 {
 		return w.lacks[n-1]
@@ -46,14 +46,14 @@ func (w *wanting) open() *lack {
 	return nil
 }
 
-// begin opens a lack.
+// begin opens a lack, unless one is open.
 func (w *wanting) begin(from Mark, pods int) {
 	if w.open() == nil {
 		w.lacks = append(w.lacks, &lack{From: from, Pods: pods})
 	}
 }
 
-// end closes the open lack. One that nobody would be told of is forgotten.
+// end closes the open lack. It drops a lack that is too short to report.
 func (w *wanting) end(at Mark) {
 	x := w.open()
 	switch {
@@ -65,7 +65,7 @@ func (w *wanting) end(at Mark) {
 	}
 }
 
-// failed takes in a try of which a record shows that it failed.
+// failed notes a try that a record shows as failed.
 func (w *wanting) failed(t *Try, r *events.Record) {
 	if !t.failed() || t.end().Record != r.Sequence {
 		return
@@ -78,8 +78,8 @@ func (w *wanting) failed(t *Try, r *events.Record) {
 	w.most = max(w.most, w.failures[t.Index])
 }
 
-// mayWaitUntil is until when that controller may wait after failures; 0 for not at all. It may take a later time than
-// we do for when a pod ended, up to that at which the end was seen.
+// mayWaitUntil returns the latest end of that controller's backoff after failures; 0 for no backoff. That controller
+// may take a later time for a pod's end than we do, up to the time the end was seen.
 func (w *wanting) mayWaitUntil(j *projector.Job) events.Time {
 	n, _ := j.Failures()
 	if j.PerIndex {
@@ -91,10 +91,10 @@ func (w *wanting) mayWaitUntil(j *projector.Job) events.Time {
 	return w.failedAt.Add(j.PodBackoff(uint32(n)))
 }
 
-// decided takes in what our rules ask for behind a record.
+// decided notes what our rules would do after a record.
 func (w *wanting) decided(j *projector.Job, d *reconciler.Decision, r *events.Record) {
 	w.last, w.wake = markOf(r), d.Wake
-	if r.Kind == events.KindPodAdded { // the controller is at it
+	if r.Kind == events.KindPodAdded { // the controller is creating pods
 		w.end(markOf(r))
 	}
 	switch {
@@ -107,7 +107,7 @@ func (w *wanting) decided(j *projector.Job, d *reconciler.Decision, r *events.Re
 	}
 }
 
-// creates reports whether a decision asks for a pod.
+// creates reports whether a decision creates a pod.
 func creates(d *reconciler.Decision) bool {
 	for _, c := range d.Decision.Commands() {
 		if c.Traits().Kind == events.CommandCreatePod {
@@ -117,7 +117,7 @@ func creates(d *reconciler.Decision) bool {
 	return false
 }
 
-// lacking is how many active pods a Job has too few.
+// lacking returns the number of missing active pods, at least 1.
 func lacking(j *projector.Job) int {
 	n := int(number(j.Spec.Parallelism))
 	if !j.WorkQueue {
@@ -126,15 +126,15 @@ func lacking(j *projector.Job) int {
 	return max(n-int(j.Tally().Active), 1)
 }
 
-// ripe asks our rules about a Job of another controller when a wait was over, as the records so far have it: a backoff,
-// or its deadline.
+// ripe asks our rules about a Job of another controller when a timer expired between two records: a backoff, or the
+// Job's deadline.
 func (c *Case) ripe(j *projector.Job, now events.Time) {
 	w := &c.want
 	if w.wake == 0 || w.wake > now {
 		return
 	}
 	d := reconciler.DecideAt(j, w.wake)
-	c.wouldSettle(&d, Mark{At: w.wake}) // no record says that time passed
+	c.wouldSettle(&d, Mark{At: w.wake}) // the passing of time has no record
 	if at := w.mayWaitUntil(j); creates(&d) && at > w.wake {
 		if at > now {
 			return
@@ -147,11 +147,11 @@ func (c *Case) ripe(j *projector.Job, now events.Time) {
 	w.wake = 0
 }
 
-// wouldSettle takes in how our rules say that the Job ends.
+// wouldSettle notes the end that our rules would give the Job.
 func (c *Case) wouldSettle(d *reconciler.Decision, by Mark) {
 	if s := settlingOf(d.Steps, Mark{}); s != nil && (c.spare == nil || c.spare.Reason != s.Reason) {
 		s.Evidence = by
-		if first, known := c.spares[s.Reason]; known { // pods that are being deleted already may hide it for a moment
+		if first, known := c.spares[s.Reason]; known { // pods under deletion may hide the reason for a moment
 			s.Evidence = first
 		}
 		if c.spares == nil {
@@ -161,7 +161,7 @@ func (c *Case) wouldSettle(d *reconciler.Decision, by Mark) {
 	}
 }
 
-// wouldDecide asks our rules about a Job of another controller behind each record: how it would end, and whether it
+// wouldDecide asks our rules about a Job of another controller after each record: how the Job would end, and whether it
 // lacks pods.
 func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	j := c.folded
@@ -173,8 +173,8 @@ func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	d := reconciler.DecideAt(j, r.Time)
 	c.wouldSettle(&d, markOf(r))
 	switch {
-	case !j.Settings.Judges(j.ManagedBy): // our rules say nothing of a third controller
-	case listing: // pods may be yet to be listed, and how many are wanted is found when all are
+	case !j.Settings.Judges(j.ManagedBy): // our rules do not cover a third controller
+	case listing: // pods may be missing until the listing is complete
 		c.want.end(markOf(r))
 		c.want.last, c.want.wake = markOf(r), r.Time
 	default:
@@ -182,7 +182,7 @@ func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	}
 }
 
-// lacks are the times in which pods did not come, of which an answer tells.
+// lacks returns the lacks that an answer reports.
 func (c *Case) lacks() (told []*lack) {
 	for _, x := range c.want.lacks {
 		for _, part := range c.watched(x) {
@@ -201,8 +201,8 @@ func (c *Case) lackUntil(x *lack) events.Time {
 	return c.end()
 }
 
-// watched are the parts of a lack of which the records tell: where nobody watched for a time, those before and behind.
-// There are none where the namespace was over its budget of log meanwhile, as pods may have come without a record.
+// watched returns the parts of a lack that were watched: a gap splits it in two. It returns none if the namespace was
+// over its log budget meanwhile, because pods may have come without a record.
 func (c *Case) watched(x *lack) (parts []*lack) {
 	if len(c.passed.Touching(c.Job.Namespace, false, x.From.At, c.lackUntil(x))) > 0 {
 		return nil
@@ -226,7 +226,7 @@ func (c *Case) watched(x *lack) (parts []*lack) {
 	return append(parts, &rest)
 }
 
-// lackNow is the lack that lasts, of a Job that goes on; nil for none, and for one that may end in a moment.
+// lackNow returns the lack that lasts; nil for none, and for one shorter than lackStuck.
 func (c *Case) lackNow() *lack {
 	open := c.want.open()
 	if open == nil {
@@ -242,7 +242,7 @@ func (c *Case) lackNow() *lack {
 	return nil
 }
 
-// noPods says of a lack what came, or did not.
+// noPods says how many pods were wanted and did not come.
 func (x *lack) noPods() string {
 	return fmt.Sprintf("no pod came, though %d %s wanted", x.Pods, was(x.Pods))
 }
@@ -254,8 +254,8 @@ func was(n int) string {
 	return "were"
 }
 
-// lacked says when pods did not come, and what is missing to know why: of the time that lasts, or of those that are
-// over.
+// lacked says when pods did not come, and which records are missing to explain it. With lasts set it covers the lack
+// that lasts, otherwise the lacks that are over.
 func (c *Case) lacked(lasts bool) []Sentence {
 	var out []Sentence
 	for _, x := range c.lacks() {

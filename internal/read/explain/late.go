@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// lateAfter: what Jobledger saw or did so much later than it could have is told. Words of pods wait 5 s, a status
-	// write up to 4 s, and the API server's times are whole seconds.
+	// lateAfter is the delay from which an action or observation of Jobledger is reported as late. Reports about pods
+	// wait 5 s, a status write up to 4 s, and the API server's times are whole seconds.
 	lateAfter = 10 * time.Second
-	// lateSlack is how much of it may have another reason.
+	// lateSlack is the part of the delay that may have another cause.
 	lateSlack = 3 * time.Second
-	// sameClock is by how much two clocks that agree may differ, where one is read in whole seconds.
+	// sameClock is the maximum difference of two clocks that agree, if one is read in whole seconds.
 	sameClock = 3 * time.Second
-	// mostSought is how many records of one moment are passed over to find the one before it.
+	// mostSought is the maximum number of records read back to find one with an earlier time.
 	mostSought = 64
 )
 
-// lateness is something that Jobledger saw or did, and from when on it could have.
+// lateness is an action or observation of Jobledger, and the earliest time at which it was possible.
 type lateness struct {
 	what, after string // "the Job was seen", "it was created (by the API server's clock)"
-	from        Mark   // no record where another clock says it
+	from        Mark   // without a record if the time is of another clock
 	to          Mark
 	own         bool // both times are by our clock
-	due         bool // from then on it was for us to do, whatever else happened: who recorded other things meanwhile was behind
+	due         bool // the action was ours alone: records written meanwhile prove that Jobledger was behind
 }
 
 func (l *lateness) by() time.Duration { return l.to.At.Sub(l.from.At) }
@@ -39,14 +39,14 @@ type clockStep struct {
 	by time.Duration
 }
 
-// late says what Jobledger did not do in time, and why, where the records prove it: it was away, stood still, or was
-// behind. Of another controller's Jobs it did nothing: of those it only saw late.
+// late says what Jobledger did or saw late, and why, if the records prove it: it was away, stood still, or was behind.
+// About Jobs of another controller it says only what was seen late.
 func (c *Case) late() []Sentence {
 	all := []lateness{c.seenLate(), c.deadlineLate()}
 	for i, t := range c.Tries {
 		all = append(all, c.orderedLate(i), c.endSeenLate(t))
 	}
-	longest := map[string]int{} // of each sort one is told
+	longest := map[string]int{} // one is reported of each sort
 	var out []Sentence
 	for i := range all {
 		if k, known := longest[all[i].after]; !known || all[i].by() > all[k].by() {
@@ -82,7 +82,7 @@ func (c *Case) lateText(l *lateness) (Sentence, bool) {
 	return say(append(marks(l.from, l.to), from...), "%s %s after %s: %s", l.what, words.Span(l.by()), l.after, why), true
 }
 
-// whyLate is what kept Jobledger, as far as records say so; empty where nothing was late, or no record says why.
+// whyLate says what delayed Jobledger. It is empty if nothing was late, or no record shows why.
 func (c *Case) whyLate(l *lateness) (why string, from []Mark) {
 	if l.to.Record == 0 || l.from.At == 0 || l.by() < lateAfter || c.stepBetween(l.from.At, l.to.At) {
 		return "", nil
@@ -122,7 +122,7 @@ func (c *Case) whyLate(l *lateness) (why string, from []Mark) {
 	return "", nil
 }
 
-// recordBefore is the newest record of the log that is older than one, of whatever stream.
+// recordBefore returns the newest record, of any stream, that has an earlier time than m.
 func (c *Case) recordBefore(m Mark) (Mark, bool) {
 	for at := m.Record - 1; at > 0 && m.Record-at <= mostSought; at-- {
 		r, err := history.Record(c.ctx, c.src, at)
@@ -136,7 +136,7 @@ func (c *Case) recordBefore(m Mark) (Mark, bool) {
 	return Mark{}, false
 }
 
-// seenLate is when the Job was first seen.
+// seenLate returns the delay until the Job was first seen.
 func (c *Case) seenLate() (l lateness) {
 	if c.added.Record == 0 || c.begun != "" || !c.oursUntil(c.added) || !c.serverClockAgrees() {
 		return l
@@ -147,8 +147,8 @@ func (c *Case) seenLate() (l lateness) {
 	}
 }
 
-// serverClockAgrees reports whether the API server's clock is known to be ours: a pod that we asked for was created, by
-// that clock, between the decision and the first sight.
+// serverClockAgrees reports whether the API server's clock agrees with ours: a pod that we created has a creation time
+// between our decision and its first observation.
 func (c *Case) serverClockAgrees() bool {
 	return slices.ContainsFunc(c.Tries, func(t *Try) bool {
 		return t.Ordered.Record != 0 && t.Created != 0 && t.Seen.At.Sub(t.Ordered.At) <= sameClock &&
@@ -156,7 +156,7 @@ func (c *Case) serverClockAgrees() bool {
 	})
 }
 
-// deadlineLate is when we decided that the Job fails by its deadline.
+// deadlineLate returns the delay until we failed the Job for its deadline.
 func (c *Case) deadlineLate() (l lateness) {
 	s := c.settled
 	if s == nil || s.Reason != "DeadlineExceeded" || s.Decided.Record == 0 || !c.oursUntil(s.Decided) || c.refusedEver(events.CommandWriteStatus) {
@@ -173,7 +173,7 @@ func (c *Case) deadlineLate() (l lateness) {
 	return lateness{what: "the deadline was acted on", after: "it had passed", from: from, to: s.Decided, own: true, due: true}
 }
 
-// deadline is when the Job's activeDeadlineSeconds are over.
+// deadline returns when the Job's activeDeadlineSeconds expire.
 func (c *Case) deadline() (events.Time, bool) {
 	if c.Spec == nil || c.Spec.ActiveDeadlineSeconds == nil || c.startTime == 0 {
 		return 0, false
@@ -181,13 +181,13 @@ func (c *Case) deadline() (events.Time, bool) {
 	return c.startTime.Add(seconds(*c.Spec.ActiveDeadlineSeconds)), true
 }
 
-// refusedEver reports whether the API server refused such a command.
+// refusedEver reports whether the API server refused a command of a kind.
 func (c *Case) refusedEver(kind events.CommandKind) bool {
 	return slices.ContainsFunc(c.refusals, func(x *refusal) bool { return x.Kind == kind })
 }
 
-// orderedLate is when a pod was asked for that came behind another one, or was the first. Of a Job that has several at
-// once it is not told which pod took whose place.
+// orderedLate returns the delay until we asked for the i-th pod. It is zero for a Job with several pods at once: the
+// log does not show which pod replaced which.
 func (c *Case) orderedLate(i int) (l lateness) {
 	t := c.Tries[i]
 	if t.Ordered.Record == 0 || t.Index != events.NoIndex || !c.oursUntil(t.Ordered) || c.refusedEver(events.CommandCreatePod) {
@@ -204,7 +204,8 @@ func (c *Case) orderedLate(i int) (l lateness) {
 	return l
 }
 
-// readyFor is from when on the i-th pod could be asked for, of those before a record, if the Job has one pod at a time.
+// readyFor returns from when on we could ask for the i-th pod, judging by the records before until. It is false unless
+// the Job has one pod at a time.
 func (c *Case) readyFor(i int, until Mark) (from Mark, is bool) {
 	if c.Spec == nil || number(c.Spec.Parallelism) != 1 || c.added.Record == 0 {
 		return from, false
@@ -227,9 +228,10 @@ func (c *Case) readyFor(i int, until Mark) (from Mark, is bool) {
 	return from, !c.firstSuspended() || i > 0
 }
 
-// endSeenLate is when it was seen that a try had ended.
+// endSeenLate returns the delay until a try's end was seen.
 func (c *Case) endSeenLate(t *Try) (l lateness) {
-	agrees := t.Running != 0 && t.Started.Record != 0 && t.Started.At.Sub(t.Running).Abs() <= sameClock // the node's clock is ours
+	// The node's clock agrees with ours.
+	agrees := t.Running != 0 && t.Started.Record != 0 && t.Started.At.Sub(t.Running).Abs() <= sameClock
 	if t.Ended.Record == 0 || t.Finished == 0 || !agrees {
 		return l
 	}
@@ -238,7 +240,7 @@ func (c *Case) endSeenLate(t *Try) (l lateness) {
 	}
 }
 
-// idleAtDeadline says that the Job had no pod when its deadline passed, because Jobledger did not make one.
+// idleAtDeadline says that the Job had no pod when its deadline passed because Jobledger had not created one.
 func (c *Case) idleAtDeadline() (text string, from []Mark) {
 	due, has := c.deadline()
 	s := c.settled
@@ -261,7 +263,7 @@ func (c *Case) idleAtDeadline() (text string, from []Mark) {
 	return " while no pod ran, as " + why, append(marks(ready), from...)
 }
 
-// stepped says when our clock jumped while the Job went on: what is before and behind is not of one clock.
+// stepped says when our clock jumped while the Job went on: times before and after do not compare.
 func (c *Case) stepped() (out []Sentence) {
 	for _, x := range c.steps {
 		if x.At < c.start() || x.At > c.end() || x.by.Abs() < time.Second {

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// putFirst moves the first section there is of some to the front: it stands with the verdict.
+// putFirst moves the first existing section of heads to the front, next to the verdict.
 func (a *Answer) putFirst(heads ...string) {
 	for _, head := range heads {
 		i := slices.IndexFunc(a.Sections, func(s Section) bool { return s.Head == head && !s.Sentences[0].Detail })
@@ -21,8 +21,7 @@ func (a *Answer) putFirst(heads ...string) {
 	}
 }
 
-// leads are the sections that tell the cause of what the verdict says, the likeliest first; none where the verdict
-// tells it.
+// leads returns the sections that may have the cause of the verdict, the most likely first; none if the verdict has it.
 func (c *Case) leads() []string {
 	switch c.Job.State {
 	case history.StateFailed, history.StateFailing:
@@ -30,7 +29,7 @@ func (c *Case) leads() []string {
 			return nil
 		}
 		if failed := c.failedTries(); len(failed) > 1 && c.ending(failed[0]).By.own() && !c.ending(failed[len(failed)-1]).By.own() {
-			return []string{headPods, headFirst} // the verdict tells exit codes, and not who ended the last
+			return []string{headPods, headFirst} // the verdict has exit codes, but not what ended the last pod
 		}
 		return []string{headFirst, headWaited, headRefused, headPods}
 	case history.StateComplete, history.StateFinishing, history.StateFinished:

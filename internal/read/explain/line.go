@@ -13,22 +13,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Lines says of many Jobs, in one line each, why they ended so or what they wait for. It is not safe for concurrent
-// use.
+// Lines gives one line for each of many Jobs: why it ended, or what it waits for. It is not safe for concurrent use.
 type Lines struct {
-	Zone words.Zone // of the times
+	Zone words.Zone // the time zone of times
 
 	src history.Source
 }
 
-// LinesOf is for a source to which nothing is appended meanwhile; what is, the lines may leave out.
+// LinesOf returns Lines for a source that does not grow meanwhile. It caches records, so lines may miss appended ones.
 func LinesOf(src history.Source) *Lines { return &Lines{src: &remembering{Source: src}} }
 
-// LiveLines is for a source that goes on: each line reads the records of the controller again.
+// LiveLines returns Lines for a source that grows: each line reads the controller's records again.
 func LiveLines(src history.Source) *Lines { return &Lines{src: src} }
 
-// Of is the line of a Job as of a point. Where the log is damaged there is a line with the error, as far as it can be
-// read.
+// Of returns the line of a Job as of a point. If the log is damaged it returns a line for the readable part, and the
+// error.
 func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*history.Why, error) {
 	c, err := Read(ctx, l.src, events.JobStream(types.UID(s.UID)), at)
 	switch {
@@ -44,8 +43,8 @@ func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*
 	return &history.Why{Text: line.Text, Whole: line.Whole, Records: line.Records}, cmp.Or(err, c.Unread())
 }
 
-// line is the verdict; of a Job that waits and is not stuck also what it waits for, and of one that was deleted what it
-// had waited for.
+// line returns the verdict. For a Job that waits and is not stuck it adds what the Job waits for, for a deleted Job
+// what it had waited for.
 func (c *Case) line() Sentence {
 	v := c.verdict()
 	var waits []Sentence

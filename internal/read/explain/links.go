@@ -12,24 +12,24 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Link makes an address of a try, such as that of its logs.
+// Link makes an address for a try, for example of its logs.
 type Link struct {
 	Name string
 	text *template.Template
 }
 
-// linked is what the template of a link can name. Values are escaped for a query of a URL.
+// linked has the fields that a link's template can use. Values are escaped for the query of a URL.
 type linked struct {
 	Namespace, Job, Pod, UID, Node, Container string
 
-	From, To             string // RFC 3339: a second before it began, a second behind its end
-	FromMillis, ToMillis string // since 1970
+	From, To             string // RFC 3339: a second before the try began, a second after it ended
+	FromMillis, ToMillis string // the same, in milliseconds since 1970
 }
 
 var errLink = errors.New("must be NAME=ADDRESS, where ADDRESS may contain {{.Namespace}}, {{.Job}}, {{.Pod}}, {{.UID}}, {{.Node}}, " +
 	"{{.Container}}, {{.From}}, {{.To}}, {{.FromMillis}} and {{.ToMillis}}")
 
-// ParseLink reads "Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}".
+// ParseLink parses "Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}".
 func ParseLink(text string) (Link, error) {
 	name, address, ok := strings.Cut(text, "=")
 	if !ok || name == "" || !strings.Contains(address, "://") {
@@ -45,10 +45,10 @@ func ParseLink(text string) (Link, error) {
 	return Link{Name: name, text: t}, nil
 }
 
-// mostLinked is how many tries have links in an answer that is not shown whole.
+// mostLinked is the number of tries with links in an answer without details.
 const mostLinked = 2
 
-// Link adds addresses of tries to an answer: of those that failed, or of all when none did.
+// Link adds addresses of tries to an answer: of the failed tries, or of all tries if none failed.
 func (c *Case) Link(a *Answer, links []Link) error {
 	of := c.failedTries()
 	if len(of) == 0 {

@@ -6,18 +6,18 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Life is one of several Jobs that had one name. Its JSON changes only by growing.
+// Life is one of several Jobs that had the same name. Its JSON changes only by growing.
 type Life struct {
 	UID   string             `json:"uid"`
 	State string             `json:"state"`
-	At    recordjson.Instant `json:"at"`             // when it ended or was deleted; of one that goes on, when it was created
-	This  bool               `json:"this,omitempty"` // the answer is about it
-	// Older are as many of the name before it, which were not looked at.
+	At    recordjson.Instant `json:"at"`             // its end or deletion; its creation if it goes on
+	This  bool               `json:"this,omitempty"` // the answer is about this Job
+	// Older is the number of earlier Jobs of the name that were not read.
 	Older int `json:"older,omitempty"`
 }
 
-// OfLives chooses one of several Jobs of one name, which are given with the newest first: the newest that goes on, else
-// the newest that failed, else the newest. It knows then of the others; so many older ones were not looked at.
+// OfLives chooses one of several Jobs of one name, given with the newest first: the newest that goes on, otherwise the
+// newest that failed, otherwise the newest. It sets Lives of the chosen case. older is the number of Jobs not read.
 func OfLives(all []*Case, older int) *Case {
 	chosen := all[0]
 	best := 0
@@ -46,7 +46,7 @@ func OfLives(all []*Case, older int) *Case {
 	return chosen
 }
 
-// goesOn reports whether the Job has not ended and was not deleted, as far as is known.
+// goesOn reports whether the Job has neither ended nor been deleted, as far as known.
 func (c *Case) goesOn() bool {
 	switch c.Job.State {
 	case history.StateWaiting, history.StateRunning, history.StateSuspended, history.StateFailing, history.StateFinishing, history.StateDeleting:

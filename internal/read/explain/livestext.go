@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// LivesText names the Jobs that had one name, the oldest first: "3 Jobs had this name: FAILED 22:04:15 (this one),
+// LivesText lists the Jobs that had the same name, the oldest first: "3 Jobs had this name: FAILED 22:04:15 (this one),
 // COMPLETE 22:05:06 (job/1f8e8e25)".
 func LivesText(all []Life, zone words.Zone) string {
 	layout := "15:04:05"

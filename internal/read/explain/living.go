@@ -12,14 +12,14 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// stuckWords are the words of the scheduler and the kubelet with which nothing goes on by itself.
+// stuckWords are the waiting reasons of the scheduler and the kubelet that do not end by themselves.
 var stuckWords = []string{
 	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CrashLoopBackOff",
 	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
 }
 
-// stuckFrom is since when the try is stuck: an image that cannot be pulled is waited for under two words in turn, and a
-// container that crashes runs in between.
+// stuckFrom returns since when the try is stuck. It covers the alternation of two reasons for an image that cannot be
+// pulled, and the runs of a crashing container.
 func (t *Try) stuckFrom() Mark {
 	if t.CrashedAt.Record != 0 {
 		return t.CrashedAt
@@ -31,7 +31,7 @@ func (t *Try) stuckFrom() Mark {
 	return from
 }
 
-// said is the record that has the message; none where nothing was said.
+// said returns the record that has the message; none without a message.
 func (w *Waiting) said() Mark {
 	if w.Message == "" {
 		return Mark{}
@@ -39,10 +39,10 @@ func (w *Waiting) said() Mark {
 	return w.Said
 }
 
-// wait0 is what the try waits for.
+// wait0 returns the newest wait of the try.
 func (t *Try) wait0() *Waiting { return &t.Waits[len(t.Waits)-1] }
 
-// livingVerdict is the verdict about a Job that goes on.
+// livingVerdict returns the verdict about a Job that goes on.
 func (c *Case) livingVerdict() Sentence {
 	now := c.end()
 	running := c.runningNow()
@@ -71,26 +71,25 @@ func (c *Case) livingVerdict() Sentence {
 	return say(marks(c.added), "WAITING for %s: %s", words.Span(now.Sub(c.start())), done)
 }
 
-// none reports whether the Job, which goes on, has no pod and wants none, because its parallelism is 0.
+// none reports whether the Job goes on without pods because its parallelism is 0.
 func (c *Case) none() bool {
 	there := func(t *Try) bool { return !t.over() }
 	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && !c.Spec.Suspend && !slices.ContainsFunc(c.Tries, there)
 }
 
-// podWait is the wait of the next pod, if one is to come, and only the backoff after failures keeps it from coming; else
-// zero.
+// podWait returns the wait of the next pod if only the backoff after failures delays it; otherwise zero.
 func (c *Case) podWait() projector.PodWait {
 	if c.folded == nil {
 		return projector.PodWait{}
 	}
 	wait := c.folded.NextPodWait()
 	if !slices.ContainsFunc(c.Job.Waits, func(w history.Wait) bool { return w.Until == recordjson.Instant(wait.Until) }) {
-		return projector.PodWait{} // no pod is to come
+		return projector.PodWait{} // no pod is due
 	}
 	return wait
 }
 
-// backedOff are the newest tries that ended and did not succeed, as many as a wait began after.
+// backedOff returns the newest tries that ended without success, as many as the backoff counts.
 func (c *Case) backedOff(wait projector.PodWait) (out []*Try) {
 	for _, t := range c.Tries {
 		if wait.Index != events.NoIndex && t.Index != wait.Index {
@@ -104,14 +103,14 @@ func (c *Case) backedOff(wait projector.PodWait) (out []*Try) {
 	return out[max(0, len(out)-wait.Failures):]
 }
 
-// stuckness is why nothing of a Job goes on by itself.
+// stuckness is why a Job does not go on by itself.
 type stuckness struct {
 	text  string
-	cause string // what is alike in others that are stuck so; empty where that is what their pods wait for
-	from  []Mark // what shows it: the first since when
+	cause string // equal for Jobs that are stuck alike; empty if their pods' wait says it
+	from  []Mark // the records that show it, the beginning first
 }
 
-// stuck says why nothing of the Job goes on by itself, if so many of its pods run; nil when something may.
+// stuck says why the Job cannot go on by itself, given the number of running pods; nil if it can.
 func (c *Case) stuck(running int) *stuckness {
 	if running > 0 {
 		return nil
@@ -144,8 +143,8 @@ func (c *Case) stuck(running int) *stuckness {
 	return nil
 }
 
-// heldGroup is the newest refusal of what makes the Job's Workload and PodGroup, while it keeps the Job from having a
-// pod (J-241); nil for none.
+// heldGroup returns the newest refusal of a command for the Job's Workload and PodGroup, while the Job has no pod
+// because of it (J-241); nil for none.
 func (c *Case) heldGroup() *refusal {
 	if c.Job.State != history.StateWaiting || c.Job.Reason != history.NoPodGroup {
 		return nil
@@ -174,7 +173,7 @@ func (x *refusal) noGroup() string {
 	return fmt.Sprintf("its %s cannot be made or read (%s)", what, x.Class)
 }
 
-// heldByGroup says what the server said of it.
+// heldByGroup quotes the API server's refusal of the PodGroup.
 func (c *Case) heldByGroup() (out []Sentence) {
 	x := c.heldGroup()
 	if x == nil {
@@ -191,7 +190,7 @@ func (c *Case) heldByGroup() (out []Sentence) {
 	return append(out, say(marks(c.added, x.First, x.Last), "no pod is made before its PodGroup is there, as %s: %s", why, text))
 }
 
-// refusedNow is the refusal of such commands that lasts; nil for none.
+// refusedNow returns the refusal of a kind that lasts; nil for none.
 func (c *Case) refusedNow(kind events.CommandKind) *refusal {
 	for _, x := range c.refusals {
 		if x.Over.Record == 0 && x.Then == nil && x.Kind == kind {
@@ -201,7 +200,7 @@ func (c *Case) refusedNow(kind events.CommandKind) *refusal {
 	return nil
 }
 
-// runningNow is how many of its pods run.
+// runningNow returns the number of running pods.
 func (c *Case) runningNow() int {
 	n, hanging := 0, c.hanging()
 	for _, t := range c.Tries {
@@ -219,7 +218,7 @@ func podsText(g []*Try) string {
 	return fmt.Sprintf("%s and %s", g[0].Pod, words.Count(len(g)-1, "other pod"))
 }
 
-// waitWord is what the try waits for, for people: a gate by its name.
+// waitWord says what the try waits for; it names a scheduling gate.
 func (t *Try) waitWord() string {
 	if w := t.wait0(); len(w.By) > 0 {
 		return list(w.By, "(scheduling gate) holds it", "(scheduling gates) hold it")
@@ -227,7 +226,7 @@ func (t *Try) waitWord() string {
 	return waitWord(t.wait0().Reason)
 }
 
-// waitWord is a word of the scheduler's or the kubelet's for people.
+// waitWord translates a reason of the scheduler or the kubelet for people.
 func waitWord(reason string) string {
 	switch reason {
 	case "Unschedulable":
@@ -244,7 +243,7 @@ func waitWord(reason string) string {
 	return reason
 }
 
-// waitsFor says what a Job that goes on waits for, since when, and until when if that is known.
+// waitsFor says what a Job that goes on waits for, since when, and until when if known.
 func (c *Case) waitsFor() []Sentence {
 	if _, is := c.unseen(); is {
 		return nil
@@ -260,7 +259,7 @@ func (c *Case) waitsFor() []Sentence {
 	return fewer(out, 5)
 }
 
-// keptBy says what keeps it, as far as no time is set for that: pods that cannot run, finalizers, refusals.
+// keptBy says what delays the Job without a time limit: pods that cannot run, finalizers, refusals.
 func (c *Case) keptBy() (out []Sentence) {
 	out = c.heldByGroup()
 	groups := c.waiting()
@@ -292,7 +291,7 @@ func (c *Case) keptBy() (out []Sentence) {
 	return out
 }
 
-// timer says what comes at a known time.
+// timer describes a wait that ends at a known time.
 func (c *Case) timer(w *history.Wait) Sentence {
 	var from []Mark
 	if w.For == "activeDeadlineSeconds" {
@@ -301,13 +300,13 @@ func (c *Case) timer(w *history.Wait) Sentence {
 	return say(from, "%s, until %s", w.For, c.clock(events.Time(w.Until)))
 }
 
-// nothingEndsIt reports whether the Job's spec sets no end to a wait for its pods.
+// nothingEndsIt reports whether the Job's spec has no deadline that ends a wait for its pods.
 func (c *Case) nothingEndsIt() bool {
 	return c.Spec != nil && c.Spec.ActiveDeadlineSeconds == nil && len(c.Job.InFlight) == 0 && len(c.Job.Waits) == 0 &&
 		int32(c.wanted()) <= c.Job.Counts.Active
 }
 
-// wanted is how many pods are to be active.
+// wanted returns how many pods should be active.
 func (c *Case) wanted() int {
 	n := int(number(c.Spec.Parallelism))
 	if c.folded.WorkQueue {

@@ -10,9 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// meanwhile is what held a Job up when its deadline passed, as the end of a sentence: what its pods waited for, what
-// the API server refused, or a container that ran on beside one that had done its work. It is empty when pods ran, and
-// nothing held them.
+// meanwhile says what held a Job up when its deadline passed, as the end of a sentence: what its pods waited for, a
+// refusal of the API server, or a container that ran on beside a finished one. It is empty if pods ran unhindered.
 func (c *Case) meanwhile() (text passage, from []Mark) {
 	at := c.passedAt()
 	if at.Record == 0 {
@@ -44,7 +43,7 @@ func (c *Case) meanwhile() (text passage, from []Mark) {
 	return phrase("%s", idle), from
 }
 
-// passedAt is the record by which the Job's deadline had passed, if it ended for that.
+// passedAt returns the record by which the Job's deadline had passed, if the Job ended for that.
 func (c *Case) passedAt() Mark {
 	switch s := c.settled; {
 	case s == nil || s.Reason != "DeadlineExceeded":
@@ -56,21 +55,21 @@ func (c *Case) passedAt() Mark {
 	}
 }
 
-// theirWords are the beginning of a message of the cluster's behind a colon, quoted, with its own quotes as single
-// ones; nothing where there is none.
+// theirWords quotes the beginning of a cluster message after a colon, with its quotes as single ones; empty without a
+// message.
 func theirWords(s string) passage {
 	s = strings.ReplaceAll(strings.TrimSpace(s), `"`, "'")
 	if s == "" {
 		return passage{}
 	}
-	if u, is := parseUnschedulable(s); is && u.tail != "" { // all reasons are told, and preemption is none
+	// Show all reasons, and leave out the part about preemption.
+	if u, is := parseUnschedulable(s); is && u.tail != "" {
 		return passage{fmt.Sprintf(": %q", begin(strings.TrimSuffix(s, " "+u.tail), mostQuoted)), fmt.Sprintf(": %q", s)}
 	}
 	return passage{fmt.Sprintf(": %q", begin(s, mostLine)), fmt.Sprintf(": %q", s)}
 }
 
-// heldAt are the tries that waited at a record, the longest wait first, if none ran: those that waited for the same as
-// the first.
+// heldAt returns the tries that waited at a record if none ran: the longest wait, and the tries with the same wait.
 func (c *Case) heldAt(at Mark) (out []*Try) {
 	for _, t := range c.Tries {
 		w := t.waitAt(at)
@@ -90,7 +89,7 @@ func (c *Case) heldAt(at Mark) (out []*Try) {
 	return out
 }
 
-// waitAt is what the try waited for at a record; nil for nothing that was recorded.
+// waitAt returns the recorded wait of the try at a record; nil for none.
 func (t *Try) waitAt(at Mark) *Waiting {
 	for i := range t.Waits {
 		if w := &t.Waits[i]; w.From.Record < at.Record && (w.Until.Record == 0 || w.Until.Record >= at.Record) {
@@ -100,12 +99,12 @@ func (t *Try) waitAt(at Mark) *Waiting {
 	return nil
 }
 
-// runsAt reports whether the try had been started before a record, and was not over yet.
+// runsAt reports whether the try had started before a record and was not over then.
 func (t *Try) runsAt(at Mark) bool {
 	return t.Started.Record != 0 && t.Started.Record < at.Record && (!t.over() || t.end().Record >= at.Record)
 }
 
-// othersThan are the containers of which it is known that they ended after one.
+// othersThan names the containers known to have ended after e.
 func (t *Try) othersThan(e *events.ContainerEnd) string {
 	var names []string
 	for i := range t.Containers {
@@ -119,7 +118,7 @@ func (t *Try) othersThan(e *events.ContainerEnd) string {
 	return strings.Join(names, ", ")
 }
 
-// podsOf is "its pod", or how many.
+// podsOf returns "its pod", or the number of pods.
 func podsOf(g []*Try) string {
 	if len(g) == 1 {
 		return "its pod"

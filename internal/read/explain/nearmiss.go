@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// nearMiss reports whether a Job that succeeded had trouble on the way, and says what of it the verdict does not: pods
-// that were disrupted and did not count, and containers that were started again.
+// nearMiss reports whether a Job that succeeded had trouble before. also is what the verdict does not say: disrupted
+// pods that did not count, and restarted containers.
 func (c *Case) nearMiss() (also string, is bool) {
 	if c.folded == nil {
 		return "", false
@@ -35,7 +35,7 @@ func (c *Case) nearMiss() (also string, is bool) {
 	return also, is
 }
 
-// restartsText says how often containers were started again; empty for never.
+// restartsText says how often containers were restarted; empty for never.
 func (c *Case) restartsText() string {
 	restarts, pods, how := uint32(0), 0, ""
 	for _, t := range c.Tries {

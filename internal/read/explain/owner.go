@@ -12,18 +12,18 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// owner is what the records of a Job's CronJob tell of how the Job came to be deleted.
+// owner is what the records of a Job's CronJob show about the Job's deletion.
 type owner struct {
 	job  types.UID
 	spec *events.CronJobSeen // as of the deletion
 
-	ordered   Mark // our decision that the Job be deleted
+	ordered   Mark // our decision to delete the Job
 	replacing bool
-	next      RunMark // the first Job of the CronJob that came after the deletion
+	next      RunMark // the first Job of the CronJob after the deletion
 
-	ends    map[types.UID]events.JobResult // of the Jobs of the CronJob that had ended before the deletion
+	ends    map[types.UID]events.JobResult // the results of the CronJob's Jobs that had ended before the deletion
 	deleted Mark                           // the CronJob's own deletion was seen
-	ours    bool                           // we run it
+	ours    bool                           // we run the CronJob
 }
 
 // RunMark is a Job of a CronJob, and the record that shows it.
@@ -32,8 +32,7 @@ type RunMark struct {
 	Name string
 }
 
-// ownerSaid is what the Job's CronJob has to do with the Job's deletion, which was seen at a record; nil where the log
-// does not tell.
+// ownerSaid returns what the Job's CronJob recorded about the Job's deletion, seen at a record; nil for nothing.
 func (c *Case) ownerSaid(seen Mark) *owner {
 	if !c.ownerRead {
 		c.owner, c.ownerRead = c.readOwner(seen), true
@@ -41,8 +40,8 @@ func (c *Case) ownerSaid(seen Mark) *owner {
 	return c.owner
 }
 
-// readOwner reads the CronJob's stream from before the Job's first record to some time behind its deletion: a CronJob
-// goes on for years.
+// readOwner reads the CronJob's stream from before the Job's first record to some time after its deletion. It does not
+// read on: a CronJob can live for years.
 func (c *Case) readOwner(seen Mark) *owner {
 	o := c.origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
@@ -99,7 +98,8 @@ func (w *owner) learn(r *events.Record, seen Mark) {
 		}
 	case *events.CommandEnded:
 		refused := f.Ending == events.Refused || f.Ending == events.Withdrawn
-		if refused && f.Run == w.job && f.Command.Decided == w.ordered.Record { // somebody else deleted it, if nothing follows
+		// Another client deleted it, unless a new decision follows.
+		if refused && f.Run == w.job && f.Command.Decided == w.ordered.Record {
 			w.ordered, w.replacing = Mark{}, false
 		}
 	}
@@ -113,11 +113,11 @@ func (w *owner) orders(r *events.Record, d *events.Decision) {
 	}
 }
 
-// soonAfter is within what time one deed follows from another: the built-in controllers look each second, and garbage
-// collection takes longer where much is to be done.
+// soonAfter is the maximum time between a deletion and its consequence: the built-in controllers check every second,
+// and garbage collection takes longer under load.
 const soonAfter = 2 * time.Minute
 
-// removedBy says who deleted the Job, by the records of its CronJob; empty where they do not tell.
+// removedBy says who deleted the Job, by the records of its CronJob; empty if they do not show it.
 func (w *owner) removedBy(name string, seen Mark) (by string, from []Mark) {
 	switch {
 	case w.ordered.Record != 0 && w.replacing && w.next.Record != 0:
@@ -128,13 +128,13 @@ func (w *owner) removedBy(name string, seen Mark) (by string, from []Mark) {
 		return "by Jobledger: " + w.limitText(), marks(w.ordered)
 	case w.deleted.Record != 0 && w.deleted.At <= seen.At.Add(time.Second) && seen.At.Sub(w.deleted.At) < soonAfter:
 		return fmt.Sprintf("with its CronJob %s, which was deleted", name), marks(w.deleted)
-	case w.ours: // it would be in the log
+	case w.ours: // our decision would be in the log
 		return "", nil
 	}
 	return w.inferred(seen)
 }
 
-// limitText names the history limit over which a Job was.
+// limitText names the history limit that the Job exceeded.
 func (w *owner) limitText() string {
 	result, name := w.ends[w.job], "successfulJobsHistoryLimit"
 	if result == events.ResultFailed {
@@ -147,8 +147,8 @@ func (w *owner) limitText() string {
 	return fmt.Sprintf("more Jobs had ended than %s %d keeps", name, *limit)
 }
 
-// inferred is what the built-in CronJob controller would have done: it keeps no record, so what followed is all that
-// tells.
+// inferred returns what the built-in CronJob controller would have done. That controller writes no records, so only
+// what followed shows it.
 func (w *owner) inferred(seen Mark) (by string, from []Mark) {
 	if w.spec == nil {
 		return "", nil
@@ -164,7 +164,7 @@ func (w *owner) inferred(seen Mark) (by string, from []Mark) {
 	return "", nil
 }
 
-// overLimit reports whether more Jobs had ended like this one than the CronJob keeps.
+// overLimit reports whether more Jobs had ended with a result than the CronJob keeps.
 func (w *owner) overLimit(result events.JobResult) bool {
 	limit := w.keeps(result)
 	alike := 0
@@ -176,7 +176,7 @@ func (w *owner) overLimit(result events.JobResult) bool {
 	return limit != nil && alike > int(*limit)
 }
 
-// keeps is how many Jobs that ended so the CronJob keeps; nil for all, or for unknown.
+// keeps returns how many Jobs with a result the CronJob keeps; nil for all, or if unknown.
 func (w *owner) keeps(result events.JobResult) *int32 {
 	switch {
 	case w.spec == nil:

@@ -7,10 +7,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// unrecorded counts versions of a Job and its pods that were seen and not recorded, as their next records tell.
+// unrecorded counts the versions of a Job and its pods that were seen and not recorded, by the counts in later records.
 type unrecorded struct {
 	versions uint64
-	told     []Mark // the first records that tell
+	told     []Mark // the first records with such a count
 }
 
 func (u *unrecorded) learn(r *events.Record) {
@@ -39,16 +39,16 @@ func versions(n uint64) string {
 	return fmt.Sprintf("%d versions", n)
 }
 
-// passedOver are the times, from the Job's creation to its end, in which its namespace was over its budget of log. Pods
+// passedOver returns the times from the Job's creation to its end in which its namespace was over its log budget. Pods
 // may have come and gone then without a record.
 func (c *Case) passedOver() []history.Passed {
 	return c.passed.Touching(c.Job.Namespace, false, c.start(), c.end())
 }
 
-// complete reports whether nothing that the log was told of the Job was passed over.
+// complete reports whether the log has all observed versions of the Job.
 func (c *Case) complete() bool { return c.unrecorded.versions == 0 && len(c.passedOver()) == 0 }
 
-// passedText says what was passed over, and of whom.
+// passedText says which namespace's records were dropped, and when.
 func passedText(p *history.Passed, moment func(events.Time) string) Sentence {
 	end := "and it still is"
 	if p.Until != 0 {

@@ -18,27 +18,28 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Bounds of what is read of other Jobs for one answer.
+// Bounds on the reads of other Jobs for one answer.
 const (
-	mostRuns        = 500 // Jobs among which earlier runs are looked for
+	mostRuns        = 500 // listed Jobs among which earlier runs are found
 	mostPeers       = 40  // Jobs that ran at the same time
-	mostPeerRecords = 200 // of each
+	mostPeerRecords = 200 // of each of them
 	peerWindow      = time.Hour
 )
 
-// peer is another Job, as far as it is compared with.
+// peer is another Job, with the fields that an answer compares.
 type peer struct {
 	sum      history.Summary
 	spec     *events.JobSpec
 	template []byte
-	marks    []Mark   // the records that say so
-	admitted []string // what admission changed of its pods, as told last
+	marks    []Mark   // the records that show them
+	admitted []string // what admission changed of its pods, by its newest record
 	nodes    map[string]bool
-	ends     map[string]Mark // what befell it, by the words of fate, and which record shows it first
+	ends     map[string]Mark // what happened to it, in the words of fate, with the first record of each
 }
 
-// Compare looks at other Jobs, for one that failed: earlier runs of the same work, and what ran at the same time; for
-// one that is stuck, at those that the same held up. What it finds is in the answer from then on.
+// Compare reads other Jobs to compare with. For a failed Job it reads earlier runs of the same work, and Jobs that ran
+// at the same time; for a stuck Job, the Jobs with the same obstacle. Later answers of the case include the result. It
+// returns the errors of reads, except damage.
 func (c *Case) Compare(ctx context.Context) error {
 	switch {
 	case c.Spec == nil:
@@ -46,7 +47,7 @@ func (c *Case) Compare(ctx context.Context) error {
 	case !c.finished():
 		return cmp.Or(c.findFreed(ctx), c.Unread())
 	case c.Job.State != history.StateFailed:
-		return c.Unread() // it is compared with nothing
+		return c.Unread() // a complete Job is not compared
 	}
 	for _, find := range []func(context.Context) error{c.findRuns, c.findTemplate, c.findPeers} {
 		if err := find(ctx); err != nil {
@@ -56,12 +57,12 @@ func (c *Case) Compare(ctx context.Context) error {
 	return c.Unread()
 }
 
-// listedBefore is where the list of Jobs that had begun before this one begins.
+// listedBefore returns the page token of the list of Jobs that began before this one.
 func (c *Case) listedBefore() string { return strconv.FormatUint(max(c.Job.First, 1), 10) }
 
 var tail = regexp.MustCompile(`-[0-9]+$`)
 
-// lineage says which names belong to runs of the same work, and what to call them.
+// lineage returns a test for the names of runs of the same work, and what these have in common: "CronJob backup".
 func (c *Case) lineage() (is func(name string) bool, what string) {
 	name := c.Job.Name
 	switch {
@@ -80,7 +81,7 @@ func (c *Case) lineage() (is func(name string) bool, what string) {
 	return func(n string) bool { return n == name }, "the same name"
 }
 
-// findRuns looks for earlier runs of the same work.
+// findRuns reads the earlier runs of the same work.
 func (c *Case) findRuns(ctx context.Context) error {
 	page, err := c.src.Jobs(ctx, history.JobsQuery{Namespace: c.Job.Namespace, Limit: mostRuns, Continue: c.listedBefore()})
 	if err != nil && !c.src.Beside(err) {
@@ -112,15 +113,15 @@ func (c *Case) findRuns(ctx context.Context) error {
 	return nil
 }
 
-// runs are earlier runs of the same work, of those that were looked at.
+// runs are the earlier runs of the same work, among the listed Jobs.
 type runs struct {
-	what              string // they have in common
-	last              *peer  // the newest that succeeded; nil for none
-	failedSince       int    // behind it
+	what              string // what they have in common
+	last              *peer  // the newest successful run; nil for none
+	failedSince       int    // number of failed runs after last
 	succeeded, failed int
 }
 
-// findPeers looks at Jobs that ran at the same time.
+// findPeers reads the Jobs that ran at the same time.
 func (c *Case) findPeers(ctx context.Context) error {
 	end := c.lastEnd().Record
 	if s := c.settled; s != nil {
@@ -147,7 +148,7 @@ func (c *Case) findPeers(ctx context.Context) error {
 	return nil
 }
 
-// peerOf reads what is compared of a Job: its first spec, and where and how its tries ended.
+// peerOf reads the fields of a Job that are compared: its first spec, and the nodes and ends of its tries.
 func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]Mark{}}
 	n := 0
@@ -180,7 +181,7 @@ func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	return p, nil
 }
 
-// fared takes in how another Job fared, as a record shows.
+// fared notes what a record shows about how the peer fared.
 func (p *peer) fared(r *events.Record) {
 	add := func(how string) {
 		if _, known := p.ends[how]; !known && how != "" {
@@ -227,14 +228,13 @@ func (p *peer) fared(r *events.Record) {
 	}
 }
 
-// content is what a record of a spec stores. Many Jobs of one template have one record.
+// content is what the record of a spec stores. Many Jobs with the same template share one record.
 type content struct {
 	spec     *events.JobSpec
 	template []byte // redacted
 }
 
-// contents are the spec that a record stores, and its redacted pod template; nil where they are not kept. Each record
-// is read once.
+// contents returns the spec of a record, and its redacted pod template; nil if they are not kept. It caches the result.
 func (c *Case) contents(ctx context.Context, at events.Sequence) (*events.JobSpec, []byte) {
 	known, ok := c.stored[at]
 	if !ok {
@@ -265,7 +265,7 @@ func (c *Case) readContents(ctx context.Context, at events.Sequence) content {
 	return content{spec: spec}
 }
 
-// images are those of a redacted template's containers, by name.
+// images returns the images of a redacted template, by container.
 func images(template []byte) map[string]string {
 	var t struct {
 		Spec struct {
@@ -282,10 +282,10 @@ func images(template []byte) map[string]string {
 	return out
 }
 
-// regulars are the names of the regular containers of a pod template; none where they are not known.
+// regulars returns the names of the regular containers of a pod template; none if unknown.
 func regulars(template []byte) []string { return namesIn(template, "containers") }
 
-// initials are the names of its init containers, sidecars among them; likewise.
+// initials returns the names of its init containers, including sidecars; none if unknown.
 func initials(template []byte) []string { return namesIn(template, "initContainers") }
 
 func namesIn(template []byte, list string) (names []string) {

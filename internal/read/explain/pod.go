@@ -11,10 +11,10 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// ErrNoPod: the Job had no such pod, as far as the log tells.
+// ErrNoPod means that the log has no record of the pod in this Job.
 var ErrNoPod = errors.New("the Job has no record of that pod")
 
-// try is that of a pod by its name or UID: the newest of the name.
+// try returns the newest try with a pod name, a UID, or a UID prefix of at least 4 characters; nil for none.
 func (c *Case) try(pod string) *Try {
 	for i := len(c.Tries) - 1; i >= 0; i-- {
 		if t := c.Tries[i]; t.Pod == pod || string(t.UID) == pod || (len(pod) >= 4 && strings.HasPrefix(string(t.UID), pod)) {
@@ -24,7 +24,8 @@ func (c *Case) try(pod string) *Try {
 	return nil
 }
 
-// PodAnswer explains one pod of the Job, by its name, its UID or how that begins.
+// PodAnswer explains one pod of the Job. pod is its name, its UID, or a UID prefix of at least 4 characters. It returns
+// ErrNoPod if the Job has no such pod.
 func (c *Case) PodAnswer(pod string) (Answer, error) {
 	t := c.try(pod)
 	if t == nil {
@@ -86,12 +87,13 @@ func (s Sentence) marks() []Mark {
 	return out
 }
 
-// until is to when the try lasted, or the point that is asked for.
+// until returns the end of the try. For a try that goes on it is the time up to which it was watched.
 func (t *Try) until(c *Case) events.Time {
 	switch {
 	case t.over():
 		return t.end().At
-	case c.ending(t).By != ByNobody && t.AskedSeen.Record == 0: // its Job went, and nothing was seen of it since
+	// The Job is gone, and nothing was seen of the pod since.
+	case c.ending(t).By != ByNobody && t.AskedSeen.Record == 0:
 		return c.gone.At
 	case c.Job.Gap != nil:
 		return events.Time(c.Job.Gap.From)

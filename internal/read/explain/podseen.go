@@ -2,7 +2,7 @@ package explain
 
 import "github.com/jobledger/jobledger/events"
 
-// takePod takes in a record about a pod of the Job.
+// takePod applies a record about a pod of the Job.
 func (c *Case) takePod(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.PodSeen:
@@ -31,7 +31,8 @@ func (c *Case) seePod(r *events.Record, f *events.PodSeen) {
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)
 	}
-	if r.Kind == events.KindPodAdded && (!f.Scheduled || r.Evidence.Admitted != nil) { // one that had a node already was not compared
+	// A pod that was first seen on a node was not compared.
+	if r.Kind == events.KindPodAdded && (!f.Scheduled || r.Evidence.Admitted != nil) {
 		t.Admitted, t.AdmittedAt = c.admitted, c.admittedAt
 	}
 	t.see(r, f)
@@ -39,21 +40,22 @@ func (c *Case) seePod(r *events.Record, f *events.PodSeen) {
 	c.count(r, t)
 }
 
-// count notes as what a try counts, when a record changed that.
+// count notes as what a try counts, if the record changed the counts.
 func (c *Case) count(r *events.Record, t *Try) {
 	if c.folded == nil {
 		return
 	}
 	after := countersOf(c.folded)
 	switch {
-	case t.Counted == CountedFailed && t.Failure == after.failed: // a later record may tell better when it ended
+	case t.Counted == CountedFailed && t.Failure == after.failed: // a later record may have a better time of the end
 		c.backoff(r, t)
 	case t.Counted != CountedNot:
 	case after.failed > c.before.failed:
 		t.Counted, t.CountAt, t.Failure = CountedFailed, markOf(r), after.failed
 		c.backoff(r, t)
 	case after.succeeded > c.before.succeeded && c.settled != nil && c.settled.Failure && c.afterVerdict(t):
-		// Deleted as the Job failed, it may be a failure though it ended well (J-022): the status says it (heed).
+		// A pod deleted because the Job failed may be a failure even if it ended with success (J-022): heed reads the
+		// status.
 	case after.succeeded > c.before.succeeded:
 		t.Counted, t.CountAt = CountedSucceeded, markOf(r)
 	default:
@@ -63,8 +65,8 @@ func (c *Case) count(r *events.Record, t *Try) {
 	}
 }
 
-// countWaited notes that deleted pods count as failures from a record on that is none of theirs: the wait for their own
-// end is over. It does so where no other pod can be meant.
+// countWaited notes that deleted pods count as failures from a record that is not about a pod: the wait for their own
+// end is over. It does so only if no other pod can be meant.
 func (c *Case) countWaited(r *events.Record) {
 	switch r.Kind {
 	case events.KindTimerFired, events.KindDecided, events.KindCommandEnded:
@@ -90,7 +92,7 @@ func (c *Case) countWaited(r *events.Record) {
 	}
 }
 
-// backoff notes until when the next try waits because of a failure that is the Job's newest.
+// backoff sets the time until which the next try waits if the failure of t is the Job's newest.
 func (c *Case) backoff(r *events.Record, t *Try) {
 	if until := c.folded.WaitAfter(c.folded.Pod(t.UID)); until > r.Time {
 		t.Again = until

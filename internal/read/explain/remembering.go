@@ -10,12 +10,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostAlone is how many records are remembered that were looked up alone: specs and pod templates, which the runs of a
-// CronJob share. A Job costs one or two of them: 1,000 CronJobs fit. When there are more, all are forgotten.
+// mostAlone is the maximum number of cached single records: specs and pod templates, which the runs of a CronJob share.
+// A Job needs one or two of them, so 1,000 CronJobs fit. Beyond it the cache is emptied.
 const mostAlone = 2048
 
-// remembering reads the controller's stream once, however many Jobs are looked at, and a record that is looked up alone
-// once for all Jobs that refer to it. Nothing that failed is remembered.
+// remembering is a Source that caches the controller's stream, and records that are looked up by their sequence. It
+// does not cache failed reads.
 type remembering struct {
 	history.Source
 	controller []events.Record
@@ -48,7 +48,7 @@ func (m *remembering) ReadStream(ctx context.Context, s events.Stream, from even
 }
 
 func (m *remembering) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
-	if !reflect.DeepEqual(q, history.One(q.From)) { // not what history.Record asks
+	if !reflect.DeepEqual(q, history.One(q.From)) { // not a lookup by history.Record
 		return m.Source.Records(ctx, q)
 	}
 	return func(yield func(events.Record, error) bool) {

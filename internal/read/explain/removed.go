@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// addPods adds who deleted pods that had not ended, and whom to ask where that is unknown.
+// addPods adds what deleted pods that had not ended, and the field managers to ask if that is unknown.
 func (c *Case) addPods(a *Answer) {
 	managers := c.managers()
 	a.add(headPods, c.removedPods()...)
@@ -20,9 +20,9 @@ func (c *Case) addPods(a *Answer) {
 // ownManager is our field manager: kubeapi.FieldManager, which this package may not import.
 const ownManager = "jobledger"
 
-// managers names the field managers that the records show on the Job's spec, where an API client deleted the Job or a
-// pod of it and which one is unknown. They are where to ask first, and no more: a deletion has no field manager.
-// Controllers are left out: what they delete is told as theirs.
+// managers names the field managers of the Job's spec if an unknown API client deleted the Job or a pod of it. They are
+// only a hint whom to ask: a deletion has no field manager. Controllers are left out, because an answer names their
+// deletions as theirs.
 func (c *Case) managers() []Sentence {
 	if !c.byUnknownClient() {
 		return nil
@@ -48,8 +48,7 @@ func (c *Case) managers() []Sentence {
 	return []Sentence{say(marks(from...), "seen on the Job's spec: %s%s", strings.Join(names, ", "), none)}
 }
 
-// byUnknownClient reports whether an API client of which nothing is known deleted the Job, or a pod of it that had not
-// ended.
+// byUnknownClient reports whether an unknown API client deleted the Job, or a pod of it that had not ended.
 func (c *Case) byUnknownClient() bool {
 	if m := c.deletion(); m.Record != 0 {
 		if _, unknown, _ := c.removedBy(m, m.At); unknown != "" && !c.finished() {
@@ -59,7 +58,7 @@ func (c *Case) byUnknownClient() bool {
 	return slices.ContainsFunc(c.Tries, func(t *Try) bool { return c.ending(t).By == ByClient })
 }
 
-// removedPods says who deleted pods that had not ended.
+// removedPods says what deleted the pods that had not ended.
 func (c *Case) removedPods() []Sentence {
 	var groups []*removed
 	for _, t := range c.Tries {
@@ -98,8 +97,8 @@ func (c *Case) removedPods() []Sentence {
 	return fewer(out, 4)
 }
 
-// ranOn says of a pod that was stopped which of its containers had done their work, and which ran on. Of one that ended
-// by itself it does so where the others took long.
+// ranOn says which containers of a stopped pod had done their work, and which ran on. For a pod that succeeded it does
+// so if the last container ended at least outlast after the first.
 func (c *Case) ranOn(t *Try) (Sentence, bool) {
 	if t.Phase == events.PodSucceeded && t.Asked == 0 {
 		return c.endedAfter(t)
@@ -127,11 +126,11 @@ func (c *Case) ranOn(t *Try) (Sentence, bool) {
 	return say(marks(t.Newest), "%s: %s; %s", t.Pod, strings.Join(done, ", "), strings.Join(on, ", ")), true
 }
 
-// outlast is for how much longer a container runs than another of its pod before it is told: those of a pod do not end
-// at once.
+// outlast is the minimum difference between the ends of two containers of a pod that an answer reports. Containers of a
+// pod rarely end at once.
 const outlast = 5 * time.Second
 
-// endedAfter says of a pod that succeeded which of its containers ended first, and which ended last and long after it.
+// endedAfter says which container of a succeeded pod ended first, and which one ended last, at least outlast later.
 func (c *Case) endedAfter(t *Try) (Sentence, bool) {
 	first := t.ended0()
 	if first == nil || first.Finished == 0 {
@@ -150,14 +149,14 @@ func (c *Case) endedAfter(t *Try) (Sentence, bool) {
 	return say(marks(t.Ended, t.Shown), "%s: %s ended with 0 at %s, %s %s later", t.Pod, first.Name, c.clock(first.Finished), last.Name, words.Span(more)), true
 }
 
-// foreign reports whether the Job's pod template, as far as it is known, has no container of that name.
+// foreign reports whether the Job's pod template is known and has no such container.
 func (c *Case) foreign(container string) bool {
 	_, template := c.firstSpec()
 	known := images(template)
 	return len(known) > 0 && known[container] == ""
 }
 
-// removed are tries that the same thing ended.
+// removed is a group of tries with the same ending.
 type removed struct {
 	e     Ending
 	tries []*Try
@@ -167,7 +166,7 @@ func (g *removed) marks() []Mark {
 	out := slices.Clone(g.e.Marks)
 	for _, t := range g.tries[1:min(len(g.tries), mostCited)] {
 		switch {
-		case g.e.By == ByUs || g.e.By == ByController: // the decision is that about all of them
+		case g.e.By == ByUs || g.e.By == ByController: // one decision covers all of them
 		case g.e.By.Disruption() && t.disrupted.Record != 0:
 			out = append(out, t.disrupted)
 		case t.AskedSeen.Record != 0:
@@ -179,7 +178,7 @@ func (g *removed) marks() []Mark {
 	return marks(out...)
 }
 
-// sentence says who ended a try.
+// sentence says what ended a try.
 func (e *Ending) sentence() string {
 	text := ""
 	switch e.By {
@@ -226,7 +225,7 @@ func (e *Ending) sentence() string {
 	return text
 }
 
-// askedMarks are the records that show what askedText says.
+// askedMarks returns the records behind askedText.
 func (t *Try) askedMarks() []Mark {
 	if t.Asked == 0 {
 		return nil
@@ -234,7 +233,7 @@ func (t *Try) askedMarks() []Mark {
 	return marks(t.askedBy, t.graceBy)
 }
 
-// askedText says when the deletion was asked for, and how long the pod was given and took.
+// askedText says when the pod's deletion was requested, its grace period, and how long it took to stop.
 func (c *Case) askedText(t *Try) string {
 	if t.Asked == 0 {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// settling is how it was settled that the Job ends.
+// settling is what settled the Job's end.
 type settling struct {
 	Rule    string
 	Reason  string
@@ -14,23 +14,23 @@ type settling struct {
 
 	Decided Mark // our decision; none for a Job of another controller
 	Causes  []events.Sequence
-	Stored  Mark // the API server stored the verdict
-	Seen    Mark // the status shows it
-	Over    Mark // the status shows that it has finished
+	Stored  Mark // the record that the API server stored the verdict
+	Seen    Mark // the first status that shows the verdict
+	Over    Mark // the first status that shows the Job as finished
 
-	// Same: the Job is another controller's, and by the records before it, of which Evidence is the last that mattered,
-	// our rules come to the same end.
+	// Same means that another controller runs the Job, and our rules reach the same end from the records before its
+	// status changed. Evidence is the last record that they needed.
 	Same     bool
 	Evidence Mark
 }
 
-// ends are the conditions with which a Job ends, or is about to: is it a failure?
+// ends maps the conditions with which a Job ends, or is about to end, to whether they are a failure.
 var ends = map[string]bool{
 	status.SuccessCriteriaMet: false, status.Complete: false,
 	status.FailureTarget: true, status.Failed: true,
 }
 
-// settlingOf finds in a decision the step that says how the Job ends; nil when there is none.
+// settlingOf returns the step of a decision that ends the Job; nil for none.
 func settlingOf(steps []events.Step, at Mark) *settling {
 	for i := range steps {
 		for _, command := range steps[i].Commands {
@@ -48,7 +48,7 @@ func settlingOf(steps []events.Step, at Mark) *settling {
 	return nil
 }
 
-// seeStatus takes in what an observation shows of how the Job ends.
+// seeStatus notes what an observation shows about the Job's end.
 func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	j := c.folded
 	if j == nil {
@@ -66,7 +66,8 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 		return
 	}
 	failure := ends[shown.Type]
-	if c.settled == nil || c.settled.Failure != failure || c.settled.Reason != shown.Reason { // it is not our decision
+	// It is not our decision.
+	if c.settled == nil || c.settled.Failure != failure || c.settled.Reason != shown.Reason {
 		c.settled = &settling{Reason: shown.Reason, Message: shown.Message, Failure: failure}
 		if s := c.spare; s != nil && s.Failure == failure && s.Reason == shown.Reason {
 			c.settled.Rule, c.settled.Same, c.settled.Evidence = s.Rule, true, s.Evidence
@@ -86,8 +87,8 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	}
 }
 
-// unstored is a decision of ours that the status does not show yet. A newer version without it overtook it, if the
-// write was refused.
+// unstored returns our decision while the status does not show it. It returns nil if a newer version of the Job
+// overtook the decision, and the write was refused.
 func (c *Case) unstored(r *events.Record) *settling {
 	if c.settled != nil && c.settled.Seen.Record == 0 && c.folded.Write() != nil {
 		return c.settled

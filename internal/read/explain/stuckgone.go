@@ -11,13 +11,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// stuckTold is for how long a Job was stuck, at least, that is told of after its deletion: who deletes one sooner has
-// not waited for it.
+// stuckTold is the minimum time that a deleted Job must have been stuck to be reported. Users who delete a Job earlier
+// did not wait for it.
 const stuckTold = 30 * time.Second
 
-// troubleBefore is the trouble that a Job had when its object was deleted, or its deletion was asked for, if it had
-// any: it had been stuck for a while, or it was failing. It is told as of the moment before the deletion was seen, or
-// where nobody watched then, as of the last moment that was watched.
+// troubleBefore returns the trouble of a deleted Job just before its deletion: it was failing, or stuck for at least
+// stuckTold. If nobody watched then, it judges by the last watched moment.
 func (f *finding) troubleBefore(c *Case) (Trouble, bool, error) {
 	m := c.deletion()
 	going := c.Job.State == history.StateDeleted || c.Job.State == history.StateDeleting

@@ -8,16 +8,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// surroundings are what the log tells of nodes and namespaces.
+// surroundings is the history of nodes and namespaces.
 type surroundings struct {
-	nodes      map[string][]nodeAt // by name, oldest first
+	nodes      map[string][]nodeAt // by name, the oldest first
 	namespaces map[string][]namespaceAt
 	looks      []lookAt
 }
 
 type nodeAt struct {
 	Mark
-	seen *events.NodeSeen // nil when it is gone
+	seen *events.NodeSeen // nil for a deleted node
 }
 
 type namespaceAt struct {
@@ -25,13 +25,13 @@ type namespaceAt struct {
 	seen *events.NamespaceSeen
 }
 
-// lookAt is from when on something is watched, or is not.
+// lookAt says from a record on which of nodes and namespaces are watched.
 type lookAt struct {
 	Mark
 	events.ClusterWatched
 }
 
-// learn takes in a record of the controller's stream.
+// learn applies a record of the controller's stream.
 func (s *surroundings) learn(r *events.Record) {
 	if s.nodes == nil {
 		s.nodes, s.namespaces = map[string][]nodeAt{}, map[string][]namespaceAt{}
@@ -50,11 +50,11 @@ func (s *surroundings) learn(r *events.Record) {
 	}
 }
 
-// notInStep is by how much one watch may be behind another.
+// notInStep is the maximum delay of one watch behind another.
 const notInStep = 5 * time.Second
 
-// nodeOf is how the try's node was when something happened to the pod: the newest record of it, since the pod was
-// there. Ok is false when there is none that says that the node is out of order.
+// nodeOf returns the newest record about the try's node at the time of an event. ok is false if the node was in order,
+// or was deleted before the pod existed.
 func (c *Case) nodeOf(t *Try, when Mark) (n nodeAt, ok bool) {
 	for _, x := range c.around.nodes[t.Node] {
 		if x.At > when.At.Add(notInStep) {
@@ -68,7 +68,7 @@ func (c *Case) nodeOf(t *Try, when Mark) (n nodeAt, ok bool) {
 	return n, true
 }
 
-// nodeWords say how a node was.
+// nodeWords describes the state of a node.
 func (c *Case) nodeWords(n *nodeAt, name string) string {
 	if n.seen == nil {
 		return "the object of node " + name + " was deleted, seen " + c.clock(n.At)
@@ -76,7 +76,7 @@ func (c *Case) nodeWords(n *nodeAt, name string) string {
 	return words.NodeText(n.seen) + ", seen " + c.clock(n.At)
 }
 
-// withNode adds to an ending how the node was.
+// withNode adds the state of the try's node to an ending.
 func (c *Case) withNode(t *Try, e Ending, when Mark) Ending {
 	n, ok := c.nodeOf(t, when)
 	if !ok {
@@ -91,8 +91,8 @@ func (c *Case) withNode(t *Try, e Ending, when Mark) Ending {
 	return e
 }
 
-// nodeWent is the record that the object of a try's node was deleted while the pod was there and had not ended; none
-// where no record says so.
+// nodeWent returns the record that the node's object was deleted while the pod existed and had not ended; zero for
+// none.
 func (c *Case) nodeWent(t *Try) nodeAt {
 	for _, x := range c.around.nodes[t.Node] {
 		if x.seen == nil && x.At >= t.Seen.At && (!t.over() || x.At <= t.end().At) {
@@ -102,13 +102,13 @@ func (c *Case) nodeWent(t *Try) nodeAt {
 	return nodeAt{}
 }
 
-// namespaceEnd is the record that says that the Job's namespace is being deleted, if that explains the deletion of a
-// pod that was seen so: both times are the API server's where the pod's is exact.
+// namespaceEnd returns the record of the namespace's deletion if that explains the pod's deletion, seen at a record. If
+// the pod's time is exact, both times are the API server's.
 func (c *Case) namespaceEnd(t *Try, seen Mark) (namespaceAt, bool) {
 	for _, x := range c.around.namespaces[c.Job.Namespace] {
 		switch {
 		case !c.within(x.seen) || x.seen.Deleted > seen.At.Add(notInStep):
-		case t.AskedExact && t.Asked.Add(2*time.Second) < x.seen.Deleted: // whole seconds
+		case t.AskedExact && t.Asked.Add(2*time.Second) < x.seen.Deleted: // both are whole seconds
 		default:
 			return x, true
 		}
@@ -116,13 +116,13 @@ func (c *Case) namespaceEnd(t *Try, seen Mark) (namespaceAt, bool) {
 	return namespaceAt{}, false
 }
 
-// within reports whether the deletion of a namespace was asked for in the Job's time: another of that name may have
-// gone before.
+// within reports whether a namespace's deletion was requested during the Job's life. An earlier namespace of the same
+// name may have been deleted before.
 func (c *Case) within(f *events.NamespaceSeen) bool {
 	return f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.Job.Created)
 }
 
-// namespaceRemoval is the record that says that the Job went with its namespace.
+// namespaceRemoval returns the record of the namespace's deletion if that explains the Job's deletion.
 func (c *Case) namespaceRemoval() (namespaceAt, bool) {
 	m := c.deletion()
 	for _, x := range c.around.namespaces[c.Job.Namespace] {
@@ -133,7 +133,7 @@ func (c *Case) namespaceRemoval() (namespaceAt, bool) {
 	return namespaceAt{}, false
 }
 
-// look is the newest record before a time that says what is watched; none when nothing says it.
+// look returns the newest record before m about the watches of nodes and namespaces; zero for none.
 func (c *Case) look(m Mark) lookAt {
 	var newest lookAt
 	for _, l := range c.around.looks {
@@ -145,7 +145,7 @@ func (c *Case) look(m Mark) lookAt {
 	return newest
 }
 
-// toWatch is what has to be given so that namespaces are watched.
+// toWatch says which right or flag is missing to watch namespaces.
 func (l lookAt) toWatch() string {
 	switch l.Namespaces {
 	case events.WatchingDenied:

@@ -8,16 +8,16 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// heed brings what tries count as to what the status of a Job that has ended counts. Pods that were stopped at its end
-// are counted by one write of the status, or not at all, and no record of theirs says which. What the status leaves
-// open is CountedUnknown.
+// heed corrects as what tries count, so that they match the final status of the Job. One status write counts the pods
+// that were stopped at the Job's end, or none does, and the pods' records do not show which. Tries that the status
+// leaves open become CountedUnknown.
 func (c *Case) heed() {
 	if c.folded == nil || !c.folded.Finished() || c.Truncated() || c.damage != 0 {
 		return
 	}
 	failed, succeeded := c.folded.Base.Failed, c.folded.Base.Succeeded
 	c.unwatchedEnds(int(succeeded))
-	// A pod that is deleted as its Job fails counts as a failure from then on, also when it ends with success (J-022).
+	// A pod deleted because its Job fails counts as a failure from then on, even if it ends with success (J-022).
 	stopped := func(t *Try) bool { return c.afterVerdict(t) && c.settled.Failure }
 	c.agree(CountedFailed, int(failed), func(t *Try) bool {
 		return t.Phase != events.PodSucceeded && !t.maySucceed || stopped(t)
@@ -32,14 +32,16 @@ func (c *Case) heed() {
 	}
 }
 
-// byCount are the tries in the order in which they counted.
+// byCount returns the tries in the order in which they counted.
 func (c *Case) byCount() []*Try {
 	tries := slices.Clone(c.Tries)
 	slices.SortStableFunc(tries, func(a, b *Try) int { return cmp.Compare(a.CountAt.Record, b.CountAt.Record) })
 	return tries
 }
 
-// agree makes as many tries count so as the status says. fits are those that may.
+// agree changes tries until want of them count as as. Only tries with fits may become counted. For example, with want
+// 3, two counted failures and one open try that fits, the open try becomes the third. If several choices are left, the
+// tries become CountedUnknown.
 func (c *Case) agree(as Counted, want int, fits func(*Try) bool) {
 	var have, late, open, early []*Try
 	for _, t := range c.Tries {
@@ -52,7 +54,8 @@ func (c *Case) agree(as Counted, want int, fits func(*Try) bool) {
 		case t.Counted == CountedNot && t.over() && !t.Moved && fits(t):
 			open = append(open, t)
 			if by := c.ending(t).By; !c.afterVerdict(t) && by != ByUs && by != ByController && by != ByJobDeleted {
-				early = append(early, t) // nothing but its count lets a Job go on past its end
+				// It ended before the verdict, so it must count: an uncounted end lets the Job go on.
+				early = append(early, t)
 			}
 		}
 	}
@@ -63,7 +66,7 @@ func (c *Case) agree(as Counted, want int, fits func(*Try) bool) {
 		for _, t := range late {
 			t.Counted, t.CountAt, t.Failure = CountedNot, Mark{}, 0
 		}
-	case want == 0: // whoever wrote the status counts none of them
+	case want == 0: // the writer of the status counts none of them
 		for _, t := range have {
 			t.Counted, t.CountAt, t.Failure = CountedNot, Mark{}, 0
 		}
@@ -87,7 +90,7 @@ func (c *Case) unsure(tries []*Try) {
 	}
 }
 
-// conclusion is the record that shows the status with which the Job ended.
+// conclusion returns the record of the status with which the Job ended.
 func (c *Case) conclusion() Mark {
 	if c.settled == nil {
 		return Mark{}
@@ -95,12 +98,12 @@ func (c *Case) conclusion() Mark {
 	return cmp.Or(c.settled.Over, c.settled.Stored, c.settled.Seen)
 }
 
-// afterVerdict reports whether a try ended, or was asked to, after it was settled how the Job ends.
+// afterVerdict reports whether a try ended after the Job's end was settled.
 func (c *Case) afterVerdict(t *Try) bool {
 	return c.settled != nil && c.settled.bound() != 0 && t.end().Record >= c.settled.bound()
 }
 
-// statusText says what the status counts, where the tries that are known do not come to that.
+// statusText says what the status counts, if the known tries add up to other counts.
 func (c *Case) statusText(counts map[Counted]int) string {
 	if c.folded == nil || !c.folded.Finished() {
 		return ""

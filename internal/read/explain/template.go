@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// findTemplate looks for the newest edit of the jobTemplate that was made after the Job: its CronJob makes others
-// since.
+// findTemplate looks for the newest edit of the CronJob's jobTemplate since the Job was created. Newer Jobs have
+// another template.
 func (c *Case) findTemplate(ctx context.Context) error {
 	o := c.origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
@@ -36,11 +36,11 @@ func (c *Case) findTemplate(ctx context.Context) error {
 // templateEdit is an edit of a CronJob's jobTemplate.
 type templateEdit struct {
 	at   events.Time
-	from []Mark // the CronJob as it was before, and as it was then
+	from []Mark // the CronJob before the edit, and after it
 	text passage
 }
 
-// movedOn says that the Job's CronJob makes other Jobs since.
+// movedOn says that the Job's CronJob creates other Jobs by now.
 func (c *Case) movedOn() []Sentence {
 	if c.template == nil {
 		return nil

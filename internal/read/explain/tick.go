@@ -14,13 +14,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// unknownManager stands for a field manager that the records do not name.
+// unknownManager stands for an unrecorded field manager.
 const unknownManager = "an unknown field manager"
 
 // headTick is the first section of a Job that a CronJob controls.
 const headTick = "TICK"
 
-// tick says for which due time of a CronJob the Job was made, and how late; or who made it by hand, or asked for it.
+// tick says for which due time the Job was created and how late, or who created it by hand or requested it.
 func (c *Case) tick() []Sentence {
 	o := c.origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
@@ -77,11 +77,11 @@ func (f *fates) heldBefore(e *duetimes.Entry) (why string, from []Mark) {
 	return why, from
 }
 
-// lateStart is how late a start has to be for its reason to be asked for.
+// lateStart is the minimum lateness of a start that an answer explains.
 const lateStart = history.LateStart
 
-// lateBy says why a due time was started late that no record says to be held back: while a CronJob is suspended nothing
-// is decided about it, and what another controller waits for is found from what was seen.
+// lateBy explains a late start without a recorded hold. No decision is recorded while a CronJob is suspended, and what
+// delays another controller follows from observations.
 func (f *fates) lateBy(e *duetimes.Entry) (why string, from []Mark) {
 	if f.gapAt(e.First) != nil {
 		return "", nil

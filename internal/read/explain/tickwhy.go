@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TickWhy says what kept a due time from starting, or from starting in time, in a phrase for a list; empty where the
-// log does not prove it. Gaps are the times in which no controller watched.
+// TickWhy says what kept a due time from starting, or from starting in time, as a phrase for a list. It is empty if the
+// log does not prove it. gaps are the times in which no controller watched.
 func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone words.Zone) string {
 	f := &fates{due: due, gaps: gaps, zone: zone, location: due.Location(), dates: true}
 	switch {
@@ -34,7 +34,7 @@ func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone
 	return why
 }
 
-// startedLate says what held a due time back that was started late.
+// startedLate says what held back a due time that started late.
 func (f *fates) startedLate(e *duetimes.Entry) string {
 	if e.Late < lateStart {
 		return ""
@@ -46,14 +46,14 @@ func (f *fates) startedLate(e *duetimes.Entry) string {
 	return why
 }
 
-// skippedWhy says what kept another controller from starting due times, where it is the same for the first and the last
-// of them.
+// skippedWhy says what kept another controller from starting the due times of an entry, if the reason is the same for
+// the first and the last.
 func (f *fates) skippedWhy(e *duetimes.Entry) string {
 	why, from := f.whySkipped(e, e.First)
 	if last, _ := f.whySkipped(e, e.Last); last != why {
 		return ""
 	}
-	if len(from) == 0 { // nothing that was seen kept it
+	if len(from) == 0 { // no observation explains it
 		_, late, _ := strings.Cut(why, unknownWhy+"; ")
 		return late
 	}

@@ -11,35 +11,36 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Timeline is when a Job's tries did what. Its JSON changes only by growing.
+// Timeline shows what the Job's tries did when. Its JSON changes only by growing.
 type Timeline struct {
-	From  recordjson.Instant `json:"from,omitzero"` // absent where the log has no tries
+	From  recordjson.Instant `json:"from,omitzero"` // absent if the log has no tries
 	To    recordjson.Instant `json:"to,omitzero"`
 	Watch []Span             `json:"notWatched,omitempty"`
-	// Passed are times in which not every pod and change was recorded, as the namespace was over its budget of log.
+	// Passed are times in which some pods and changes were not recorded, because the namespace was over its log budget.
 	Passed []history.Passed `json:"passedOver,omitempty"`
 	Rows   []Lane           `json:"rows"`
-	More   int              `json:"more,omitempty"` // rows that are left out
-	// Wanted are the times in which so many pods were wanted at a time, by the specs of the Job.
+	More   int              `json:"more,omitempty"` // number of omitted rows
+	// Wanted are the periods with a constant number of wanted pods, by the specs of the Job.
 	Wanted []Wanted `json:"wanted,omitempty"`
-	// Marks are edits of the Job and decisions about it, in the order of time.
+	// Marks are edits of the Job and decisions about it, by time.
 	Marks []Instant `json:"marks,omitempty"`
-	// Truncated: the Job's first records are no longer kept, and tries may be missing.
+	// Truncated means that the Job's first records are pruned, and tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
-	// Unrecorded are versions of the Job and its pods that were seen and not recorded, as its records tell.
+	// Unrecorded is the number of versions of the Job and its pods that were seen and not recorded, by the counts in
+	// its records.
 	Unrecorded uint64 `json:"unrecorded,omitempty"`
 }
 
-// Lane is what one index, or one pod of a Job without indexes, did.
+// Lane is the row of one index, or of one pod of a Job without indexes.
 type Lane struct {
 	Name  string `json:"name"`
 	Index *int32 `json:"index,omitempty"`
-	Try   int    `json:"try,omitempty"` // of a Job without indexes: which try the lane is, from 1
+	Try   int    `json:"try,omitempty"` // for a Job without indexes: the number of the try, from 1
 	Spans []Span `json:"spans"`
 	Ends  []End  `json:"ends,omitempty"` // of its tries
 }
 
-// Span is a time and what it was spent on.
+// Span is a period, and what it was spent on.
 type Span struct {
 	// What is "running", "starting", "scheduling", "stopping", "backoff" or "not watched".
 	What string             `json:"what"`
@@ -48,8 +49,7 @@ type Span struct {
 	Of
 }
 
-// Of says which try a span or an end is of, and the record that it begins with. Times in which nobody watched are of
-// none.
+// Of names the try of a span or an end, and the record that it begins with. It is empty for a gap of the watch.
 type Of struct {
 	Pod    string `json:"pod,omitempty"`
 	Try    int    `json:"try,omitempty"`
@@ -62,12 +62,13 @@ type End struct {
 	Succeeded bool               `json:"succeeded,omitempty"`
 	By        By                 `json:"by"`
 	How       string             `json:"how,omitempty"`
-	// Earliest is when it ended at the earliest, where its end was seen later than it came: At is when that was seen.
+	// Earliest is the earliest possible end of the try if its end was seen late. At is when it was seen.
 	Earliest recordjson.Instant `json:"earliest,omitzero"`
 	Of
 }
 
-// Timeline is that of the Job, with so many lanes at most: those that failed first.
+// Timeline returns the timeline of the Job with at most most lanes, 0 for all. If it must omit lanes, it keeps lanes
+// with a failed try first.
 func (c *Case) Timeline(most int) Timeline {
 	end := c.end()
 	if len(c.Tries) == 0 {
@@ -91,7 +92,7 @@ func (c *Case) Timeline(most int) Timeline {
 	return out
 }
 
-// lanes are the rows of all tries, and which of them have one that failed.
+// lanes returns the lanes of all tries, and which of them have a failed try.
 func (c *Case) lanes(end events.Time) (order []*Lane, failed map[*Lane]bool) {
 	lanes := map[string]*Lane{}
 	failed = map[*Lane]bool{}
@@ -115,7 +116,7 @@ func (c *Case) lanes(end events.Time) (order []*Lane, failed map[*Lane]bool) {
 	return order, failed
 }
 
-// draw puts a try on its lane.
+// draw adds a try to its lane.
 func (c *Case) draw(lane *Lane, t *Try, end events.Time) {
 	add := func(s Span, from Mark) {
 		s.Of = Of{Pod: t.Pod, Try: t.Number, Record: uint64(from.Record)}
@@ -162,14 +163,15 @@ func spanOf(p phase, from, to events.Time) Span {
 	return Span{What: phaseNames[p], From: recordjson.Instant(from), To: recordjson.Instant(to)}
 }
 
-// byIndex are the tries by index, and those of an index in their order.
+// byIndex returns the tries sorted by index; tries of an index keep their order.
 func (c *Case) byIndex() []*Try {
 	tries := slices.Clone(c.Tries)
 	slices.SortStableFunc(tries, func(a, b *Try) int { return cmp.Compare(a.Index, b.Index) })
 	return tries
 }
 
-// Column is how long one of n columns is, a round time.
+// Column returns the length of one of n columns that cover the timeline, rounded up to a usual step: with n 60, a
+// timeline of 10 minutes has columns of 10 s.
 func (t *Timeline) Column(n int) time.Duration {
 	whole := events.Time(t.To).Sub(events.Time(t.From))
 	for _, d := range []time.Duration{

@@ -14,7 +14,7 @@ import (
 // phase is what a Job's time is spent on.
 type phase int
 
-// The phases. Where pods are in several at once, the first counts.
+// The phases. If pods are in several phases at a moment, the first in this list counts.
 const (
 	phaseUnwatched phase = iota
 	phaseSuspended
@@ -40,13 +40,13 @@ var phaseNames = [phases]string{
 	"concluding", "backoff", "not seen yet", "before the first pod", "between two pods", "after the last pod",
 }
 
-// stretch is a phase from one time to another.
+// stretch is a period in one phase.
 type stretch struct {
 	phase    phase
 	from, to events.Time
 }
 
-// stretches are those of a try, by our own clock as far as it was seen.
+// stretches returns the phases of a try, by our clock if they were seen.
 func (t *Try) stretches(until events.Time) []stretch {
 	var out []stretch
 	add := func(p phase, from, to events.Time) events.Time {
@@ -88,7 +88,7 @@ func (t *Try) stretches(until events.Time) []stretch {
 	return out
 }
 
-// sweep divides the time from start to end among the phases: at each moment the first one that holds counts.
+// sweep divides the time from from to to among the phases: each moment counts for the first phase that holds then.
 func sweep(all []stretch, from, to events.Time) [phases]time.Duration {
 	var total [phases]time.Duration
 	points := []events.Time{from, to}
@@ -97,7 +97,7 @@ func sweep(all []stretch, from, to events.Time) [phases]time.Duration {
 	}
 	slices.Sort(points)
 	points = slices.Compact(points)
-	// open are how many stretches of each phase hold: they begin and end in the order of time.
+	// open is the number of stretches of each phase at a point; points are visited in the order of time.
 	begins, ends := slices.Clone(all), slices.Clone(all)
 	slices.SortFunc(begins, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	slices.SortFunc(ends, func(a, b stretch) int { return cmp.Compare(a.to, b.to) })
@@ -127,7 +127,7 @@ func sweep(all []stretch, from, to events.Time) [phases]time.Duration {
 	return total
 }
 
-// suspensions are the times in which the Job was suspended.
+// suspensions returns the periods in which the Job was suspended.
 func (c *Case) suspensions() (out []stretch) {
 	since := events.Time(0)
 	if c.firstSuspended() {
@@ -149,7 +149,7 @@ func (c *Case) suspensions() (out []stretch) {
 	return out
 }
 
-// jobStretches are the stretches in which the Job itself waited.
+// jobStretches returns the periods in which the Job itself waited.
 func (c *Case) jobStretches() []stretch {
 	end := c.end()
 	out := append(c.suspensions(), c.noneWanted()...)
@@ -186,7 +186,7 @@ func (c *Case) jobStretches() []stretch {
 	return out
 }
 
-// noneWanted are the times in which parallelism was 0.
+// noneWanted returns the periods in which parallelism was 0.
 func (c *Case) noneWanted() (out []stretch) {
 	zero := func(s *events.JobSpec) bool { return s != nil && s.Parallelism != nil && *s.Parallelism == 0 }
 	first, _ := c.firstSpec()
@@ -206,7 +206,7 @@ func (c *Case) noneWanted() (out []stretch) {
 	return out
 }
 
-// took says where the Job's time went, and how much work of pods was lost, apart.
+// took says where the Job's time went, and how much pod time was lost.
 func (c *Case) took() []Sentence {
 	if !c.finished() || len(c.Tries) == 0 {
 		return nil
@@ -231,7 +231,7 @@ func (c *Case) took() []Sentence {
 		return nil
 	}
 	ended := c.lastEnd()
-	if ended.Record == 0 && c.settled != nil { // no end of a pod is known: then it is counted up to the Job's
+	if ended.Record == 0 && c.settled != nil { // no end of a pod is known: count up to the Job's end
 		ended = cmp.Or(c.settled.Over, c.settled.Stored)
 	}
 	out := []Sentence{say(marks(c.added, ended), "%s%s", on, strings.Join(parts, " · "))}
@@ -245,8 +245,8 @@ func (c *Case) took() []Sentence {
 	return out
 }
 
-// ranAtMost reports whether it is not known of one of these tries when it stopped: its time is then the most that it
-// can have run, as of a pod that went with its node.
+// ranAtMost reports whether the end of a running time is unknown for one of the tries, for example of a pod that
+// vanished with its node. The time is then an upper bound.
 func ranAtMost(tries []*Try) bool {
 	return slices.ContainsFunc(tries, func(t *Try) bool {
 		_, known, most := t.ran()
@@ -254,8 +254,8 @@ func ranAtMost(tries []*Try) bool {
 	})
 }
 
-// spent is how long each phase of the Job took, and the tries that this is of: of a Job with several indexes those of
-// the index that decided when it ended, which is named.
+// spent returns the time of each phase of the Job, and the tries that it covers. For a Job with several indexes these
+// are the tries of the index that decided when the Job ended; on names that index.
 func (c *Case) spent() (total [phases]time.Duration, on string, of []*Try) {
 	of = c.Tries
 	if t := c.decisiveIndex(); t != nil {
@@ -273,8 +273,8 @@ func (c *Case) spent() (total [phases]time.Duration, on string, of []*Try) {
 	return sweep(all, c.start(), c.end()), on, of
 }
 
-// decisiveIndex is a try of the index that made the Job end when it did: the one that failed it, or the last to end.
-// Nil for a Job without several indexes, and for one whose end is not that of a try.
+// decisiveIndex returns a try of the index that made the Job end when it did: the one that failed the Job, or the last
+// to end. It is nil for a Job without several indexes, and for a Job that did not end with a try.
 func (c *Case) decisiveIndex() *Try {
 	last := c.lastIndex()
 	if last == nil || c.settled == nil {
@@ -292,7 +292,7 @@ func (c *Case) decisiveIndex() *Try {
 	return last
 }
 
-// lastSuccess is the try that succeeded last, before the Job had its pods stopped; nil for none.
+// lastSuccess returns the last try that succeeded before the Job's pods were stopped; nil for none.
 func (c *Case) lastSuccess() (last *Try) {
 	for _, t := range c.Tries {
 		if t.Phase == events.PodSucceeded && !c.stopped(t) && (last == nil || t.end().Record > last.end().Record) {
@@ -302,7 +302,7 @@ func (c *Case) lastSuccess() (last *Try) {
 	return last
 }
 
-// lastIndex is a try of the index that ended last, of a Job with several; nil for none.
+// lastIndex returns the try that ended last, for a Job with several indexes; nil for other Jobs.
 func (c *Case) lastIndex() *Try {
 	var last *Try
 	many := false
@@ -331,7 +331,8 @@ func (c *Case) lastEnd() Mark {
 	return last
 }
 
-// lost is for how long tries ran that did not succeed, and which these are. Most says that it may be less.
+// lost returns the running time of the tries that did not succeed, and those tries. most means that the time is an
+// upper bound.
 func (c *Case) lost() (sum time.Duration, runs []*Try, most bool) {
 	for _, t := range c.Tries {
 		if d, known, atMost := t.ran(); known && t.failed() {

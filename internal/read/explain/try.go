@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Mark is a record and the time at which we saw what it says; the zero Mark is none.
+// Mark is a record, and the time by our clock of what it says. The zero Mark is none.
 type Mark struct {
 	Record events.Sequence
 	At     events.Time
@@ -25,94 +25,95 @@ type Try struct {
 	Pod, Node string
 	UID       types.UID
 	Index     int32 // completion index, or events.NoIndex
-	Number    int   // of its index, or of a Job without indexes of the Job, from 1
-	Stated    bool  // the first that is known of it is a stored state: earlier records are not kept
+	Number    int   // from 1, within the index; within the Job if it has no indexes
+	Stated    bool  // first known from a stored state: earlier records are pruned
 
-	Ordered Mark // the decision that it be made; none for one that another controller made
+	Ordered Mark // our decision to create it; none if another controller created it
 	Seen    Mark // its first record
 	Newest  Mark // its last record
 	Created events.Time
 	Placed  Mark // it has a node
 	Started Mark // its containers ran
 
-	Waits []Waiting // why it did not run, oldest first
+	Waits []Waiting // why it did not run, the oldest first
 
 	Phase      events.PodPhase
-	Ended      Mark        // it was found to have ended
+	Ended      Mark        // the record that shows its end
 	Finished   events.Time // by the node's clock, in whole seconds
-	Running    events.Time // since when its containers run, likewise
-	Reason     string      // of its status, as Evicted
+	Running    events.Time // when its containers began to run, by the node's clock, in whole seconds
+	Reason     string      // of its status, for example Evicted
 	Message    string
 	Containers []events.ContainerEnd
-	Shown      Mark                  // the record that shows how its containers ended, as it is told
-	Restarts   uint32                // as its status counts them
-	madeUp     uint32                // of these that a kubelet counted for a container which it did not find
-	Crashed    []events.ContainerEnd // how containers ended that were started again, the first time
+	Shown      Mark                  // the record that shows how its containers ended
+	Restarts   uint32                // by its status
+	madeUp     uint32                // restarts among these of containers that the kubelet did not find
+	Crashed    []events.ContainerEnd // the first ends of containers that were restarted
 	CrashedAt  Mark
-	Disrupted  *events.ConditionText // its DisruptionTarget condition
+	Disrupted  *events.ConditionText // its condition DisruptionTarget
 	disrupted  Mark
-	Finalizers []string // of others, while it is being deleted
-	StillRun   []string // containers that run though a regular one has ended for good, by its newest record
+	Finalizers []string // of other controllers, while it is under deletion
+	StillRun   []string // containers that run although a regular one ended for good, by its newest record
 
-	Asked      events.Time // when its deletion was asked for, by the API server's clock, no later; 0 when it was not
+	Asked      events.Time // the latest possible time of its deletion request, by the API server's clock; 0 without one
 	AskedExact bool
-	AskedSeen  Mark     // the first record that shows it
-	Grace      *int64   // how long it was given to stop; nil when that is not known
+	AskedSeen  Mark     // the first record that shows the request
+	Grace      *int64   // its grace period in seconds; nil if unknown
 	Gone       Mark     // its object is gone
-	Moved      bool     // it did not go: it is the Job's no longer
-	Kept       []string // finalizers of others that kept it, while it was being deleted
+	Moved      bool     // it still exists, but the Job no longer owns it
+	Kept       []string // finalizers of others that kept it while it was under deletion
 	KeptAt     Mark
 
-	Admitted   []string // what admission changed of it, as events.Evidence names it; nil for unknown
-	AdmittedAt Mark     // the record that says so: of this pod, or of one before it
+	Admitted   []string // what admission changed, as events.Evidence names it; nil if unknown
+	AdmittedAt Mark     // the record that shows it, of this pod or an earlier one
 
-	Deleted       Mark // our decision that it be deleted
+	Deleted       Mark // our decision to delete it
 	DeletedReason events.Reason
 
 	Counted Counted
 	CountAt Mark // the record by which it counted
 	Failure int32
-	Again   events.Time // when the next try may come, by the backoff that this one's failure began; 0 for at once
+	Again   events.Time // earliest time of the next try, by the backoff after this one's failure; 0 for at once
 
-	unrecorded   uint64 // versions of it that were seen and not recorded, just before its deletion was
-	deadlineFrom Mark   // the record that stores that template
-	forced       bool   // it was given no time, though it ran
-	deadline     string // what the template has of its own deadline, if that passed
-	maySucceed   bool   // nobody saw its end, and the status of the Job counts successes that were not seen
-	askedBy      Mark   // the record that shows when its deletion was asked for
-	graceBy      Mark   // the one that shows how long it was given
-	deletions    int    // records that show its deletion
+	unrecorded   uint64 // versions that were seen and not recorded, just before its deletion was seen
+	deadlineFrom Mark   // the record that stores the template behind deadline
+	forced       bool   // it ran, and got a grace period of 0
+	deadline     string // what the template says about the pod's own deadline, if that passed
+	maySucceed   bool   // its end was not seen, and the Job's status counts unseen successes
+	askedBy      Mark   // the record that shows the time of the deletion request
+	graceBy      Mark   // the record that shows the grace period
+	deletions    int    // number of records that show its deletion
 
-	heard bool    // the kubelet of its node has said something of it
-	ended *Ending // who ended it, once all records are taken in; nil before it was asked for
+	heard bool    // the kubelet of its node has reported about it
+	ended *Ending // the cached result of Case.ending
 }
 
-// Counted says as what a try counts.
+// Counted is what a try counts as.
 type Counted string
 
-// The ways in which a try counts.
+// The values of Counted.
 const (
 	CountedNot       Counted = ""
 	CountedSucceeded Counted = "succeeded"
 	CountedFailed    Counted = "failed"
 	CountedIgnored   Counted = "ignored" // a rule of the podFailurePolicy says Ignore
-	CountedUnknown   Counted = "unknown" // the status of the Job counts some of several, and nothing tells which
+	// The Job's status counts only some of several tries, and nothing shows which.
+	CountedUnknown Counted = "unknown"
 )
 
-// Waiting is a reason for which a pod did not run, and while it was seen to.
+// Waiting is a reason for which a pod did not run, and the period in which it was seen.
 type Waiting struct {
 	Reason, Message string
-	By              []string // scheduling gates, by their names
+	By              []string // names of scheduling gates
 	From            Mark
 	Said            Mark // the record that has the message
 	Until           Mark // none while it lasts
 	sandbox         events.Sandbox
 }
 
-// over reports whether the try has come to its end: it ended, or its object is gone.
+// over reports whether the try is final: it ended, or its object is gone.
 func (t *Try) over() bool { return t.Ended.Record != 0 || t.Gone.Record != 0 }
 
-// end is when it ended, as far as the log tells: when that was seen.
+// end returns the record that shows the try's end; none while it goes on.
 func (t *Try) end() Mark {
 	if t.Ended.Record != 0 {
 		return t.Ended
@@ -120,19 +121,19 @@ func (t *Try) end() Mark {
 	return t.Gone
 }
 
-// shown is the record that shows how its containers ended, or on which node a pod was that went without an end; none
-// where the record of its end says all.
+// shown returns the record that shows how its containers ended, or the node of a pod that disappeared without an end.
+// It is none if the record of its end has everything.
 func (t *Try) shown() Mark {
 	switch {
 	case len(failures(t.Containers)) > 0:
 		return t.Shown
-	case t.Ended.Record == 0: // the record of its end does not say where it ran
+	case t.Ended.Record == 0: // the record of its end does not name its node
 		return t.Placed
 	}
 	return Mark{}
 }
 
-// began is when the first of its regular containers started, by the node's clock; 0 for unknown.
+// began returns when the first of its regular containers started, by the node's clock; 0 if unknown.
 func (t *Try) began() events.Time {
 	first := t.Running
 	for _, c := range t.Containers {
@@ -143,14 +144,14 @@ func (t *Try) began() events.Time {
 	return first
 }
 
-// neverRan reports whether the program of a container could not be started: its node calls the moment of that its start
-// and its end.
+// neverRan reports whether the container's program could not be started. The node then reports the same moment as its
+// start and its end.
 func neverRan(c *events.ContainerEnd) bool {
 	return c.Reason == "StartError" || c.Reason == "ContainerCannotRun"
 }
 
-// ran is for how long it ran. Exact says that it was seen to begin and to end; otherwise the node's clock says so, in
-// whole seconds, or (most) it is no more than that.
+// ran returns how long the try ran. It prefers the times at which we saw its start and end; otherwise it uses the
+// node's clock, in whole seconds. most means that d is an upper bound.
 func (t *Try) ran() (d time.Duration, known, most bool) {
 	began, finished := t.began(), t.Finished
 	switch {
@@ -164,21 +165,21 @@ func (t *Try) ran() (d time.Duration, known, most bool) {
 	return 0, false, false
 }
 
-// unheard reports whether it was said to have failed, and of none of its containers how it ended: pod garbage
-// collection says so of a pod whose node is gone, of which no kubelet tells when it stopped.
+// unheard reports whether the pod is failed without a known end of any container. Pod garbage collection marks the pods
+// of a deleted node so, and no kubelet reports when they stopped.
 func (t *Try) unheard() bool { return t.Phase == events.PodFailed && len(failures(t.Containers)) == 0 }
 
-// stale reports whether its end was seen long after the node says that it was.
+// stale reports whether its end was seen more than 5 s after the node's time of it.
 func (t *Try) stale() bool {
 	return t.Finished != 0 && t.Ended.At.Sub(t.Finished) > 5*time.Second
 }
 
-// failed reports whether it ended other than by success, as far as that was seen.
+// failed reports whether the try ended without success, as far as seen.
 func (t *Try) failed() bool {
 	return t.Phase == events.PodFailed || (t.over() && t.Phase != events.PodSucceeded && !t.maySucceed)
 }
 
-// see takes in an observation of the pod.
+// see applies an observation of the pod.
 func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	e := &r.Evidence
 	if e.Name != "" {
@@ -226,7 +227,7 @@ func (t *Try) see(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// seeContainers takes in how the pod's containers are, and why the pod is.
+// seeContainers notes the state of the pod's containers, and the pod's reason.
 func (t *Try) seeContainers(r *events.Record, f *events.PodSeen) {
 	e := &r.Evidence
 	if slices.ContainsFunc(e.Containers, lost) && f.Restarts > t.Restarts {
@@ -242,10 +243,10 @@ func (t *Try) seeContainers(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// restarts is how often containers were started again.
+// restarts returns how often its containers were restarted.
 func (t *Try) restarts() uint32 { return t.Restarts - min(t.madeUp, t.Restarts) }
 
-// restarted are the containers that failed and are to run again.
+// restarted returns the containers that failed and will run again.
 func restarted(cs []events.ContainerEnd) []events.ContainerEnd {
 	var out []events.ContainerEnd
 	for _, c := range cs {
@@ -276,7 +277,7 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// word is the reason, and which gates it is.
+// word returns the reason, with the names of scheduling gates.
 func (w *Waiting) word() string {
 	if len(w.By) == 0 {
 		return w.Reason
@@ -303,21 +304,20 @@ func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// given takes in how long the pod was given to stop, from the first record that shows its deletion. When its containers
-// have ended, its kubelet deletes it once more, and gives it no time: what is seen only then says nothing of what was
-// asked for.
+// given notes the pod's grace period, from the first record that shows its deletion. After its containers have ended,
+// the kubelet deletes it again with a grace period of 0: a record of that says nothing about the first request.
 func (t *Try) given(r *events.Record, f *events.PodSeen) {
 	switch g := f.DeletionGracePeriodSeconds; {
 	case g == nil:
 	case *g > 0:
 		t.Grace, t.graceBy = g, markOf(r)
 	case t.Placed.Record != 0 && !f.Phase.Terminal() && t.Ended.Record == 0 && t.deletions == 0:
-		t.forced, t.graceBy = true, markOf(r) // one without a node is deleted at once in any case
+		t.forced, t.graceBy = true, markOf(r) // a pod without a node always gets 0
 	}
 	t.deletions++
 }
 
-// restore takes over what a stored state knows of the pod.
+// restore takes over the stored state of the pod.
 func (t *Try) restore(r *events.Record, p *projector.Pod) {
 	t.Stated, t.Pod, t.Node, t.Index = true, p.Name, p.Node, p.Index
 	t.Seen, t.Newest = markOf(r), markOf(r)
@@ -340,16 +340,16 @@ func (t *Try) restore(r *events.Record, p *projector.Pod) {
 	}
 }
 
-// bare are what a verdict says of tries that their kubelets ended, in words that name no cause, and what begins the
-// words that do.
+// bare are phrases of a verdict about tries that a kubelet ended without a cause, and the phrases that begin the same
+// with a cause.
 var bare = []struct{ says, named string }{
 	{"terminated by the kubelet", "terminated by the kubelet ("},
 	{"failed (Evicted)", "failed (Evicted: "},
 	{"failed (DeadlineExceeded)", "failed ("},
 }
 
-// named is a verdict with the cause where it has words that name none: why a kubelet ended tries, as it says itself, or
-// by which limit of their own. Of several causes it is the first.
+// named adds the cause to a verdict that has a bare phrase: the kubelet's message, or the pod's own limit. If there are
+// several causes it adds the first.
 func (c *Case) named(v Sentence) Sentence {
 	for i, words := range bare {
 		head, rest, is := strings.Cut(v.Text, words.says)
@@ -382,7 +382,7 @@ func (c *Case) named(v Sentence) Sentence {
 	return v
 }
 
-// bare is which of the bare words a verdict would say of the try; -1 for none.
+// bare returns the index of the bare phrase that a verdict has for the try; -1 for none.
 func (t *Try) bare() int {
 	switch {
 	case t.Phase == events.PodSucceeded || t.Ended.Record == 0 && t.Gone.Record == 0:
@@ -397,8 +397,8 @@ func (t *Try) bare() int {
 	return -1
 }
 
-// kubeletText is why a kubelet ended the try: the first sentence of what it said, or the try's own deadline; empty where
-// it said nothing.
+// kubeletText returns why a kubelet ended the try: the first sentence of its message, or the pod's own deadline. It is
+// empty without a message.
 func (t *Try) kubeletText() (passage, []Mark) {
 	if t.Reason == "DeadlineExceeded" {
 		text := ownDeadline + t.deadline

@@ -8,15 +8,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// misses is why an answer lacks what its records were not read for. Sentences are made when they are asked for, and
-// have no errors: whoever shows them asks Unread in the end.
+// misses holds the first failed read of an answer. Methods that make sentences return no errors: the caller checks
+// Unread after them.
 type misses struct{ failed error }
 
-// Unread is the first error of a read that an answer needed, but for damage, which the source notes. The answer may
-// lack what that read would have told.
+// Unread returns the first error of a read that an answer needed, except damage, which the source notes. With an error
+// the answer may be incomplete.
 func (m *misses) Unread() error { return m.failed }
 
-// miss takes in that something could not be read. What the log does not have, or no longer, is known to be missing.
+// miss notes a failed read. It ignores damage, and records that the log does not have or no longer has.
 func (m *misses) miss(src history.Source, err error) {
 	if err == nil || src.Beside(err) {
 		return

@@ -14,21 +14,21 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// unschedulable is what the scheduler says of a pod for which it has no node: "0/7 nodes are available: 2 node(s)
-// didn't match Pod's node affinity/selector, 4 node(s) had untolerated taint(s), 1 Insufficient cpu. preemption: …".
-// Each node is counted under the first of its plugins that refused it, so the numbers do not say which part decides,
-// and neither do we.
+// unschedulable is a message of the scheduler about a pod without a node: "0/7 nodes are available: 2 node(s) didn't
+// match Pod's node affinity/selector, 4 node(s) had untolerated taint(s), 1 Insufficient cpu. preemption: …". The
+// scheduler counts each node under the first plugin that refused it, so the numbers do not show which part decides, and
+// answers do not claim it.
 type unschedulable struct {
 	head  string // "0/7 nodes are available"
 	parts []schedulerPart
-	tail  string // what it says of preemption
+	tail  string // the part about preemption
 }
 
-// schedulerPart is one of its reasons, and how many nodes it names.
+// schedulerPart is one reason of the scheduler, and its number of nodes.
 type schedulerPart struct {
 	text  string
 	nodes int
-	asks  string // the field of the pod's spec that it is about, one of those below; empty for what is about the nodes alone
+	asks  string // the field of the pod's spec that it is about; empty if it is only about the nodes
 }
 
 // The fields of a pod's spec that keep it from a node.
@@ -41,8 +41,8 @@ const (
 	asksCapacity = "resources"
 )
 
-// asked are words of the scheduler's plugins, and the field of the pod's spec that each is about. The first that is
-// found counts.
+// asked maps phrases of the scheduler's plugins to the fields of the pod's spec that they are about. The first match
+// counts.
 var asked = []struct{ words, field string }{
 	{"node affinity/selector", asksNodes}, {"taint", asksTaints}, {"volume", asksVolumes}, {"topology spread", asksSpread},
 	{"affinity", asksPods}, {"Insufficient", asksCapacity},
@@ -50,7 +50,7 @@ var asked = []struct{ words, field string }{
 
 var noNodes = regexp.MustCompile(`^(0/\d+ nodes are available): (\d+ .*)$`)
 
-// parseUnschedulable takes apart what the scheduler says; ok is false for other words.
+// parseUnschedulable splits a message of the scheduler; ok is false for other messages.
 func parseUnschedulable(message string) (u unschedulable, ok bool) {
 	m := noNodes.FindStringSubmatch(strings.TrimSpace(message))
 	if m == nil {
@@ -76,8 +76,8 @@ func parseUnschedulable(message string) (u unschedulable, ok bool) {
 			p.asks = asked[at].field
 		}
 	}
-	// What the fewest nodes have comes first, as large numbers are most often the nodes of other teams. The nodes that the
-	// pod does not want, by its own selector, come last.
+	// The reason with the fewest nodes comes first: large numbers are most often the nodes of other teams. Nodes that
+	// the pod's own selector excludes come last.
 	slices.SortStableFunc(u.parts, func(a, b schedulerPart) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.nodes, b.nodes))
 	})
@@ -86,9 +86,9 @@ func parseUnschedulable(message string) (u unschedulable, ok bool) {
 
 func (p *schedulerPart) rank() int { return rank(p.asks != asksNodes) }
 
-// reasons says why the scheduler has no node for a try, as a record has it: the first part behind what is to be said
-// before, which follows from others, too; each other one as a sentence of its own, with what the pod template has of
-// it.
+// reasons says why the scheduler has no node for a try, one sentence for each part of u. The first sentence begins with
+// before and cites the records of from; the others cite said. A part about a field of the pod template has the
+// template's value, if that is kept.
 func (c *Case) reasons(t *Try, u *unschedulable, said Mark, from []Mark, before string) []Sentence {
 	template, at := c.templateFor(t)
 	var out []Sentence
@@ -108,8 +108,7 @@ func (c *Case) reasons(t *Try, u *unschedulable, said Mark, from []Mark, before 
 	return out
 }
 
-// templateFor is the pod template of which a try was made, redacted, and the record that stores it; nil where it is not
-// kept.
+// templateFor returns the redacted pod template of a try, and the record that stores it; nil if it is not kept.
 func (c *Case) templateFor(t *Try) (template []byte, at events.Sequence) {
 	for _, s := range c.specs {
 		if at == 0 || s.from <= t.Seen.Record {
@@ -130,7 +129,7 @@ func (c *Case) templateFor(t *Try) (template []byte, at events.Sequence) {
 	return nil, 0
 }
 
-// specSeen is from which record on a stored spec was that of the Job.
+// specSeen says from which record on the Job had the spec stored at at.
 type specSeen struct{ from, at events.Sequence }
 
 func (c *Case) seeSpec(r *events.Record, at events.Sequence) {
@@ -139,7 +138,7 @@ func (c *Case) seeSpec(r *events.Record, at events.Sequence) {
 	}
 }
 
-// podAsks is what keeps a pod from nodes, of a pod template.
+// podAsks is the part of a pod template that keeps a pod from nodes.
 type podAsks struct {
 	Spec struct {
 		NodeSelector map[string]string
@@ -155,7 +154,7 @@ type podAsks struct {
 	}
 }
 
-// asks says what the pod template of a try has of the field that a part is about; empty for nothing that is known.
+// asks returns the pod template's field that a part is about; empty if unknown.
 func (t *Try) asks(template []byte, p *schedulerPart) string {
 	var x podAsks
 	if len(template) == 0 || json.Unmarshal(template, &x) != nil {
@@ -223,7 +222,8 @@ func (x *podAsks) claims() string {
 	return "it claims " + strings.Join(names, ", ")
 }
 
-// requests says how much of a resource the containers ask for, of "3 Insufficient cpu".
+// requests returns the containers' requests for the resource in words: for "3 Insufficient cpu" it is "requested: main
+// 2".
 func (x *podAsks) requests(words []string) string {
 	resource := strings.TrimRight(words[len(words)-1], ".,")
 	var parts []string

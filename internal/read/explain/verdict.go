@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// verdict is the answer in one line. Where the log is damaged, what came of a Job that went on is not known.
+// verdict returns the answer in one line. If damage hides the rest of a Job that went on, it begins with UNKNOWN.
 func (c *Case) verdict() Sentence {
 	v := c.readVerdict()
 	if g := c.Job.Gap; g != nil && !c.over() && !c.cut {
@@ -24,7 +24,7 @@ func (c *Case) verdict() Sentence {
 	return v
 }
 
-// unwatchedText says of a moment that nobody watched then. What follows is how it was before.
+// unwatchedText says that nobody watched at the requested time. The last known state follows it.
 func (c *Case) unwatchedText(g *history.Gap) string {
 	until := "on"
 	if g.Until != 0 {
@@ -33,7 +33,7 @@ func (c *Case) unwatchedText(g *history.Gap) string {
 	return fmt.Sprintf("UNKNOWN at %s: not watched from %s %s. Seen last: ", c.clock(events.Time(c.Job.AsOf.Time)), c.clock(events.Time(g.From)), until)
 }
 
-// readVerdict is that by the records that can be read.
+// readVerdict returns the verdict by the readable records.
 func (c *Case) readVerdict() Sentence {
 	if m, is := c.unseen(); is {
 		return say(marks(m), "UNKNOWN since %s: Jobledger has not looked at it since; %s runs it", c.clock(m.At), c.controller())
@@ -57,7 +57,7 @@ func (c *Case) readVerdict() Sentence {
 		}
 		return say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are %s", c.clock(events.Time(c.Job.Finished)), lost)
 	case history.StateUnseen:
-		if len(c.Tries) == 0 { // its spec and its template are stored before the first version that has them
+		if len(c.Tries) == 0 { // the spec and template are stored before the first version that uses them
 			return say([]Mark{record(events.Sequence(c.Job.Last))}, "NOT SEEN YET: the log has its spec alone, and no version of it so far")
 		}
 		return say(nil, "UNSEEN: the log knows it only from pods that name it")
@@ -69,7 +69,7 @@ func (c *Case) readVerdict() Sentence {
 	return c.livingVerdict()
 }
 
-// overVerdict is the verdict of a Job that is over. Of one whose deadline passed it says what held it up.
+// overVerdict returns the verdict of a Job that is over. If the Job's deadline passed it adds what held the Job up.
 func (c *Case) overVerdict() Sentence {
 	text, from := verdict.Of(c.folded), c.settledMarks()
 	if held, by := c.meanwhile(); held.cut != "" {
@@ -87,7 +87,7 @@ func (c *Case) settledMarks() []Mark {
 	return marks(c.settled.Decided, c.settled.Stored)
 }
 
-// settledBy is the try whose end settled how the Job ends; nil for none.
+// settledBy returns the try whose end settled the Job's end; nil for none.
 func (c *Case) settledBy() *Try {
 	trigger := c.trigger(c.settled)
 	for _, t := range c.Tries {
@@ -138,10 +138,10 @@ func (c *Case) deletedVerdict() Sentence {
 	return say(append(marks(m), from...), "%s after %s, %s, %s", word, after, what, by+unknown)
 }
 
-// queueLabel names the queue of Kueue in which a Job is.
+// queueLabel names the Kueue queue of a Job.
 const queueLabel = "kueue.x-k8s.io/queue-name"
 
-// suspendedVerdict says since when, by whom if somebody did it, and in which queue it is, which may be why.
+// suspendedVerdict says since when the Job is suspended, by whom if known, and in which queue it is, which may be why.
 func (c *Case) suspendedVerdict() Sentence {
 	since, by := c.suspension()
 	text := "SUSPENDED for " + words.Span(c.end().Sub(since.At))
@@ -167,7 +167,7 @@ func (c *Case) suspendedVerdict() Sentence {
 	return say(marks(since), "%s", text)
 }
 
-// suspension is since when a suspended Job is so, and by whose edit; nil for one that is not known.
+// suspension returns since when a suspended Job is suspended, and the edit; nil if unknown.
 func (c *Case) suspension() (Mark, *events.Edit) {
 	for i := len(c.edits) - 1; i >= 0; i-- {
 		if e := &c.edits[i]; e.After.Suspend && !e.Before.Suspend {
@@ -184,7 +184,7 @@ func (c *Case) suspension() (Mark, *events.Edit) {
 	return first, nil
 }
 
-// shownFirst is the first record of the Job that is kept.
+// shownFirst returns the first kept record of the Job.
 func (c *Case) shownFirst() Mark {
 	if c.added.Record != 0 {
 		return c.added
@@ -192,7 +192,7 @@ func (c *Case) shownFirst() Mark {
 	return c.stated
 }
 
-// suspendedSince reports whether the status of a suspended Job says since when it is so.
+// suspendedSince reports whether the status of a suspended Job has the time of the suspension.
 func (c *Case) suspendedSince() bool {
 	k := c.folded.Base.Condition(status.Suspended)
 	return k != nil && k.Status == "True" && k.Since != 0

@@ -9,18 +9,18 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// waitTold is the shortest wait that is told of a word with which things mostly go on by themselves, such as
+// waitTold is the minimum length of a wait that is reported for a reason that usually passes by itself, such as
 // ContainerCreating.
 const waitTold = 5 * time.Second
 
-// waited says what pods of a Job that is over had waited for: before they started, if they did. Pods that waited for
-// the same are told as one, by the longest of their waits. Each took longer than told: words of a pod are recorded when
-// they have held for a while.
+// waited says what the pods of a finished Job had waited for before they started. Pods with the same wait share one
+// sentence, about the longest of them. Each real wait was longer than reported: a pod's reason is recorded only after
+// it has lasted for a while.
 func (c *Case) waited() []Sentence {
 	if !c.over() {
 		return nil
 	}
-	if c.begun != "" && len(c.Tries) == 0 { // what it waited for until then was not seen
+	if c.begun != "" && len(c.Tries) == 0 { // what it had waited for was not seen
 		return nil
 	}
 	if len(c.Tries) == 0 && c.Spec != nil && c.Spec.Suspend {
@@ -71,10 +71,10 @@ func (c *Case) waited() []Sentence {
 	return out
 }
 
-// mostWaited is of how many things that pods waited for an answer tells on a terminal.
+// mostWaited is the number of waits that an answer shows on a terminal.
 const mostWaited = 3
 
-// pastWait is a wait of a pod that is over.
+// pastWait is a wait that is over.
 type pastWait struct {
 	*Waiting
 	try   *Try
@@ -83,8 +83,8 @@ type pastWait struct {
 
 func (w *pastWait) took() time.Duration { return w.until.At.Sub(w.From.At) }
 
-// pastWait is a wait that is over, and whether there is something to tell of it. A container that waits to be started
-// again is told as a try that failed.
+// pastWait returns the wait w as over, and whether it is worth reporting. The backoff of a crashing container is not:
+// it is reported as a failed try.
 func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 	out := pastWait{Waiting: w, try: t, until: w.Until}
 	if w.Until.Record == 0 { // it waited to the end
@@ -93,12 +93,13 @@ func (c *Case) pastWait(t *Try, w *Waiting) (pastWait, bool) {
 			out.until.Record = c.settled.stored().Record
 		}
 	}
-	// The verdict tells of it up to when the deadline had passed.
+	// The verdict covers the wait up to the deadline.
 	if m := c.passedAt(); m.Record > w.From.Record && out.until.Record > m.Record {
 		out.until = m
 	}
 	switch stuck := slices.Contains(stuckWords, w.Reason); {
-	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record: // a kubelet clears up behind a deletion
+	// After a deletion a kubelet cleans up.
+	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record:
 		return out, false
 	case t.Started.Record == 0:
 		return out, stuck || out.until.At.Sub(t.Seen.At) >= waitTold
@@ -112,7 +113,7 @@ func (c *Case) noPodWanted() bool {
 	return c.Spec != nil && number(c.Spec.Parallelism) == 0 && len(c.Tries) == 0 && !c.Spec.Suspend
 }
 
-// suspendedFrom is the record from which on the Job was suspended.
+// suspendedFrom returns the record that suspended the Job.
 func (c *Case) suspendedFrom() Mark {
 	for _, e := range slices.Backward(c.edits) {
 		if e.After.Suspend && !e.Before.Suspend {
@@ -122,7 +123,7 @@ func (c *Case) suspendedFrom() Mark {
 	return c.added
 }
 
-// parallelismSet is the record from which on the parallelism is as it is.
+// parallelismSet returns the record that set the current parallelism.
 func (c *Case) parallelismSet() Mark {
 	for _, e := range slices.Backward(c.edits) {
 		if number(e.Before.Parallelism) != number(e.After.Parallelism) {

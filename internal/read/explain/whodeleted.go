@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// deletedBy finds who asked for the deletion of a pod that had not ended, or ended because of it.
+// deletedBy finds what requested the deletion of a pod that had not ended, or that ended because of it.
 func (c *Case) deletedBy(t *Try) Ending {
 	seen := t.AskedSeen
 	if seen.Record == 0 {
@@ -58,14 +58,14 @@ func (c *Case) deletedBy(t *Try) Ending {
 	return c.byClient(t, seen, c.notUs(seen))
 }
 
-// thirdRuns reports whether a controller has the Job whose rules nobody here knows.
+// thirdRuns reports whether a controller with unknown rules runs the Job.
 func (c *Case) thirdRuns() bool {
 	by := c.Job.ManagedBy
 	return by != "" && by != events.BuiltinManagedBy
 }
 
-// byController says that the Job's own controller deleted the pod, as its rules ask for that. Nobody knows the rules of
-// a third one.
+// byController says that the Job's own controller deleted the pod by its rules. The rules of a third controller are
+// unknown, so the ending is ByUnknown then.
 func (c *Case) byController(m Mark, why string, seen Mark) Ending {
 	if !c.thirdRuns() {
 		return Ending{By: ByController, Why: why, Marks: marks(m, seen)}
@@ -80,15 +80,15 @@ func (c *Case) byController(m Mark, why string, seen Mark) Ending {
 	return e
 }
 
-// byClient says that an API client deleted the pod. A namespace that goes takes its pods before its Jobs; unless
-// namespaces are watched nothing tells one from the other when the Job went soon after.
+// byClient says that an API client deleted the pod. A namespace under deletion loses its pods before its Jobs: if the
+// Job disappeared soon after and namespaces are not watched, the two causes cannot be told apart.
 func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	e := Ending{By: ByClient, Why: "deleted while it " + runningWord(t), Marks: marks(seen), Not: append(not, disruptionNames...)}
-	if t.unrecorded > 0 { // one of them may have shown that it was disrupted
+	if t.unrecorded > 0 { // one of them may have shown a disruption
 		e.By, e.Not, e.Missing = ByUnknown, not, fmt.Sprintf("the %s of it that were seen before and not recorded", versions(t.unrecorded))
 		return e
 	}
-	// Pod garbage collection says so in a condition, which may have been missed. It takes pods of a node that was gone
+	// Pod garbage collection sets a condition, which may have been missed. It deletes the pods of a node that was gone
 	// before.
 	if n, ok := c.nodeOf(t, seen); ok && n.seen == nil && n.At < seen.At {
 		e.By, e.Why = ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.nodeWords(&n, t.Node)
@@ -111,9 +111,9 @@ func (c *Case) byClient(t *Try, seen Mark, not []string) Ending {
 	return e
 }
 
-// leftBehind is the ending of a pod of which nothing was seen since its Job's object went. Garbage collection takes
-// such a pod. Only a Job that is deleted with its pods orphaned leaves them, and such a Job is seen to be deleted
-// first, while it waits for them.
+// leftBehind returns the ending of a pod without records since its Job's object was deleted. Garbage collection deletes
+// such a pod, unless the Job was deleted with its pods orphaned: then a record shows the Job under deletion first,
+// while it waits for them.
 func (c *Case) leftBehind(t *Try) Ending {
 	switch {
 	case c.gone.Record == 0 || c.damage != 0:
@@ -130,7 +130,7 @@ func (c *Case) leftBehind(t *Try) Ending {
 	}
 }
 
-// leftWhy says why the Job has a pod no longer that did not end.
+// leftWhy says why the Job no longer owns a pod that did not end.
 func (c *Case) leftWhy(t *Try) string {
 	if m := c.deletion(); m.Record != 0 && m.At <= t.Gone.At.Add(time.Second) {
 		return "the Job was deleted without its pods (orphaned): it went on"
@@ -147,7 +147,7 @@ func runningWord(t *Try) string {
 	return "waited to run"
 }
 
-// notUs says that no decision of ours deleted it: only where the Job is ours do decisions prove it.
+// notUs returns "Jobledger" as ruled out if we run the Job: only then does the absence of a decision prove it.
 func (c *Case) notUs(seen Mark) []string {
 	if c.oursAt(seen) {
 		return []string{"Jobledger"}
@@ -155,8 +155,8 @@ func (c *Case) notUs(seen Mark) []string {
 	return nil
 }
 
-// deletedBefore reports whether the deletion of the Job explains that of a pod: it was asked for before, or at the same
-// moment.
+// deletedBefore reports whether the Job's deletion explains the pod's deletion: it was requested before the pod's
+// deletion, or at the same moment.
 func (c *Case) deletedBefore(t *Try, seen Mark) bool {
 	const moment = time.Second // the watches of Jobs and of pods are not in step
 	m := c.deletion()
@@ -165,13 +165,14 @@ func (c *Case) deletedBefore(t *Try, seen Mark) bool {
 		return false
 	case c.jobDeleted != 0 && t.Asked != 0:
 		return t.Asked.Add(moment) >= c.jobDeleted
-	case t.AskedExact: // in whole seconds, and the clocks differ a little
+	case t.AskedExact: // whole seconds, and the clocks differ a little
 		return t.Asked.Add(moment+moment/2) >= m.At
 	}
 	return m.At <= seen.At.Add(moment)
 }
 
-// deletion is the first record that shows that the Job's deletion was asked for.
+// deletion returns the first record of the request to delete the Job, otherwise the record that its object is gone;
+// none without either.
 func (c *Case) deletion() Mark {
 	if c.deletedSeen.Record != 0 {
 		return c.deletedSeen
@@ -179,7 +180,7 @@ func (c *Case) deletion() Mark {
 	return c.gone
 }
 
-// suspendedAt reports whether the spec asked for a suspension at a record.
+// suspendedAt reports whether the spec was suspended at a record.
 func (c *Case) suspendedAt(m Mark) bool {
 	is := c.firstSuspended()
 	for i := range c.edits {
@@ -190,7 +191,7 @@ func (c *Case) suspendedAt(m Mark) bool {
 	return is
 }
 
-// firstSuspended reports whether the spec asked for a suspension when it was first seen.
+// firstSuspended reports whether the spec was suspended when first seen.
 func (c *Case) firstSuspended() bool {
 	if len(c.edits) > 0 {
 		return c.edits[0].Before.Suspend
@@ -206,8 +207,8 @@ func (c *Case) controllerFirst(t *Try, seen Mark) bool {
 	return m.Record != 0 && gone.Record != 0 && m.Record < gone.Record
 }
 
-// fewerWanted is a record before that time by which a Job's own controller had a reason to delete a pod of it, and the
-// reason. An edit is one only while it holds, and while more pods are there than it wants.
+// fewerWanted returns a record before seen by which the Job's own controller had a reason to delete the pod, and the
+// reason. An edit is a reason only while it holds, and while the Job has more pods than it wants.
 func (c *Case) fewerWanted(t *Try, seen Mark) (Mark, string) {
 	const slack = 3 * time.Second
 	if m := c.endedBefore(seen, slack); m.Record != 0 {
@@ -219,13 +220,13 @@ func (c *Case) fewerWanted(t *Try, seen Mark) (Mark, string) {
 			continue
 		}
 		if t.Seen.At > e.At.At.Add(slack) {
-			break // the pod was made under what this edit, and those before it, ask for
+			break // the pod was created after this edit, and so under it and the edits before
 		}
 		switch {
 		case e.After.Suspend && !e.Before.Suspend:
 			return e.At, "the Job was suspended"
 		case e.Before.Suspend && !e.After.Suspend && e.At.At.Add(slack) < seen.At:
-			return Mark{}, "" // what the suspension stopped was stopped before
+			return Mark{}, "" // the pods of the suspension were stopped before
 		case number(e.After.Parallelism) < number(e.Before.Parallelism) && c.living(seen) > int(number(e.After.Parallelism)):
 			return e.At, "parallelism was lowered"
 		}
@@ -233,8 +234,7 @@ func (c *Case) fewerWanted(t *Try, seen Mark) (Mark, string) {
 	return Mark{}, ""
 }
 
-// living is how many pods the Job had at a record that had not ended, and of which no record before shows that they
-// were to be deleted.
+// living returns the number of pods at a record that had not ended and were not under deletion.
 func (c *Case) living(at Mark) (n int) {
 	for _, t := range c.Tries {
 		over := t.over() && t.end().Record < at.Record
@@ -246,9 +246,9 @@ func (c *Case) living(at Mark) (n int) {
 	return n
 }
 
-// endedBefore is the record by which the Job came to its end before a pod was deleted. What came after that cannot be
-// why: a deleted pod may be the failure that was one too many. Where our rules do not know why the Job ended, its
-// status may be seen somewhat later than the pod.
+// endedBefore returns the record by which the Job ended before a pod was deleted. Later records cannot explain the
+// deletion: the deleted pod may itself be the failure that exceeded the limit. If our rules do not explain the Job's
+// end, its status may be seen up to slack later than the pod.
 func (c *Case) endedBefore(seen Mark, slack time.Duration) Mark {
 	s := c.settled
 	switch {
@@ -263,9 +263,9 @@ func (c *Case) endedBefore(seen Mark, slack time.Duration) Mark {
 	return Mark{}
 }
 
-// oneTooMany reports whether a Job that ended for its failures had too few without the pod whose deletion a record
-// shows: the deletion was the failure that was one too many, and not what came of it. (The built-in controller counts a
-// pod that is being deleted as failed, also when its program then ends with 0.)
+// oneTooMany reports whether a Job that failed for its failures had too few of them without the pod deleted at seen.
+// The deletion was then the failure that exceeded backoffLimit, and not a consequence. (The built-in controller counts
+// a pod under deletion as failed, even if its program then ends with 0.)
 func (c *Case) oneTooMany(seen Mark) bool {
 	if c.settled.Reason != "BackoffLimitExceeded" || c.Spec == nil || c.Spec.BackoffLimit == nil {
 		return false

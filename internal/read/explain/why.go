@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// why says what settled how the Job ends, or was deleted, with its numbers.
+// why says what settled the Job's end, with the numbers that were compared.
 func (c *Case) why() []Sentence {
 	s := c.settled
 	if s == nil {
@@ -46,12 +46,12 @@ func (c *Case) why() []Sentence {
 	return out
 }
 
-// stored is the record that shows that the verdict is stored.
+// stored returns the record that shows the verdict as stored.
 func (s *settling) stored() Mark {
 	return cmp.Or(s.Stored, s.Seen, s.Decided)
 }
 
-// controller names whose Job it is, when it is not ours.
+// controller names the controller of a Job that is not ours.
 func (c *Case) controller() string {
 	switch by := c.Job.ManagedBy; by {
 	case "", events.BuiltinManagedBy:
@@ -61,7 +61,7 @@ func (c *Case) controller() string {
 	}
 }
 
-// trigger is the observation that led to the decision: the end of a try, most often.
+// trigger returns the observation that led to the decision, most often the end of a try.
 func (c *Case) trigger(s *settling) []Mark {
 	if s.Same {
 		return marks(s.Evidence)
@@ -82,7 +82,7 @@ func (c *Case) trigger(s *settling) []Mark {
 	return marks(last.end())
 }
 
-// bound is the record before which it was settled.
+// bound returns the record by which the end was settled.
 func (s *settling) bound() events.Sequence {
 	if s.Decided.Record != 0 {
 		return s.Decided.Record
@@ -90,8 +90,8 @@ func (s *settling) bound() events.Sequence {
 	return s.Seen.Record
 }
 
-// numbersMarks are where numbers has its values from, beside the end of the last try: of a deadline, when the Job
-// started.
+// numbersMarks returns the records of the values in numbers, except the end of the last try: for a deadline, the Job's
+// start.
 func (c *Case) numbersMarks(s *settling) []Mark {
 	if s == nil || s.Reason != "DeadlineExceeded" {
 		return nil
@@ -99,7 +99,7 @@ func (c *Case) numbersMarks(s *settling) []Mark {
 	return marks(c.startSeen)
 }
 
-// numbers say what was compared with what.
+// numbers says what was compared: "7 failures > backoffLimit 6".
 func (c *Case) numbers(s *settling) string {
 	spec := c.Spec
 	switch {
@@ -142,7 +142,7 @@ func (c *Case) numbers(s *settling) string {
 	return words.Because(s.Reason, s.Message)
 }
 
-// doubt is what the numbers of the Job hold against a reason that its status alone gives; empty for nothing.
+// doubt says how the Job's counts contradict a reason that only the status gives; empty for no contradiction.
 func (c *Case) doubt(s *settling) string {
 	if s.Decided.Record != 0 || s.Same {
 		return ""
@@ -157,7 +157,7 @@ func backoffLimit(spec *events.JobSpec) int32 {
 	return *spec.BackoffLimit
 }
 
-// failedBy is how many failures counted when it was settled.
+// failedBy returns the number of counted failures when the end was settled.
 func (c *Case) failedBy(s *settling) int {
 	most := int32(0)
 	for _, t := range c.Tries {
@@ -168,7 +168,7 @@ func (c *Case) failedBy(s *settling) int {
 	return int(most)
 }
 
-// restarted is how often containers of its pods were started again.
+// restarted returns how often containers of its pods were restarted.
 func (c *Case) restarted() (n int) {
 	for _, t := range c.Tries {
 		n += int(t.Restarts)
@@ -176,7 +176,7 @@ func (c *Case) restarted() (n int) {
 	return n
 }
 
-// ordinalText names a try for people: "try 2 of index 7".
+// tryText names a try for people: "try 2 of index 7".
 func (c *Case) tryText(t *Try) string {
 	text := "try " + strconv.Itoa(t.Number)
 	if t.Index != events.NoIndex {

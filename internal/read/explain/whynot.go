@@ -20,21 +20,21 @@ type WhyNot struct {
 	UID       string             `json:"uid"`
 	At        recordjson.Instant `json:"at"`
 
-	Due  bool             `json:"due"`            // it was a due time, is one, or will be one
-	Tick *history.Tick    `json:"tick,omitempty"` // of one that has its fate
-	Open *history.OpenDue `json:"open,omitempty"` // of one that is held back
-	// PassedOver are times that touch that of the instant and its fate, in which the CronJob's namespace was over its
-	// budget of log.
+	Due  bool             `json:"due"`            // it is a past, present or future due time
+	Tick *history.Tick    `json:"tick,omitempty"` // of a due time with a fate
+	Open *history.OpenDue `json:"open,omitempty"` // of a due time that is held back
+	// PassedOver are the times between the instant and its fate in which the CronJob's namespace was over its log
+	// budget.
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
-	// Unrecorded are versions of the CronJob and its Jobs of then that were seen and not recorded.
+	// Unrecorded is the number of versions of the CronJob and its Jobs in that time that were seen and not recorded.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
 
-	Nearest   []recordjson.Instant `json:"nearest,omitempty"` // due times, of an instant that is none
+	Nearest   []recordjson.Instant `json:"nearest,omitempty"` // the nearest due times, if the instant is none
 	Sentences []Sentence           `json:"sentences"`
 }
 
-// ReadWhyNot reads what became of an instant of the CronJobs that bore a name, the newest first: that of then answers.
-// Sentences say their times in that zone, and due times in the zone of the schedule, too.
+// ReadWhyNot reads what became of the instant t of the CronJob that existed then. lives are the streams of the CronJobs
+// with the name, the newest first. Sentences have times in zone, and due times also in the zone of the schedule.
 func ReadWhyNot(ctx context.Context, src history.Source, lives []events.Stream, t time.Time, zone words.Zone) (*WhyNot, error) {
 	at := events.At(t)
 	s, due, before, err := lifeAt(ctx, src, lives, at)
@@ -64,7 +64,7 @@ func ReadWhyNot(ctx context.Context, src history.Source, lives []events.Stream, 
 	return w, nil
 }
 
-// lifeAt reads the CronJob that there was at an instant; where there was none, the one that came next, and the one of
+// lifeAt reads the CronJob that existed at an instant. If none did, it reads the next one as due, and the one before as
 // before.
 func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at events.Time) (s events.Stream, due, before *duetimes.CronJob, err error) {
 	for i := range lives {
@@ -128,7 +128,7 @@ func (w *WhyNot) answer(f *fates, v duetimes.Verdict, at events.Time) {
 	}
 }
 
-// unseen is the answer for an instant that was due before the CronJob was seen first.
+// unseen answers for an instant that was due before the first record of the CronJob.
 func (w *WhyNot) unseen(f *fates, at events.Time, who string) {
 	_, first := f.due.Before(at)
 	seen, m := f.due.SeenFirst(), []Mark{{first.Record, first.At}}
@@ -140,8 +140,8 @@ func (w *WhyNot) unseen(f *fates, at events.Time, who string) {
 	w.add(m, "what became of it is unknown: it was not watched before that; the newest that was started is %s, by status.lastScheduleTime", f.at(seen.LastSchedule))
 }
 
-// afterEnd is the answer for an instant behind the end of the newest CronJob of the name. Where nobody watched, another
-// one may have come.
+// afterEnd answers for an instant after the end of the newest CronJob of the name. Another one may have existed in a
+// gap of the watch.
 func (w *WhyNot) afterEnd(f *fates, at events.Time, who string) {
 	g := f.gapAt(at)
 	switch {
@@ -159,11 +159,11 @@ func (w *WhyNot) afterEnd(f *fates, at events.Time, who string) {
 	}
 }
 
-// toldWithin is more than the time between a version that is passed over and the record that tells of it: a minute, and
-// a busy turn.
+// toldWithin exceeds the time between a version that is dropped and the record that counts it: a minute, and a busy
+// turn.
 const toldWithin = 5 * time.Minute
 
-// missing says what may be missing between the instant and its fate, as it was passed over.
+// missing says what may be missing between the instant and its fate because it was not recorded.
 func (w *WhyNot) missing(f *fates, passed *history.PassedOver, v *duetimes.Verdict, at events.Time) {
 	if v.Future && !v.Passed {
 		return
@@ -194,7 +194,7 @@ func (w *WhyNot) missing(f *fates, passed *history.PassedOver, v *duetimes.Verdi
 	}
 }
 
-// told is the answer for an instant that has its fate.
+// told answers for an instant with a recorded fate.
 func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string) {
 	e := v.Entry
 	item := history.TickOf(&e.Tick, e.Record)
@@ -231,7 +231,7 @@ func (w *WhyNot) told(f *fates, v *duetimes.Verdict, at events.Time, who string)
 	}
 }
 
-// computed is the answer for an instant of which no record tells: what became of it follows from what was seen.
+// computed answers for an instant without a record, from the observations.
 func (w *WhyNot) computed(f *fates, v *duetimes.Verdict, at events.Time, who string) {
 	text, from := f.inWhole(func() (string, []Mark) { return f.becameAt(v.Entry, at) })
 	if v.Entry.Fate == 0 && v.Open {
@@ -252,7 +252,7 @@ func (w *WhyNot) computed(f *fates, v *duetimes.Verdict, at events.Time, who str
 	w.Tick = &item
 }
 
-// becameAt is what became of one due time of an entry.
+// becameAt says what became of one due time of an entry.
 func (f *fates) becameAt(e *duetimes.Entry, at events.Time) (text string, from []Mark) {
 	if e.Observed {
 		return f.becameElsewhere(e, at, at)
@@ -260,8 +260,8 @@ func (f *fates) becameAt(e *duetimes.Entry, at events.Time) (text string, from [
 	return f.became(e)
 }
 
-// passed is the answer for an instant that is over, and at which nothing has started. It gets its fate with the others
-// of its minute.
+// passed answers for a past instant at which nothing has started. It gets its fate together with the other due times of
+// its minute.
 func (w *WhyNot) passed(f *fates, v *duetimes.Verdict, at events.Time, who string) {
 	w.add(nil, "%s was a due time of %s by its schedule %q, and nothing has started at it so far", f.at(at), who, f.due.SeenAt(at).Schedule)
 	open := f.due.Open()
@@ -289,7 +289,7 @@ func (w *WhyNot) held(f *fates, at events.Time) {
 }
 
 // suspended says that a due time which this controller started late came while the CronJob was suspended. No record
-// holds it back: of a suspended CronJob nothing is decided.
+// shows a hold then: nothing is decided about a suspended CronJob.
 func (w *WhyNot) suspended(f *fates, e *duetimes.Entry) {
 	if len(w.Sentences) > 1 || e.Observed || e.Late < lateStart {
 		return
@@ -299,7 +299,7 @@ func (w *WhyNot) suspended(f *fates, e *duetimes.Entry) {
 	}
 }
 
-// lateAt is until when a due time may start, as startingDeadlineSeconds is now; the end of time where it is not set.
+// lateAt returns until when a due time may start by the current startingDeadlineSeconds; the end of time if unset.
 func (f *fates) lateAt(due events.Time) events.Time {
 	if d := f.due.Seen.Deadline; d != nil {
 		return due.Add(seconds(*d))
@@ -307,7 +307,7 @@ func (f *fates) lateAt(due events.Time) events.Time {
 	return math.MaxInt64
 }
 
-// next says when an open due time can no longer start.
+// next says until when an open due time may start.
 func (w *WhyNot) next(f *fates) {
 	next, _, err := f.due.Next(events.Time(w.At).Go(), 1)
 	switch {
@@ -322,7 +322,7 @@ func (w *WhyNot) next(f *fates) {
 	}
 }
 
-// none is the answer for an instant that is no due time.
+// none answers for an instant that is not a due time.
 func (w *WhyNot) none(f *fates, v *duetimes.Verdict, at events.Time, who string) {
 	if before, first := f.due.Before(at); before {
 		w.add([]Mark{{first.Record, first.At}}, "%s is no due time of %s by the schedule %q that it had when it was seen first, at %s; what it was before is unknown",
@@ -361,7 +361,7 @@ func (f *fates) goneText() string {
 	return "it was deleted, seen at " + f.seen(f.due.Gone)
 }
 
-// changedAt is when a change of the spec was made, as far as that was seen.
+// changedAt returns when the spec was changed, as far as that was seen.
 func (f *fates) changedAt(ch *duetimes.Change) string {
 	if ch.After.Found {
 		return "a time before " + f.seen(ch.At) + ", when no controller watched"
@@ -369,10 +369,10 @@ func (f *fates) changedAt(ch *duetimes.Change) string {
 	return f.seen(ch.At)
 }
 
-// idle says why nothing starts at the due times to come; empty when it does.
+// idle is Idle of the CronJob.
 func (f *fates) idle() string { return Idle(f.due) }
 
-// Idle says why nothing starts at the due times of a CronJob to come; empty when it does.
+// Idle says why no Job starts at the next due times of a CronJob; empty if Jobs start.
 func Idle(c *duetimes.CronJob) string {
 	switch {
 	case c.Gone != 0:
