@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// lists are what the lists of a log say, by UID: `get jobs`, `get cronjobs` and `failures`.
+// lists are the lists of a log, by UID: `get jobs`, `get cronjobs` and `failures`.
 type lists struct {
 	jobs     map[string]*history.Summary
 	cronJobs map[string]*history.CronSummary
@@ -50,7 +50,7 @@ func readLists(ctx context.Context, src history.Source) (*lists, error) {
 
 var sumCounts = regexp.MustCompile(`^(\d+) tr(?:y|ies)\b.* · (\d+) succeeded, (\d+) failed`)
 
-// job holds what lists say of a Job against the answer about it, and its tries.
+// job compares the lists with the answer about a Job and its tries.
 func (l *lists) job(a *explain.Answer, rows []explain.Attempt, sum string) (out []claim) {
 	says := a.State + " " + a.Verdict.Text
 	row := l.jobs[a.UID]
@@ -85,7 +85,7 @@ func (l *lists) job(a *explain.Answer, rows []explain.Attempt, sum string) (out 
 	return out
 }
 
-// cronJob holds what the list of CronJobs says against the answer about one.
+// cronJob compares the list of CronJobs with the answer about one.
 func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim) {
 	row := l.cronJobs[a.UID]
 	switch {
@@ -118,7 +118,7 @@ func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim)
 	return out
 }
 
-// attemptsAsSeen: the times of a try are those of the pod, and its records are about it.
+// attemptsAsSeen checks that the times of a try come from its pod, and that its cited records are about the pod.
 func attemptsAsSeen(rows []explain.Attempt, f *facts) (out []claim) {
 	for i := range rows {
 		a := &rows[i]

@@ -11,10 +11,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// Finding is a sentence that is not so.
+// Finding is a sentence that is contradicted.
 type Finding struct {
 	Rule   string // the checker
-	Of     string // whose answer: "job prod/etl as of 120"
+	Of     string // the object of the answer: "job prod/etl as of 120"
 	Says   string // the sentence
 	But    string // what contradicts it
 	Answer *explain.Answer
@@ -24,20 +24,20 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s says %q, but %s", f.Rule, f.Of, f.Says, f.But)
 }
 
-// Report is what came of a log.
+// Report is the result of checking a log.
 type Report struct {
 	Answers   int
 	Sentences int
 	Findings  []Finding
 }
 
-// checker looks at one answer about a Job or a pod of it.
+// checker checks one answer about a Job or a pod.
 type checker struct {
 	rule  string
 	check func(a *explain.Answer, f *facts) []claim
 }
 
-// claim is a sentence and what contradicts it.
+// claim is a sentence, and what contradicts it.
 type claim struct{ says, but string }
 
 var checkers = []checker{
@@ -51,10 +51,10 @@ var checkers = []checker{
 	{"gives a pod another time to stop", graces},
 }
 
-// most is as of how many points a Job is asked for.
+// most is the maximum number of points at which a stream is checked, besides the end of the log.
 const most = 12
 
-// Check asks for the answers of all Jobs of a log, of their pods, and of all CronJobs.
+// Check checks the answers about all Jobs of a log, their pods, and all CronJobs. It returns the errors of reads.
 func Check(ctx context.Context, src history.Source) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *Report) claims(rule string, a *explain.Answer, at events.Sequence, clai
 	}
 }
 
-// points are the end of the log, which is the zero point, and records of a stream, so many at most.
+// points returns the end of the log, which is 0, and at most most records of a stream, evenly spread.
 func (e *everything) points(s events.Stream) []events.Sequence {
 	own := e.of[s]
 	out := []events.Sequence{0}
@@ -136,7 +136,7 @@ func (e *everything) points(s events.Stream) []events.Sequence {
 	return slices.Compact(out)
 }
 
-// section are the sentences under a head; none when the answer has no such section.
+// section returns the sentences under a head; none without that section.
 func section(a *explain.Answer, head string) []explain.Sentence {
 	for _, s := range a.Sections {
 		if s.Head == head {
@@ -146,7 +146,7 @@ func section(a *explain.Answer, head string) []explain.Sentence {
 	return nil
 }
 
-// sentences are all of an answer.
+// sentences returns all sentences of an answer.
 func sentences(a *explain.Answer) []explain.Sentence {
 	out := []explain.Sentence{a.Verdict}
 	if a.Deleted != nil {

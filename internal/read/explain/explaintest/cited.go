@@ -18,11 +18,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Cited alters each value that a sentence says and a record that it cites holds: an exit code, a reason, a message, a
-// time, a node, a field manager, how long a pod was given to stop, a due time, how late a run was. It alters the value
-// in all records that the sentence cites, and in no other. A sentence that stays as it is has the value from a record
-// that it does not cite, which is a [Finding]. It asks of the Jobs, pods and CronJobs of a log, one of so many: 1 for
-// all.
+// Cited checks that sentences take their values from the records that they cite. For each value that a sentence shares
+// with a cited record it changes the value in all cited records, and in no other, and asks again. If the sentence stays
+// the same, its value comes from an uncited record, which is a [Finding]. Values are exit codes, reasons, messages,
+// times, nodes, field managers, grace periods, due times and delays. Cited asks about every oneOf-th Job and CronJob: 1
+// for all.
 func Cited(ctx context.Context, src history.Source, oneOf int) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -39,7 +39,7 @@ func Cited(ctx context.Context, src history.Source, oneOf int) (*Report, error) 
 	return citedBy(src, all, append(asked, crons...), oneOf)
 }
 
-// CitedOfCrons is [Cited] of the CronJobs alone.
+// CitedOfCrons is [Cited] for CronJobs only.
 func CitedOfCrons(ctx context.Context, src history.Source, oneOf int) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -65,10 +65,10 @@ func citedBy(src history.Source, all *everything, asked []question, oneOf int) (
 	return r, nil
 }
 
-// question asks a log for answers. The same question gives the same answers, in the same order, of the same log.
+// question asks a log for answers. The same log always gives the same answers, in the same order.
 type question func(src history.Source) ([]*explain.Answer, error)
 
-// jobAnswers are the answers about a Job and its pods, as of the end of the log.
+// jobAnswers returns the answers about a Job and its pods at the end of the log.
 func jobAnswers(ctx context.Context, src history.Source, s events.Stream) (out []*explain.Answer, err error) {
 	c, err := explain.Read(ctx, src, s, history.Point{})
 	if errors.Is(err, history.ErrNoJob) {
@@ -87,7 +87,7 @@ func jobAnswers(ctx context.Context, src history.Source, s events.Stream) (out [
 	return out, nil
 }
 
-// cited alters what the sentences of the answers say. Each altered value counts as a sentence.
+// cited changes each value that the answers' sentences share with their records. Each change counts as a sentence.
 func (r *Report) cited(src history.Source, all *everything, ask question) error {
 	before, err := ask(src)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *Report) cited(src history.Source, all *everything, ask question) error 
 				r.Sentences++
 				now, err := ask(&altered{src, &x, v})
 				if err != nil {
-					continue // a Job that cannot be told any more says nothing
+					continue // an unreadable Job has no sentences
 				}
 				for _, b := range now {
 					if b.UID == a.UID && slices.ContainsFunc(sentences(b), func(y explain.Sentence) bool { return y.Text == x.Text && within(y.Records, x.Records) }) {
@@ -117,19 +117,19 @@ func within(some, all []uint64) bool {
 	return !slices.ContainsFunc(some, func(r uint64) bool { return !slices.Contains(all, r) })
 }
 
-// value is something that a field of a record holds, and as what it stands in a sentence.
+// value is the value of a field of a record, and the form in which a sentence has it.
 type value struct {
-	field string // one of those that hold it
+	field string // one of the fields with the value
 	form  string
 }
 
-// identities are fields that say which object a record is about, or that only name what they hold.
+// identities are fields that say which object a record is about, or that only name their content.
 var identities = []string{
 	"Namespace", "Owner", "UID", "Job", "Sentence", "Template", "State", "Stage", "Rule", "Type", "Kind", "Status", "Schedule", "TimeZone", "Policy", "Name",
 }
 
-// valuesOf are the values of cited records that a sentence says. What stands in a longer one of them, as a container's
-// name in a message, is not said by itself.
+// valuesOf returns the values of cited records that a sentence has. A value within a longer one, for example a
+// container's name in a message, does not count.
 func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 	text := x.Text
 	for _, n := range x.Records {
@@ -152,13 +152,13 @@ func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 	})
 }
 
-// says reports whether a text has a form, as whole words.
+// says reports whether a text has a form as whole words.
 func says(text, form string) bool {
-	text = strings.ReplaceAll(text, "passed at "+form, "") // an end that is worked out
+	text = strings.ReplaceAll(text, "passed at "+form, "") // a computed end
 	return regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(form) + `($|[^\w:-]|:\D|:$)`).MatchString(text)
 }
 
-// formsOf are as what a value may stand in a sentence; none for one that cannot be known there.
+// formsOf returns the forms in which a sentence may have a value; none for a value that is not recognizable.
 func formsOf(field string, v any) []string {
 	if slices.Contains(identities, field) {
 		return nil
@@ -191,7 +191,7 @@ func formsOf(field string, v any) []string {
 	return nil
 }
 
-// clockForms are a time of day in UTC; one of a whole minute may be a due time, which is written without seconds.
+// clockForms returns a time of day in UTC. A whole minute may be a due time, which is written without seconds.
 func clockForms(t time.Time) []string {
 	out := []string{t.UTC().Format(time.TimeOnly)}
 	if t.Truncate(time.Minute).Equal(t) {
@@ -200,7 +200,7 @@ func clockForms(t time.Time) []string {
 	return out
 }
 
-// durationForms are how long after it was due a run was made, or was seen.
+// durationForms returns the forms of a run's lateness and of the delay until it was seen.
 func durationForms(field string, d time.Duration) []string {
 	switch field {
 	case "Late":
@@ -211,7 +211,7 @@ func durationForms(field string, d time.Duration) []string {
 	return nil
 }
 
-// other is another value of the sort.
+// other returns a different value of the same type.
 func other(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -233,7 +233,7 @@ func other(v any) any {
 	return v
 }
 
-// altered is a log in which the records that a sentence cites hold another value.
+// altered is a log in which the records that a sentence cites have another value.
 type altered struct {
 	history.Source
 	sentence *explain.Sentence
@@ -270,8 +270,8 @@ func (a *altered) each(records iter.Seq2[events.Record, error]) iter.Seq2[events
 	}
 }
 
-// changed is a deep copy of a record in which each string, number and time is what a function makes of it. It is told
-// the field's name.
+// changed returns a deep copy of a record in which each string, number and time is the result of by, which also gets
+// the name of the field.
 func changed(r *events.Record, by func(field string, v any) any) *events.Record {
 	out := *r
 	out.Facts, _ = replaced("", reflect.ValueOf(&r.Facts).Elem(), by).Interface().(events.Facts)

@@ -15,10 +15,11 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// mostInstants is of how many due times of a CronJob it is asked why not, at most: some of all, and the newest.
+// mostInstants is the maximum number of a CronJob's due times for which why-not is asked: spread over all, and the
+// newest.
 const mostInstants = 8
 
-// cronQuestions ask for all that a log tells of its CronJobs: explain, ticks, and why-not of due times.
+// cronQuestions returns the questions about the CronJobs of a log: explain, ticks, and why-not of due times.
 func cronQuestions(ctx context.Context, src history.Source, all *everything) (asked []question, err error) {
 	for _, s := range all.crons {
 		asked = append(asked, func(src history.Source) ([]*explain.Answer, error) { return cronAnswer(ctx, src, s) })
@@ -37,7 +38,7 @@ func cronQuestions(ctx context.Context, src history.Source, all *everything) (as
 	return asked, nil
 }
 
-// instantsOf are due times of a CronJob, whatever became of them.
+// instantsOf returns due times of a CronJob, with any fate.
 func instantsOf(due *duetimes.CronJob) (out []events.Time) {
 	all := due.All()
 	for i := range min(len(all), mostInstants) {
@@ -61,7 +62,7 @@ func cronAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*ex
 	return []*explain.Answer{&a}, nil
 }
 
-// ticksAnswer is the list of due times, each line a sentence.
+// ticksAnswer returns the list of due times as an answer; each line is a sentence.
 func ticksAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*explain.Answer, error) {
 	due, err := duetimes.Read(ctx, src, s)
 	if err != nil {

@@ -15,7 +15,7 @@ var (
 	doneCount    = regexp.MustCompile(`(\d+) of (\d+) completions (?:had )?succeeded`)
 )
 
-// ended is the type of the condition with which a Job ended; empty for none.
+// ended returns the type of the condition with which a Job ended; empty for none.
 func (f *facts) ended() string {
 	for _, c := range f.status.Conditions {
 		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed") {
@@ -25,7 +25,7 @@ func (f *facts) ended() string {
 	return ""
 }
 
-// counts: what an answer counts of a Job that has ended is what the Job's status counts.
+// counts checks that an answer about an ended Job has the counts of the Job's status.
 func counts(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "job" || f.ended() == "" {
 		return nil
@@ -47,8 +47,8 @@ func counts(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// tries: those that count as failures, or as successes, are as many as the status of a Job that ended says, but for those
-// whose answer says that nobody saw whether they had succeeded.
+// tries checks that the failed and successful tries of an ended Job are as many as its status counts. Tries whose
+// success is unknown to the answer may make up the difference.
 func tries(rows []explain.Attempt, f *facts) (out []claim) {
 	if f.ended() == "" || !f.whole {
 		return nil
@@ -56,7 +56,7 @@ func tries(rows []explain.Attempt, f *facts) (out []claim) {
 	counted, unseen := map[explain.Counted]int{}, 0
 	for i := range rows {
 		if rows[i].EndedBy == explain.ByNobody {
-			return nil // its end is not seen yet: nobody watched, and the listing has come to the Job alone
+			return nil // its end is not seen yet: after a gap, only the Job has been listed so far
 		}
 		counted[rows[i].Counted]++
 		if strings.Contains(rows[i].How, "whether it had succeeded is unknown") {
@@ -75,7 +75,7 @@ func tries(rows []explain.Attempt, f *facts) (out []claim) {
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		panic(err) // a regular expression took no digits
+		panic(err) // the regular expression matches digits
 	}
 	return n
 }

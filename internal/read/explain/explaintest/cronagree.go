@@ -15,9 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronAgrees asks for all that is said of a CronJob now, and of some instants: explain, get, the list, ticks and
-// why-not. What one of them says may not contradict another, and what explain counts is what the records have. Findings
-// are of these, and of the checkers of [Check].
+// CronAgrees compares everything that is said about a CronJob now and about some instants: explain, get, the list,
+// ticks and why-not. It finds contradictions between them, counts of explain that differ from the records, and the
+// findings of the checkers of [Check].
 func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instants []events.Time) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -65,12 +65,12 @@ func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instan
 	return r, nil
 }
 
-// windowed reports whether an answer looks at the newest due times alone.
+// windowed reports whether an answer covers only the newest due times.
 func windowed(a *explain.Answer) bool {
 	return a.Truncated || slices.ContainsFunc(section(a, "HISTORY"), func(s explain.Sentence) bool { return strings.Contains(s.Text, "are not looked at here") })
 }
 
-// rowAlike holds the list, `get` and `ticks` against each other.
+// rowAlike compares the list, `get` and `ticks`.
 func rowAlike(row *history.CronSummary, c *explain.CronCase, due *duetimes.CronJob) (out []claim) {
 	state := &c.State
 	differ := func(what string, a, b any) {
@@ -103,7 +103,7 @@ func openText(d *history.OpenDue) string {
 	return fmt.Sprintf("%d from %d, %s", d.At, d.First, d.Hold)
 }
 
-// instantAlike holds why-not of an instant against ticks.
+// instantAlike compares why-not of an instant with ticks.
 func instantAlike(w *explain.WhyNot, due *duetimes.CronJob, at, next events.Time) (out []claim) {
 	var text []string
 	for _, s := range w.Sentences {
@@ -136,11 +136,11 @@ func instantAlike(w *explain.WhyNot, due *duetimes.CronJob, at, next events.Time
 	return out
 }
 
-// counting compares what a verdict counts with the records.
+// counting compares the counts of a verdict with the records.
 type counting struct {
 	f        *cronFacts
 	due      *duetimes.CronJob
-	windowed bool // the answer looks at the newest due times alone: it may count fewer
+	windowed bool // the answer covers only the newest due times: it may count fewer
 }
 
 var (
@@ -187,7 +187,7 @@ func (k *counting) check(verdict string) (out []claim) {
 	return out
 }
 
-// dues are the due times that have passed, the newest first.
+// dues returns the passed due times, the newest first.
 func (k *counting) dues() (all []duetimes.Entry) {
 	for _, e := range k.due.All() {
 		if !e.Asked() {
@@ -211,7 +211,8 @@ func (k *counting) started() (n int, late time.Duration) {
 	return n, late
 }
 
-// missed is how many did not start in a row: without those that may start yet, and with them.
+// missed counts the newest consecutive due times that did not start: least excludes due times that may still start,
+// most includes them.
 func (k *counting) missed() (least, most int) {
 	if open := k.due.Open(); open != nil && open.First == 0 {
 		most++
@@ -228,7 +229,7 @@ func (k *counting) missed() (least, most int) {
 	return least, most
 }
 
-// runs are the Jobs of due times, the newest first.
+// runs returns the Jobs of due times, the newest first.
 func (k *counting) runs() (all []*runFacts) {
 	for _, r := range k.f.runs {
 		asked := r.Manual || r.Due == 0
@@ -241,7 +242,7 @@ func (k *counting) runs() (all []*runFacts) {
 			all = append(all, r)
 		}
 	}
-	slices.Reverse(all) // a later one of the same second comes first
+	slices.Reverse(all) // of the same second, the later one comes first
 	slices.SortStableFunc(all, func(a, b *runFacts) int { return int(b.Created/1e9 - a.Created/1e9) })
 	return all
 }
@@ -280,7 +281,7 @@ func (k *counting) running() (n int) {
 	return n
 }
 
-// since compares the counts of before and after an edit: together they are all Jobs of due times that have ended.
+// since compares the counts before and after an edit: together they cover all ended Jobs of due times.
 func (k *counting) since(verdict string, failed, after, succeeded, before int) (out []claim) {
 	ended, good := 0, 0
 	for _, r := range k.runs() {

@@ -15,38 +15,38 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// cronFacts are what the records of one CronJob say up to a point.
+// cronFacts are the contents of the records of one CronJob up to a point.
 type cronFacts struct {
 	at      events.Sequence // 0 for the end of the log
-	now     events.Time     // as of which it is answered
+	now     events.Time     // the time of the answer
 	stream  events.Stream
 	all     *everything
 	records []*events.Record
-	whole   bool // the log has the CronJob from its beginning
+	whole   bool // the log has the CronJob's first record
 
 	specs   []specFrom
 	created events.Time
 	gone    bool
 	runs    []*runFacts
 	told    []told
-	opens   []events.Time // due times that a ledger said to be open
+	opens   []events.Time // open due times, by the ledger's records
 }
 
-// specFrom is a spec, and since when it was seen.
+// specFrom is a spec, and the time from which it was seen.
 type specFrom struct {
 	*events.CronJobSeen
 	from  events.Time
-	after *schedule.Schedule // nil where the log has no rules for it
+	after *schedule.Schedule // nil if the log has no zone rules for it
 	in    *time.Location
 }
 
-// runFacts is a Job of the CronJob, as its stream tells.
+// runFacts is a Job of the CronJob, by its stream.
 type runFacts struct {
 	events.RunSeen
 	gone bool
 }
 
-// told is a due time, or a range of them, with its fate and the record that tells.
+// told is a due time, or a range of them, with its fate and the record of the fate.
 type told struct {
 	events.Tick
 	at events.Sequence
@@ -121,10 +121,10 @@ func (f *cronFacts) decided(r *events.Record, d *events.Decision) {
 	}
 }
 
-// asksFor reports whether the entry is of a run that a user made or asked for.
+// asksFor reports whether the entry is a run that a user made or requested.
 func (t *told) asksFor() bool { return t.Fate == events.TickManual || t.Fate == events.TickTriggered }
 
-// due are the due times after an instant and through another, by the newest spec; nil where its rules are not known.
+// due returns the due times after after and up to through, by the newest spec; nil if its zone rules are unknown.
 func (f *cronFacts) due(after, through events.Time) (out []events.Time) {
 	if len(f.specs) == 0 {
 		return nil
@@ -132,13 +132,13 @@ func (f *cronFacts) due(after, through events.Time) (out []events.Time) {
 	return f.specs[len(f.specs)-1].due(after, through)
 }
 
-// due are the due times by a spec; nil where its rules are not known.
+// due returns the due times by a spec; nil if its zone rules are unknown, or for more than 10,000.
 func (s *specFrom) due(after, through events.Time) (out []events.Time) {
 	if s.after == nil {
 		return nil
 	}
 	from := after.Go()
-	if s.after.Every() { // counted from the newest due time that started, else from the creation
+	if s.after.Every() { // @every counts from the newest due time that started, otherwise from the creation
 		from = history.TimingOf(s.CronJobSeen).Anchor.Go()
 	}
 	for t := range s.after.Between(from, through.Go()) {
@@ -152,7 +152,7 @@ func (s *specFrom) due(after, through events.Time) (out []events.Time) {
 	return out
 }
 
-// fateOf is what a record tells of a due time; nil for nothing.
+// fateOf returns the recorded fate of a due time; nil for none.
 func (f *cronFacts) fateOf(due events.Time) *told {
 	for i := len(f.told) - 1; i >= 0; i-- {
 		if t := &f.told[i]; t.First <= due && due <= t.Last && !t.asksFor() {
@@ -162,7 +162,7 @@ func (f *cronFacts) fateOf(due events.Time) *told {
 	return nil
 }
 
-// cronChecker looks at the answer about a CronJob.
+// cronChecker checks the answer about a CronJob.
 type cronChecker struct {
 	rule  string
 	check func(a *explain.Answer, f *cronFacts) []claim
@@ -179,7 +179,7 @@ var cronCheckers = []cronChecker{
 	{"leaves a run out", runsTold},
 }
 
-// cronJob asks for all that the log tells of a CronJob as of a point.
+// cronJob checks everything that the log says about a CronJob at a point.
 func (r *Report) cronJob(ctx context.Context, src history.Source, all *everything, s events.Stream, at events.Sequence) error {
 	c, err := explain.ReadCron(ctx, src, s, history.Point{Sequence: at})
 	if errors.Is(err, history.ErrNoCronJob) {
@@ -199,7 +199,7 @@ func (r *Report) cronJob(ctx context.Context, src history.Source, all *everythin
 		r.claims(k.rule, &a, at, k.check(&a, f))
 	}
 	if at != 0 {
-		return nil // ticks and why-not are as of the end
+		return nil // ticks and why-not exist only for the end
 	}
 	due, err := duetimes.Read(ctx, src, s)
 	if err != nil {
@@ -210,10 +210,10 @@ func (r *Report) cronJob(ctx context.Context, src history.Source, all *everythin
 	return r.whyNots(ctx, src, &a, due, f)
 }
 
-// mostAsked is of how many due times of a CronJob it is asked why not: the newest, and some of all.
+// mostAsked is the approximate number of a CronJob's due times for which why-not is asked.
 const mostAsked = 24
 
-// whyNots asks what became of due times, and of instants that are none.
+// whyNots checks why-not for due times, and for instants that are none.
 func (r *Report) whyNots(ctx context.Context, src history.Source, a *explain.Answer, due *duetimes.CronJob, f *cronFacts) error {
 	step := max(1, len(due.Entries)/mostAsked)
 	for i := 0; i < len(due.Entries); i += step {

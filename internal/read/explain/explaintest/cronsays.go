@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// cronExcluded is what an answer about a CronJob may rule out, and where else it would say that it was so.
+// cronExcluded lists what an answer about a CronJob may rule out, and the section or words with which it would say the
+// opposite.
 var cronExcluded = []struct {
 	what, head string
 	said       *regexp.Regexp
@@ -26,7 +27,7 @@ var cronExcluded = []struct {
 	{"a gap", "", regexp.MustCompile(`\bGAP\b|no controller watched|it was not watched`)},
 }
 
-// cronRuledOut: nothing stands under RULED OUT that another section says.
+// cronRuledOut checks that no other section says what stands under RULED OUT.
 func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
 	rules := section(a, "RULED OUT")
 	if len(rules) == 0 {
@@ -50,7 +51,7 @@ func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
 
 var notWatched = regexp.MustCompile(`not watched from|no controller watched`)
 
-// wholeHistory: an answer without gaps says of no moment that nobody watched.
+// wholeHistory checks that an answer without gaps never says that nobody watched.
 func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
 	if len(a.Gaps) > 0 || a.Begun != "" || a.Truncated || a.Damaged != 0 {
 		return nil
@@ -65,18 +66,18 @@ func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
 	return out
 }
 
-// patient is how long after it was due a Job may come, where no startingDeadlineSeconds says how long: the built-in
-// controller looks again within some seconds, and one that starts anew within a minute or two.
+// patient is how late a Job may start without startingDeadlineSeconds. The built-in controller checks again within some
+// seconds; after a restart it needs a minute or two.
 const patient = 2 * time.Minute
 
-// healthy: no CronJob is called healthy of which a due time has no fate, no Job, and nothing that held it back for
-// longer than its deadline.
+// healthy checks that a CronJob is called healthy only if each due time has a fate or a Job, or is still within its
+// deadline.
 func healthy(a *explain.Answer, f *cronFacts) []claim {
 	if !strings.HasPrefix(a.Verdict.Text, "HEALTHY") || f.gone || len(f.specs) == 0 {
 		return nil
 	}
 	last := &f.specs[len(f.specs)-1]
-	since := max(last.Created, last.from) // what was due before was due by another spec
+	since := max(last.Created, last.from) // earlier due times belong to another spec
 	wait := patient
 	if d := last.Deadline; d != nil {
 		wait = max(wait, time.Duration(min(*d, 1<<31))*time.Second)
@@ -89,8 +90,8 @@ func healthy(a *explain.Answer, f *cronFacts) []claim {
 	return nil
 }
 
-// started reports whether a Job is known that was made for the due time, or for a later one of which the next record
-// tells.
+// started reports whether a Job for the due time is known, or a Job for a later one whose fate the next record will
+// have.
 func (f *cronFacts) started(due events.Time) bool {
 	return slices.ContainsFunc(f.runs, func(r *runFacts) bool { return r.Due == due || r.Due > due && f.fateOf(r.Due) == nil })
 }
@@ -100,7 +101,7 @@ var (
 	handMade  = regexp.MustCompile(`made by hand|triggered by`)
 )
 
-// cronDeeds: no Job that we made for a due time is laid on others, and none that another made is said to be ours.
+// cronDeeds checks that no answer attributes our Jobs of due times to another controller or to a user.
 func cronDeeds(a *explain.Answer, f *cronFacts) (out []claim) {
 	for _, s := range a.Sections {
 		for _, x := range s.Sentences {
@@ -132,7 +133,7 @@ var (
 	failedCount  = regexp.MustCompile(`its last (\d+) runs failed`)
 )
 
-// cronCounts: how many due times, and runs, an answer counts is how many the records tell.
+// cronCounts checks the numbers of due times and runs in an answer against the records.
 func cronCounts(a *explain.Answer, f *cronFacts) (out []claim) {
 	if m := startedCount.FindStringSubmatch(a.Verdict.Text); m != nil && f.whole {
 		if n := f.startedInARow(); n < number(m[1]) {
@@ -156,9 +157,8 @@ func cronCounts(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// ranged is how many due times a sentence is about, where it cites one range of them and tells of no others: a sentence
-// may join the fates of several records, and a record may have several. 0 for another sentence, and where it may count
-// by another schedule.
+// ranged returns the number of due times that a sentence is about if it cites exactly one range of them. It is 0 for
+// other sentences, because a sentence may join several fates, and if the schedule was changed.
 func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 	if len(f.specs) != 1 {
 		return 0
@@ -175,8 +175,8 @@ func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 	return n
 }
 
-// startedInARow is how many of the newest due times in a row have a Job: those of which a record tells, and behind them
-// those of Jobs that were seen, and the one that the status names before its Job is seen.
+// startedInARow counts the newest consecutive due times with a Job: from fates, then from observed Jobs, then from the
+// status that names one before its Job is seen.
 func (f *cronFacts) startedInARow() (n int) {
 	told := events.Time(0)
 	for i := range f.told {
@@ -200,7 +200,7 @@ func (f *cronFacts) startedInARow() (n int) {
 		n++
 	}
 	for _, t := range slices.Backward(f.told) {
-		if t.asksFor() || t.Fate == events.TickAgain { // the latter is an older one, which has an entry
+		if t.asksFor() || t.Fate == events.TickAgain { // TickAgain is an older due time with another entry
 			continue
 		}
 		if t.Fate != events.TickStarted {
@@ -222,7 +222,7 @@ func (f *cronFacts) failed() (n int) {
 
 var ends = regexp.MustCompile(`; (COMPLETE|FAILED|it has not ended|deleted before it ended)`)
 
-// runsAsSeen: how a Job of the CronJob ended is what its stream says.
+// runsAsSeen checks that runs end in an answer as in the CronJob's stream.
 func runsAsSeen(a *explain.Answer, f *cronFacts) (out []claim) {
 	for _, x := range section(a, "RUNS") {
 		m := ends.FindStringSubmatch(x.Text)
@@ -242,11 +242,11 @@ func runsAsSeen(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// mostRuns is of how many Jobs of a CronJob an answer tells.
+// mostRuns is the maximum number of Jobs that an answer about a CronJob lists.
 const mostRuns = 12
 
-// runsTold: each due time of which a record says that a Job was started is among the runs, also when that Job was not
-// seen; unless there are more than are told.
+// runsTold checks that each due time with a started Job is among the runs, even if the Job was not seen. It does not
+// check a full list.
 func runsTold(a *explain.Answer, f *cronFacts) (out []claim) {
 	runs := section(a, "RUNS")
 	if len(runs) >= mostRuns {
@@ -262,7 +262,7 @@ func runsTold(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// ticksAsTold: what `ticks` lists is each due time that a record tells, in their order, and nothing else.
+// ticksAsTold checks that `ticks` lists exactly the recorded due times, in their order.
 func ticksAsTold(due *duetimes.CronJob, f *cronFacts) (out []claim) {
 	if len(due.Entries) != len(f.told) {
 		return []claim{{fmt.Sprintf("%d entries", len(due.Entries)), fmt.Sprintf("the records tell of %d", len(f.told))}}
@@ -276,7 +276,7 @@ func ticksAsTold(due *duetimes.CronJob, f *cronFacts) (out []claim) {
 	return out
 }
 
-// openAlike: which due time is open is the same for `ticks` and for `explain`, and so is what holds it back.
+// openAlike checks that `ticks` and `explain` agree about the open due time, and about what holds it back.
 func openAlike(due *duetimes.CronJob, state *history.CronJob) []claim {
 	a, b := due.Open(), state.Due
 	switch {
@@ -289,13 +289,13 @@ func openAlike(due *duetimes.CronJob, state *history.CronJob) []claim {
 	return nil
 }
 
-// whyNotAsTold: an instant with a fate is a due time, with that fate, by that record; one that no record tells and no
-// schedule has is none.
+// whyNotAsTold checks that why-not calls an instant with a fate a due time, with the fate and record of the log, and an
+// instant without a record and schedule none.
 func whyNotAsTold(w *explain.WhyNot, f *cronFacts) (out []claim) {
 	at := events.Time(w.At)
 	told := f.fateOf(at)
 	if told != nil && told.First != told.Last && at != told.First && at != told.Last {
-		return nil // which instants of a range are due is for the schedule of then
+		return nil // which instants of a range are due depends on the schedule at that time
 	}
 	says := ""
 	for _, s := range w.Sentences {
@@ -319,7 +319,7 @@ func whyNotAsTold(w *explain.WhyNot, f *cronFacts) (out []claim) {
 	return out
 }
 
-// timingOf is a run that was made by hand, or asked for, at that time; nil for none.
+// timingOf returns the manual or requested run at a time; nil for none.
 func (f *cronFacts) timingOf(at events.Time) *told {
 	for i := range f.told {
 		if t := &f.told[i]; t.asksFor() && t.First == at {

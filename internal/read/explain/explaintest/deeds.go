@@ -16,7 +16,7 @@ var (
 	byUs   = regexp.MustCompile(`by Jobledger`)
 )
 
-// deeds: what we decided to delete is not laid on others, and nothing is said to be our deed that we did not decide.
+// deeds checks that our deletions are not attributed to others, and that others' deletions are not attributed to us.
 func deeds(a *explain.Answer, f *facts) (out []claim) {
 	switch a.Kind {
 	case "job":
@@ -32,7 +32,7 @@ func deeds(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// laid compares who a sentence says deleted an object with our decisions before its deletion was seen.
+// laid compares who deleted an object, by a sentence, with our decisions before its deletion was seen.
 func (f *facts) laid(s explain.Sentence, uid types.UID) (out []claim) {
 	said, _, _ := strings.Cut(s.Text, "; not by ")
 	seen := f.deletionSeen(uid)
@@ -51,8 +51,8 @@ func (f *facts) laid(s explain.Sentence, uid types.UID) (out []claim) {
 	return out
 }
 
-// deletionSeen is the first record that shows that the deletion of the Job or of a pod was asked for, or that it is
-// gone; 0 for none.
+// deletionSeen returns the first record that shows the deletion request for the Job or a pod, or that it is gone; 0 for
+// none.
 func (f *facts) deletionSeen(uid types.UID) events.Sequence {
 	for _, r := range f.records {
 		switch x := r.Facts.(type) {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// endsAsSaid: no header names a cause that the status contradicts, nothing is laid on a controller that no record
-// shows, and a Job with a past at first sight has no complete history.
+// endsAsSaid checks that no verdict names a cause that the status contradicts, that nothing is attributed to a
+// controller without a record, and that a Job that had begun before its first record has no complete history.
 func endsAsSaid(a *explain.Answer, f *facts) (out []claim) {
 	for _, s := range sentences(a) {
 		if text := asserted(s.Text); byController.MatchString(text) && !strings.Contains(text, "to judge by") {
@@ -36,7 +36,7 @@ var (
 	causes       = regexp.MustCompile(`backoffLimit is|Seconds \d+ passed|FailJob|index(?:es)? \S+ of \d+ failed|indexes failed|succeeded|completed|is met by`)
 )
 
-// unmet is what the status of a Job that has ended holds against its reason; empty for nothing.
+// unmet says how the status of an ended Job contradicts its reason; empty for no contradiction.
 func (f *facts) unmet() string {
 	s, spec := &f.status, &f.spec
 	for _, k := range s.Conditions {
@@ -63,7 +63,7 @@ func (f *facts) unmet() string {
 	return ""
 }
 
-// restarted reports whether a container of a pod was started again.
+// restarted reports whether a container of a pod was restarted.
 func (f *facts) restarted() bool {
 	return slices.ContainsFunc(f.records, func(r *events.Record) bool {
 		p, ok := r.Facts.(*events.PodSeen)
@@ -71,7 +71,7 @@ func (f *facts) restarted() bool {
 	})
 }
 
-// past is what the first record of a Job shows to have happened before; empty for nothing.
+// past says what had happened before the first record of a Job, judging by that record; empty for nothing.
 func (f *facts) past() string {
 	i := slices.IndexFunc(f.records, func(r *events.Record) bool { return r.Kind == events.KindJobAdded })
 	if i < 0 {

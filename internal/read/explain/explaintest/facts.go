@@ -16,13 +16,13 @@ import (
 type everything struct {
 	of    map[events.Stream][]*events.Record
 	jobs  []events.Stream       // in the order of their first records
-	ours  map[types.UID][]order // decisions by which a Job, or a pod, was to be deleted
-	crons []events.Stream       // the CronJobs, likewise
+	ours  map[types.UID][]order // our decisions to delete a Job or a pod
+	crons []events.Stream       // the CronJobs, in the order of their first records
 	at    map[events.Sequence]*events.Record
 	lists *lists
 }
 
-// order is a decision of ours that an object be deleted.
+// order is a decision of ours to delete an object.
 type order struct {
 	at   events.Sequence
 	what string // "replaced", "history limit", "ttl", "pod"
@@ -72,15 +72,15 @@ func (e *everything) orders(r *events.Record, d *events.Decision) {
 	}
 }
 
-// facts are what the records of one Job say up to a point.
+// facts are the contents of the records of one Job up to a point.
 type facts struct {
 	at      events.Sequence // 0 for the end of the log
 	job     types.UID
 	records []*events.Record // of the Job's stream
 	all     *everything
-	whole   bool // the log has the Job from its beginning
+	whole   bool // the log has the Job's first record
 
-	// As the fold of the records has them: the status that the API server is known to hold, and the newest spec.
+	// From the fold of the records: the status that the API server is known to have, and the newest spec.
 	status struct {
 		Succeeded, Failed int32
 		FailedIndexes     string
@@ -120,7 +120,7 @@ func (e *everything) factsOf(s events.Stream, at events.Sequence, job *history.J
 
 var timeType = reflect.TypeFor[events.Time]()
 
-// timesOf are all times that a record holds, with its own, and when a deletion was asked for.
+// timesOf returns all times in a record, including its own, and the time of a deletion request.
 func timesOf(r *events.Record) (all []events.Time) {
 	take := func(t events.Time) { all = append(all, t) }
 	take(r.Time)

@@ -17,8 +17,8 @@ var (
 	forced = regexp.MustCompile(`by force`)
 )
 
-// graces: how long a pod was given is what the first record says that shows its deletion. Who gives it nothing while it
-// runs deletes by force.
+// graces checks that a pod's grace period is the one in the first record of its deletion. A grace period of 0 for a
+// running pod is a deletion by force.
 func graces(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "pod" {
 		return nil
@@ -39,7 +39,7 @@ func graces(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// firstDeletion is the first observation of a pod that shows that its deletion was asked for; nil for none.
+// firstDeletion returns the first observation of a pod under deletion; nil for none.
 func (f *facts) firstDeletion(uid types.UID) *events.PodSeen {
 	for _, r := range f.records {
 		if p, ok := r.Facts.(*events.PodSeen); ok && p.UID == uid && p.Deleted != 0 {

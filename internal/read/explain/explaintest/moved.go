@@ -7,13 +7,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Moved is a record as it would be at another time: all times in it lie that much later.
+// Moved returns a copy of a record with all times moved later by by.
 func Moved(r *events.Record, by time.Duration) *events.Record {
 	return Rewritten(r, func(t events.Time) events.Time { return t.Add(by) }, nil)
 }
 
-// Rewritten is a deep copy of a record with other times and other places in the log: each time and each sequence in it,
-// but for 0, is what a function makes of it. A function that is nil changes nothing.
+// Rewritten returns a deep copy of a record with other times and sequences: each one except 0 is the result of times or
+// places. A nil function changes nothing.
 func Rewritten(r *events.Record, times func(events.Time) events.Time, places func(events.Sequence) events.Sequence) *events.Record {
 	w := rewriting{times, places}
 	out := *r
@@ -30,7 +30,7 @@ type rewriting struct {
 
 var placeType = reflect.TypeFor[events.Sequence]()
 
-// value is a deep copy of a value in which times and places are rewritten.
+// value returns a deep copy of a value with rewritten times and sequences.
 func (w *rewriting) value(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// excluded is what an answer may rule out, and the words with which another sentence of it would say that it was so.
+// excluded lists what an answer may rule out, and the words with which another sentence would say the opposite.
 var excluded = []struct {
 	what string
 	said *regexp.Regexp
@@ -21,7 +21,7 @@ var excluded = []struct {
 	{"gap", regexp.MustCompile(`\bGAP\b`)},
 }
 
-// ruledOut: nothing stands under RULED OUT that another sentence says.
+// ruledOut checks that no other sentence says what stands under RULED OUT.
 func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 	rules := section(a, "RULED OUT")
 	if len(rules) == 0 || rules[0].Detail {
@@ -34,11 +34,12 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 				continue
 			}
 			for _, s := range a.Sections {
-				if s.Head == "RULED OUT" || s.Head == "CHANGED" || s.Head == "ALSO" || // those are about other Jobs
+				if s.Head == "RULED OUT" || s.Head == "CHANGED" || s.Head == "ALSO" || // they are about other Jobs
 					s.Head == "WAITED" { // words of the scheduler: "preemption is not helpful", "untolerated taint"
 					continue
 				}
-				if (s.Head == "TICK" || s.Head == "ADMISSION") && what == "spec edit" { // they name who made the Job, and what admission made of pods
+				// They name who made the Job, and what admission changed
+				if (s.Head == "TICK" || s.Head == "ADMISSION") && what == "spec edit" {
 					continue
 				}
 				for _, y := range s.Sentences {
@@ -55,10 +56,10 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 	return out
 }
 
-// denied is what a sentence says that it was not: "; not by Jobledger, eviction, preemption (asked for at 12:13:09)".
+// denied matches what a sentence rules out: "; not by Jobledger, eviction, preemption (asked for at 12:13:09)".
 var denied = regexp.MustCompile(`; not by [^(;]*(?:\(none of [^)]*\)[^(;]*)?`)
 
-// asserted is a sentence without what it denies, and without words of others.
+// asserted returns a sentence without what it rules out, and without quotes.
 func asserted(text string) string {
 	return denied.ReplaceAllString(quoted.ReplaceAllString(text, ""), "")
 }

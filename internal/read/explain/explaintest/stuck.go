@@ -14,18 +14,18 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// stuckFor is for how long a pod may wait, or a create be refused, before `failures` must name the Job. The bound is
-// longer than that of the answers themselves: a word of the scheduler may change and come back meanwhile.
+// stuckFor is how long a pod may wait, or a create be refused, before `failures` must name the Job. It is longer than
+// the bound of the answers: a reason of the scheduler may change and come back.
 const stuckFor = 30 * time.Second
 
-// endless are the words of the scheduler and the kubelet after which nothing goes on by itself.
+// endless are the waiting reasons of the scheduler and the kubelet that do not end by themselves.
 var endless = []string{
 	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError",
 	"CreateContainerError", "RunContainerError",
 }
 
-// Stuck looks at all Jobs and CronJobs as of the end of a log: what is stuck must be named by `failures`, whether the
-// answers find it stuck, or the records show it. It also says how many are stuck.
+// Stuck checks all Jobs and CronJobs at the end of a log: `failures` must name each one that is stuck by its answer or
+// by its records. stuck is their number.
 func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int, err error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -68,7 +68,7 @@ func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int,
 	return found, stuck, nil
 }
 
-// stuckJob says why a Job is stuck: by its answer, or by its records; empty for one that is not.
+// stuckJob says why a Job is stuck, by its answer or by its records; empty if it is not.
 func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Time) string {
 	if strings.HasPrefix(a.Verdict.Text, "STUCK") {
 		return "the answer finds it stuck"
@@ -108,13 +108,13 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 				}
 			}
 		case *events.StoredState:
-			return "" // what it holds is not looked at
+			return "" // Jobs with these facts are not checked
 		}
 	}
 	why := ""
 	for _, p := range pods {
 		if p.waits == "" || !slices.Contains(endless, p.waits) {
-			return "" // a pod runs, or may do so
+			return "" // a pod runs, or may run
 		}
 		if now.Sub(p.since) > stuckFor {
 			why = "a pod waits since long: " + p.waits
@@ -129,10 +129,10 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 	return why
 }
 
-// cronTrouble are how verdicts about CronJobs begin that start no Jobs, or of which none comes to an end.
+// cronTrouble are the first words of verdicts about CronJobs that start no Jobs, or whose Jobs do not end.
 var cronTrouble = []string{"STUCK", "HELD BACK", "NOT STARTING", "STARVING", "UNFINISHED", "NEVER DUE"}
 
-// stuckCron likewise of a CronJob.
+// stuckCron is stuckJob for a CronJob.
 func (e *everything) stuckCron(a *explain.Answer, now events.Time) string {
 	row := e.lists.cronJobs[a.UID]
 	if row == nil {
@@ -142,7 +142,7 @@ func (e *everything) stuckCron(a *explain.Answer, now events.Time) string {
 	switch {
 	case (row.State == history.CronHeld || row.State == history.CronOverdue) && late:
 		return "`get cronjobs` says " + string(row.State)
-	case row.State == history.CronHeld: // a moment ago
+	case row.State == history.CronHeld: // held only for a moment
 		return ""
 	case slices.ContainsFunc(cronTrouble, func(begins string) bool { return strings.HasPrefix(a.Verdict.Text, begins) }):
 		return "the answer finds that it starts no Jobs, or that none ends"

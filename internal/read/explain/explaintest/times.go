@@ -23,8 +23,8 @@ var (
 	limited  = regexp.MustCompile(`[dD]eadline|TTL|ttlSeconds|ends it`)
 )
 
-// times: no duration is less than none, and each time of day is one that a record holds which the sentence cites, or
-// its section; or one of the object's own, such as its creation.
+// times checks that no duration is negative, and that each time of day is in a record that the sentence or its section
+// cites, or is a time of the object itself, such as its creation.
 func times(a *explain.Answer, f *facts) (out []claim) {
 	if a.Created == 0 {
 		return nil
@@ -40,9 +40,10 @@ func times(a *explain.Answer, f *facts) (out []claim) {
 			cited = append(cited, s.Records...)
 		}
 		for _, s := range x.Sentences {
-			text := zoned.ReplaceAllString(quoted.ReplaceAllString(s.Text, ""), "") // the same stands there in UTC
+			// The same time stands beside it in UTC
+			text := zoned.ReplaceAllString(quoted.ReplaceAllString(s.Text, ""), "")
 			if untils.MatchString(text) {
-				continue // the end of a wait, which the projector works out
+				continue // the end of a wait, which the projector computes
 			}
 			if m := negative.FindString(text); m != "" {
 				out = append(out, claim{s.Text, "a duration is negative:" + m})
@@ -59,7 +60,7 @@ func times(a *explain.Answer, f *facts) (out []claim) {
 
 const dayAndClock = "2 Jan 15:04:05"
 
-// clocks are the times in a text, with their day: that of the object's creation where they name none.
+// clocks returns the times in a text, with their day; without one, the day of the object's creation.
 func clocks(text string, created events.Time) (all []string) {
 	today := created.Go().UTC().Format("2 Jan")
 	for _, m := range clock.FindAllStringSubmatch(text, -1) {
@@ -91,7 +92,7 @@ func (f *facts) knows(at, text string, sentence, section []uint64, own []events.
 	})
 }
 
-// isPod reports whether a record tells of a pod: backoffs begin with their ends.
+// isPod reports whether a record is about a pod: backoffs begin with the ends of pods.
 func isPod(r *events.Record) bool {
 	switch r.Facts.(type) {
 	case *events.PodSeen, *events.PodGone:
@@ -100,11 +101,11 @@ func isPod(r *events.Record) bool {
 	return false
 }
 
-// backoffs are how long the next pod waits after failures in a row, as settings are by default.
+// backoffs are the waits for the next pod after consecutive failures, by the default settings.
 var backoffs = []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 320 * time.Second, 600 * time.Second}
 
-// follows are the times of a record, and those that follow from them: ends of backoffs, and of the Job's own limit,
-// where a text is of them.
+// follows returns the times of a record, and if the text is about them the ends of backoffs and of the Job's deadline
+// that begin then.
 func (f *facts) follows(r *events.Record, text string) []events.Time {
 	all := timesOf(r)
 	held := slices.Clone(all)
@@ -123,8 +124,7 @@ func (f *facts) follows(r *events.Record, text string) []events.Time {
 	return all
 }
 
-// ownTimes are those that the answer's object itself tells: of a pod all that were seen of it, of a Job those of its
-// object.
+// ownTimes returns the times of the answer's object: of a pod all observed times, of a Job the times in its object.
 func (f *facts) ownTimes(a *explain.Answer) (all []events.Time) {
 	for _, r := range f.records {
 		switch x := r.Facts.(type) {

@@ -11,9 +11,8 @@ import (
 
 var decided = regexp.MustCompile(`^on index (\d+), which decided it: `)
 
-// took: where an answer says that the Job's time went there was such a time: pods between which there was one,
-// containers that ran, an index that succeeded where the success policy ended the Job. Of a pod of which nobody knows
-// when it stopped, it says that it ran at most for that time.
+// took checks that each phase in the section TIME existed: several pods for the time between pods, started containers,
+// and for a success policy an index with a success. For a pod whose end is unknown the section must say "at most".
 func took(a *explain.Answer, rows []explain.Attempt, f *facts) (out []claim) {
 	for _, s := range section(a, "TIME") {
 		of := rows

@@ -8,7 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// waits: a Job that fails, is suspended, or has ended waits for no next pod, and one that is over asks for none.
+// waits checks that a Job that fails, is suspended, or has ended waits for no pod, and that a finished Job requests
+// none.
 func waits(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "job" {
 		return nil
@@ -42,7 +43,7 @@ func waits(a *explain.Answer, f *facts) (out []claim) {
 
 var waitedFor = regexp.MustCompile(`waited for at least ([^:]+): (\w+)`)
 
-// waitedOnce: what the verdict says to have been waited for, and for how long, is not told with another time below it.
+// waitedOnce checks that the section WAITED gives the same length for the wait in the verdict.
 func waitedOnce(a *explain.Answer, _ *facts) []claim {
 	said := waitedFor.FindStringSubmatch(a.Verdict.Text)
 	if said == nil {
