@@ -18,53 +18,54 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// AsOfHeader has the record and the time as of which an answer is: "384 2026-03-27T03:00:36Z".
+// AsOfHeader is the response header with the record and the time as of which the answer is: "384 2026-03-27T03:00:36Z".
 const AsOfHeader = "Jobledger-As-Of"
 
-// The bounds of a request, unless others are given.
+// The default bounds of a request.
 const (
 	UsualWithin = 10 * time.Second
-	MostBytes   = 4 << 20 // of an answer
+	MostBytes   = 4 << 20 // maximum size of an answer
 
-	patientWithin = 10 * time.Minute // of a command on this machine, which shows how far it is
+	patientWithin = 10 * time.Minute // for our own commands, which show progress
 )
 
-// The users whose turns are counted where requests have none: programs that read JSON, and our own commands.
+// The users whose turns are counted if Asking.User is nil: programs that read JSON, and our own commands.
 const (
 	programs = ""
 	commands = "commands"
 )
 
-// Told takes what is told while a request is answered. All are set, but for Read.
+// Told has the functions that receive notes while a request is answered. Only Read may be nil.
 type Told struct {
-	Damage *store.Damage       // notes what is met
-	Note   func(text string)   // what the user should know beside the answer
-	Behind func(text string)   // what was cut, and how to go on
-	AsOf   func(history.Place) // the point of the past that the answer is as of, if it is of one
-	Read   func()              // a record was read; nil for nobody wants to know
+	Damage *store.Damage       // notes damage of the log
+	Note   func(text string)   // a note for the user beside the answer
+	Behind func(text string)   // what was cut, and how to continue
+	AsOf   func(history.Place) // the point in the past that the answer is as of; not called for the present
+	Read   func()              // called after each record that was read; nil to ignore
 }
 
-// Asking says how the questions of package ask are answered over HTTP. Source is required.
+// Asking configures how questions of package ask are answered over HTTP. Source is required.
 type Asking struct {
-	// Source is where the question of a request is answered from, and namespace the one that it is about; empty for all.
-	// done is called when the answer is made; nil for nothing. An error refuses the request, with the status that its
-	// method HTTPStatus gives, if it has one.
+	// Source returns the source that answers the question of a request about a namespace; empty for all namespaces.
+	// done is called when the answer is complete; it may be nil. An error refuses the request, with the status of its
+	// method HTTPStatus if it has one.
 	Source func(r *http.Request, namespace string, told Told) (src ask.Source, done func(), err error)
-	// Known begins the damage of an answer; nil for none.
+	// Known returns the damage that each answer reports from the start; nil for none.
 	Known func() *store.Damage
-	// Turns bound how many questions are answered at a time, here and wherever else they are taken; nil for turns of its
-	// own.
+	// Turns limit how many questions are answered at the same time, here and by other users of Turns. Nil makes new
+	// ones.
 	Turns *turns.Turns
-	// User says whose turn a request takes; nil for one user, beside whom our own commands are another one.
+	// User returns the user whose turn a request takes. With nil there are two: our own commands, and all other
+	// programs.
 	User func(r *http.Request) string
-	// Within is how long a request may take; 0 for 10 s.
+	// Within is the time limit of a request; 0 for 10 s.
 	Within time.Duration
-	// Patient lets our own commands wait for their turn and their answer for ten minutes, and has no bound on the size of
-	// their answers. It is for a loopback address, where they show how far they are and are stopped with a key.
+	// Patient lets our own commands wait for ten minutes, for their turn and their answer, and does not limit the size
+	// of their answers. It is for a loopback address: there the commands show progress, and a key stops them.
 	Patient bool
 }
 
-// Handle answers each question under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT.
+// Handle registers each question under its name: GET /v1/QUESTION, and GET /v1/QUESTION/OBJECT.
 func (a Asking) Handle(mux *http.ServeMux, questions []ask.Entry) {
 	if a.Turns == nil {
 		a.Turns = turns.New(turns.Config{})
@@ -81,7 +82,7 @@ func (a Asking) Handle(mux *http.ServeMux, questions []ask.Entry) {
 	}
 }
 
-// asked is a request on its way.
+// asked is a request that is being answered.
 type asked struct {
 	*Asking
 	w       http.ResponseWriter
@@ -91,8 +92,8 @@ type asked struct {
 	within  time.Duration
 }
 
-// answer answers a question. Its name is the first part of the address, behind it stands what its arguments name, and
-// its parameters are those of the address: /v1/explain/prod/etl?at=41.
+// answer returns the handler of a question. The address is the question's name, its arguments, and its flags as
+// parameters: /v1/explain/prod/etl?at=41.
 func (a *Asking) answer(question *ask.Entry) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := &asked{Asking: a, w: w, r: r, request: question.Begin(), within: a.Within}
@@ -125,7 +126,7 @@ func (a *Asking) answer(question *ask.Entry) http.HandlerFunc {
 	}
 }
 
-// turn waits for a turn.
+// turn waits for a turn. Unless it returns an error, the caller must call done.
 func (q *asked) turn(ctx context.Context) (done func(), err error) {
 	user := programs
 	switch {
@@ -140,7 +141,7 @@ func (q *asked) turn(ctx context.Context) (done func(), err error) {
 	return q.Turns.Take(ctx, user)
 }
 
-// from is where the question is answered from; done is never nil.
+// from returns the source of the question; done is never nil.
 func (q *asked) from(told Told) (src ask.Source, done func(), err error) {
 	src, done, err = q.Source(q.r, q.request.Namespace(), told)
 	if done == nil {
@@ -149,7 +150,7 @@ func (q *asked) from(told Told) (src ask.Source, done func(), err error) {
 	return src, done, err
 }
 
-// inJSON answers as the command does with -o json.
+// inJSON answers with the output of the command with -o json.
 func (q *asked) inJSON(ctx context.Context) {
 	note := func(text string) { q.w.Header().Add(noteHeader, strconv.QuoteToASCII(text)) }
 	damage := q.Known()
@@ -192,7 +193,7 @@ func (q *asked) inJSON(ctx context.Context) {
 	writeTagged(q.w, q.r, text)
 }
 
-// progressEvery is after how many records who waits for an answer in frames hears how far it is.
+// progressEvery is the number of records between two progress frames.
 const progressEvery = 4096
 
 // inFrames answers a client: notes and progress as they come, then the answer, damage and errors.
@@ -201,7 +202,7 @@ func (q *asked) inFrames(ctx context.Context) {
 	damage := q.Known()
 	n := uint64(0)
 	notes := func(kind byte) func(string) {
-		return func(text string) { _ = writeFrame(out.w, kind, []byte(text)) } // an error shows in the end
+		return func(text string) { _ = writeFrame(out.w, kind, []byte(text)) } // a failed write shows at the end
 	}
 	src, done, err := q.from(Told{
 		Damage: damage, Note: notes(frameNote), Behind: notes(frameBehind), AsOf: func(history.Place) {},
@@ -247,14 +248,14 @@ func (q *asked) late() error {
 	return fmt.Errorf("it was not answered within %s: ask for less of it", q.within)
 }
 
-// bytesError: an answer is too large.
+// bytesError means that an answer is larger than MostBytes.
 type bytesError struct{ bytes int }
 
 func (e *bytesError) Error() string {
 	return fmt.Sprintf("the answer has %d bytes, more than %d: ask for less of it, such as with limit", e.bytes, MostBytes)
 }
 
-// fail says why there is no answer: to our own commands as formatError does, to others in JSON.
+// fail answers with an error: for our own commands in the form of formatError, for others in JSON.
 func (q *asked) fail(err error) {
 	if errors.Is(err, context.DeadlineExceeded) && q.r.Context().Err() != nil {
 		q.failWith(http.StatusGatewayTimeout, q.late())
@@ -275,8 +276,8 @@ func (q *asked) failWith(status int, err error) {
 		return
 	}
 	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // a map of texts
-	q.w.Header().Del(noteHeader)                                     // notes are on an answer
+	q.w.Header().Del(noteHeader)                                     // only answers have notes
 	q.w.Header().Set("Content-Type", "application/json")
 	q.w.WriteHeader(status)
-	_, _ = q.w.Write(append(text, '\n')) // who asked may be gone
+	_, _ = q.w.Write(append(text, '\n')) // the client may be gone
 }

@@ -21,15 +21,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// AddressFile is the file in the log's directory that says where the controller with that log answers: a URL.
+// AddressFile is the file in the log's directory with the URL of the controller that has the log open.
 const AddressFile = "SERVER"
 
 // Client asks a running controller. Make it with NewClient.
 type Client struct {
-	// Damage notes the damage of the log that answers tell of; nil for nowhere. It is set before the first request.
+	// Damage collects the damage of the log that answers report; nil to ignore it. Set it before the first request.
 	Damage *store.Damage
-	// Away says what an error is to be told as that means that the controller does not answer; nil for the error itself.
-	// It is set before the first request.
+	// Away maps an error that means that the controller does not answer; nil keeps the error. Set it before the first
+	// request.
 	Away func(error) error
 
 	base *url.URL
@@ -38,7 +38,8 @@ type Client struct {
 
 var _ history.Source = (*Client)(nil)
 
-// NewClient makes a client of the endpoint at that URL; "host:port" alone will do.
+// NewClient returns a client of the endpoint at address: a URL with scheme http, or "host:port". Other addresses are an
+// error.
 func NewClient(address string) (*Client, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
@@ -47,18 +48,18 @@ func NewClient(address string) (*Client, error) {
 	if err != nil || base.Scheme != "http" || base.Host == "" {
 		return nil, fmt.Errorf("%q is not the address of a controller, such as http://127.0.0.1:10271", address)
 	}
-	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // and no proxy
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // without a proxy
 	return &Client{base: base, http: &http.Client{Transport: transport}}, nil
 }
 
-// Noting is the client with another place where damage is noted. Both share their connections.
+// Noting returns a copy of the client that collects damage in another place. Both share their connections.
 func (c *Client) Noting(damage *store.Damage) *Client {
 	other := *c
 	other.Damage = damage
 	return &other
 }
 
-// away is an error of a controller that does not answer, or of an answer that was cut.
+// away maps an error of a controller that does not answer, or of an answer that was cut.
 func (c *Client) away(err error) error {
 	if c.Away == nil {
 		return err
@@ -66,14 +67,14 @@ func (c *Client) away(err error) error {
 	return c.Away(err)
 }
 
-// Info says whose endpoint it is.
+// Info returns the identity and head of the controller's log.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	var info Info
 	err := c.json(ctx, &info, nil, "v1", "log")
 	return info, err
 }
 
-// Head is described by Source.
+// Head implements history.Source.
 func (c *Client) Head(ctx context.Context) (events.Identity, store.Head, error) {
 	info, err := c.Info(ctx)
 	if err != nil {
@@ -88,18 +89,18 @@ func (c *Client) Head(ctx context.Context) (events.Identity, store.Head, error) 
 	return events.Identity{LogID: info.LogID, Epoch: info.Epoch}, head, nil
 }
 
-// Now is described by Source.
+// Now implements history.Source.
 func (c *Client) Now(ctx context.Context) (events.Time, error) {
 	info, err := c.Info(ctx)
 	return events.Time(info.Now), err
 }
 
-// Read is described by Source.
+// Read implements history.Source.
 func (c *Client) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return c.records(ctx, url.Values{"from": {sequence(from)}})
 }
 
-// Follow is described by Source.
+// Follow implements history.Source. If the controller stops it ends with an error.
 func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	records := c.records(ctx, url.Values{"from": {sequence(from)}, "follow": {"true"}})
 	return func(yield func(events.Record, error) bool) {
@@ -117,7 +118,7 @@ func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[eve
 	}
 }
 
-// ReadStream is described by Source.
+// ReadStream implements history.Source. Backwards it requests pages of 16, 64, 256, 1024 and then 4096 records.
 func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	values := url.Values{"from": {sequence(from)}, "stream": {s.String()}}
 	if dir == store.Forward {
@@ -125,7 +126,8 @@ func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Se
 	}
 	values.Set("direction", "backward")
 	return func(yield func(events.Record, error) bool) {
-		for limit := 16; ; limit = min(4*limit, 4096) { // who reads backwards is looking for something, and mostly finds it soon
+		// A backward reader searches for something, and mostly finds it soon.
+		for limit := 16; ; limit = min(4*limit, 4096) {
 			values.Set("limit", strconv.Itoa(limit))
 			n, before := 0, events.Sequence(0)
 			for r, err := range c.records(ctx, values) {
@@ -142,7 +144,7 @@ func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Se
 	}
 }
 
-// Find is described by Source.
+// Find implements history.Source.
 func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Stream, error) {
 	var names []string
 	unread := c.json(ctx, &names, nil, "v1", "streams", namespace, name)
@@ -160,18 +162,18 @@ func (c *Client) Find(ctx context.Context, namespace, name string) ([]events.Str
 	return out, unread
 }
 
-// Records is described by Source.
+// Records implements history.Source.
 func (c *Client) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	return c.records(ctx, queryValues(&q))
 }
 
-// Beside is described by Source.
+// Beside implements history.Source.
 func (c *Client) Beside(err error) bool {
 	c.Damage.Note(err)
 	return damaged(err)
 }
 
-// Close is described by Source.
+// Close implements history.Source.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 func sequence(s events.Sequence) string { return strconv.FormatUint(uint64(s), 10) }
@@ -202,7 +204,7 @@ func (c *Client) get(ctx context.Context, accept string, values url.Values, path
 	return nil, err
 }
 
-// cause leaves out the method and URL that package http puts before every error.
+// cause removes the method and URL that package http puts before every error.
 func cause(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {
@@ -211,7 +213,7 @@ func cause(err error) error {
 	return err
 }
 
-// json reads an answer. With an error that is ErrCorrupt, it is what can be read of a log that is damaged.
+// json reads an answer into into. With an error that is ErrCorrupt, the answer is the readable part of a damaged log.
 func (c *Client) json(ctx context.Context, into any, values url.Values, path ...string) error {
 	resp, err := c.get(ctx, "application/json", values, path...)
 	if err != nil {

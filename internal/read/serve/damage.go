@@ -10,11 +10,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// damageHeader names damage beside which an answer was read: an error as formatError writes it, quoted; one header for
-// each damaged place. JSON objects have the texts in their field damage, too.
+// damageHeader is the response header for damage of the log: an error in the form of formatError, quoted; one header
+// for each damaged place. JSON objects have the same texts in their field damage.
 const damageHeader = "Jobledger-Damage"
 
-// known begins the damage of an answer with what is known from the start.
+// known returns the damage that each answer reports from the start.
 func (e *endpoint) known() *store.Damage {
 	d := &store.Damage{}
 	if e.config.Damage != nil {
@@ -25,12 +25,12 @@ func (e *endpoint) known() *store.Damage {
 	return d
 }
 
-// beside is the log for one request: it notes the damage that is met.
+// beside returns the log for one request; it collects the damage it meets in d.
 func (e *endpoint) beside(d *store.Damage) history.Local {
 	return history.Local{Log: e.config.Log, Clock: e.config.Now, Lists: e.config.Lists, Damage: d}
 }
 
-// writeBeside answers with a value, and names the damage beside which it was read.
+// writeBeside answers with a value and the damage of d.
 func writeBeside(w http.ResponseWriter, v any, d *store.Damage) {
 	for _, err := range d.Met() {
 		w.Header().Add(damageHeader, strconv.QuoteToASCII(formatError(err)))
@@ -45,10 +45,10 @@ func writeBeside(w http.ResponseWriter, v any, d *store.Damage) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(recordjson.WithDamage(text, d.Met()), '\n')) // who asked may be gone
+	_, _ = w.Write(append(recordjson.WithDamage(text, d.Met()), '\n')) // the client may be gone
 }
 
-// damageOf reads what the headers of an answer say of damage.
+// damageOf reads the damage from the headers of an answer.
 func damageOf(h http.Header) *store.Damage {
 	d := &store.Damage{}
 	for _, quoted := range h.Values(damageHeader) {

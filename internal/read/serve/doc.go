@@ -1,17 +1,23 @@
-// Package serve answers questions about a log over HTTP, and asks them.
+// Package serve answers questions about a log over HTTP, and has the client that asks them.
 //
 // [Handler] answers from a history.Local beside the controller that writes the log. [Client] is a history.Source that
-// asks it: so a command that reads does the same work on the same records, be the log on disk or with a running
-// controller. Invariants:
+// asks the handler. A command that reads therefore does the same work on the same records, whether it opens the log on
+// disk or asks a running controller:
 //
-//   - Only the durable prefix of the log is shown (design §2, invariant 2), and it is never changed: GET and nothing else.
-//   - What a Client gives is what the log holds, record for record; an answer that was cut is an error, never an end.
-//   - The endpoint is for the machine it runs on: it listens on a loopback address only, and answers only requests that
-//     were addressed to one, so a web page cannot reach it through a name of its own.
+//	client, err := serve.NewClient("127.0.0.1:10271")
+//	for record, err := range client.Read(ctx, 0) { … }
+//
+// Invariants:
+//
+//   - Only the durable prefix of the log is shown (design §2, invariant 2), and nothing changes it: GET is the only
+//     method.
+//   - A Client returns the records of the log exactly. A cut answer is an error, and never looks like an end.
+//   - The endpoint is for its own machine. It listens only on a loopback address, and answers only requests addressed
+//     to one, so a web page cannot reach it through a name of its own.
 //
 // # Concurrency
 //
-// Handler and Client are safe for concurrent use. Reading holds nothing in the log while a reader is slow.
+// Handler and Client are safe for concurrent use. A slow reader holds no lock of the log.
 //
 // Read handler.go first, then client.go.
 package serve

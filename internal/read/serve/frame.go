@@ -15,16 +15,24 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Records travel in frames, so that a Client gives exactly what the log holds:
+// Records are sent in frames, so that a Client returns the records of the log exactly:
 //
 //	frame:  uvarint length of the rest, 1 byte type, body
 //	  'R'   a record in stored form
-//	  'E'   likewise, of a record whose facts were erased
+//	  'E'   the same for a record with erased facts
 //	  '.'   the end: nothing is missing; no body
-//	  'D'   damage that the answer was read beside: as an error; the answer goes on
-//	  '!'   an error: its class, a space, its text
+//	  'D'   damage of the log, in the form of an error; the answer goes on
+//	  '!'   an error: its class, a space, its text; the answer ends
 //
-// An answer without '.' or '!' was cut.
+// The answer to a question has further types:
+//
+//	'N'   a note
+//	'n'   what was cut, and how to continue
+//	'P'   progress: the number of records read since the last 'P'
+//	'A'   a part of the answer in JSON, at most maxPart bytes
+//	'U'   an error that the answer stands beside
+//
+// An answer that ends without '.' or '!' was cut (errCut).
 const (
 	frameRecord byte = 'R'
 	frameErased byte = 'E'
@@ -41,7 +49,7 @@ const (
 	framesType = "application/vnd.jobledger.records.v1"
 	linesType  = "application/x-ndjson"
 
-	maxFrame = 64 << 20 // a record is far smaller; a longer one is not ours
+	maxFrame = 64 << 20 // a record is far smaller; a longer frame is not ours
 )
 
 func writeFrame(w io.Writer, kind byte, body []byte) error {
@@ -65,10 +73,10 @@ func writeRecord(w io.Writer, r *events.Record) error {
 	return writeFrame(w, kind, body)
 }
 
-// errCut: the answer ended before it was complete.
+// errCut means that the answer ended before it was complete.
 var errCut = errors.New("the controller's answer was cut")
 
-// nextFrame reads one frame.
+// nextFrame reads one frame. It returns errCut if the answer ends within it.
 func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil || size == 0 || size > maxFrame {
@@ -81,7 +89,7 @@ func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	return b[0], b[1:], nil
 }
 
-// readFrame reads one frame of records. io.EOF means the end that the controller marked.
+// readFrame reads one frame of records. It returns io.EOF at the end that the controller marked.
 func readFrame(in *bufio.Reader) (events.Record, error) {
 	kind, body, err := nextFrame(in)
 	if err != nil {
@@ -108,13 +116,13 @@ func unknownFrame(kind byte) error {
 	return fmt.Errorf("the controller's answer has a frame of type %q: is it of another version?", kind)
 }
 
-// classes are the errors that callers tell apart.
+// classes are the errors that callers distinguish, by the name of their class.
 var classes = map[string]error{
 	"corrupt": store.ErrCorrupt, "pruned": store.ErrPruned, "closed": store.ErrClosed, "failed": store.ErrFailed,
 	"nojob": history.ErrNoJob, "nocronjob": history.ErrNoCronJob, "query": history.ErrQuery,
 }
 
-// remoteError is an error that the controller reported; it is of the class that it was there.
+// remoteError is an error that the controller reported. It unwraps to the error of its class, such as store.ErrPruned.
 type remoteError struct {
 	text  string
 	class error
@@ -123,12 +131,12 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.class }
 
-// besideError is damage that an answer was read beside.
+// besideError is damage that the answer reports while it goes on.
 type besideError struct{ error }
 
 func (e *besideError) Unwrap() error { return e.error }
 
-// place says where a log is damaged, so that who asks can go on behind it.
+// place is the place of damage in a log, so that the client can continue behind it.
 type place struct {
 	Path string          `json:"path,omitempty"`
 	At   events.Sequence `json:"at,omitempty"`
@@ -138,8 +146,8 @@ type place struct {
 	Hint string          `json:"hint,omitempty"`
 }
 
-// formatError writes an error as its class and its text. Between them stands of damage where it is: corrupt
-// {"at":41,"next":80} TEXT.
+// formatError returns the class and the text of an error, for example "nojob TEXT". Damage has its place between them:
+// corrupt {"at":41,"next":80} TEXT.
 func formatError(err error) string {
 	var bad *store.CorruptError
 	if errors.As(err, &bad) {

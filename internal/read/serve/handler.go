@@ -20,58 +20,59 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Info says whose endpoint this is.
+// Info identifies the controller and its log.
 type Info struct {
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
 	Sequence events.Sequence    `json:"sequence"`      // of the durable head
-	Hash     string             `json:"hash"`          // the chain value there
+	Hash     string             `json:"hash"`          // the chain value at the head
 	Time     recordjson.Instant `json:"time,omitzero"` // of the newest record
 	Now      recordjson.Instant `json:"now,omitzero"`  // by the controller's clock
 	PID      int                `json:"pid"`
 	Version  string             `json:"version"`
 
-	// NotListed says why the controller cannot list the cluster: which rights are missing. It is left out when it can, or
-	// has done so.
+	// NotListed says why the controller cannot list the cluster: the missing rights. It is empty if the controller can,
+	// or has done so.
 	NotListed string `json:"notListed,omitempty"`
 }
 
-// Config is what an endpoint shows. Log is required.
+// Config configures an endpoint. Log is required.
 type Config struct {
 	Log     store.Reader
-	Now     func() events.Time // the controller's clock; nil while there is none
+	Now     func() events.Time // the controller's clock; nil for none
 	PID     int
 	Version string
-	// NotListed says why the controller cannot list the cluster; empty when it can. Nil for a controller that need not
+	// NotListed says why the controller cannot list the cluster; empty if it can. Nil for a controller that need not
 	// say.
 	NotListed func() string
-	// Damage is what is known to be wrong with the log, and named in every answer; nil for nothing.
+	// Damage returns the known damage of the log, which every answer reports; nil for none.
 	Damage func() []error
-	// Lists are those of the log's Jobs; nil when no lists of Jobs are asked for.
+	// Lists are the lists of the log's Jobs; nil if no lists are requested.
 	Lists history.Lists
 	// Done ends every answer that follows the log; nil for never.
 	Done <-chan struct{}
-	// Within is how long a question that a program asks may take; 0 for 10 s.
+	// Within is the time limit of a program's question; 0 for 10 s.
 	Within time.Duration
 }
 
 type endpoint struct{ config Config }
 
-// Handler answers
+// Handler returns the handler of an endpoint. It answers
 //
-//	GET /v1/log                        whose log it is, and its head
+//	GET /v1/log                        identity and head of the log
 //	GET /v1/records                    records: ?from=SEQ, ?through=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N,
 //	                                   ?follow=true, ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
-//	GET /v1/streams/{namespace}/{name} the streams of the Jobs and CronJobs that bore that name, newest first
+//	GET /v1/streams/{namespace}/{name} streams of the Jobs and CronJobs with that name, newest first
 //
-// and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT where it has an object,
-// which is named as on a command line. The parameters are its flags: /v1/explain/prod/etl?at=41. The answer is what the
-// command writes with -o json, within 10 s and 4 MiB; else it is {"error":TEXT}. Notes, and what was cut, are in headers
-// Jobledger-Note, the record and the time as of which it is in Jobledger-As-Of; its ETag is the hash of its bytes.
+// and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT if it has an object,
+// which is named as on a command line. The parameters are the flags of the command: /v1/explain/prod/etl?at=41. The
+// answer is the output of the command with -o json. It takes at most 10 s and 4 MiB; otherwise the answer is
+// {"error":TEXT}. The headers Jobledger-Note have notes, and what was cut. The header Jobledger-As-Of has the record
+// and the time as of which the answer is. The ETag is the hash of the answer's bytes.
 //
 // Records are JSON, one per line (see recordjson.Record), unless the request accepts the frames that Client reads. A
-// listing that fails midway ends with a line {"error":TEXT}. Of a log that is damaged an answer is what can be read: it
-// names the damage in its field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
+// listing that fails midway ends with a line {"error":TEXT}. If the log is damaged, an answer has the readable part and
+// names the damage: in its field damage, in a line {"damage":TEXT}, and in headers Jobledger-Damage.
 func Handler(config Config) http.Handler {
 	e := &endpoint{config}
 	mux := http.NewServeMux()
@@ -82,7 +83,7 @@ func Handler(config Config) http.Handler {
 	return mux
 }
 
-// source is where questions are answered from.
+// source returns the source of questions.
 func (e *endpoint) source(_ *http.Request, _ string, told Told) (ask.Source, func(), error) {
 	log := e.config.Log
 	if told.Read != nil {
@@ -101,8 +102,8 @@ func (e *endpoint) source(_ *http.Request, _ string, told Told) (ask.Source, fun
 	}, nil, nil
 }
 
-// Guard answers only requests that were addressed to a loopback address: others come through a name that somebody
-// points here, such as a web page's.
+// Guard wraps a handler and lets through only requests addressed to a loopback address. It answers other requests with
+// 403: they come through a name that somebody points to this machine, for example a web page's.
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !Loopback(r.Host) {
@@ -114,7 +115,7 @@ func Guard(next http.Handler) http.Handler {
 	})
 }
 
-// Loopback reports whether a "host:port" or "host" names this machine by a loopback address.
+// Loopback reports whether the host of a "host:port" or "host" is a loopback address, or localhost.
 func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -166,7 +167,7 @@ func only(records iter.Seq2[events.Record, error], s events.Stream) iter.Seq2[ev
 	}
 }
 
-// records streams an answer. What was found is flushed whenever there is nothing more for the moment.
+// records streams an answer. It flushes whenever no further record is ready.
 func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	q, err := parseRequest(r)
 	if err != nil {
@@ -187,7 +188,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	out := &answer{w: bufio.NewWriterSize(w, 64<<10), flush: http.NewResponseController(w).Flush, frames: q.frames}
 	w.Header().Set("Content-Type", out.contentType())
 	if q.follow {
-		out.push() // the client shall see that it is connected
+		out.push() // shows the client that it is connected
 	}
 	n, damage := 0, e.known()
 	out.beside(damage)
@@ -212,7 +213,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	out.end(nil)
 }
 
-// answer is a stream of records on its way out.
+// answer is a stream of records to a client.
 type answer struct {
 	w      *bufio.Writer
 	flush  func() error
@@ -236,16 +237,16 @@ func (a *answer) record(r *events.Record) error {
 
 func (a *answer) push() {
 	if a.w.Flush() == nil {
-		_ = a.flush() // an error shows in the next write
+		_ = a.flush() // a failed flush shows in the next write
 	}
 }
 
-// beside names damage beside which the answer is read, if it was not named.
+// beside writes the damage that the answer has not reported yet.
 func (a *answer) beside(d *store.Damage) {
 	for _, err := range d.Untold() {
 		d.Tell(err)
 		if a.frames {
-			_ = writeFrame(a.w, frameDamage, []byte(formatError(err))) // an error shows in the next write
+			_ = writeFrame(a.w, frameDamage, []byte(formatError(err))) // a failed write shows in the next one
 			continue
 		}
 		text, _ := json.Marshal(map[string]string{"damage": err.Error()})
@@ -253,7 +254,7 @@ func (a *answer) beside(d *store.Damage) {
 	}
 }
 
-// end marks that the answer is complete, or why it is not. An error here means that the client has gone.
+// end marks the answer as complete, or writes why it is not. It ignores failed writes: the client has gone then.
 func (a *answer) end(err error) {
 	switch {
 	case a.frames && err == nil:
@@ -267,7 +268,8 @@ func (a *answer) end(err error) {
 	_ = a.w.Flush()
 }
 
-// damaged reports whether an error says that a log is damaged: what was read beside that is the answer, which names it.
+// damaged reports whether an error means that the log is damaged. The answer is then the readable part, and names the
+// damage.
 func damaged(err error) bool { return errors.Is(err, store.ErrCorrupt) }
 
 func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
@@ -286,7 +288,7 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 
 func fail(w http.ResponseWriter, err error) { http.Error(w, formatError(err), statusOf(err)) }
 
-// statusOf is the status of a request that failed.
+// statusOf returns the HTTP status for a failed request.
 func statusOf(err error) (status int) {
 	status = http.StatusInternalServerError
 	var wrong *which.WrongError
@@ -320,5 +322,5 @@ func writeJSON(w http.ResponseWriter, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // who asked may be gone
+	_, _ = w.Write(append(b, '\n')) // the client may be gone
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// noteHeader has a note on an answer, quoted; one header for each.
+// noteHeader is the response header for a quoted note on an answer; one header for each note.
 const noteHeader = "Jobledger-Note"
 
-// maxPart is how much of an answer one frame has.
+// maxPart is the maximum number of bytes of an answer in one frame.
 const maxPart = 1 << 20
 
 func bytesIn(text []byte, most int) func(yield func([]byte) bool) {
@@ -34,9 +34,9 @@ func bytesIn(text []byte, most int) func(yield func([]byte) bool) {
 	}
 }
 
-// parts are the errors that were joined, each by itself.
+// parts returns the errors that errors.Join joined, recursively.
 func parts(err error) (out []error) {
-	joined, several := err.(interface{ Unwrap() []error }) // only errors.Join itself is meant
+	joined, several := err.(interface{ Unwrap() []error }) // of errors.Join alone
 	switch {
 	case err == nil:
 		return nil
@@ -49,13 +49,13 @@ func parts(err error) (out []error) {
 	return out
 }
 
-// Hears takes what is told while a question is answered.
+// Hears has the functions that receive notes while a question is answered. None may be nil.
 type Hears struct {
 	Note, Behind func(text string)
-	Read         func(records uint64) // so many more were read
+	Read         func(records uint64) // this many more records were read
 }
 
-// Ask asks the controller a question that was read. There may be an answer beside an error, as with Asked.Ask.
+// Ask asks the controller a question whose arguments were parsed. Like Asked.Ask it may return an answer and an error.
 func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*A, error) {
 	path, values := ask.Address(q.Takes, q.Arguments(), q.Flags)
 	resp, err := c.get(ctx, framesType, values, append([]string{"v1", q.Name}, path...)...)
@@ -110,18 +110,18 @@ func decoded[A any](text *bytes.Buffer, unread []error) (*A, error) {
 	return &answer, err
 }
 
-// formatWrong writes a WrongError: its text, and the lines that are shown before it.
+// formatWrong returns the text of a WrongError, and the lines that are printed before it.
 func formatWrong(err error, wrong *which.WrongError) string {
 	return strings.Join(append([]string{"wrong " + err.Error()}, wrong.Lines()...), "\n")
 }
 
-// parseWrong reads what formatWrong wrote behind the class.
+// parseWrong parses the output of formatWrong without the class.
 func parseWrong(text string) error {
 	lines := strings.Split(text, "\n")
 	return which.WrongLines(lines[0], lines[1:])
 }
 
-// counted is a log that tells of each record that is read.
+// counted is a log that calls read after each record that is read.
 type counted struct {
 	store.Reader
 	read func()

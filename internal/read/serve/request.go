@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// request is what a request for records asks for.
+// request is a parsed request for records.
 type request struct {
 	history.Query
 	backward bool
@@ -37,7 +37,7 @@ func parseRequest(r *http.Request) (request, error) {
 	return q, nil
 }
 
-// parse reads one parameter.
+// parse parses one parameter.
 func (q *request) parse(name string, texts []string) (err error) {
 	text := texts[0]
 	switch name {

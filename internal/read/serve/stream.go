@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ParseStream reads what events.Stream.String writes.
+// ParseStream parses the output of events.Stream.String, for example "job/UID".
 func ParseStream(text string) (events.Stream, error) {
 	kind, id, _ := strings.Cut(text, "/")
 	s := events.Stream{ID: id}

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// writeTagged writes JSON with an ETag, the hash of its bytes, or says that who asks has it already (304).
+// writeTagged writes JSON with an ETag, the hash of its bytes. It answers 304 if the client has the same bytes already.
 func writeTagged(w http.ResponseWriter, r *http.Request, text []byte) {
 	sum := sha256.Sum256(text)
 	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
@@ -20,7 +20,7 @@ func writeTagged(w http.ResponseWriter, r *http.Request, text []byte) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
-// asOfText writes a place for a header: the record, and its time if that is known.
+// asOfText formats a place for AsOfHeader: the record, and its time if known.
 func asOfText(at history.Place) string {
 	text := strconv.FormatUint(at.Sequence, 10)
 	if stamp, err := at.Time.MarshalText(); err == nil && at.Time != 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// queryValues are the parameters of a request for those records.
+// queryValues returns the request parameters for a query.
 func queryValues(q *history.Query) url.Values {
 	v := url.Values{"from": {sequence(q.From)}}
 	if q.Stream != nil {
@@ -40,7 +40,7 @@ func queryValues(q *history.Query) url.Values {
 	return v
 }
 
-// setList sets parameters of a list that are given as values.
+// setList sets the parameters of a list.
 func setList(to *pflag.FlagSet, texts map[string]string, states []string, since events.Time) error {
 	texts["since"] = ""
 	if since != 0 {
@@ -62,7 +62,8 @@ func setList(to *pflag.FlagSet, texts map[string]string, states []string, since 
 	return nil
 }
 
-// page asks for one page of a list, the one behind more, of so many objects at most; 0 is for as many as there may be.
+// page requests one page of a list: the page after the token more, with at most most objects; 0 for the maximum page
+// size.
 func page[A any](ctx context.Context, c *Client, q *ask.Asked[A], more string, most int) (*A, error) {
 	size := ask.MaxPage
 	if most > 0 {
@@ -77,7 +78,7 @@ func page[A any](ctx context.Context, c *Client, q *ask.Asked[A], more string, m
 	return Ask(ctx, c, q, Hears{Note: func(string) {}, Behind: func(string) {}, Read: func(uint64) {}})
 }
 
-// Jobs is described by Source. A page that is to have no limit is put together of some.
+// Jobs implements history.Source. It joins pages until the limit of the query; without a limit, all of them.
 func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
 	all := history.JobsPage{Items: []history.Summary{}}
 	asked := ask.Jobs.New()
@@ -88,7 +89,7 @@ func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	if err := setList(asked.Flags, texts, textsOf(q.States), q.Since); err != nil {
 		return all, err
 	}
-	var unread error // what is damaged: the pages are what can be read
+	var unread error // damage; the pages are the readable part
 	for all.Continue = q.Continue; ; {
 		next, err := page(ctx, c, asked, all.Continue, q.Limit-len(all.Items))
 		switch {
@@ -108,7 +109,7 @@ func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	}
 }
 
-// CronJobs is described by Source, likewise.
+// CronJobs implements history.Source, like Jobs.
 func (c *Client) CronJobs(ctx context.Context, q history.CronJobsQuery) (history.CronJobsPage, error) {
 	all := history.CronJobsPage{Items: []history.CronSummary{}}
 	asked := ask.CronJobs.New()
@@ -143,7 +144,7 @@ func textsOf[S ~string](all []S) (out []string) {
 	return out
 }
 
-// listError is what a Source says where there is no such page.
+// listError maps the error for an unknown page to history.ErrQuery, as a Source returns it.
 func listError(err error) error {
 	var wrong *which.WrongError
 	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Error(), "--continue: ") {
