@@ -12,41 +12,41 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// CronAccount is what the log says about one CronJob, beside its projection.
+// CronAccount holds what the log says about one CronJob beside its projection.
 type CronAccount struct {
 	Stream      events.Stream
-	First, Last events.Sequence // its own records; First is 0 when the account began with a stored state
+	First, Last events.Sequence // its own records; First is 0 if the account began with a stored state
 	LastAt      events.Time
-	Decision    *events.Record  // the newest one
-	Trouble     failures        // the newest of each sort of command, if none succeeded since
-	Deleted     events.Sequence // the record that says that its object is gone; 0 while it is there
-	Rewound     events.Sequence // the record that begins another epoch, when nothing was seen of the CronJob since
-	Tick        *Tick           // the newest due time that has its fate; nil when no record that was folded tells of one
-	Held        Place           // the record since which something holds the open due time back
-	Backoff     Place           // the failure since which the next try waits; zero when no record that was folded tells of it
+	Decision    *events.Record  // the newest decision
+	Trouble     failures        // newest failure of each sort of command that did not succeed since
+	Deleted     events.Sequence // record that says that the object is gone; 0 while it exists
+	Rewound     events.Sequence // record that begins a new epoch, if the CronJob was not seen since; else 0
+	Tick        *Tick           // newest due time with a fate; nil if no folded record has one
+	Held        Place           // record since which the open due time is held back
+	Backoff     Place           // failure that began the backoff; zero if no folded record has it
 
-	heldFor heldFor            // of Held
-	backoff events.Time        // until when it waits, of Backoff
-	made    map[types.UID]Tick // how Jobs came to be that no due time asked for
+	heldFor heldFor            // hold that Held belongs to
+	backoff events.Time        // end of the backoff that Backoff belongs to
+	made    map[types.UID]Tick // origin of Jobs that no due time asked for
 	job     *projector.CronJob
-	summary *CronSummary // of one that is over, in a brief fold
+	summary *CronSummary // set in a brief fold once the CronJob is gone
 	names   words.Names
 }
 
-// heldFor is which due time is held back, and a name of events.TickHold.
+// heldFor is a due time that is held back, and the name of its events.TickHold.
 type heldFor struct {
 	due events.Time
 	by  string
 }
 
-// Projected is the CronJob as it is projected, or as it was when it left the projection; nil when it was never there,
-// and in a brief fold of one that is over. The caller does not change it.
+// Projected returns the projection of the CronJob, or its last state if it left the World. It is nil if the World never
+// had the CronJob, and for a gone CronJob of a brief fold. The caller must not change it.
 func (a *CronAccount) Projected() *projector.CronJob { return a.job }
 
-// CronAccount is that of a CronJob; nil when no record of it was folded.
+// CronAccount returns the account of a CronJob; nil if the fold has seen no record of it.
 func (f *Fold) CronAccount(s events.Stream) *CronAccount { return f.crons[s] }
 
-// CronAccounts are those of all CronJobs, in the order of their first records.
+// CronAccounts returns the accounts of all CronJobs, in the order of their first records.
 func (f *Fold) CronAccounts() []*CronAccount {
 	out := make([]*CronAccount, 0, len(f.crons))
 	for _, a := range f.crons {
@@ -58,8 +58,8 @@ func (f *Fold) CronAccounts() []*CronAccount {
 	return out
 }
 
-// RecallCron begins the account of a CronJob of which nothing was folded with what earlier records said of it. What is
-// kept of one that is not over is restored into the World beside that.
+// RecallCron begins the account of a CronJob from its summary, for a fold that has seen none of its records. The caller
+// restores the projection of an existing CronJob into the World separately.
 func (f *Fold) RecallCron(s CronSummary) {
 	a := f.newCron(events.CronJobStream(types.UID(s.UID)))
 	a.First, a.Last, a.Tick, a.summary = events.Sequence(s.First), events.Sequence(s.Last), s.LastDue, &s
@@ -77,7 +77,7 @@ func (f *Fold) newCron(s events.Stream) *CronAccount {
 	return a
 }
 
-// applyCron takes a record of a CronJob's stream that the World has folded into its account.
+// applyCron adds a record of a CronJob's stream to its account, after the World has folded it.
 func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 	a := f.crons[r.Stream]
 	if a == nil {
@@ -105,7 +105,8 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 	}
 }
 
-// backs keeps since which failure the next try waits: not each failure moves it (C-089).
+// backs notes which failure began the current backoff. A failure that does not move the end of the backoff is ignored
+// (C-089).
 func (a *CronAccount) backs(r *events.Record) {
 	if a.job == nil || a.job.Retry().Until == a.backoff {
 		return
@@ -116,7 +117,7 @@ func (a *CronAccount) backs(r *events.Record) {
 	}
 }
 
-// take keeps how far the CronJob has come.
+// take notes deletions and sights of the CronJob, and the fates of its due times.
 func (a *CronAccount) take(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.CronJobGone:
@@ -152,12 +153,12 @@ func (a *CronAccount) step(r *events.Record, step *events.CronStep) {
 	case l == nil:
 	case l.Open == 0 || l.Hold == events.NotHeld:
 		a.Held, a.heldFor = Place{}, heldFor{}
-	case a.heldFor != heldFor{l.Open, l.Hold.String()}: // each try that is refused tells it again
+	case a.heldFor != heldFor{l.Open, l.Hold.String()}: // each refused try repeats the hold
 		a.Held, a.heldFor = Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}, heldFor{l.Open, l.Hold.String()}
 	}
 }
 
-// note keeps what people ask about and the projection does not hold.
+// note keeps the newest decision, failures and names, which the projection does not hold.
 func (a *CronAccount) note(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
@@ -174,7 +175,7 @@ func (a *CronAccount) note(r *events.Record) {
 	}
 }
 
-// ended notes a failure, or that the same sort of command succeeded since.
+// ended notes a failure, or clears it when a command of the same sort succeeds.
 func (a *CronAccount) ended(r *events.Record, f *events.CommandEnded) {
 	t := f.Type.Traits()
 	if t == nil {

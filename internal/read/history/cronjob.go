@@ -12,59 +12,63 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// CronJob is what `get cronjob/NAME` says: the projected state as of one record of the log. Its JSON changes only by
-// growing. Times are RFC 3339 with nanoseconds, UTC; what is unset or empty is left out.
+// CronJob is the answer of `get cronjob/NAME`: the projected state as of one record of the log. Its JSON changes only
+// by adding fields. Times are RFC 3339 with nanoseconds, UTC. Unset and empty fields are absent.
 type CronJob struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf Place `json:"asOf"` // the newest record that was looked at, of any stream
-	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the
-	// newest record, as no controller was asked. It is left out where another time was asked for.
-	Clock      string             `json:"clock,omitempty"`
-	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
-	First      uint64             `json:"first,omitempty"`     // the CronJob's first record; left out where it is no longer kept
-	Last       uint64             `json:"last"`                // its newest one
+	AsOf Place `json:"asOf"` // the newest record read, of any stream
+	// Clock names the clock behind the time of AsOf: "controller" if the controller that writes the log was asked,
+	// "log" if AsOf has the time of the newest record. It is absent for an answer as of an earlier time.
+	Clock string `json:"clock,omitempty"`
+	// With Clock "controller": the time of the newest record of the log
+	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
+	First      uint64             `json:"first,omitempty"` // first record of the CronJob; absent if it is pruned
+	Last       uint64             `json:"last"`            // newest record of the CronJob
 
 	State   CronState `json:"state"`
-	Reason  string    `json:"reason,omitempty"` // why it is so, where that is not plain
-	Gone    bool      `json:"gone,omitempty"`   // its object was deleted
-	Managed bool      `json:"managed"`          // its Jobs are made here; another controller makes them else
-	Active  int       `json:"active"`           // its Jobs that run, those made by hand included
-	// PassedOver: the CronJob's namespace is over its budget of log, and what is shown may be older than it says.
+	Reason  string    `json:"reason,omitempty"` // why, for a state that does not explain itself
+	Gone    bool      `json:"gone,omitempty"`   // the object was deleted
+	Managed bool      `json:"managed"`          // we create its Jobs; otherwise another controller does
+	Active  int       `json:"active"`           // its running Jobs, also those made by hand
+	// PassedOver is set while the CronJob's namespace is over its log budget: it may be shown in an older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
-	Gap        *Gap     `json:"gap,omitempty"` // of a state as of a time: nobody watched then, and this is how it was seen last
-	Listing    bool     `json:"listing,omitempty"`
+	// Set if the cluster was not watched at the time asked for: the CronJob is shown as last seen before
+	Gap     *Gap `json:"gap,omitempty"`
+	Listing bool `json:"listing,omitempty"`
 
 	Created recordjson.Instant `json:"created,omitzero"`
-	Deleted recordjson.Instant `json:"deleted,omitzero"` // since when it is being deleted
+	Deleted recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
 
 	Spec      CronSpec           `json:"spec"`
-	Published CronStatus         `json:"status"`            // the newest status that the API server is known to hold
-	Due       *OpenDue           `json:"due,omitempty"`     // the due time that has no fate yet
-	LastDue   *Tick              `json:"lastDue,omitempty"` // the newest one that has
-	Next      recordjson.Instant `json:"next,omitzero"`     // when it is due next; left out where it is not, as while it is suspended
-	Zone      string             `json:"zone,omitempty"`    // in which its schedule is written
-	Runs      []Run              `json:"runs,omitempty"`    // its Jobs that exist, the newest first
+	Published CronStatus         `json:"status"`            // newest status that the API server is known to hold
+	Due       *OpenDue           `json:"due,omitempty"`     // due time without a fate
+	LastDue   *Tick              `json:"lastDue,omitempty"` // newest due time with a fate
+	Next      recordjson.Instant `json:"next,omitzero"`     // next due time; absent if there is none, as while suspended
+	Zone      string             `json:"zone,omitempty"`    // zone in which the schedule is written
+	Runs      []Run              `json:"runs,omitempty"`    // its existing Jobs, the newest first
 
-	InFlight     []Command `json:"inFlight,omitempty"`
-	Waits        []Wait    `json:"waits,omitempty"`
-	Notes        []string  `json:"notes,omitempty"`
-	Trouble      []Failure `json:"trouble,omitempty"` // the newest failure of each sort of command, if none succeeded since
+	InFlight []Command `json:"inFlight,omitempty"`
+	Waits    []Wait    `json:"waits,omitempty"`
+	Notes    []string  `json:"notes,omitempty"`
+	// Newest failure of each sort of command that did not succeed since
+	Trouble      []Failure `json:"trouble,omitempty"`
 	LastDecision *Decision `json:"lastDecision,omitempty"`
 
 	zone *time.Location
 }
 
-// InPart is Job.InPart of a CronJob.
+// InPart reports whether a listing was under way, so that more may have become of the CronJob than the log says. It is
+// false for a CronJob that is gone.
 func (j *CronJob) InPart() bool { return j.Listing && !j.Gone }
 
-// Location is the zone in which the schedule is written, by the rules that the log has; nil where it has none, and for
-// UTC.
+// Location returns the zone in which the schedule is written, with the rules of the log. It is nil for UTC, and if the
+// log has no rules.
 func (j *CronJob) Location() *time.Location { return j.zone }
 
-// CronSpec is the CronJob's spec, but for its template.
+// CronSpec is the spec of a CronJob without its Job template.
 type CronSpec struct {
 	Schedule      string  `json:"schedule"`
 	TimeZone      *string `json:"timeZone,omitempty"`
@@ -75,7 +79,7 @@ type CronSpec struct {
 	KeepFailed    *int32  `json:"failedJobsHistoryLimit,omitempty"`
 }
 
-// CronStatus is the CronJob's status.
+// CronStatus is the status of a CronJob.
 type CronStatus struct {
 	Active       []RunName          `json:"active,omitempty"`
 	LastSchedule recordjson.Instant `json:"lastScheduleTime,omitzero"`
@@ -90,10 +94,11 @@ type RunName struct {
 
 // Run is a Job of a CronJob.
 type Run struct {
-	Name     string             `json:"name"`
-	UID      string             `json:"uid"`
-	State    State              `json:"state"`          // Running, Complete, Failed or Deleting
-	Due      recordjson.Instant `json:"due,omitzero"`   // for which it was made; unset for one that no due time asked for
+	Name  string `json:"name"`
+	UID   string `json:"uid"`
+	State State  `json:"state"` // Running, Complete, Failed or Deleting
+	// Due time of the Job; unset for a Job that no due time asked for
+	Due      recordjson.Instant `json:"due,omitzero"`
 	Made     string             `json:"made,omitempty"` // MadeByHand or Triggered
 	By       string             `json:"by,omitempty"`   // who made it by hand, or asked for it
 	Created  recordjson.Instant `json:"created,omitzero"`
@@ -101,7 +106,8 @@ type Run struct {
 	Finished recordjson.Instant `json:"finished,omitzero"`
 }
 
-// cronJobOf is the state of an account as of a record and a time, which is not before its newest record.
+// cronJobOf returns the state of an account as of a record and a time. now must not be before the account's newest
+// record.
 func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) CronJob {
 	v := CronJob{
 		UID: a.Stream.ID, AsOf: Place{Sequence: uint64(asOf), Time: recordjson.Instant(now)}, First: uint64(a.First), Last: uint64(a.Last),
@@ -126,7 +132,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	}
 	v.LastDue, v.Due, v.Runs = a.Tick, openOf(&c.Ledger, a.Held), a.runs()
 	if c.Sight.Observing || v.Gone {
-		v.Due = nil // of one that is there setNext finds it; what was open went with the CronJob
+		v.Due = nil // an open due time goes with the CronJob; setNext finds the due time of one that exists
 	}
 	if a.Rewound != 0 {
 		v.Notes = []string{fmt.Sprintf(
@@ -143,7 +149,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	return v
 }
 
-// runs are the CronJob's Jobs, the newest first.
+// runs returns the CronJob's Jobs, the newest first.
 func (a *CronAccount) runs() []Run {
 	all := a.job.SortedRuns()
 	slices.SortStableFunc(all, func(a, b *projector.Run) int { return cmp.Compare(b.Created, a.Created) })
@@ -190,7 +196,7 @@ func (a *CronAccount) inFlight() []Command {
 	return out
 }
 
-// waits is what the CronJob waits for at time now beside its next due time.
+// waits returns what the CronJob waits for at time now, except its next due time.
 func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
 	var out []Wait
 	if r := c.Retry(); r.Until > now {
@@ -205,7 +211,7 @@ func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
 	return out
 }
 
-// decisionOf is what a record says that was decided; nil for none.
+// decisionOf returns the decision of a record; nil if it has none.
 func decisionOf(r *events.Record, stream events.Stream, names *words.Names) *Decision {
 	if r == nil {
 		return nil

@@ -14,11 +14,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// LateStart is for how long a due time may be open without being late: a start takes its time, and what is seen of it
-// comes by watches.
+// LateStart is how long a due time may be open before it counts as late. A start takes time, and watches deliver it
+// with a delay.
 const LateStart = 5 * time.Second
 
-// Grace is LateStart, or startingDeadlineSeconds where that is shorter; nil is unset.
+// Grace returns LateStart, or startingDeadlineSeconds if that is shorter; nil means unset.
 func Grace(deadlineSeconds *int64) time.Duration {
 	if deadlineSeconds == nil {
 		return LateStart
@@ -26,15 +26,15 @@ func Grace(deadlineSeconds *int64) time.Duration {
 	return min(LateStart, deadline(max(*deadlineSeconds, 0)))
 }
 
-// oneLook is for how long due times of one minute may be without a look: our controller, too, looks once a minute where
-// nothing starts (C-085).
+// oneLook is the longest time between two decisions about due times: where nothing starts, our controller decides once
+// a minute (C-085).
 const oneLook = time.Minute
 
-// GraceUndecided is Grace for due times that are ours to start and about which nothing was decided.
+// GraceUndecided is Grace for a due time that we must start and that has no decision yet: one minute more.
 func GraceUndecided(deadlineSeconds *int64) time.Duration { return oneLook + Grace(deadlineSeconds) }
 
-// RunsNow gives the settings that are in force at a record, or at the end (0), nil where the log does not tell, and
-// whether a listing of Jobs or CronJobs goes on then.
+// RunsNow returns the settings in force at record through, or at the end of the log if through is 0; nil if the log has
+// none. listing reports whether a listing of Jobs or CronJobs was under way then.
 func RunsNow(ctx context.Context, src Source, through events.Sequence) (s *events.Settings, listing bool, err error) {
 	var l Unlisted
 	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
@@ -52,13 +52,14 @@ func RunsNow(ctx context.Context, src Source, through events.Sequence) (s *event
 	return nil, l.Listing != nil, nil
 }
 
-// Unlisted takes in records of the controller's stream, from the newest back.
+// Unlisted reads the controller's stream backward for a listing that has not ended.
 type Unlisted struct {
-	Listing *events.ListingStarted // of Jobs or CronJobs that had not ended, the first of several in a row; nil for none
-	listed  []events.Resource      // whose listing had ended, by later records
+	// Unended listing of Jobs or CronJobs, the first of several in a row; nil if there is none
+	Listing *events.ListingStarted
+	listed  []events.Resource // resources whose listing ended, by later records
 }
 
-// Take takes in the record before. The first listing of several in a row has the time that was watched last.
+// Take takes in the record before the last. Of several listings in a row, the first has the time that was watched last.
 func (u *Unlisted) Take(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Synced:
@@ -73,20 +74,20 @@ func (u *Unlisted) Take(r *events.Record) {
 	}
 }
 
-// passing is what of a CronJob says which due times have passed.
+// passing has the fields of a CronJob that determine which due times have passed.
 type passing struct {
 	timing   Timing
 	through  events.Time
 	deadline *int64
 	managed  bool
-	listing  bool            // what another controller started since it was watched last is not listed yet
-	hold     events.TickHold // of one that another controller runs
+	listing  bool            // starts by another controller since the last watch are not listed yet
+	hold     events.TickHold // what holds back a CronJob that another controller runs
 	state    CronState
 	reason   string
-	open     *OpenDue // as the records say
+	open     *OpenDue // by the records
 }
 
-// at says how it stands at a time: in which state the CronJob is, and which due time is open.
+// at returns the state of the CronJob at time now, and its open due time.
 func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason string, open *OpenDue) {
 	state, reason, open = p.state, p.reason, p.open
 	switch state {
@@ -95,7 +96,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	case CronSuspended, CronHeld, CronRunning, CronWaiting, CronDeleting:
 	}
 	if p.listing && !p.managed {
-		return state, reason, nil // whether a due time has started is not known
+		return state, reason, nil // the due time may have started, unseen
 	}
 	first, last := rules.passed(p.timing, p.through, now)
 	if last != 0 && (!p.managed || open == nil) {
@@ -126,7 +127,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 func (p *passing) openAt(first, last events.Time) *OpenDue {
 	out := &OpenDue{At: recordjson.Instant(last), Hold: p.hold.String(), Says: words.WaitText(p.hold)}
 	switch {
-	case p.managed && p.state == CronSuspended: // nothing is decided of it
+	case p.managed && p.state == CronSuspended: // we decide nothing about it while it is suspended
 		out.Hold, out.Says = events.HeldSuspended.String(), words.WaitText(events.HeldSuspended)
 	case p.managed:
 		out.Hold, out.Says = "", words.Undecided
@@ -137,7 +138,7 @@ func (p *passing) openAt(first, last events.Time) *OpenDue {
 	return out
 }
 
-// holdNamed is what holds a start back, by its name.
+// holdNamed returns the hold with the name; NotHeld for other names.
 func holdNamed(name string) events.TickHold {
 	for _, h := range []events.TickHold{events.HeldForbid, events.HeldSuspended} {
 		if h.String() == name {
@@ -147,8 +148,8 @@ func holdNamed(name string) events.TickHold {
 	return events.NotHeld
 }
 
-// passed are the first and the last due time after an instant and through now; 0 for none, and where the schedule
-// cannot be read.
+// passed returns the first and the last due time after through and not after now. Both are 0 if there is none, or if
+// the schedule cannot be read.
 func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last events.Time) {
 	s, _, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
 	if err != nil {
@@ -159,8 +160,7 @@ func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last even
 	return events.At(from), events.At(to)
 }
 
-// Settle finds how CronJobs stand at a time: which due times have passed, what state that is, and when they are due
-// next.
+// Settle updates CronJobs to time now: which due times have passed, the state that follows, and the next due time.
 func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time) error {
 	settings, listing, err := RunsNow(ctx, src, 0)
 	if err != nil {
@@ -183,7 +183,7 @@ func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time)
 	return nil
 }
 
-// settle is Settle for one. listing says that a listing of Jobs or CronJobs goes on.
+// settle is Settle for one CronJob. listing reports whether a listing of Jobs or CronJobs is under way.
 func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, listing bool, now events.Time) {
 	t := Timing{Schedule: s.Schedule, TimeZone: s.TimeZone, Hash: func(string) string { return s.ZoneHash }, Anchor: events.Time(s.LastSchedule)}
 	if t.Anchor == 0 {
@@ -200,7 +200,7 @@ func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, listin
 		s.State, s.Reason, s.Due = p.at(rules, now)
 	}
 	if s.Gone {
-		s.Due = nil // what was open went with the CronJob
+		s.Due = nil // an open due time goes with the CronJob
 	}
 	if s.Next = 0; idleState(s.State) != "" {
 		return

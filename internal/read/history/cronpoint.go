@@ -15,15 +15,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ErrNoCronJob: the log has no records of the CronJob, or none up to that point.
+// ErrNoCronJob is returned when the log has no record of the CronJob up to the point.
 var ErrNoCronJob = errors.New("the log knows no such CronJob")
 
-// FindCronJobs gives the streams of the CronJobs that bore that name, newest first.
+// FindCronJobs returns the streams of the CronJobs that had the name, newest first.
 func FindCronJobs(ctx context.Context, src Source, namespace, name string) ([]events.Stream, error) {
 	return findKind(ctx, src, namespace, name, events.StreamCronJob)
 }
 
-// FindJobs gives the streams of the Jobs that bore that name, newest first.
+// FindJobs returns the streams of the Jobs that had the name, newest first.
 func FindJobs(ctx context.Context, src Source, namespace, name string) ([]events.Stream, error) {
 	return findKind(ctx, src, namespace, name, events.StreamJob)
 }
@@ -38,10 +38,10 @@ func findKind(ctx context.Context, src Source, namespace, name string, kind even
 	return out, err
 }
 
-// Stated is a record with which a reader of a stream may begin who wants to know how things stood at another one, or at
-// the end (0): the newest stored state up to there, or the first record that is kept. A CronJob's stream goes on for
-// years, and each file of the log has such a state, so the cost is that of one file. It is 0 when the stream has no
-// record up to there.
+// Stated returns the record from which a reader of stream s can fold the state at record through, or at the end if
+// through is 0: the newest stored state (checkpoint) up to there, or the first record that is kept. Each file of the
+// log has a stored state, so the reader of a CronJob's stream, which lasts for years, reads one file. Stated returns 0
+// if the stream has no record up to through.
 func Stated(ctx context.Context, src Source, s events.Stream, through events.Sequence) (at events.Sequence, err error) {
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -58,8 +58,8 @@ func Stated(ctx context.Context, src Source, s events.Stream, through events.Seq
 	return at, nil
 }
 
-// FirstAt is the first record at or after a time; 0 when all are older. With an error that is ErrCorrupt it is the
-// first damaged one, which may be of that time.
+// FirstAt returns the first record at or after time t; 0 if all are older. With an error that is store.ErrCorrupt, it
+// returns the first damaged record, which may be of that time.
 func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, error) {
 	for r, err := range src.Records(ctx, Query{Since: t, Limit: 1}) {
 		return place(&r, err), err
@@ -67,12 +67,12 @@ func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, e
 	return 0, nil
 }
 
-// statedBefore finds the record with the state of a stream from which a fold through a record begins. Where the log is
-// damaged there, it is the one before the damage, which damaged is.
+// statedBefore returns the record from which a fold through sequence through begins. Where the log is damaged there, it
+// returns the record for a fold up to the damage, and the error as damaged.
 func statedBefore(ctx context.Context, src Source, s events.Stream, through events.Sequence) (from events.Sequence, damaged, err error) {
 	from, damaged = Stated(ctx, src, s, through)
 	var bad *store.CorruptError
-	if errors.As(damaged, &bad) && bad.At > 1 { // how it stood before that can be told
+	if errors.As(damaged, &bad) && bad.At > 1 { // the state before the damage can be told
 		if from, err = Stated(ctx, src, s, bad.At-1); err != nil {
 			return 0, nil, damaged
 		}
@@ -81,8 +81,8 @@ func statedBefore(ctx context.Context, src Source, s events.Stream, through even
 	return from, nil, damaged
 }
 
-// CronJobAt is the state of a CronJob as of a point. Where the log is damaged, it gives with the error the state as of
-// the last record before, if there is one.
+// CronJobAt returns the state of a CronJob as of a point. Where the log is damaged, it returns the state as of the last
+// record before the damage, if there is one, and the error.
 func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job CronJob, err error) {
 	view, err := settle(ctx, src, at)
 	if err != nil {
@@ -138,7 +138,7 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 	return job, errors.Join(failed, job.setNext(ctx, src, account.job))
 }
 
-// noCronJob is why there is no state: damage may hide the CronJob, and else the log does not know it.
+// noCronJob returns the error for a missing state: damage, which may hide the CronJob, else ErrNoCronJob.
 func noCronJob(s events.Stream, damage error) error {
 	if damage != nil {
 		return damage
@@ -146,8 +146,8 @@ func noCronJob(s events.Stream, damage error) error {
 	return fmt.Errorf("%s: %w", s, ErrNoCronJob)
 }
 
-// runsSince finds what became of the Jobs that had not ended when the CronJob went: with it its own records ended, and
-// theirs tell. Of a Job that the log does not have nothing is known.
+// runsSince finds how the Jobs ended that were unfinished when the CronJob was deleted. The records of the CronJob end
+// with it, so runsSince reads the records of the Jobs. A Job without records becomes Unseen.
 func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed error) {
 	for i := range j.Runs {
 		r := &j.Runs[i]
@@ -170,8 +170,8 @@ func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed e
 	return failed
 }
 
-// OfCronJob gives the records of a CronJob's stream and of the controller's, in the order of the log, from states on
-// that are at or before one record: all that its state is made of from there on.
+// OfCronJob returns the records of a CronJob's stream and of the controller's stream in log order. It begins with
+// stored states at or before record at, so the state at a later record depends on nothing else.
 func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Sequence) (iter.Seq2[events.Record, error], error) {
 	from, err := Stated(ctx, src, s, at)
 	if err != nil {
@@ -184,8 +184,8 @@ func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Seque
 	return merged(src.ReadStream(ctx, events.Controller, begin, store.Forward), src.ReadStream(ctx, s, from, store.Forward)), nil
 }
 
-// foldCron folds the records of a CronJob from one on up to a point. What cannot be read is told beside what was folded
-// before it.
+// foldCron folds the records of a CronJob from sequence from up to a point. If a later record cannot be read, it
+// returns the fold of the records before it, and the damage as unread.
 func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence) (
 	fold *Fold, last events.Record, unread, err error,
 ) {
@@ -213,11 +213,11 @@ func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequ
 	return fold, last, nil, nil
 }
 
-// firstOf finds the CronJob's first record, where the account began with a stored state.
+// firstOf finds the CronJob's first record, for an account that began with a stored state.
 func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
 		if src.Beside(err) {
-			break // it is not told then
+			break // damage: the first record stays unknown
 		}
 		if err != nil {
 			return fmt.Errorf("read the CronJob's first record: %w", err)
@@ -230,7 +230,7 @@ func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	return nil
 }
 
-// cronGapAt is the gap in which a time lies, by the controller's stream; nil for none.
+// cronGapAt returns the gap that contains time t, by the controller's stream; nil if none does.
 func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.Time) (*Gap, error) {
 	begin, err := Stated(ctx, src, events.Controller, from-1)
 	if err != nil {
@@ -249,7 +249,7 @@ func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.T
 	return gapAt(ctx, src, &g, from, t)
 }
 
-// setNext finds when the CronJob is due next.
+// setNext finds the next due time of the CronJob.
 func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob) error {
 	if c == nil {
 		return nil
@@ -288,7 +288,7 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 	return nil
 }
 
-// idleState says why a CronJob of that state is not due any more; empty when it is.
+// idleState returns the state as the reason why the CronJob has no next due time; empty if it has one.
 func idleState(s CronState) string {
 	switch s {
 	case CronSuspended, CronDeleting, CronDeleted, CronUnseen, CronInvalid:
@@ -298,7 +298,7 @@ func idleState(s CronState) string {
 	return ""
 }
 
-// deadline is startingDeadlineSeconds, as far as a duration can be.
+// deadline converts startingDeadlineSeconds to a duration, at most 1<<33 seconds.
 func deadline(seconds int64) time.Duration {
 	return time.Duration(min(seconds, int64(1<<33))) * time.Second
 }

@@ -11,51 +11,51 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// CronJobsQuery says which CronJobs are wanted, and how many. The zero CronJobsQuery wants all.
+// CronJobsQuery selects CronJobs, and bounds the page. The zero CronJobsQuery selects all.
 type CronJobsQuery struct {
 	Namespace string      // empty for all
 	States    []CronState // none for all
-	Name      string      // how their names begin; empty for all
-	UID       string      // how their UIDs begin, likewise
-	Since     events.Time // those that have a record from this time on
-	Limit     int         // of a page; 0 for no limit
+	Name      string      // prefix of the name; empty for all
+	UID       string      // prefix of the UID; empty for all
+	Since     events.Time // CronJobs that have a record at or after this time
+	Limit     int         // largest size of a page; 0 for no limit
 	Continue  string      // CronJobsPage.Continue of the page before
 }
 
-// Wants reports whether a CronJob is one of those, whatever the time of its records.
+// Wants reports whether the query selects a CronJob; it ignores Since, Limit and Continue.
 func (q *CronJobsQuery) Wants(s *CronSummary) bool {
 	return (q.Namespace == "" || s.Namespace == q.Namespace) && (len(q.States) == 0 || slices.Contains(q.States, s.State)) &&
 		strings.HasPrefix(s.Name, q.Name) && strings.HasPrefix(s.UID, q.UID)
 }
 
-// CronJobsPage is a part of the CronJobs that are wanted, the newest first: those whose first record is the newest. Its
-// JSON changes only by growing.
+// CronJobsPage is one page of CronJobs, the newest first record first. Its JSON changes only by adding fields.
 type CronJobsPage struct {
-	Items    []CronSummary `json:"items"`
-	Continue string        `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
-	// PrunedBefore is where the log begins, when older records are no longer kept: of CronJobs that were gone by then it
-	// knows nothing.
+	Items []CronSummary `json:"items"`
+	// CronJobsQuery.Continue of the next page; absent on the last page
+	Continue string `json:"continue,omitempty"`
+	// PrunedBefore is the first record of a pruned log. The log knows nothing of CronJobs that were gone before it.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
-	// PassedOver: namespaces that are over their budgets of log. CronJobs may be missing, and what is shown may be older
-	// than it says.
+	// PassedOver lists namespaces that are over their log budget. CronJobs of them may be missing, and may be shown in
+	// an older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
-// CronListQuery is a CronJobsQuery by records.
+// CronListQuery is a CronJobsQuery that bounds records instead of times.
 type CronListQuery struct {
 	CronJobsQuery
-	From   events.Sequence     // those that have a record at or after it
-	Settle func([]CronSummary) // says how all of them stand now, before it is asked which are wanted; nil for as their records say
-	Before events.Sequence     // those behind a page that ended there; 0 for the first page
+	From events.Sequence // CronJobs that have a record at or after it
+	// Updates all summaries to the present, before the query selects among them; nil to select by their records alone
+	Settle func([]CronSummary)
+	Before events.Sequence // CronJobs after the page that ended there: CronListPage.Next; 0 for the first page
 }
 
-// CronListPage is a part of the CronJobs, the newest first.
+// CronListPage is one page of CronJobs, the newest first.
 type CronListPage struct {
 	CronJobs []CronSummary
-	Next     events.Sequence // what CronListQuery.Before wants for the next page; 0 when there are no more
+	Next     events.Sequence // CronListQuery.Before of the next page; 0 on the last page
 }
 
-// CronJobs is described by Source.
+// CronJobs implements Source.
 func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, error) {
 	if l.Lists == nil {
 		return CronJobsPage{}, errNoLists

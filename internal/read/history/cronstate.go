@@ -10,28 +10,28 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// CronState is a CronJob's state in one word.
+// CronState is the state of a CronJob in one word.
 type CronState string
 
-// The states.
+// The states of a CronJob.
 const (
-	CronUnseen    CronState = "Unseen"    // the log knows the CronJob only from Jobs that name it, or has the template of its Jobs alone so far
-	CronInvalid   CronState = "Invalid"   // its schedule or its time zone cannot be read: it is never due
+	CronUnseen    CronState = "Unseen"    // the log has only Jobs that name it, or only the template of its Jobs
+	CronInvalid   CronState = "Invalid"   // its schedule or time zone cannot be read: it is never due
 	CronSuspended CronState = "Suspended" //
-	CronHeld      CronState = "Held"      // it is due, and something holds that back
-	CronOverdue   CronState = "Overdue"   // it was due, and did not start, and nothing is known that holds it back
-	CronRunning   CronState = "Running"   // a Job of it runs
+	CronHeld      CronState = "Held"      // it is due, and the start is held back
+	CronOverdue   CronState = "Overdue"   // it was due and did not start, for no known reason
+	CronRunning   CronState = "Running"   // one of its Jobs runs
 	CronWaiting   CronState = "Waiting"   // none of its Jobs runs: it waits for its next due time
 	CronDeleting  CronState = "Deleting"
 	CronDeleted   CronState = "Deleted" // its object is gone
 )
 
-// CronStates are all of them.
+// CronStates lists all states.
 var CronStates = []CronState{
 	CronUnseen, CronInvalid, CronSuspended, CronHeld, CronOverdue, CronRunning, CronWaiting, CronDeleting, CronDeleted,
 }
 
-// cronStateOf is the state, and why it is so where that is not plain.
+// cronStateOf returns the state, and a reason for a state that does not explain itself.
 func cronStateOf(a *CronAccount) (state CronState, reason string) {
 	c := a.job
 	switch {
@@ -56,8 +56,8 @@ func cronStateOf(a *CronAccount) (state CronState, reason string) {
 	return CronWaiting, ""
 }
 
-// running is how many of its Jobs run: those of its list of active Jobs, and those that it has and that list has not,
-// as of Jobs made by hand.
+// running returns how many of its Jobs run: the unfinished Jobs of status.active, and running Jobs that are not listed
+// there, such as those made by hand.
 func running(c *projector.CronJob) (n int) {
 	for _, a := range c.Active {
 		if r := c.Runs[a.UID]; r == nil || !r.Finished() {
@@ -72,13 +72,13 @@ func running(c *projector.CronJob) (n int) {
 	return n
 }
 
-// Unreadable says why a CronJob is never due: its schedule cannot be read, or the rules of its zone are not known; nil
-// when it is.
+// Unreadable returns an error that says why a CronJob is never due: its schedule cannot be read, or the rules of its
+// zone are unknown. It returns nil if both are known.
 func Unreadable(seen *events.CronJobSeen) error {
 	rules := func(name string) (*time.Location, error) {
 		for _, z := range seen.Zones {
 			if z.Name == name {
-				return time.UTC, nil // any will do
+				return time.UTC, nil // any location will do
 			}
 		}
 		return nil, schedule.UnknownZone(name)
@@ -94,46 +94,48 @@ func Unreadable(seen *events.CronJobSeen) error {
 	return err
 }
 
-// CronSummary is one line of `get cronjobs`. Its JSON changes only by growing.
+// CronSummary is one line of `get cronjobs`. Its JSON changes only by adding fields.
 type CronSummary struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       string    `json:"uid"`
 	State     CronState `json:"state"`
 	Reason    string    `json:"reason,omitempty"`
-	Gone      bool      `json:"gone,omitempty"` // its object was deleted
-	Managed   bool      `json:"managed"`        // its Jobs are made here; another controller makes them else
+	Gone      bool      `json:"gone,omitempty"` // the object was deleted
+	Managed   bool      `json:"managed"`        // we create its Jobs; otherwise another controller does
 
 	Schedule string  `json:"schedule,omitempty"`
-	TimeZone *string `json:"timeZone,omitempty"` // of spec.timeZone
+	TimeZone *string `json:"timeZone,omitempty"` // spec.timeZone
 	Suspend  bool    `json:"suspend,omitempty"`
-	Active   int     `json:"active"` // its Jobs that run, those made by hand included
+	Active   int     `json:"active"` // its running Jobs, also those made by hand
 
 	Created      recordjson.Instant `json:"created,omitzero"`
 	LastSchedule recordjson.Instant `json:"lastScheduleTime,omitzero"`
 	LastSuccess  recordjson.Instant `json:"lastSuccessfulTime,omitzero"`
-	LastDue      *Tick              `json:"lastDue,omitempty"` // the newest due time that has its fate
-	LastRun      string             `json:"lastRun,omitempty"` // how the newest of its Jobs that are kept ended: Complete or Failed
-	Due          *OpenDue           `json:"due,omitempty"`     // the due time that has none yet
-	Next         recordjson.Instant `json:"next,omitzero"`     // when it is due next; left out where it is not, as while it is suspended
+	LastDue      *Tick              `json:"lastDue,omitempty"` // newest due time with a fate
+	LastRun      string             `json:"lastRun,omitempty"` // how its newest kept Job ended: Complete or Failed
+	Due          *OpenDue           `json:"due,omitempty"`     // due time without a fate
+	// Next due time; absent if there is none, as while suspended
+	Next recordjson.Instant `json:"next,omitzero"`
 
 	First uint64 `json:"first,omitempty"`
 	Last  uint64 `json:"last"`
 
-	// DueThrough is the instant through which its due times have fates, or may not start any more; that of the open one,
-	// where we run it.
+	// DueThrough is the instant through which all due times have a fate or can no longer start. If we run the CronJob
+	// and a due time is open, it is that due time.
 	DueThrough recordjson.Instant `json:"dueThrough,omitzero"`
-	// DueAfter is the newest due time that has started, where lastScheduleTime does not say so yet: it is due next after
-	// that.
+	// DueAfter is the newest due time that started, if lastScheduleTime does not have it yet: the next due time comes
+	// after it.
 	DueAfter recordjson.Instant `json:"dueAfter,omitzero"`
-	Hold     string             `json:"hold,omitempty"` // of one that another controller runs: what holds the next start back, by the newest record
-	Deadline *int64             `json:"startingDeadlineSeconds,omitempty"`
+	// If another controller runs it: what holds the next start back, by the newest record
+	Hold     string `json:"hold,omitempty"`
+	Deadline *int64 `json:"startingDeadlineSeconds,omitempty"`
 
-	// ZoneHash is that of the rules by which it is due next; empty for UTC.
+	// ZoneHash is the hash of the zone rules for its next due time; empty for UTC.
 	ZoneHash string `json:"zoneRules,omitempty"`
 }
 
-// CronSummaryOf is the summary of an account, but for when it is due next.
+// CronSummaryOf returns the summary of an account, without the next due time.
 func CronSummaryOf(a *CronAccount) CronSummary {
 	if a.summary != nil {
 		s := *a.summary
@@ -165,7 +167,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	return s
 }
 
-// lastResult is how the newest of the Jobs that have ended did.
+// lastResult returns the result of the newest Job that has ended.
 func lastResult(c *projector.CronJob) string {
 	var newest *projector.Run
 	for _, r := range c.SortedRuns() {
@@ -179,8 +181,8 @@ func lastResult(c *projector.CronJob) string {
 	return newest.Result.String()
 }
 
-// zoneHash is that of the rules by which the CronJob is due: a zone in the schedule itself comes before spec.timeZone
-// (C-041).
+// zoneHash returns the hash of the zone rules for the CronJob's due times: a zone in the schedule overrides
+// spec.timeZone (C-041).
 func zoneHash(seen *events.CronJobSeen) string {
 	of := seen.TimeZone
 	if schedule.NamesZone(seen.Schedule) {

@@ -9,30 +9,32 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Tick is a due time of a CronJob with its fate, or a range of them. Its JSON changes only by growing.
+// Tick is a due time of a CronJob with its fate, or a range of due times. Its JSON changes only by adding fields.
 type Tick struct {
-	First  recordjson.Instant `json:"first"`
-	Last   recordjson.Instant `json:"last"`            // the same for one
-	Count  int                `json:"count,omitempty"` // how many due times; left out where that is not counted
-	Fate   string             `json:"fate"`            // a name of events.TickFate
-	Says   string             `json:"says"`            // the same for people
-	Why    string             `json:"why,omitempty"`   // what kept it from starting, or from starting in time, where the log proves it
-	Into   recordjson.Instant `json:"into,omitzero"`   // the later one that runs for it
-	Late   string             `json:"late,omitempty"`  // how long after it was due its Job was made
+	First recordjson.Instant `json:"first"`
+	Last  recordjson.Instant `json:"last"`            // the same as First for one due time
+	Count int                `json:"count,omitempty"` // number of due times; absent if not counted
+	Fate  string             `json:"fate"`            // name of an events.TickFate
+	Says  string             `json:"says"`            // Fate in words
+	// What kept it from starting, or from starting in time, if the log proves it
+	Why    string             `json:"why,omitempty"`
+	Into   recordjson.Instant `json:"into,omitzero"`  // the later due time that runs for it
+	Late   string             `json:"late,omitempty"` // delay between due time and creation of the Job
 	Job    string             `json:"job,omitempty"`
 	JobUID string             `json:"jobUID,omitempty"`
 	By     string             `json:"by,omitempty"`     // who made the Job by hand, or asked for it
-	Zone   string             `json:"zone,omitempty"`   // hash of the rules by which it was due; left out for UTC
-	Record uint64             `json:"record,omitempty"` // that tells it
+	Zone   string             `json:"zone,omitempty"`   // hash of the zone rules; absent for UTC
+	Record uint64             `json:"record,omitempty"` // record with the fate
 
-	Observed bool   `json:"observed,omitempty"` // another controller ran the CronJob, and this was found from what was seen
-	Seen     string `json:"seen,omitempty"`     // how long after it was due its Job was seen first, of one that is observed
-	// UnwatchedFrom and UnwatchedUntil bound the time without a watch, of one that is unknown.
+	// Another controller ran the CronJob; the fate is concluded from what was seen
+	Observed bool   `json:"observed,omitempty"`
+	Seen     string `json:"seen,omitempty"` // if Observed: delay between due time and the first sight of its Job
+	// UnwatchedFrom and UnwatchedUntil bound the time without a watch that makes a fate unknown.
 	UnwatchedFrom  recordjson.Instant `json:"unwatchedFrom,omitzero"`
 	UnwatchedUntil recordjson.Instant `json:"unwatchedUntil,omitzero"`
 }
 
-// TickOf is what a record tells of a due time, or of a range of them.
+// TickOf returns the Tick of a due time, or of a range, in a record.
 func TickOf(t *events.Tick, record events.Sequence) Tick {
 	out := Tick{
 		First: recordjson.Instant(t.First), Last: recordjson.Instant(t.Last), Fate: t.Fate.String(), Says: words.TickSays(t),
@@ -51,17 +53,17 @@ func TickOf(t *events.Tick, record events.Sequence) Tick {
 	return out
 }
 
-// Memory fills in what a stored state does not tell of a CronJob, by the records before it: the newest due time with
-// its fate, and since when the open one is held back. It is shown the records from the newest back.
+// Memory completes the summary of a CronJob that a stored state leaves incomplete: it finds the newest due time with a
+// fate, and since when the open one is held back. Take must get the records from the newest back.
 type Memory struct {
 	Of *CronSummary
 
 	held  heldFor
-	begun bool // a record tells what is held back; those before it may tell the same again
-	over  bool // and one before that tells something else
+	begun bool // a record has the hold; older ones may have it too
+	over  bool // an older record has another hold, or none
 }
 
-// Take takes the record before, and reports whether nothing is missing any more.
+// Take takes in the next older record. It reports whether the summary is complete.
 func (m *Memory) Take(r *events.Record) bool {
 	var a CronAccount
 	a.take(r)
@@ -84,33 +86,32 @@ func (m *Memory) hold(a *CronAccount) {
 	m.Of.Due = &OpenDue{At: recordjson.Instant(m.held.due), Hold: m.held.by, Since: a.Held.Time, Record: a.Held.Sequence}
 }
 
-// End says that no record before is shown: of a hold that may have begun before the last one it is not known since when
-// it lasts.
+// End ends the records. If the hold may have begun before the oldest of them, its begin is unknown.
 func (m *Memory) End() {
 	if m.begun && !m.over {
 		m.Of.Due.Since, m.Of.Due.Record = 0, 0
 	}
 }
 
-// tellsHold reports whether a record tells what holds the open due time back, if anything.
+// tellsHold reports whether a record says what holds the open due time back, or that nothing does.
 func tellsHold(r *events.Record) bool {
 	d, ok := r.Facts.(*events.Decision)
 	return ok && r.Kind != events.KindWouldDecide && slices.ContainsFunc(d.Steps, func(s events.Step) bool { return s.Cron != nil && s.Cron.Ledger != nil })
 }
 
-// OpenDue is a due time that has no fate yet. Its JSON changes only by growing.
+// OpenDue is a due time without a fate. Its JSON changes only by adding fields.
 type OpenDue struct {
 	At     recordjson.Instant `json:"at"`
-	Hold   string             `json:"hold,omitempty"`   // a name of events.TickHold; left out while nothing holds it back
-	Says   string             `json:"says"`             // the same for people
-	Since  recordjson.Instant `json:"since,omitzero"`   // since when that holds it back, as far as it is known
-	Record uint64             `json:"record,omitempty"` // that tells it
-	// First is the first of several in a row that another controller has not started so far; At is the last, which may yet
-	// start.
+	Hold   string             `json:"hold,omitempty"`   // name of an events.TickHold; absent if nothing holds it back
+	Says   string             `json:"says"`             // Hold in words
+	Since  recordjson.Instant `json:"since,omitzero"`   // begin of the hold, if known
+	Record uint64             `json:"record,omitempty"` // record that has the hold
+	// First is the first of several due times in a row that another controller has not started. At is the last, which
+	// may still start.
 	First recordjson.Instant `json:"first,omitzero"`
 }
 
-// openOf is the open due time of a ledger; nil for none.
+// openOf returns the open due time of a ledger; nil if there is none.
 func openOf(l *events.TickLedger, held Place) *OpenDue {
 	if l.Open == 0 || l.Closed {
 		return nil

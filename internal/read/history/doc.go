@@ -1,19 +1,24 @@
-// Package history says what a log tells about Jobs: their records, the state of one at any point, the account of one,
-// and lists.
+// Package history answers questions about Jobs and CronJobs from a log: their records, the state of one at any point,
+// its account, and lists.
 //
-// A [Source] gives records. [Local] is the one on a log that this process has open; package serve has one that asks a
-// running controller. [JobAt] folds the records of one Job up to a [Point]. [Fold] folds records like the controller
-// does and keeps beside the projection what people ask about ([Account]): the last decision, refusals, what is waited
-// for ([JobOf], [SummaryOf]). Source.Jobs lists Jobs a page at a time; [Lists] is where its pages come from.
+// A [Source] returns records. [Local] reads a log that this process has open; package serve has a Source that asks a
+// running controller. [JobAt] folds the records of one Job up to a [Point]. [Fold] folds records as the controller
+// does, and keeps an [Account] beside the projection: the last decision, refusals, waits ([JobOf], [SummaryOf]).
+// Source.Jobs lists Jobs by page; [Lists] makes these pages.
+//
+// For example, the state of a Job after record 120:
+//
+//	job, err := history.JobAt(ctx, src, events.JobStream(uid), history.Point{Sequence: 120})
+//
 // Invariants:
 //
-//   - Only the durable prefix of the log is read (design §2, invariant 2), and it is never changed.
-//   - The cost of a state is that of the Job's own records and the controller's, not that of the log.
-//   - Damage hides no more than itself, and never silently: a source notes what damage its readers met (Source.Beside, Local.Damage).
-//   - The same records give the same account: nothing here looks at a clock or walks a map unsorted.
+//   - The package reads only the durable prefix of the log (design §2, invariant 2), and never changes it.
+//   - The cost of a state grows with the records of the Job and of the controller, not with the log.
+//   - Damage hides no more than itself, and never silently: a Source notes the damage that its readers meet
+//     (Source.Beside, Local.Damage).
+//   - The same records give the same account: the package reads no clock and walks no map unsorted.
 //
-// What is shown of it, on a terminal or over HTTP, is for packages show and serve.
-//
+// Packages show and serve present the answers, on a terminal and over HTTP.
 // # Concurrency
 //
 // A Source is safe for concurrent use. A Fold is not.

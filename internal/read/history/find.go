@@ -11,15 +11,16 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// mostLooked is among how many Jobs a pod is looked for, at most.
+// mostLooked bounds the Jobs that are searched for a pod.
 const mostLooked = 64
 
-// ErrManyJobs: more Jobs may have had a pod than were looked at.
+// ErrManyJobs is returned when more than mostLooked Jobs may have had the pod.
 var ErrManyJobs = errors.New("only the newest Jobs that may have had the pod were looked at")
 
-// JobOfPod gives the stream of the Job that had a pod of that name; not ok when none is known. The name of a pod begins
-// with that of its Job, so it looks at the Jobs whose names the pod's begins with: the longest name first, and of each
-// name the newest first. Its cost is that of those Jobs, and not of the log.
+// JobOfPod returns the stream of the Job that had the pod; ok is false if no Job is known to have had it. The name of a
+// pod begins with the name of its Job, so JobOfPod searches Jobs whose name is a prefix of the pod's: the longest name
+// first, and for each name the newest Job first. For pod "etl-load-x7k2p" it looks for "etl-load", then "etl". Its cost
+// grows with the records of these Jobs, not with the log.
 func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.Stream, ok bool, err error) {
 	l := looking{ctx: ctx, src: src, pod: pod, seen: map[events.Stream]bool{}}
 	for _, name := range jobNames(pod) {
@@ -47,7 +48,7 @@ func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.
 	return s, false, l.unread
 }
 
-// jobNames are the names of Jobs that a pod's name begins with, the longest first: all that stands before a dash.
+// jobNames returns the prefixes of pod that end before a dash, the longest first: the names its Job may have.
 func jobNames(pod string) (names []string) {
 	for at := strings.LastIndexByte(pod, '-'); at > 0; at = strings.LastIndexByte(pod[:at], '-') {
 		names = append(names, pod[:at])
@@ -56,14 +57,14 @@ func jobNames(pod string) (names []string) {
 }
 
 const (
-	longestName = 63 // of a pod that the controller names
-	random      = 5  // characters that the name of a pod ends with
+	longestName = 63 // longest name that the controller gives a pod
+	random      = 5  // random characters at the end of a pod's name
 )
 
 var indexed = regexp.MustCompile(`^(.+)-[0-9]+-.{5}$`)
 
-// cutNames are how the names of Jobs begin that were too long for the names of their pods, if the pod's is as long as
-// it can be.
+// cutNames returns prefixes of the names of Jobs that are too long to fit whole into the names of their pods. It
+// returns none unless pod has the full 63 characters.
 func cutNames(pod string) (stems []string) {
 	if len(pod) != longestName {
 		return nil
@@ -74,17 +75,17 @@ func cutNames(pod string) (stems []string) {
 	return append(stems, pod[:longestName-random])
 }
 
-// looking is a look for the Job of a pod.
+// looking is one search for the Job of a pod.
 type looking struct {
 	ctx  context.Context
 	src  Source
 	pod  string
-	seen map[events.Stream]bool // that were looked at
+	seen map[events.Stream]bool // streams that were searched
 
-	unread error // damage, where the pod may be told of
+	unread error // damage that may hide records of the pod
 }
 
-// beside keeps damage for the end, when no Job that can be read had the pod, and gives other errors back.
+// beside keeps damage for the end of a search that finds no Job, and returns other errors.
 func (l *looking) beside(err error) error {
 	if !l.src.Beside(err) {
 		return err
@@ -93,7 +94,7 @@ func (l *looking) beside(err error) error {
 	return nil
 }
 
-// among gives the first of the streams that has a record of the pod.
+// among returns the first stream that has a record of the pod.
 func (l *looking) among(streams []events.Stream) (s events.Stream, ok bool, err error) {
 	for _, s := range streams {
 		if l.seen[s] {

@@ -12,12 +12,10 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Fold folds records into Jobs and CronJobs like the controller does, and keeps an [Account] or a [CronAccount] of
-// each. Where the controller forgets (a Job that is over leaves its memory), Fold remembers how it ended. It is not
-// safe for concurrent use.
+// Fold folds records into Jobs and CronJobs like the controller, and keeps an [Account] or a [CronAccount] of each. The
+// controller forgets a Job that is over; Fold remembers how it ended. It is not safe for concurrent use.
 type Fold struct {
-	// Brief keeps no more than what a summary needs, and of Jobs that are over the summary itself: for a fold of many
-	// Jobs.
+	// Brief keeps only what summaries need, and of a Job that is over only its Summary. It is for folds of many Jobs.
 	Brief bool
 
 	world    *projector.World
@@ -25,35 +23,35 @@ type Fold struct {
 	crons    map[events.Stream]*CronAccount
 }
 
-// Account is what the log says about one Job, beside its projection.
+// Account holds what the log says about one Job beside its projection.
 type Account struct {
 	Stream      events.Stream
-	First, Last events.Sequence // its own records; First is 0 when there were earlier ones that were not folded
+	First, Last events.Sequence // its own records; First is 0 if earlier records were not folded
 	LastAt      events.Time
 	Records     uint64
-	Decision    *events.Record  // the newest one
-	Trouble     failures        // the newest of each sort of command, if none succeeded since
-	Retired     events.Sequence // the record that closed it; 0 while it is open
-	Deleted     events.Sequence // the record that says that its object is gone
-	Rewound     events.Sequence // the record that begins another epoch, when nothing was seen of the Job since
+	Decision    *events.Record  // the newest decision
+	Trouble     failures        // newest failure of each sort of command that did not succeed since
+	Retired     events.Sequence // record that closed the account; 0 while it is open
+	Deleted     events.Sequence // record that says that the object is gone
+	Rewound     events.Sequence // record that begins a new epoch, if the Job was not seen since; else 0
 
-	pods    map[types.UID]*podNote    // what the projection does not hold of pods; nil in a brief fold
+	pods    map[types.UID]*podNote    // facts of pods that the projection does not hold; nil in a brief fold
 	gone    []goneFrom                // pods whose objects are gone, in the order in which they went
-	said    map[events.CommandID]said // how commands failed that have not ended
-	writing said                      // how the newest status write failed
+	said    map[events.CommandID]said // error texts of commands that failed and are retried
+	writing said                      // error text of the newest status write that failed
 	job     *projector.Job
-	summary *Summary // of a Job that is over, in a brief fold
-	ended   ended    // of one that was over before the first record that was folded
+	summary *Summary // set in a brief fold once the Job is over
+	ended   ended    // set for a Job that was over before the first folded record
 	names   words.Names
 }
 
-// failures are some of commands, by sort; nil for none.
+// failures holds the newest failure of each sort of command; nil for none.
 type failures [events.MaxSort + 1]*Failure
 
-// NewFold is the fold of no records.
+// NewFold returns a Fold of no records.
 func NewFold() *Fold { return FoldOn(projector.NewWorld()) }
 
-// FoldOn goes on from a world, which is the fold's from now on. It knows no account yet.
+// FoldOn returns a Fold that continues from world w, and takes ownership of w. It has no accounts yet.
 func FoldOn(w *projector.World) *Fold {
 	return &Fold{world: w, accounts: map[events.Stream]*Account{}, crons: map[events.Stream]*CronAccount{}}
 }
@@ -95,7 +93,7 @@ func (f *Fold) Apply(r *events.Record) {
 		a.job, a.summary = after, nil
 	case after == nil && before != nil && a.tells(before):
 		a.job = before
-	default: // it is told only where nothing else is known
+	default: // an account ends here only if nothing else is known of the Job
 		a.end(f.world.Retired(r.Stream), r)
 	}
 	a.mark(r)
@@ -109,19 +107,19 @@ func (f *Fold) Apply(r *events.Record) {
 	}
 }
 
-// tells reports whether a projection says more than the account has. A watch may show an older version of a pod once
-// its Job is over: that opens a placeholder, which knows nothing of the Job.
+// tells reports whether projection j knows more than the account. After the end of a Job, a watch may deliver an older
+// version of a pod: that opens a placeholder projection, which knows nothing of the Job.
 func (a *Account) tells(j *projector.Job) bool {
 	return a.Retired == 0 || j.Known() || j == a.job || a.job == nil && a.summary == nil
 }
 
-// ended is what is known of a Job whose records before its end were not folded.
+// ended is what is known of a Job that was over before its first folded record.
 type ended struct {
 	ref      events.JobRef
-	finished events.Time // 0 when that is not known
+	finished events.Time // 0 if unknown
 }
 
-// end takes in what a record tells of a Job that had ended before.
+// end takes in what a record says of a Job that was over before.
 func (a *Account) end(r *projector.Retired, rec *events.Record) {
 	switch {
 	case r != nil:
@@ -133,8 +131,8 @@ func (a *Account) end(r *projector.Retired, rec *events.Record) {
 	}
 }
 
-// Recall begins the account of a Job of which nothing was folded with what earlier records said of it. What is kept of
-// one that is not over is restored into the World beside that.
+// Recall begins the account of a Job from its summary, for a fold that has seen none of its records. The caller
+// restores the projection of an active Job into the World separately.
 func (f *Fold) Recall(s Summary) {
 	a := &Account{
 		Stream: events.JobStream(types.UID(s.UID)), First: events.Sequence(s.First), Last: events.Sequence(s.Last), Records: s.Records,
@@ -146,17 +144,17 @@ func (f *Fold) Recall(s Summary) {
 	f.accounts[a.Stream] = a
 }
 
-// World is the projection. The caller does not change it.
+// World returns the projection. The caller must not change it.
 func (f *Fold) World() *projector.World { return f.world }
 
-// Account is that of a Job; nil when no record of it was folded.
+// Account returns the account of a Job; nil if the fold has seen no record of it.
 func (f *Fold) Account(s events.Stream) *Account { return f.accounts[s] }
 
-// Projected is the Job as it is projected, or as it was when it left the projection; nil when it was never there, and
-// in a brief fold of a Job that is over. The caller does not change it.
+// Projected returns the projection of the Job, or its last state if it left the World. It is nil if the World never had
+// the Job, and for a finished Job of a brief fold. The caller must not change it.
 func (a *Account) Projected() *projector.Job { return a.job }
 
-// Accounts are those of all Jobs, in the order of their first records.
+// Accounts returns the accounts of all Jobs, in the order of their first records.
 func (f *Fold) Accounts() []*Account {
 	out := make([]*Account, 0, len(f.accounts))
 	for _, a := range f.accounts {
@@ -168,7 +166,7 @@ func (f *Fold) Accounts() []*Account {
 	return out
 }
 
-// mark keeps how far the Job has come.
+// mark notes the end of the account, the deletion of the object, or a new sight of the Job.
 func (a *Account) mark(r *events.Record) {
 	switch r.Facts.(type) {
 	case *events.JobRetired:
@@ -180,7 +178,7 @@ func (a *Account) mark(r *events.Record) {
 	}
 }
 
-// note keeps what people ask about and the projection does not hold.
+// note keeps the newest decision, failures and names, which the projection does not hold.
 func (a *Account) note(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
@@ -198,7 +196,7 @@ func (a *Account) note(r *events.Record) {
 	}
 }
 
-// commandEnded notes a failure, or that the same sort of command succeeded since.
+// commandEnded notes a failure, or clears it when a command of the same sort succeeds.
 func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	sort := events.SortChange
 	if t := f.Type.Traits(); t != nil {
@@ -216,14 +214,14 @@ func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// hear keeps what the API server said of a command that failed.
+// hear keeps the error text of a failed command while the command is retried.
 func (a *Account) hear(sort events.Sort, r *events.Record, f *events.CommandEnded) {
 	s := said{r.Sequence, r.Evidence.Message}
 	if s.text == "" {
 		s.text = r.Evidence.Sentence
 	}
 	stands := false
-	if a.job != nil { // else its state is yet to come
+	if a.job != nil { // if nil, the state comes with a later record
 		flight, _ := a.job.Retrying(f.Command)
 		stands = flight != nil
 	}

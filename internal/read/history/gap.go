@@ -10,25 +10,25 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Gap is a time in which the cluster was not watched: what happened then was found at its end, or never.
+// Gap is a time in which the cluster was not watched. Changes in it were found at its end, or never.
 type Gap struct {
-	From    recordjson.Instant `json:"from,omitzero"`     // until then it was watched; unset when it never was
-	Until   recordjson.Instant `json:"until,omitzero"`    // from then on it is again; unset when it is not yet
-	Reason  string             `json:"reason"`            // of the listing that ends it: start, gap, relist
+	From    recordjson.Instant `json:"from,omitzero"`     // end of the watch before; unset if there was none
+	Until   recordjson.Instant `json:"until,omitzero"`    // begin of the watch after; unset while there is none
+	Reason  string             `json:"reason"`            // reason of the listing that ends it: start, gap, relist
 	Orderly bool               `json:"orderly,omitempty"` // the run before stopped in good order
-	Listing uint64             `json:"listing"`           // the record that begins the listing
-	Synced  uint64             `json:"synced,omitempty"`  // the record by which it is watched again; absent when it is not yet
+	Listing uint64             `json:"listing"`           // record that begins the listing
+	Synced  uint64             `json:"synced,omitempty"`  // record that ends the listing; absent until then
 
 	pending []events.Resource
 }
 
-// Gaps follows the controller's stream. The zero Gaps has seen none of it.
+// Gaps collects gaps from the controller's stream. The zero Gaps has read none of it.
 type Gaps struct {
-	open *Gap // its listing has not ended
+	open *Gap // the gap whose listing has not ended
 }
 
-// Learn takes in the next record of the controller's stream. It returns the gap that the record begins to tell of, if
-// it does. When the gap ends is filled in by a later record.
+// Learn takes in the next record of the controller's stream. It returns the gap of a listing that the record begins, or
+// nil. A later record fills in the end of the gap.
 func (g *Gaps) Learn(r *events.Record) *Gap {
 	switch f := r.Facts.(type) {
 	case *events.ListingStarted:
@@ -50,8 +50,8 @@ func (g *Gaps) Learn(r *events.Record) *Gap {
 	return nil
 }
 
-// gapAt is the gap in which a time lies; nil when it lies in none. From is the first record of the controller's stream
-// behind that time, and g what was learnt of those before it.
+// gapAt returns the gap that contains time t; nil if none does. from is the first record of the controller's stream
+// after t; g has learned the records before it.
 func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t events.Time) (*Gap, error) {
 	found := g.open
 	for r, err := range src.ReadStream(ctx, events.Controller, from, store.Forward) {
@@ -72,8 +72,8 @@ func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t eve
 	return found, nil
 }
 
-// GapsAt are the gaps in which one of some moments lies, in the order of the log: what is dated inside was found at the
-// end of the gap, or never.
+// GapsAt returns the gaps that contain one of some moments, in log order. Facts dated inside a gap were found at its
+// end, or never.
 func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, error) {
 	all, err := AllGaps(ctx, src)
 	return slices.DeleteFunc(all, func(g *Gap) bool {
@@ -81,14 +81,14 @@ func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, er
 	}), err
 }
 
-// AllGaps are those of the log, in its order. Where the log is damaged, it gives with the error those that can be read:
-// one whose end is damaged ends with the next record that is not.
+// AllGaps returns the gaps of the log, in log order. Where the log is damaged, it returns the gaps that it can read,
+// and the error. A gap whose end is damaged ends with the next readable record.
 func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 	gaps, _, err := Unrecorded(ctx, src)
 	return gaps, err
 }
 
-// Unrecorded is AllGaps, and the times in which namespaces were over their budgets of log.
+// Unrecorded is AllGaps that also returns the times in which namespaces were over their log budgets.
 func Unrecorded(ctx context.Context, src Source) ([]*Gap, *PassedOver, error) {
 	var passed PassedOver
 	var gaps Gaps
@@ -118,7 +118,7 @@ func Unrecorded(ctx context.Context, src Source) ([]*Gap, *PassedOver, error) {
 	return all, &passed, unread
 }
 
-// has reports whether a moment lies in the gap. Its ends were watched.
+// has reports whether moment t lies inside the gap; its ends were watched.
 func (g *Gap) has(t events.Time) bool {
 	return t > events.Time(g.From) && (g.Until == 0 || t < events.Time(g.Until))
 }

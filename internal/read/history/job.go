@@ -10,61 +10,65 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Job is what `get job/NAME` says: the projected state as of one record of the log. Its JSON changes only by growing.
-// Times are RFC 3339 with nanoseconds, UTC; what is unset or empty is left out.
+// Job is the answer of `get job/NAME`: the projected state as of one record of the log. Its JSON changes only by adding
+// fields. Times are RFC 3339 with nanoseconds, UTC. Unset and empty fields are absent.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf Place `json:"asOf"` // the newest record that was looked at, of any stream
-	// Clock says by what the time of AsOf is now: "controller" by that of the controller that writes the log, "log" by the
-	// newest record, as no controller was asked. It is left out where another time was asked for.
-	Clock      string             `json:"clock,omitempty"`
-	LastRecord recordjson.Instant `json:"lastRecord,omitzero"` // beside the controller's clock: the time of the newest record of the log
-	First      uint64             `json:"first,omitempty"`     // the Job's first record
-	Last       uint64             `json:"last,omitempty"`      // its newest one
-	Records    uint64             `json:"records"`             // how many it has
-	Retired    uint64             `json:"retired,omitempty"`   // the record that closed its account
+	AsOf Place `json:"asOf"` // the newest record read, of any stream
+	// Clock names the clock behind the time of AsOf: "controller" if the controller that writes the log was asked,
+	// "log" if AsOf has the time of the newest record. It is absent for an answer as of an earlier time.
+	Clock string `json:"clock,omitempty"`
+	// With Clock "controller": the time of the newest record of the log
+	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
+	First      uint64             `json:"first,omitempty"`   // first record of the Job
+	Last       uint64             `json:"last,omitempty"`    // newest record of the Job
+	Records    uint64             `json:"records"`           // number of records
+	Retired    uint64             `json:"retired,omitempty"` // record that closed its account
 
 	State     State  `json:"state"`
-	Reason    string `json:"reason,omitempty"`  // of the state, as its condition says
-	Message   string `json:"message,omitempty"` // likewise
-	Gone      bool   `json:"gone,omitempty"`    // its object was deleted
+	Reason    string `json:"reason,omitempty"`  // from the condition that gives the state
+	Message   string `json:"message,omitempty"` // from the condition that gives the state
+	Gone      bool   `json:"gone,omitempty"`    // the object was deleted
 	Managed   bool   `json:"managed"`
 	ManagedBy string `json:"managedBy,omitempty"`
-	Gap       *Gap   `json:"gap,omitempty"` // of a state as of a time: nobody watched then, and this is how the Job was seen last
-	// PassedOver: the Job's namespace is over its budget of log, and what is shown may be older than it says.
+	// Set if the cluster was not watched at the time asked for: the Job is shown as last seen before
+	Gap *Gap `json:"gap,omitempty"`
+	// PassedOver is set while the Job's namespace is over its log budget: the Job may be shown in an older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
-	Listing    bool     `json:"listing,omitempty"` // the view of the cluster was being made anew: nothing is decided then
+	// A listing of the cluster was under way: the controller decides nothing then
+	Listing bool `json:"listing,omitempty"`
 
-	Origin *Origin `json:"origin,omitempty"` // where it comes from
+	Origin *Origin `json:"origin,omitempty"` // owner and labels
 
 	Created  recordjson.Instant `json:"created,omitzero"`
 	Started  recordjson.Instant `json:"started,omitzero"`
 	Finished recordjson.Instant `json:"finished,omitzero"`
-	Deleted  recordjson.Instant `json:"deleted,omitzero"` // since when it is being deleted
+	Deleted  recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
 
 	Spec      json.RawMessage `json:"spec,omitempty"`   // facts of the newest spec
-	Published json.RawMessage `json:"status,omitempty"` // the newest status that the API server is known to hold
+	Published json.RawMessage `json:"status,omitempty"` // newest status that the API server is known to hold
 	Counts    Counts          `json:"counts"`
-	Pods      []Pod           `json:"pods,omitempty"` // also those that are gone, in the order in which they were heard of
+	Pods      []Pod           `json:"pods,omitempty"` // includes deleted pods; in the order in which the log met them
 
-	InFlight     []Command `json:"inFlight,omitempty"`
-	Waits        []Wait    `json:"waits,omitempty"`
-	Refused      []Refusal `json:"refused,omitempty"`
-	Notes        []string  `json:"notes,omitempty"`   // what the published status cannot show
-	Trouble      []Failure `json:"trouble,omitempty"` // the newest failure of each sort of command, if none succeeded since
+	InFlight []Command `json:"inFlight,omitempty"`
+	Waits    []Wait    `json:"waits,omitempty"`
+	Refused  []Refusal `json:"refused,omitempty"`
+	Notes    []string  `json:"notes,omitempty"` // what the published status cannot show
+	// Newest failure of each sort of command that did not succeed since
+	Trouble      []Failure `json:"trouble,omitempty"`
 	LastDecision *Decision `json:"lastDecision,omitempty"`
 }
 
-// Origin is where a Job comes from.
+// Origin says where a Job comes from.
 type Origin struct {
-	Kind         string            `json:"kind,omitempty"` // of its controller, such as a CronJob
+	Kind         string            `json:"kind,omitempty"` // kind of its controller, such as CronJob
 	Name         string            `json:"name,omitempty"`
 	UID          string            `json:"uid,omitempty"`
-	GenerateName string            `json:"generateName,omitempty"` // the stem of its own name
-	Labels       map[string]string `json:"labels,omitempty"`       // those that were kept (--keep-labels)
+	GenerateName string            `json:"generateName,omitempty"` // metadata.generateName
+	Labels       map[string]string `json:"labels,omitempty"`       // labels that the log keeps (--keep-labels)
 	Traceparent  string            `json:"traceparent,omitempty"`
 }
 
@@ -88,31 +92,32 @@ type Place struct {
 	Time     recordjson.Instant `json:"time,omitzero"`
 }
 
-// Counts are the Job's pods in numbers, by all that the log says: also what the published status does not say yet.
+// Counts counts the Job's pods by all records of the log, so it may be ahead of the published status.
 type Counts struct {
 	Active      int32 `json:"active"`
 	Ready       int32 `json:"ready"`
 	Terminating int32 `json:"terminating"`
 	Succeeded   int32 `json:"succeeded"`
 	Failed      int32 `json:"failed"`
-	Creating    int   `json:"creating"`              // creates that are not settled
+	Creating    int   `json:"creating"`              // creates without a known outcome
 	Completions int32 `json:"completions,omitempty"` // wanted; absent for a work queue
 }
 
 // Command is a command that has not ended.
 type Command struct {
-	Command string             `json:"command,omitempty"` // record and place of the decision; absent while it is between two tries
+	// Decision record and position in it; absent between two tries
+	Command string             `json:"command,omitempty"`
 	Does    string             `json:"does"`
 	Since   recordjson.Instant `json:"since,omitzero"`
 	Doubt   bool               `json:"inDoubt,omitempty"` // it was sent, and its outcome is unknown
 }
 
-// Wait is something that the Job waits for.
+// Wait is one thing that the Job waits for.
 type Wait struct {
 	For   string             `json:"for"`
 	Until recordjson.Instant `json:"until,omitzero"`
 
-	// Since and Record are when a backoff began, and the record of the failure that began it, where that is known.
+	// Since and Record say when a backoff began, and which record has the failure that began it, if known.
 	Since  recordjson.Instant `json:"since,omitzero"`
 	Record uint64             `json:"record,omitempty"`
 }
@@ -122,7 +127,7 @@ func (w Wait) since(p Place) Wait {
 	return w
 }
 
-// Failure is how a command failed.
+// Failure is one failure of a command.
 type Failure struct {
 	Sequence uint64             `json:"sequence"`
 	Time     recordjson.Instant `json:"time,omitzero"`
@@ -145,16 +150,16 @@ type Step struct {
 	Commands []string `json:"commands"`
 }
 
-// InPart reports whether the controller had no full view of the cluster as of then, so that more may have come of the
-// Job than the log tells. Of one that is over nothing more comes.
+// InPart reports whether a listing was under way, so that more may have become of the Job than the log says. It is
+// false for a Job that is over.
 func (j *Job) InPart() bool { return j.Listing && j.Retired == 0 && !j.State.over() && !j.Gone }
 
-// over reports whether a Job of that state has come to its end.
+// over reports whether s is a final state.
 func (s State) over() bool {
 	return s == StateComplete || s == StateFailed || s == StateFinished || s == StateDeleted
 }
 
-// JobOf is the state of an account as of a record and a time, which is not before its newest record.
+// JobOf returns the state of an account as of a record and a time. now must not be before the account's newest record.
 func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	v := Job{
 		UID: a.Stream.ID, AsOf: Place{Sequence: uint64(asOf), Time: recordjson.Instant(now)},

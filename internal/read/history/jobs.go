@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// JobsQuery says which Jobs are wanted, and how many. The zero JobsQuery wants all.
+// JobsQuery selects Jobs, and bounds the page. The zero JobsQuery selects all.
 type JobsQuery struct {
 	Namespace string          // empty for all
 	States    []State         // none for all
-	Name      string          // how their names begin; empty for all
-	UID       string          // how their UIDs begin, likewise; then there is one page
-	Labels    labels.Selector // of the labels that the log keeps; nil for all
-	Since     events.Time     // those that have a record from this time on
-	Limit     int             // of a page; 0 for no limit
+	Name      string          // prefix of the name; empty for all
+	UID       string          // prefix of the UID; empty for all, else all Jobs are on one page
+	Labels    labels.Selector // selects by the labels that the log keeps; nil for all
+	Since     events.Time     // Jobs that have a record at or after this time
+	Limit     int             // largest size of a page; 0 for no limit
 	Continue  string          // JobsPage.Continue of the page before
 }
 
@@ -28,31 +28,29 @@ func (q *JobsQuery) list() ListQuery {
 	return ListQuery{Namespace: q.Namespace, States: q.States, Name: q.Name, UID: q.UID, Labels: q.Labels, Limit: q.Limit}
 }
 
-// Wants reports whether a Job is one of those, whatever the time of its records.
+// Wants reports whether the query selects a Job; it ignores Since, Limit and Continue.
 func (q *JobsQuery) Wants(s *Summary) bool {
 	l := q.list()
 	return l.Wants(s)
 }
 
-// JobsPage is a part of the Jobs that are wanted, the newest first: those whose first record is the newest. Its JSON
-// changes only by growing.
+// JobsPage is one page of Jobs, the newest first record first. Its JSON changes only by adding fields.
 type JobsPage struct {
 	Items    []Summary `json:"items"`
-	Continue string    `json:"continue,omitempty"` // what the next page is asked for with; absent when there is none
-	// PrunedBefore is where the log begins, when older records are no longer kept: of Jobs that were over by then it knows
-	// nothing.
+	Continue string    `json:"continue,omitempty"` // JobsQuery.Continue of the next page; absent on the last page
+	// PrunedBefore is the first record of a pruned log. The log knows nothing of Jobs that were over before it.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
-	// PassedOver: namespaces that are over their budgets of log. Jobs of them may be missing, and what is shown may be
-	// older than it says.
+	// PassedOver lists namespaces that are over their log budget. Jobs of them may be missing, and may be shown in an
+	// older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
-// ErrQuery: what was asked for makes no sense.
+// ErrQuery is returned for a query with an invalid Continue.
 var ErrQuery = errors.New("there is no such page")
 
 var errNoLists = errors.New("there are no lists of the log's Jobs")
 
-// Jobs is described by Source.
+// Jobs implements Source.
 func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 	if l.Lists == nil {
 		return JobsPage{}, errNoLists
@@ -85,7 +83,7 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 	return out, cmp.Or(err, unread)
 }
 
-// firstAt is the first record that is not older than a time; the one behind the last when all are.
+// firstAt returns the first record at or after time t, or the sequence after the head if all are older.
 func (l Local) firstAt(ctx context.Context, t events.Time) (events.Sequence, error) {
 	spans, err := l.spans(ctx, 0, t, 0)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Learn makes a world ready for a record of a log of which not all was folded: equal specs are stored once, often in
-// another Job's stream. When the record refers to one that the world does not know, it is looked up and taken in. One
-// that is pruned is in the stored state of its Job.
+// Learn prepares world w for record r when w has not folded the whole log. Equal specs are stored once, often in
+// another Job's stream: if r refers to a spec that w does not know, Learn reads it with record and adds it to w. A
+// pruned spec is no error: the stored state of its Job has it.
 func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (events.Record, error)) error {
 	if w.Check(r) == nil {
 		return nil
@@ -44,7 +44,7 @@ func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (e
 	return nil
 }
 
-// learnPolicies takes in those of a spec: one of the causes of its record has them.
+// learnPolicies adds the policies of a spec: one of the causes of its record has them.
 func learnPolicies(w *projector.World, r *events.Record, spec *events.JobSpec, record func(events.Sequence) (events.Record, error)) error {
 	if spec.Policies == "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Live keeps Jobs, or CronJobs, up to date with the records that come. What it has not seen of one it reads when a
-// record of it comes, so its cost is that of those that change. It is not safe for concurrent use.
+// Live keeps Jobs, or CronJobs, up to date with new records. It reads the earlier records of an object when the first
+// new record of it comes, so the cost grows with the objects that change. It is not safe for concurrent use.
 type Live struct {
 	src   Source
 	kind  events.StreamKind
@@ -19,22 +19,22 @@ type Live struct {
 	folds map[events.Stream]*Fold
 }
 
-// LiveJob keeps one Job, for Live.Job, or one CronJob, for Live.CronJob.
+// LiveJob returns a Live of one Job, for Live.Job, or one CronJob, for Live.CronJob.
 func LiveJob(src Source, s events.Stream) *Live {
 	return &Live{src: src, kind: s.Kind, only: &s, folds: map[events.Stream]*Fold{}}
 }
 
-// LiveJobs keeps all Jobs, for Live.Summary.
+// LiveJobs returns a Live of all Jobs, for Live.Summary.
 func LiveJobs(src Source) *Live {
 	return &Live{src: src, kind: events.StreamJob, brief: true, folds: map[events.Stream]*Fold{}}
 }
 
-// LiveCronJobs keeps all CronJobs, for Live.CronSummary.
+// LiveCronJobs returns a Live of all CronJobs, for Live.CronSummary.
 func LiveCronJobs(src Source) *Live {
 	return &Live{src: src, kind: events.StreamCronJob, brief: true, folds: map[events.Stream]*Fold{}}
 }
 
-// Take takes the next record. It reports whether a Job may have changed by it.
+// Take takes in the next record. It reports whether an object may have changed by it.
 func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 	if err := readable(r); err != nil {
 		return false, err
@@ -54,7 +54,7 @@ func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 	return true, l.begin(ctx, r.Stream, r.Sequence)
 }
 
-// records are those of a stream, from one on, that are needed for what is through another.
+// records returns the records of a stream and of the controller from which a fold through sequence through is made.
 func (l *Live) records(ctx context.Context, s events.Stream, from, through events.Sequence) (iter.Seq2[events.Record, error], error) {
 	if s.Kind == events.StreamCronJob {
 		return OfCronJob(ctx, l.src, s, through)
@@ -62,7 +62,8 @@ func (l *Live) records(ctx context.Context, s events.Stream, from, through event
 	return OfJob(ctx, l.src, s, from), nil
 }
 
-// begin folds the records of a stream through that one. Behind damage the fold begins anew: each file stands alone.
+// begin folds the records of a stream up to sequence through. After damage, the fold starts again with the next file,
+// since each file can be read alone.
 func (l *Live) begin(ctx context.Context, s events.Stream, through events.Sequence) error {
 	for from := events.Sequence(0); ; {
 		err := l.beginAt(ctx, s, from, through)
@@ -108,7 +109,8 @@ func (l *Live) apply(ctx context.Context, f *Fold, r *events.Record) error {
 	return nil
 }
 
-// Job is the state of a Job after a record, the newest that was taken; not ok before the first record of the Job.
+// Job returns the state of a Job as of record after, which must be the newest that Take took. ok is false before the
+// first record of the Job.
 func (l *Live) Job(s events.Stream, after *events.Record) (Job, bool) {
 	f := l.folds[s]
 	if f == nil || f.Account(s) == nil {
@@ -117,7 +119,8 @@ func (l *Live) Job(s events.Stream, after *events.Record) (Job, bool) {
 	return JobOf(f, f.Account(s), after.Sequence, max(after.Time, f.Account(s).LastAt)), true
 }
 
-// CronJob is the state of a CronJob after a record, the newest that was taken; not ok before the first record of it.
+// CronJob returns the state of a CronJob as of record after, which must be the newest that Take took. ok is false
+// before the first record of the CronJob.
 func (l *Live) CronJob(ctx context.Context, s events.Stream, after *events.Record) (job CronJob, ok bool, err error) {
 	f := l.folds[s]
 	if f == nil || f.CronAccount(s) == nil {
@@ -133,7 +136,7 @@ func (l *Live) CronJob(ctx context.Context, s events.Stream, after *events.Recor
 	return job, true, job.setNext(ctx, l.src, a.job)
 }
 
-// CronSummary sums up a CronJob of which a record was taken, but for when it is due next.
+// CronSummary returns the summary of a CronJob, without its next due time. ok is false before the first record of it.
 func (l *Live) CronSummary(s events.Stream) (CronSummary, bool) {
 	f := l.folds[s]
 	if f == nil || f.CronAccount(s) == nil {
@@ -142,7 +145,7 @@ func (l *Live) CronSummary(s events.Stream) (CronSummary, bool) {
 	return CronSummaryOf(f.CronAccount(s)), true
 }
 
-// Summary sums up a Job of which a record was taken. What is over is then forgotten.
+// Summary returns the summary of a Job, and forgets the Job if it is over. ok is false before the first record of it.
 func (l *Live) Summary(s events.Stream) (Summary, bool) {
 	f := l.folds[s]
 	if f == nil || f.Account(s) == nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// firstWindow is how many records at the end of a log are looked at first. Each further look takes in twice as many.
+// firstWindow is the number of records at the end of a log that Newest reads first, unless it wants more than half as
+// many. Each further window is twice as large.
 const firstWindow = 256
 
-// Newest gives the last n records that a query wants, none of them behind that sequence, in the order of the log. It
-// reads no more of the log's end than holds them, or twice that.
+// Newest returns the last n records that q selects, none after sequence through, in log order. It reads windows of
+// doubling size from the end of the log back, so at most about twice the part that holds these records.
 func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequence) ([]events.Record, error) {
 	if q.Stream != nil {
 		return newestOf(ctx, src, q, n, through)
@@ -28,7 +29,7 @@ func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequ
 		window, err := lastOf(ctx, src, q, n-len(got), from, through)
 		if errors.Is(err, store.ErrPruned) && from > q.From {
 			window, err = lastOf(ctx, src, q, n-len(got), 0, through)
-			from = first // what is before is no longer kept
+			from = first // older records are pruned
 		}
 		got = append(window, got...)
 		if err != nil || len(got) >= n || from <= first {
@@ -38,7 +39,7 @@ func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequ
 	}
 }
 
-// lastOf gives the last n records that a query wants from one sequence to another.
+// lastOf returns the last n records between from and through that a query selects.
 func lastOf(ctx context.Context, src Source, q Query, n int, from, through events.Sequence) (last []events.Record, err error) {
 	q.From, q.Limit = from, 0
 	for r, err := range src.Records(ctx, q) {
@@ -59,14 +60,14 @@ func trim(all []events.Record, n int) []events.Record {
 	return slices.Clone(all[max(0, len(all)-n):])
 }
 
-// newestOf is Newest for one stream, which is read backward, and past damage.
+// newestOf is Newest for one stream. It reads the stream backward, and past damage.
 func newestOf(ctx context.Context, src Source, q Query, n int, through events.Sequence) (got []events.Record, err error) {
 	names := NamesOf(ctx, src)
 	for through > 0 {
 		var damage error
 		for r, err := range src.ReadStream(ctx, *q.Stream, through, store.Backward) {
 			if errors.Is(err, store.ErrPruned) {
-				break // what is before is no longer kept
+				break // older records are pruned
 			}
 			if err != nil {
 				damage = err

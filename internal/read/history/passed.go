@@ -13,28 +13,29 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Passed is a time in which a namespace was over its budget of log, so that not every version of its objects was
-// recorded. Its JSON changes only by growing.
+// Passed is a time in which a namespace was over its log budget, so that some versions of its objects have no record.
+// Its JSON changes only by adding fields.
 type Passed struct {
 	Namespace string             `json:"namespace,omitempty"` // absent for nodes and namespaces
 	From      recordjson.Instant `json:"from"`
-	Until     recordjson.Instant `json:"until,omitzero"` // unset while it goes on
-	// Went are the objects that came and went without a record of their own.
+	Until     recordjson.Instant `json:"until,omitzero"` // unset while the namespace is still over its budget
+	// Went counts the objects that came and went without a record of their own.
 	Went []Went `json:"went,omitempty"`
-	// Versions were seen, and are counted by no record of their object: those of the objects that went, and a few others.
+	// Versions counts versions that no record of their object counts: the versions of the objects in Went, and a few
+	// others.
 	Versions uint64 `json:"versions,omitempty"`
-	// Uncounted: what was passed over from then on is not counted, or not yet.
+	// Uncounted is set if versions passed over since then are not counted yet, or never will be.
 	Uncounted recordjson.Instant `json:"uncountedSince,omitzero"`
-	Records   []uint64           `json:"records"` // the first and the last that tell of it
+	Records   []uint64           `json:"records"` // first and last record about it
 }
 
-// Went is how many objects of one resource came and went.
+// Went counts the objects of one resource that came and went.
 type Went struct {
 	Resource string `json:"resource"`
 	Objects  uint64 `json:"objects"`
 }
 
-// PassedOver follows the controller's stream. The zero PassedOver has seen none of it.
+// PassedOver collects these times from the controller's stream. The zero PassedOver has read none of it.
 type PassedOver struct {
 	All  []*Passed // in the order in which they began
 	open map[string]*Passed
@@ -45,7 +46,8 @@ func (p *PassedOver) Learn(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.PassedOver:
 		p.count(r, f)
-	case *events.ControllerStarted: // it counts anew: what the process before had not counted yet is lost
+	// The new process counts from 0: versions that the old one had not recorded yet are lost
+	case *events.ControllerStarted:
 		for _, x := range p.open {
 			x.Until = recordjson.Instant(r.Time)
 		}
@@ -84,8 +86,8 @@ func (p *PassedOver) count(r *events.Record, f *events.PassedOver) {
 	delete(p.open, namespace)
 }
 
-// Touching are the times that touch those from one moment to another (0 for no bound), of a namespace and of nodes and
-// namespaces; of all if all is set. One in which nothing was passed over is not among them.
+// Touching returns the times that overlap from..until (0 for no bound), of the namespace and of nodes and namespaces,
+// or of all if all is set. It leaves out times in which nothing was passed over.
 func (p *PassedOver) Touching(namespace string, all bool, from, until events.Time) (out []Passed) {
 	for _, x := range p.All {
 		switch {
@@ -99,8 +101,8 @@ func (p *PassedOver) Touching(namespace string, all bool, from, until events.Tim
 	return out
 }
 
-// Text says what was passed over: "namespace ci was over its budget of log. 3012 pods came and went without a record
-// (3013 versions)".
+// Text describes the time: "namespace ci was over its budget of log. 3012 pods came and went without a record (3013
+// versions)".
 func (p *Passed) Text(moment func(events.Time) string) string {
 	text := "nodes and namespaces were over their budget of log."
 	if p.Namespace != "" {
@@ -134,12 +136,12 @@ func (p *Passed) Text(moment func(events.Time) string) string {
 	return text
 }
 
-// passedWithin is more than the time between two records of a namespace that is over its budget: a minute, and what a
-// busy turn takes.
+// passedWithin exceeds the time between two records of a namespace that is over its budget: one minute, and the
+// duration of a busy turn.
 const passedWithin = 5 * time.Minute
 
-// PassedSince are those that touch the time since then: 0 for all. Where the log is damaged, it gives with the error
-// those that can be read.
+// PassedSince returns the times that overlap the time since since, or all if it is 0. Where the log is damaged, it
+// returns the times that it can read, and the error.
 func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOver, error) {
 	from := events.Sequence(0)
 	if since != 0 {
@@ -163,9 +165,9 @@ func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOve
 	return &p, unread
 }
 
-// PassedAt are the times that go on with a record, of a namespace and of nodes and namespaces; of all if all is set.
-// Only the records of the minutes before are read: while a time lasts, each minute has a record of it. Where the log is
-// damaged, it gives with the error what can be told.
+// PassedAt returns the times that still last at record at, of the namespace and of nodes and namespaces, or of all if
+// all is set. It reads back 5 minutes at most: while a time lasts, there is a record of it each minute. Where the log
+// is damaged, it returns what it can read, and the error.
 func PassedAt(ctx context.Context, src Source, at Place, namespace string, all bool) (now []Passed, err error) {
 	var recent []events.Record
 	for r, bad := range src.ReadStream(ctx, events.Controller, events.Sequence(at.Sequence), store.Backward) {

@@ -16,42 +16,46 @@ import (
 type Pod struct {
 	Name     string             `json:"name"`
 	UID      string             `json:"uid"`
-	Phase    string             `json:"phase"` // the newest that is known
+	Phase    string             `json:"phase"` // newest known phase
 	Index    *int32             `json:"index,omitempty"`
-	Ordinal  uint64             `json:"ordinal,omitempty"` // of the create that made it
+	Ordinal  uint64             `json:"ordinal,omitempty"` // ordinal of the create command that made it
 	Node     string             `json:"node,omitempty"`
 	Ready    bool               `json:"ready,omitempty"`
 	Created  recordjson.Instant `json:"created,omitzero"`
 	Finished recordjson.Instant `json:"finished,omitzero"`
 
-	Deleted         recordjson.Instant `json:"deleted,omitzero"`                     // when its deletion was asked for
-	DeletedAtLatest bool               `json:"deletedAtLatest,omitempty"`            // that may have been earlier: the log does not tell
-	Grace           *int64             `json:"deletionGracePeriodSeconds,omitempty"` // how long it was given to stop
-	Gone            bool               `json:"gone,omitempty"`                       // its object is gone, or belongs to the Job no more
-	GoneAt          uint64             `json:"goneAt,omitempty"`                     // the record that says so
+	Deleted recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
+	// The request may be older than Deleted: the log does not say
+	DeletedAtLatest bool   `json:"deletedAtLatest,omitempty"`
+	Grace           *int64 `json:"deletionGracePeriodSeconds,omitempty"` // time it was given to stop
+	Gone            bool   `json:"gone,omitempty"`                       // its object is gone, or no longer belongs to the Job
+	GoneAt          uint64 `json:"goneAt,omitempty"`                     // record that says so
 
-	Waiting    string             `json:"waiting,omitempty"`     // why it does not run: "Unschedulable", "ImagePullBackOff"
-	Sandbox    string             `json:"sandbox,omitempty"`     // beside that, what its kubelet says of its sandbox
-	Waits      []ContainerWait    `json:"waits,omitempty"`       // of its containers
-	Running    recordjson.Instant `json:"runningSince,omitzero"` // all its regular containers, by the node's clock
-	Conditions []PodCondition     `json:"conditions,omitempty"`  // that say why
-	Finalizers []string           `json:"finalizers,omitempty"`  // other than ours, while it is being deleted
-	Gates      []string           `json:"gates,omitempty"`       // names of its scheduling gates
-	StillRun   []string           `json:"stillRun,omitempty"`    // containers that run though a regular one has ended for good
+	// Why it does not run: "Unschedulable", "ImagePullBackOff"
+	Waiting string          `json:"waiting,omitempty"`
+	Sandbox string          `json:"sandbox,omitempty"` // with Waiting: what its kubelet says of its sandbox
+	Waits   []ContainerWait `json:"waits,omitempty"`   // waits of its containers
+	// When the last regular container started, by the node's clock; unset unless all run
+	Running    recordjson.Instant `json:"runningSince,omitzero"`
+	Conditions []PodCondition     `json:"conditions,omitempty"` // conditions that explain Waiting
+	Finalizers []string           `json:"finalizers,omitempty"` // finalizers of others, while it is being deleted
+	Gates      []string           `json:"gates,omitempty"`      // names of its scheduling gates
+	// Containers that still run after a regular one ended for good
+	StillRun []string `json:"stillRun,omitempty"`
 
-	Reason     string          `json:"reason,omitempty"`  // of its status: "Evicted"
-	Message    string          `json:"message,omitempty"` // likewise
+	Reason     string          `json:"reason,omitempty"`  // status.reason: "Evicted"
+	Message    string          `json:"message,omitempty"` // status.message
 	Restarts   uint32          `json:"restarts,omitempty"`
-	Exits      json.RawMessage `json:"exits,omitempty"`      // containers that ended other than with 0
-	Containers []ContainerEnd  `json:"containers,omitempty"` // how each ended last, also of those that run again
-	Tracked    bool            `json:"tracked,omitempty"`    // carries the finalizer that keeps it until it is counted
-	Account    string          `json:"account,omitempty"`    // how far its accounting has come
+	Exits      json.RawMessage `json:"exits,omitempty"`      // containers with a nonzero exit code
+	Containers []ContainerEnd  `json:"containers,omitempty"` // last end of each container, even if it runs again
+	Tracked    bool            `json:"tracked,omitempty"`    // has the finalizer that keeps it until it is counted
+	Account    string          `json:"account,omitempty"`    // how far it is counted, in words
 }
 
-// ContainerEnd is how a container ended last. Times are the node's, in whole seconds.
+// ContainerEnd is the last end of a container. Times are the node's, in whole seconds.
 type ContainerEnd struct {
 	Name     string             `json:"name"`
-	Kind     string             `json:"kind,omitempty"` // "init" or "sidecar"; empty for a regular one
+	Kind     string             `json:"kind,omitempty"` // "init" or "sidecar"; empty for a regular container
 	ExitCode int32              `json:"exitCode"`
 	Reason   string             `json:"reason,omitempty"`
 	Message  string             `json:"message,omitempty"`
@@ -59,21 +63,21 @@ type ContainerEnd struct {
 	Finished recordjson.Instant `json:"finished,omitzero"`
 	Restarts uint32             `json:"restarts,omitempty"`
 	Again    bool               `json:"again,omitempty"` // it runs or waits again
-	// MessageWithheld: its message was not kept, or only the first line of it (run --keep-messages).
+	// MessageWithheld is set if the log keeps none of the message, or only its first line (run --keep-messages).
 	MessageWithheld bool `json:"messageWithheld,omitempty"`
 }
 
-// ContainerWait is why a container does not run.
+// ContainerWait says why a container does not run.
 type ContainerWait struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind,omitempty"` // as of a ContainerEnd
+	Kind    string `json:"kind,omitempty"` // like ContainerEnd.Kind
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
 
-	MessageWithheld bool `json:"messageWithheld,omitempty"` // as of a ContainerEnd
+	MessageWithheld bool `json:"messageWithheld,omitempty"` // like ContainerEnd.MessageWithheld
 }
 
-// PodCondition is what a condition says.
+// PodCondition is one condition of a pod.
 type PodCondition struct {
 	Type    string             `json:"type"`
 	Status  string             `json:"status"`
@@ -82,20 +86,20 @@ type PodCondition struct {
 	Since   recordjson.Instant `json:"since,omitzero"`
 }
 
-// podNote is what the projection does not hold of a pod.
+// podNote holds facts of a pod that the projection does not hold.
 type podNote struct {
-	asked events.Time     // when its deletion was asked for, no later; 0 when it was not
-	exact bool            // and no earlier
-	last  events.Evidence // of its newest record
+	asked events.Time     // latest time at which its deletion was requested; 0 if it was not
+	exact bool            // asked is also the earliest time
+	last  events.Evidence // evidence of its newest record
 }
 
-// goneFrom is a pod whose object is gone, as it was.
+// goneFrom is a pod whose object is gone, in its last state.
 type goneFrom struct {
 	arrived uint64
 	pod     Pod
 }
 
-// accounts name the stages of package projector for people.
+// accounts has the words for the stages of package projector.
 var accounts = map[projector.Stage]string{
 	projector.Unlisted: "not counted yet",
 	projector.Released: "counted",
@@ -121,7 +125,7 @@ func (a *Account) notePod(r *events.Record) {
 	n.last = r.Evidence
 	asked, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {
-		asked = min(asked, r.Time) // it was seen being deleted
+		asked = min(asked, r.Time) // the pod was seen being deleted at r.Time
 	}
 	switch {
 	case asked == 0:
@@ -130,7 +134,7 @@ func (a *Account) notePod(r *events.Record) {
 	}
 }
 
-// farewell keeps what a pod was like whose object goes with a record, before the record is folded.
+// farewell keeps the last state of a pod before a PodGone record is folded.
 func (a *Account) farewell(j *projector.Job, r *events.Record) {
 	f, ok := r.Facts.(*events.PodGone)
 	if !ok || j == nil {
@@ -145,12 +149,12 @@ func (a *Account) farewell(j *projector.Job, r *events.Record) {
 	a.gone = append(a.gone, goneFrom{p.Arrived(), v})
 }
 
-// podsOf are all pods that the Job has or had, in the order in which they were heard of.
+// podsOf returns all pods that the Job has or had, in the order in which the log met them.
 func (a *Account) podsOf(j *projector.Job) []Pod {
 	var all []goneFrom
 	there := map[string]bool{}
 	for _, p := range j.Pods() {
-		if !p.Gone { // one that is kept only until a status is confirmed is among those that are gone
+		if !p.Gone { // a gone pod that the projection keeps until a status is confirmed is in a.gone
 			there[string(p.UID)] = true
 			all = append(all, goneFrom{p.Arrived(), a.podOf(p)})
 		}
@@ -187,7 +191,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 		v.tell(&n.last)
 		asked, exact = n.asked, n.exact
 	}
-	if v.Containers == nil { // of a stored state: the exit codes are all there is
+	if v.Containers == nil { // a stored state has only the exit codes
 		for _, e := range p.Exits {
 			v.Containers = append(v.Containers, ContainerEnd{Name: e.Name, ExitCode: e.Code})
 		}
@@ -196,7 +200,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 	return v
 }
 
-// tell takes over what the newest record says of the pod.
+// tell copies what the newest record says of the pod.
 func (v *Pod) tell(e *events.Evidence) {
 	v.Reason, v.Message, v.Running, v.Finalizers = e.Reason, e.Message, recordjson.Instant(e.Running), e.Finalizers
 	v.Gates, v.StillRun = e.Gates, e.StillRun

@@ -12,14 +12,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Point is a point in the history of a log: after a record, or at a time, or at a time after a record. The zero Point
-// is the end: now, where a controller writes the log.
+// Point is a point in the history of a log: after a record, at a time, or at a time after a record. The zero Point is
+// now, or the end of the log if no controller runs.
 type Point struct {
 	Sequence events.Sequence
 	Time     events.Time
 }
 
-// passed reports whether a record lies after the point.
+// passed reports whether r lies after the point.
 func (p Point) passed(r *events.Record) bool {
 	if p.Sequence != 0 {
 		return r.Sequence > p.Sequence
@@ -27,12 +27,12 @@ func (p Point) passed(r *events.Record) bool {
 	return p.Time != 0 && r.Time > p.Time
 }
 
-// ErrNoJob: the log has no records of the Job, or none up to that point.
+// ErrNoJob is returned when the log has no record of the Job up to the point.
 var ErrNoJob = errors.New("the log knows no such Job")
 
-// JobAt is the state of a Job as of a point. It folds the records of the Job's stream and of the controller's, which
-// together are all that the Job's state depends on, so its cost is that of the Job's history and not of the log. Where
-// the log is damaged, it gives with the error what can be told of the Job: see Watch.
+// JobAt returns the state of a Job as of a point. It folds the records of the Job's stream and of the controller's
+// stream: the state depends on nothing else, so the cost does not grow with the log. Where the log is damaged, JobAt
+// returns what it can tell of the Job, and the error: see Watch.
 func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, error) {
 	w, err := Watch(ctx, src, s, at, func() nobody { return nobody{} })
 	if w.Job.UID == "" || err != nil && !src.Beside(err) {
@@ -46,23 +46,23 @@ func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, err
 	return w.Job, err
 }
 
-// A Watcher is shown each record that JobAt folds, before and after.
+// A Watcher is called before and after each record that Watch folds.
 type Watcher interface {
 	Before(f *Fold, r *events.Record)
 	After(f *Fold, r *events.Record)
 }
 
-// Watched is a Job as of a point, and who was shown the records that it was folded from.
+// Watched is a Job as of a point, and the Watcher that saw the records behind it.
 type Watched[W Watcher] struct {
 	Job     Job
 	Watcher W
-	Resumed events.Sequence // the fold began anew with this record, behind damage; 0 when it began at the beginning
-	Cut     bool            // damage hides what came of the Job: it is told as of the last record before that
+	Resumed events.Sequence // first record of the fold, after damage; 0 if the fold began with the log
+	Cut     bool            // damage hides later records: the Job is as of the last record before the damage
 }
 
-// Watch is JobAt, and shows a watcher what is folded. Each file of a log stands alone, so behind damage that is known
-// to end with a file the fold begins anew with the next one, and with a new watcher. A Job of which nothing is told
-// there, because it was over, stays as it was before the damage.
+// Watch is JobAt with a Watcher. Each file of a log can be read alone, so after damage that ends with a file, the fold
+// starts again with the next file and a new Watcher from begin. A Job that was over before the damage keeps its state
+// from before it, if the later files say less.
 func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point, begin func() W) (out Watched[W], err error) {
 	view, err := settle(ctx, src, at)
 	if err != nil {
@@ -88,8 +88,8 @@ func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point
 	}
 }
 
-// saysLess reports whether a Job behind damage is known only from records that follow its end, and how it ended was
-// told before.
+// saysLess reports whether behind, a Job folded after damage, says less than before: before tells how the Job ended,
+// and behind does not.
 func saysLess(behind, before *Job) bool {
 	known := before.State == StateComplete || before.State == StateFailed || before.State == StateDeleted
 	return known && (behind.State == StateUnseen || behind.State == StateFinished)
@@ -100,7 +100,7 @@ type nobody struct{}
 func (nobody) Before(*Fold, *events.Record) {}
 func (nobody) After(*Fold, *events.Record)  {}
 
-// jobFrom folds the records from that sequence on. With an error that is ErrCorrupt it may give a state too.
+// jobFrom folds the records from sequence from on. With an error that is store.ErrCorrupt, it may also return a state.
 func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, view Moment, w Watcher) (Job, error) {
 	asOf, now := events.Sequence(view.Sequence), events.Time(view.Time)
 	fold := NewFold()
@@ -109,14 +109,14 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	var watched Gaps
 	for r, err := range OfJob(ctx, src, s, from) {
 		if at.Sequence != 0 && place(&r, err) > at.Sequence {
-			break // also of damage that lies behind the point
+			break // this includes damage after the point
 		}
 		if last.Sequence != 0 && src.Beside(err) {
 			failed, asOf = err, last.Sequence
 			break
 		}
 		if err != nil {
-			return Job{}, err // it says what was read
+			return Job{}, err // the error says what could not be read
 		}
 		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
 			break
@@ -156,7 +156,7 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	return job, failed
 }
 
-// readable is ErrNewer for a record that only a newer program can fold.
+// readable returns an error for a record that only a newer program can fold.
 func readable(r *events.Record) error {
 	if err := projector.Readable(r); err != nil {
 		return fmt.Errorf("fold record %d: %w", r.Sequence, err)
@@ -164,32 +164,32 @@ func readable(r *events.Record) error {
 	return nil
 }
 
-// OfJob gives the records of a Job's stream and of the controller's from one on, in the order of the log: all that its
-// state and the decisions about it depend on, but for specs that other Jobs' streams store. It ends after the first
-// error.
+// OfJob returns the records of a Job's stream and of the controller's stream from sequence from on, in log order. The
+// Job's state and decisions depend on nothing else, except specs that are stored in other Jobs' streams (see Learn).
+// OfJob ends after the first error.
 func OfJob(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return merged(src.ReadStream(ctx, events.Controller, from, store.Forward), src.ReadStream(ctx, s, from, store.Forward))
 }
 
-// LearnFrom is Learn with what the source has.
+// LearnFrom is Learn that reads specs from src.
 func LearnFrom(ctx context.Context, src Source, w *projector.World, r *events.Record) error {
 	return Learn(w, r, func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) })
 }
 
-// The clocks of an answer that is as of now.
+// Clocks of an answer as of now.
 const (
-	ClockController = "controller" // of the controller that writes the log
-	ClockLog        = "log"        // none runs: now is the time of the newest record
+	ClockController = "controller" // the clock of the controller that writes the log
+	ClockLog        = "log"        // no controller runs: now is the time of the newest record
 )
 
-// Moment is as of when an answer is. Its JSON changes only by growing.
+// Moment is the record and time of an answer. Its JSON changes only by adding fields.
 type Moment struct {
 	Place
-	Clock      string             // of an answer as of now: ClockController, or ClockLog
-	LastRecord recordjson.Instant // the time of the newest record, beside the controller's clock
+	Clock      string             // for an answer as of now: ClockController or ClockLog
+	LastRecord recordjson.Instant // time of the newest record, if Clock is ClockController
 }
 
-// settle says as of which record and time a point is; the sequence is 0 for the newest record that JobAt meets.
+// settle returns the record and time of a point. The sequence is 0 for the newest record that JobAt folds.
 func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	_, head, err := src.Head(ctx)
 	switch {
@@ -199,7 +199,8 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 		return m, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
 	case at.Sequence != 0:
 		r, err := Record(ctx, src, at.Sequence)
-		if errors.Is(err, ErrNoRecord) { // a source of a part of the log: the time is that of the newest before it
+		// Src holds only a part of the log: use the time of the newest record before the point
+		if errors.Is(err, ErrNoRecord) {
 			err = nil
 			for x, bad := range src.Records(ctx, Query{From: at.Sequence - min(at.Sequence-1, firstWindow)}) {
 				if err = bad; bad != nil || x.Sequence > at.Sequence {
@@ -218,7 +219,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	m = Moment{Place: Place{uint64(head.Sequence), recordjson.Instant(head.Time)}, Clock: ClockLog}
 	switch {
 	case now == 0 || err != nil:
-	case at.Time != 0 && at.Time < now: // nothing was recorded since the newest record
+	case at.Time != 0 && at.Time < now: // no record since that time
 		m.Time, m.Clock = recordjson.Instant(at.Time), ""
 	default:
 		m.Time, m.Clock, m.LastRecord = recordjson.Instant(max(now, head.Time)), ClockController, recordjson.Instant(head.Time)
@@ -226,7 +227,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	return m, err
 }
 
-// place is where a record stands in the log, or an error: at the first damaged record, otherwise before all.
+// place returns the sequence of a record, or of the first damaged record of an error; 0 for other errors.
 func place(r *events.Record, err error) events.Sequence {
 	var bad *store.CorruptError
 	switch {
@@ -238,7 +239,7 @@ func place(r *events.Record, err error) events.Sequence {
 	return r.Sequence
 }
 
-// merged gives the records of two streams in the order of the log. It ends after the first error.
+// merged returns the records of two streams in log order. It ends after the first error.
 func merged(a, b iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		nextA, stopA := iter.Pull2(a)

@@ -10,19 +10,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Query says which records are wanted. The zero Query wants all.
+// Query selects records. The zero Query selects all.
 type Query struct {
-	From      events.Sequence // from this one on
-	Through   events.Sequence // none behind it; 0 for no bound
+	From      events.Sequence // the first record
+	Through   events.Sequence // the last record; 0 for no bound
 	Stream    *events.Stream  // nil for all
-	Since     events.Time     // none before it; 0 for no bound
-	Until     events.Time     // none behind it; 0 for no bound
-	Kinds     []events.Kind   // none for all
-	Namespace string          // of the object that a record is about; empty for all
-	Limit     int             // how many at most; 0 for no limit
+	Since     events.Time     // earliest time; 0 for no bound
+	Until     events.Time     // latest time; 0 for no bound
+	Kinds     []events.Kind   // empty for all
+	Namespace string          // namespace of the object that a record is about; empty for all
+	Limit     int             // largest number of records; 0 for no limit
 }
 
-// Wants reports whether a record is one of those. The names know what was said before of its stream.
+// Wants reports whether the query selects r; it checks neither Through, Stream nor Limit. names must know the earlier
+// records of the stream of r.
 func (q *Query) Wants(r *events.Record, names *words.Names) bool {
 	switch {
 	case r.Sequence < q.From, q.Since != 0 && r.Time < q.Since, q.Until != 0 && r.Time > q.Until,
@@ -36,7 +37,7 @@ func (q *Query) Wants(r *events.Record, names *words.Names) bool {
 	return names.Job(r.Stream).Namespace == q.Namespace
 }
 
-// Records is described by Source.
+// Records implements Source.
 func (l Local) Records(ctx context.Context, q Query) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		names, n := NamesOf(ctx, l), 0
@@ -63,7 +64,7 @@ func (l Local) Records(ctx context.Context, q Query) iter.Seq2[events.Record, er
 	}
 }
 
-// around gives the records that a query may want.
+// around returns the records that a query may select: those of its stream, or of the parts of the log in its times.
 func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, error] {
 	switch {
 	case q.Stream != nil:

@@ -9,24 +9,26 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Refusal is a command that the API server refuses, or whose tries end unknown, and that is tried again.
+// Refusal is a command that is retried because the API server refused it, or because its outcome is unknown.
 type Refusal struct {
-	Does   string             `json:"does"`
-	Class  string             `json:"class,omitempty"` // of the newest refusal; absent when the outcome of the newest try is unknown
+	Does string `json:"does"`
+	// Of the newest refusal; absent if the newest try has no known outcome
+	Class  string             `json:"class,omitempty"`
 	Since  recordjson.Instant `json:"since,omitzero"`
-	Tries  uint32             `json:"tries"`            // in a row, as often as it was due
-	Record uint64             `json:"record,omitempty"` // the newest that tells of it
-	Says   string             `json:"says,omitempty"`   // the API server's words there
+	Tries  uint32             `json:"tries"`            // tries in a row that were due
+	Record uint64             `json:"record,omitempty"` // newest record of a failed try
+	Says   string             `json:"says,omitempty"`   // the API server's message in that record
 	Next   recordjson.Instant `json:"next,omitzero"`
 }
 
-// said is the newest record of a command that failed.
+// said is the newest failure of a command: its record and its message.
 type said struct {
 	at   events.Sequence
 	text string
 }
 
-// refusals are the commands that are refused at time now, in the order in which they were decided; status writes last.
+// refusals returns the commands that are in backoff or retried at time now, in the order of their decisions, and a
+// refused status write last.
 func refusals(a *Account, now events.Time) []Refusal {
 	j := a.job
 	var out []Refusal
@@ -40,7 +42,7 @@ func refusals(a *Account, now events.Time) []Refusal {
 	if w := j.Writing(); w.Count > 0 && j.Known() && !j.Gone && !j.Finished() {
 		r := refusal("write status", w, a.writing)
 		if r.Next = recordjson.Instant(w.Until); w.Until <= now {
-			r.Next = 0 // it is being tried
+			r.Next = 0 // it is being retried
 		}
 		out = append(out, r)
 	}
@@ -55,7 +57,7 @@ func refusal(does string, retry *commands.Retry, s said) Refusal {
 	return r
 }
 
-// notes are situations that the published status cannot show.
+// notes describes situations that the published status cannot show.
 func notes(j *projector.Job) []string {
 	var out []string
 	if n := j.Completed().Len(); j.Indexed && !j.Finished() && n < j.Base.Succeeded && j.Completions != j.Parallelism {

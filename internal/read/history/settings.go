@@ -9,9 +9,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// SettingsIn gives the settings with which a controller works from a record of its stream on: those of a start, or of
-// the stored state with which each file of the log begins, so that a start may be pruned or damaged. It gives nil for
-// other records.
+// SettingsIn returns the settings that a controller uses from record r on, and nil if r has none. A ControllerStarted
+// record has settings. So does the controller's stored state (checkpoint) at the beginning of each file of the log:
+// readers find settings even where the start is pruned or damaged.
 func SettingsIn(r *events.Record) (*events.Settings, error) {
 	switch f := r.Facts.(type) {
 	case *events.ControllerStarted:

@@ -12,52 +12,54 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Source gives the durable records of one log. Its sequences are those of store.Reader, and so are its errors.
+// Source reads the durable records of one log. Its sequences and its errors are those of store.Reader.
 type Source interface {
-	// Head is the identity of the log and the end of its durable prefix.
+	// Head returns the identity of the log and the end of its durable prefix.
 	Head(ctx context.Context) (events.Identity, store.Head, error)
-	// Now is the time by the clock of the controller that writes the log, which may be later than the newest record; 0
-	// where none runs.
+	// Now returns the time by the clock of the controller that writes the log. It may be later than the newest record.
+	// It is 0 where no controller runs.
 	Now(ctx context.Context) (events.Time, error)
-	// Read gives the records from that sequence on, to the head as of the call or later; 0 means the first kept.
+	// Read returns the records from sequence from on, at least to the head as of the call; 0 means the first record
+	// that is kept.
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
-	// Follow is Read, and goes on with what is appended, until ctx ends: that is no error.
+	// Follow is like Read, and continues with new records until ctx ends. The end of ctx is no error.
 	Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
-	// ReadStream gives the records of one stream, as store.Reader does.
+	// ReadStream returns the records of one stream, like store.Reader.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
-	// Find gives the streams of the Jobs and CronJobs that bore that name, newest first: see FindJobs and FindCronJobs.
-	// Where the log is damaged, it gives with the error those that can be found.
+	// Find returns the streams of the Jobs and CronJobs that had the name, newest first: see FindJobs and FindCronJobs.
+	// Where the log is damaged, it returns the streams that it can find, and the error.
 	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
-	// Records gives the records that a query wants, in the order of the log. What lies outside of its times is not read.
+	// Records returns the records that a query selects, in log order. It does not read records outside the times of the
+	// query.
 	Records(ctx context.Context, q Query) iter.Seq2[events.Record, error]
-	// Jobs sums up the Jobs that a query wants, a page of them. Where the log is damaged, it gives with the error what can
-	// be read.
+	// Jobs returns a page of summaries of the Jobs that a query selects. Where the log is damaged, it returns the Jobs
+	// that it can read, and the error.
 	Jobs(ctx context.Context, q JobsQuery) (JobsPage, error)
-	// CronJobs sums up the CronJobs that a query wants, likewise.
+	// CronJobs returns a page of summaries of CronJobs, under the same rules as Jobs.
 	CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, error)
-	// Beside reports whether an error says that the log is damaged, and notes it. A reader that goes on beside what it
-	// could not read asks here, so that whoever answers names the damage.
+	// Beside reports whether err is damage of the log (store.ErrCorrupt), and notes it. A reader that continues past
+	// damage must call it, so that the answer names the damage.
 	Beside(err error) bool
-	// Close releases the source. It was only read, so nothing can be lost.
+	// Close releases the source. A Source only reads, so nothing can be lost.
 	Close()
 }
 
-// Local is the source of a log that this process has open. Closing it does not close the log.
+// Local is the Source of a log that this process has open. Close does not close the log.
 type Local struct {
 	Log    store.Reader
-	Lists  Lists              // of its Jobs; Jobs needs them
-	Clock  func() events.Time // of the controller that writes the log; nil where none runs
-	Damage *store.Damage      // notes all damage that reads meet, also where they go on beside it; nil for nowhere
+	Lists  Lists              // lists its Jobs and CronJobs; Jobs and CronJobs need it
+	Clock  func() events.Time // clock of the controller that writes the log; nil where none runs
+	Damage *store.Damage      // collects all damage that reads meet, even where they continue past it; nil to discard it
 }
 
 var _ Source = Local{}
 
-// Head is described by Source.
+// Head implements Source.
 func (l Local) Head(context.Context) (events.Identity, store.Head, error) {
 	return l.Log.Identity(), l.Log.Head(), nil
 }
 
-// Now is described by Source.
+// Now implements Source.
 func (l Local) Now(context.Context) (events.Time, error) { return l.now(), nil }
 
 func (l Local) now() events.Time {
@@ -67,21 +69,21 @@ func (l Local) now() events.Time {
 	return l.Clock()
 }
 
-// noted is the log, whose damage is noted.
+// noted returns the log as a reader that notes damage in l.Damage.
 func (l Local) noted() store.Reader { return store.Noting(l.Log, l.Damage) }
 
-// Beside is described by Source.
+// Beside implements Source.
 func (l Local) Beside(err error) bool {
 	l.Damage.Note(err)
 	return errors.Is(err, store.ErrCorrupt)
 }
 
-// Read is described by Source.
+// Read implements Source.
 func (l Local) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return l.noted().Read(ctx, from)
 }
 
-// Follow is described by Source.
+// Follow implements Source.
 func (l Local) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		cursor := follow.Cursor{Log: l.noted(), Next: from, Take: func(ctx context.Context, r *events.Record) error {
@@ -96,24 +98,24 @@ func (l Local) Follow(ctx context.Context, from events.Sequence) iter.Seq2[event
 	}
 }
 
-// errEnough: the caller wants no more records.
+// errEnough ends a cursor when the caller wants no more records.
 var errEnough = errors.New("no more is wanted")
 
-// ReadStream is described by Source.
+// ReadStream implements Source.
 func (l Local) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	return l.noted().ReadStream(ctx, s, from, dir)
 }
 
-// Find is described by Source.
+// Find implements Source.
 func (l Local) Find(_ context.Context, namespace, name string) ([]events.Stream, error) {
 	return l.noted().Find(namespace, name)
 }
 
-// Close is described by Source.
+// Close implements Source.
 func (Local) Close() {}
 
-// PastDamage gives the records of a stream, and goes on behind damage with the next file. Between them it gives the
-// error, with the zero Record.
+// PastDamage returns the records of a stream, and continues past damage with the next file. In place of the damaged
+// part it yields the error with the zero Record.
 func PastDamage(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for more := true; more; {
@@ -131,13 +133,13 @@ func PastDamage(ctx context.Context, src Source, s events.Stream, from events.Se
 	}
 }
 
-// ErrNoRecord: the log has no record of that sequence.
+// ErrNoRecord is returned when the log has no record with the sequence.
 var ErrNoRecord = errors.New("there is no such record")
 
-// One asks for one record.
+// One returns a Query for the record with sequence at.
 func One(at events.Sequence) Query { return Query{From: at, Through: at, Limit: 1} }
 
-// Record reads one record.
+// Record reads the record with sequence at. It returns an error that is ErrNoRecord if there is none.
 func Record(ctx context.Context, src Source, at events.Sequence) (events.Record, error) {
 	for r, err := range src.Records(ctx, One(at)) {
 		if err != nil {
@@ -151,10 +153,10 @@ func Record(ctx context.Context, src Source, at events.Sequence) (events.Record,
 	return events.Record{}, fmt.Errorf("read record %d: %w", at, ErrNoRecord)
 }
 
-// nameWithin is how many records of a stream are looked at for the name of its Job: one of the first has it.
+// nameWithin bounds the records of a stream that are searched for the name of its Job: one of the first 16 has it.
 const nameWithin = 16
 
-// NamesOf remembers what records of the source call things, and looks up what was said before the first it is shown.
+// NamesOf returns Names that learn from the records they are shown, and look up earlier records in src.
 func NamesOf(ctx context.Context, src Source) *words.Names {
 	return &words.Names{
 		Stream: func(s events.Stream) iter.Seq2[events.Record, error] {
@@ -167,8 +169,8 @@ func NamesOf(ctx context.Context, src Source) *words.Names {
 	}
 }
 
-// NowOf is as of when an answer is that is asked for now: by the controller's clock, and where none runs at the end of
-// the log.
+// NowOf returns the time of an answer as of now: the controller's clock, or the time of the newest record if that is
+// later or no controller runs.
 func NowOf(ctx context.Context, src Source) (events.Time, error) {
 	_, head, err := src.Head(ctx)
 	if err != nil {

@@ -9,32 +9,32 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// State is a Job's state in one word.
+// State is the state of a Job in one word.
 type State string
 
-// The states.
+// The states of a Job.
 const (
-	StateUnseen    State = "Unseen"    // the log knows the Job only from pods that name it, or has its spec alone so far
-	StateUnmanaged State = "Unmanaged" // it is not ours
-	StateWaiting   State = "Waiting"   // it goes on, and none of its pods runs
+	StateUnseen    State = "Unseen"    // the log has only pods that name the Job, or only its spec
+	StateUnmanaged State = "Unmanaged" // another controller manages it
+	StateWaiting   State = "Waiting"   // it is active, and none of its pods runs
 	StateRunning   State = "Running"
 	StateSuspended State = "Suspended"
 	StateFailing   State = "Failing"   // it will be Failed: its pods are being deleted
-	StateFinishing State = "Finishing" // it will be Complete: its pods are on their way out
+	StateFinishing State = "Finishing" // it will be Complete: its pods are terminating
 	StateComplete  State = "Complete"
 	StateFailed    State = "Failed"
-	StateFinished  State = "Finished" // it is Complete or Failed, and the records that say which are pruned or damaged
+	StateFinished  State = "Finished" // Complete or Failed; the records that say which are pruned or damaged
 	StateDeleting  State = "Deleting"
-	StateDeleted   State = "Deleted" // its object is gone, and it had not finished
+	StateDeleted   State = "Deleted" // its object was deleted before it finished
 )
 
-// States are all of them.
+// States lists all states.
 var States = []State{
 	StateUnseen, StateUnmanaged, StateWaiting, StateRunning, StateSuspended, StateFailing, StateFinishing, StateComplete, StateFailed, StateFinished,
 	StateDeleting, StateDeleted,
 }
 
-// stateOf is the state and the reason and message of the condition that says so.
+// stateOf returns the state of a Job, with the reason and message of the condition that gives it.
 func stateOf(a *Account) (state State, reason, message string) {
 	j := a.job
 	for _, row := range []struct {
@@ -75,17 +75,16 @@ func stateOf(a *Account) (state State, reason, message string) {
 	return StateWaiting, "", ""
 }
 
-// NoPodGroup is the reason of a Job that is Waiting, as it gets no pod before its PodGroup is there, and the API server
-// refuses that.
+// NoPodGroup is the reason of a Waiting Job that gets no pods because the API server refuses its PodGroup or Workload.
 const NoPodGroup = "NoPodGroup"
 
-// anyRuns reports whether a pod of the Job was seen to run, and not to end.
+// anyRuns reports whether a pod of the Job was seen running and has not ended.
 func anyRuns(j *projector.Job) bool {
 	t := j.Tally()
 	return t.Ready > 0 || t.Active+t.Terminating > 0 && slices.ContainsFunc(j.Pods(), func(p *projector.Pod) bool { return p.Phase == events.PodRunning && !p.Gone })
 }
 
-// finished is when the Job became Complete or Failed, as its condition says; 0 while it has not.
+// finished returns when the Job became Complete or Failed, by its condition; 0 if it is neither.
 func finished(j *projector.Job) events.Time {
 	for _, kind := range []string{status.Complete, status.Failed} {
 		if j.Base.True(kind) {
@@ -95,14 +94,14 @@ func finished(j *projector.Job) events.Time {
 	return 0
 }
 
-// Summary is one line of `get jobs`. Its JSON changes only by growing.
+// Summary is one line of `get jobs`. Its JSON changes only by adding fields.
 type Summary struct {
 	Namespace string             `json:"namespace"`
 	Name      string             `json:"name"`
 	UID       string             `json:"uid"`
 	State     State              `json:"state"`
 	Reason    string             `json:"reason,omitempty"`
-	Gone      bool               `json:"gone,omitempty"` // its object was deleted
+	Gone      bool               `json:"gone,omitempty"` // the object was deleted
 	Counts    Counts             `json:"counts"`
 	Created   recordjson.Instant `json:"created,omitzero"`
 	Started   recordjson.Instant `json:"started,omitzero"`
@@ -111,18 +110,18 @@ type Summary struct {
 	Last      uint64             `json:"last"`
 	Records   uint64             `json:"records"`
 
-	Labels map[string]string `json:"labels,omitempty"` // those that were kept (--keep-labels)
-	Why    *Why              `json:"why,omitempty"`    // where that was asked for; package explain says it
+	Labels map[string]string `json:"labels,omitempty"` // labels that the log keeps (--keep-labels)
+	Why    *Why              `json:"why,omitempty"`    // set on request, by package explain
 }
 
-// Why is one line on why a Job ended so, or what it waits for.
+// Why says in one line why a Job ended as it did, or what it waits for.
 type Why struct {
 	Text    string   `json:"text"`
-	Whole   string   `json:"whole,omitempty"`   // with all of the texts of others that are cut in Text
-	Records []uint64 `json:"records,omitempty"` // that it follows from
+	Whole   string   `json:"whole,omitempty"`   // Text with foreign messages in full length, if Text cuts any
+	Records []uint64 `json:"records,omitempty"` // records that Text follows from
 }
 
-// SummaryOf is the summary of an account.
+// SummaryOf returns the summary of an account.
 func SummaryOf(a *Account) Summary {
 	if a.summary != nil {
 		s := *a.summary

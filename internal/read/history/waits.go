@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// waits is what the Job waits for at time now, the earliest first.
+// waits returns what the Job waits for at time now, the earliest first.
 func waits(j *projector.Job, now events.Time) []Wait {
 	if !j.Known() || !j.Managed || j.Spec == nil || j.Finished() {
 		return nil
@@ -28,7 +28,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	}
 	decision := reconciler.DecideAt(j, now)
 	more := makesMore(j, &decision)
-	if next := j.NextPodWait(); more { // until 0 without failures
+	if next := j.NextPodWait(); more { // without failures, Until is 0
 		add(next.Until, "the next pod: backoff after %s", words.Count(next.Failures, "failed pod"))
 	}
 	if j.RetryingCreate() == nil && more {
@@ -59,8 +59,8 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	return out
 }
 
-// makesMore reports whether the Job may make more pods. One that is suspended, or whose end is stored, on its way or
-// due, does not.
+// makesMore reports whether the Job may create more pods. A suspended Job does not, nor a Job whose end is stored, in
+// flight or due.
 func makesMore(j *projector.Job, due *reconciler.Decision) bool {
 	if j.Spec.Suspend || j.Ending() {
 		return false
@@ -78,8 +78,8 @@ func makesMore(j *projector.Job, due *reconciler.Decision) bool {
 	})
 }
 
-// dropsInDoubt is until when the finalizer of a pod whose removal is in backoff may yet go by an earlier try; 0 for
-// none.
+// dropsInDoubt returns the time until which an earlier try may still remove the finalizer of a pod whose removal is in
+// backoff; 0 if there is none.
 func dropsInDoubt(j *projector.Job) (until events.Time) {
 	for _, p := range j.Unremoved() {
 		until = max(until, p.DropDoubt)
@@ -87,7 +87,7 @@ func dropsInDoubt(j *projector.Job) (until events.Time) {
 	return until
 }
 
-// retried says what led to a wait after failures.
+// retried describes the failures before a wait: "refused (Forbidden, 3 failures in a row)".
 func retried(r commands.Retry) string {
 	if r.Class == 0 {
 		return fmt.Sprintf("outcome of the last try unknown (%s in a row)", words.Count(int(r.Count), "failure"))

@@ -21,12 +21,12 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// hardCrons are the logs that were made, by seed: several tests of a package read the same one.
+// hardCrons caches the logs by seed: several tests of a package read the same one.
 var hardCrons = map[uint64]*memlog.Log{}
 
-// HardCrons is the log of a controller that runs CronJobs and had a hard time, while users suspended, edited and
-// deleted CronJobs and made Jobs by hand. Its CronJobs are default/cron-1 to cron-3, of each minute and each second
-// one. The same seed gives the same log, which is only read.
+// HardCrons returns the log of a controller that runs CronJobs through failures, while users suspend, edit and delete
+// CronJobs and make Jobs by hand. Its CronJobs are default/cron-1 to cron-3, due every minute or every second minute.
+// The same seed gives the same log; callers must only read it.
 func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
 	if log := hardCrons[seed]; log != nil {
@@ -47,7 +47,8 @@ func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	}
 	must := func(err error) {
 		t.Helper()
-		if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) { // a user raced with others
+		// Conflicts with other writers are expected.
+		if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
 	}
@@ -65,7 +66,7 @@ func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	return d.Log()
 }
 
-// cronUser is somebody who makes CronJobs and changes them.
+// cronUser is a user who creates and changes CronJobs.
 type cronUser struct {
 	*rand.Rand
 	server *apiserver.Server
@@ -92,7 +93,7 @@ func (u *cronUser) create(name string, policy batchv1.ConcurrencyPolicy, schedul
 func (u *cronUser) deed() error {
 	all := u.server.AllCronJobs()
 	if len(all) < 2 {
-		return u.create("cron-1", "Forbid", "* * * * *") // again, under its name
+		return u.create("cron-1", "Forbid", "* * * * *") // create it again under its name
 	}
 	c := all[u.IntN(len(all))].DeepCopy()
 	switch u.IntN(8) {

@@ -1,2 +1,2 @@
-// Package historytest makes logs with an eventful past, for tests of what reads a log.
+// Package historytest makes logs with an eventful past, for tests of code that reads a log.
 package historytest

@@ -16,30 +16,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ErrRead is how a read fails that may succeed next time.
+// ErrRead is the error of a read that may succeed next time.
 var ErrRead = errors.New("the disk does not answer")
 
-// Failing is a log whose reads fail: those that come to a bad record, or the n-th read that the product makes from one
-// place in its code.
+// Failing is a log whose reads fail: reads of a bad record, or the n-th read from one place in the product's code.
 type Failing struct {
 	store.Reader
-	Bad   func(at events.Sequence) error // what is wrong with a record; nil for nothing
-	Where string                         // the calls of the product that lead to the read that fails; empty for none
-	Nth   int                            // of the reads from there, from 1
-	After int                            // how many records that read gives before
-	With  func(at events.Sequence) error // how it fails instead of giving a record; 0 is behind the last, or no record's read
+	Bad   func(at events.Sequence) error // the error of a bad record; nil for a good one
+	Where string                         // calls of the product that lead to the failing read; empty for none
+	Nth   int                            // which of the reads from there, from 1
+	After int                            // records that the read gives before it fails
+	// Returns the error in place of a record; 0 is the end of the read, or a call that reads no record
+	With func(at events.Sequence) error
 
-	Reads  map[string][]*Taken // those that were made, by their places
+	Reads  map[string][]*Taken // reads made so far, by place
 	Failed bool
 }
 
-// Taken is how many records a read gave, and whether there were no more.
+// Taken is how many records a read gave, and whether it gave all.
 type Taken struct {
 	Records int
 	All     bool
 }
 
-// place is the calls of the product that led to a read.
+// place returns the product's calls that led to a read.
 func place() string {
 	var pcs [48]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
@@ -56,7 +56,7 @@ func place() string {
 	}
 }
 
-// begin notes a read, and reports whether it is the one that fails.
+// begin notes a read, and reports whether it must fail.
 func (f *Failing) begin() (taken *Taken, fails bool) {
 	if f.Reads == nil {
 		f.Reads = map[string][]*Taken{}
@@ -67,7 +67,7 @@ func (f *Failing) begin() (taken *Taken, fails bool) {
 	return taken, where == f.Where && len(f.Reads[where]) == f.Nth
 }
 
-// single is a read of no records.
+// single is a read of no records, such as Find.
 func (f *Failing) single() error {
 	if _, fails := f.begin(); fails {
 		if err := f.With(0); !errors.Is(err, events.ErrNewer) && !errors.Is(err, store.ErrPruned) {
@@ -88,12 +88,12 @@ func (f *Failing) records(all iter.Seq2[events.Record, error], forward bool) ite
 			return nil
 		}
 		switch err := f.With(r.Sequence); {
-		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0): // that is no failure: older records are no longer kept
+		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0): // no failure: older records are pruned
 			return nil
 		case !errors.Is(err, events.ErrNewer):
 			f.Failed = true
 			return err
-		case r.Sequence != 0: // the record says so itself
+		case r.Sequence != 0: // make r a record of a newer program
 			f.Failed, r.Kind, r.Critical, r.Facts = true, 0xffff, true, &events.Unknown{}
 		}
 		return nil
@@ -118,17 +118,17 @@ func (f *Failing) records(all iter.Seq2[events.Record, error], forward bool) ite
 	}
 }
 
-// Read is described by store.Reader.
+// Read implements store.Reader.
 func (f *Failing) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return f.records(f.Reader.Read(ctx, from), true)
 }
 
-// ReadStream is described by store.Reader.
+// ReadStream implements store.Reader.
 func (f *Failing) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
 	return f.records(f.Reader.ReadStream(ctx, s, from, d), d == store.Forward)
 }
 
-// Find is described by store.Reader.
+// Find implements store.Reader.
 func (f *Failing) Find(namespace, name string) ([]events.Stream, error) {
 	if err := f.single(); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (f *Failing) Find(namespace, name string) ([]events.Stream, error) {
 	return f.Reader.Find(namespace, name)
 }
 
-// Chain is described by store.Reader.
+// Chain implements store.Reader.
 func (f *Failing) Chain(at events.Sequence) (events.Hash, error) {
 	if err := f.single(); err != nil {
 		return events.Hash{}, err
@@ -144,7 +144,7 @@ func (f *Failing) Chain(at events.Sequence) (events.Hash, error) {
 	return f.Reader.Chain(at)
 }
 
-// Files gives the files of the log, and fails likewise.
+// Files returns of, which fails like a read of no records.
 func (f *Failing) Files(of func() ([]store.File, error)) func() ([]store.File, error) {
 	return func() ([]store.File, error) {
 		if err := f.single(); err != nil {
@@ -154,14 +154,13 @@ func (f *Failing) Files(of func() ([]store.File, error)) func() ([]store.File, e
 	}
 }
 
-// source is a Local of a log that fails, whose questions of the controller fail too: that of another process may not
-// answer.
+// source is a Local of a failing log. Its Head and Now fail too, as those of another process may.
 type source struct {
 	history.Local
 	f *Failing
 }
 
-// Source is the source of the log. Lists may be nil.
+// Source returns a Source of the log. lists may be nil.
 func (f *Failing) Source(lists history.Lists, d *store.Damage) history.Source {
 	return source{history.Local{Log: f, Lists: lists, Damage: d}, f}
 }
@@ -180,18 +179,17 @@ func (s source) Now(ctx context.Context) (events.Time, error) {
 	return s.Local.Now(ctx)
 }
 
-// Question is something that is asked of a log.
+// Question is one question about a log.
 type Question struct {
 	Name string
 	Ask  func(ctx context.Context, f *Failing, d *store.Damage) (answer string, err error)
-	// Noted are in the places from which damage is noted only: the answer goes on beside it, and whoever shows the answer
-	// names what was noted.
+	// Noted has the places whose damage is only noted: the answer continues past it, and the caller names the damage.
 	Noted []string
-	Folds bool // a record that only a newer program can read is refused
+	Folds bool // a record of a newer program must be refused
 }
 
-// failures are how a read may fail: this time, by damage behind which the log goes on, as the file that it reads is
-// pruned meanwhile, by damage of which it is not known where it ends, and at a record of a newer program.
+// failures are the ways in which a read fails: a transient error, damage with a known end, a pruned file, damage
+// without a known end, and a record of a newer program.
 var failures = []func(at events.Sequence) error{
 	func(events.Sequence) error { return ErrRead },
 	func(at events.Sequence) error { return &store.CorruptError{Path: "a.db", At: at, Next: at + 1} },
@@ -200,8 +198,8 @@ var failures = []func(at events.Sequence) error{
 	func(events.Sequence) error { return events.ErrNewer },
 }
 
-// ways are how a read is made to fail: the first from a place in all ways, later and at its end in fewer, as a question
-// costs time.
+// ways returns how many of the failures to try: all for the first read from a place at its beginning, fewer for others,
+// since a question takes time.
 func (f *Failing) ways() int {
 	switch {
 	case f.Nth > 1:
@@ -212,10 +210,11 @@ func (f *Failing) ways() int {
 	return len(failures)
 }
 
-// EachReadFails asks each question once for each place from which the product reads, while the first read from there
-// fails, or the last: at its beginning, midway, or behind its last record. The answer is then whole, or there is the
-// error: never less without a word. Damage is told likewise, or noted where the question says that. Of questions with
-// one name a place is tried once. It returns how often a read failed.
+// EachReadFails asks each question once for each place from which the product reads, and for each way in which the
+// first or last read from there can fail: at its beginning, midway, or after its last record. The answer must be
+// complete, or there must be an error: never less without a word. Damage must be returned as an error too, or noted in
+// the places that the question lists. For questions with the same name, each place is tried once. EachReadFails returns
+// how often a read failed.
 func EachReadFails(t *testing.T, log store.Reader, all ...Question) (n int) {
 	t.Helper()
 	tried := map[string]bool{}
@@ -244,7 +243,7 @@ func EachReadFails(t *testing.T, log store.Reader, all ...Question) (n int) {
 	return n
 }
 
-// fallible are the reads from a place that are made to fail, and after how many records.
+// fallible returns the reads from a place that are made to fail, and after how many records.
 func fallible(where string, reads []*Taken) (all []Failing) {
 	for _, nth := range slices.Compact([]int{1, len(reads)}) {
 		of := reads[nth-1]
@@ -259,7 +258,7 @@ func fallible(where string, reads []*Taken) (all []Failing) {
 	return all
 }
 
-// fails asks while a read fails.
+// fails asks the question with one failing read, and checks the answer.
 func (q *Question) fails(t *testing.T, f *Failing, whole string) {
 	t.Helper()
 	var d store.Damage

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// HostileTexts are what a pod, a user or an API server may write.
+// HostileTexts are texts that a pod, a user or an API server may write to attack a reader.
 var HostileTexts = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`,
 	`</textarea></title></style></svg><script>alert(1)</script>`, `'; DROP TABLE jobs; --`,
@@ -21,7 +21,7 @@ var HostileTexts = []string{
 	`{{.Title}}`, "&lt;b&gt;", "line one\r\nContent-Type: text/html\r\n\r\n<b>theirs",
 }
 
-// Hostile is a source in whose records all that others write is one of these texts.
+// Hostile is a Source that replaces all foreign texts of its records by Text.
 type Hostile struct {
 	history.Source
 	Text string
@@ -37,7 +37,7 @@ func (h Hostile) each(all iter.Seq2[events.Record, error]) iter.Seq2[events.Reco
 	}
 }
 
-// written is a record with the text in all that others wrote in it but the names of objects, by which it is found.
+// written returns r with Text in place of all foreign texts. It keeps the names by which objects are found.
 func (h Hostile) written(r events.Record) events.Record {
 	e := &r.Evidence
 	for _, field := range []*string{&e.Node, &e.Reason, &e.Message, &e.Owner} {
@@ -59,24 +59,24 @@ func (h Hostile) written(r events.Record) events.Record {
 	return r
 }
 
-// Read is described by history.Source.
+// Read implements history.Source.
 func (h Hostile) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return h.each(h.Source.Read(ctx, from))
 }
 
-// ReadStream is described by history.Source.
+// ReadStream implements history.Source.
 func (h Hostile) ReadStream(
 	ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction,
 ) iter.Seq2[events.Record, error] {
 	return h.each(h.Source.ReadStream(ctx, s, from, dir))
 }
 
-// Records is described by history.Source.
+// Records implements history.Source.
 func (h Hostile) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	return h.each(h.Source.Records(ctx, q))
 }
 
-// Jobs is described by history.Source.
+// Jobs implements history.Source.
 func (h Hostile) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
 	page, err := h.Source.Jobs(ctx, q)
 	for i := range page.Items {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Recorded opens a copy of the log of a recorded incident in examples/incidents, for a package two directories below
-// the root: opening a log may write beside it.
+// Recorded opens a copy of the log of an incident in examples/incidents, since opening a log may write beside it. The
+// caller's package must be three directories below the root, as internal/read/history is.
 func Recorded(t *testing.T, incident string) store.Archive {
 	t.Helper()
 	dir := t.TempDir()
@@ -22,11 +22,11 @@ func Recorded(t *testing.T, incident string) store.Archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = log.Close() }) // it was only read
+	t.Cleanup(func() { _ = log.Close() }) // nothing was written
 	return log
 }
 
-// Keep compares a text with the one that is kept in a file, or writes the file.
+// Keep compares text with the content of file name, and fails the test if they differ. With update, it writes the file.
 func Keep(t *testing.T, update bool, name, text string) {
 	t.Helper()
 	if update {

@@ -19,8 +19,8 @@ import (
 
 func upTo(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(seconds) * time.Second} }
 
-// Hard is the log of a controller that had a hard time: requests failed, watches were cut, it crashed, and its log has
-// many files. Its Jobs are default/job-0 to job-3. Two of them share a spec, and two of other specs the policies. The
+// Hard returns the log of a controller whose requests failed, whose watches broke, and that crashed. The log has many
+// files. Its Jobs are default/job-0 to job-3: two of them share a spec, and two with other specs share policies. The
 // same seed gives the same log.
 func Hard(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
@@ -62,7 +62,7 @@ func Hard(t *testing.T, seed uint64) *memlog.Log {
 	return d.Log()
 }
 
-// Records are the durable records of the log, at least 100.
+// Records returns the durable records of the log. It fails the test if there are fewer than 100.
 func Records(t *testing.T, log *memlog.Log) []events.Record {
 	t.Helper()
 	var out []events.Record

@@ -13,23 +13,23 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Nightly is the stream of the CronJob of the scenes.
+// Nightly is the stream of the CronJob in all scenes.
 var Nightly = events.CronJobStream("uid-nightly")
 
-// Step is a record of a scene: at a time of day, of the controller's stream where its facts are the controller's.
+// Step is one record of a scene, with a time of day. Facts of the controller go to the controller's stream.
 type Step struct {
 	clock    string
 	facts    events.Facts
 	evidence events.Evidence
 }
 
-// Scene is a small history of batch/nightly.
+// Scene is a short history of batch/nightly.
 type Scene struct {
 	Name  string
 	Steps []Step
 }
 
-// At is a time of day with seconds.
+// At returns the instant of clock, such as "08:01:30", on 2026-03-02.
 func At(clock string) events.Time {
 	t, err := time.Parse(time.DateTime, "2026-03-02 "+clock)
 	if err != nil {
@@ -38,7 +38,7 @@ func At(clock string) events.Time {
 	return events.At(t)
 }
 
-// Played is the log of a scene.
+// Played returns the log of a scene.
 func Played(t *testing.T, steps []Step) *memlog.Log {
 	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
@@ -97,7 +97,7 @@ func Played(t *testing.T, steps []Step) *memlog.Log {
 	return log
 }
 
-// started is the start of a controller that runs CronJobs, observes them, or leaves them alone.
+// started is the start of a controller that "runs" CronJobs, "observes" them, or leaves them alone.
 func started(clock, how string) Step {
 	s := events.DefaultSettings()
 	switch how {
@@ -109,7 +109,7 @@ func started(clock, how string) Step {
 	return Step{clock, &events.ControllerStarted{Settings: s}, events.Evidence{}}
 }
 
-// unwatched is a time in which nobody watched, and how it ended.
+// unwatched is a time without a watch, and the listing that ends it.
 func unwatched(from, until string) []Step {
 	all := []events.Resource{events.CronJobs}
 	return []Step{
@@ -168,7 +168,7 @@ func stored(clock string, s *pb.CronJobState) Step {
 
 const everyMinute, every5 = "* * * * *", "*/5 * * * *"
 
-// Scenes are those.
+// Scenes has all scenes.
 var Scenes = []Scene{
 	{"another controller starts nothing", []Step{started("08:00:00", "observes"), sees("08:01:00", everyMinute, nil), runs("08:04:10", "other", "", events.ResultNone)}},
 	{"another controller starts some", []Step{
