@@ -16,14 +16,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CronJobs live for years, and each file states all that there are. So unlike Jobs they stand in the list of every
-// file, by their UIDs, with their state while the list may go on. A page reads the CronJobs of all lists, which are
-// few.
+// CronJobs live for years, and each file has a stored state of every CronJob. So unlike Jobs they are in the list of
+// every file, by UID, with their state if the list can continue. A page reads the CronJobs of all lists, which are few.
 
 // cronRow is one CronJob in a list.
 type cronRow struct {
-	key          events.Sequence // the first record of the CronJob that the log holds
-	state, names []byte          // while the list may go on; nil of one that is over
+	key          events.Sequence // first record of the CronJob that the log holds
+	state, names []byte          // set if the list can continue; nil for a CronJob that is gone
 	history.CronSummary
 }
 
@@ -46,7 +45,7 @@ func decodeCronRow(content []byte) (r cronRow, err error) {
 	return r, nil
 }
 
-// cronJob looks a CronJob up by its stream.
+// cronJob finds a CronJob by its stream.
 func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 	content, ok, err := l.crons.find([]byte(s.ID))
 	if !ok || err != nil {
@@ -56,8 +55,8 @@ func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 	return r, err == nil, err
 }
 
-// CronJobs gives the CronJobs that a query wants. With an error that is ErrCorrupt it gives those of the files that can
-// be read.
+// CronJobs returns the CronJobs that a query selects. With an error that is store.ErrCorrupt, it also returns the
+// CronJobs of the files that can be read.
 func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page history.CronListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,13 +67,13 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	m := newMerge(ctx, &l.config, files)
 	m.keep = &l.keep
 	defer m.close()
-	found := map[string]cronRow{} // by UID; of a CronJob that several files know, the row of the newest
+	found := map[string]cronRow{} // by UID; the row of the newest file that has the CronJob
 	for _, f := range slices.Backward(m.files) {
 		if err := ctx.Err(); err != nil {
 			return page, err
 		}
 		if f.End.Sequence != 0 && f.End.Sequence < f.First {
-			continue // there is nothing in it
+			continue // empty file
 		}
 		err := m.cronsOf(f, func(r *cronRow) {
 			if _, known := found[r.UID]; !known {
@@ -104,7 +103,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	return page, m.unread(nil)
 }
 
-// settle has it said how CronJobs stand.
+// settle updates the rows with how, which brings CronJobs to the present.
 func settle(rows []cronRow, how func([]history.CronSummary)) {
 	if how == nil || len(rows) == 0 {
 		return
@@ -119,8 +118,8 @@ func settle(rows []cronRow, how func([]history.CronSummary)) {
 	}
 }
 
-// pastCrons gives CronJobs whose first records are pruned places behind all others, by their creation: what lists had
-// them under differs.
+// pastCrons orders CronJobs whose first records are pruned after all others, by creation: their keys differ between
+// lists.
 func (m *merge) pastCrons(found map[string]cronRow) {
 	var past []cronRow
 	for _, r := range found {
@@ -130,12 +129,13 @@ func (m *merge) pastCrons(found map[string]cronRow) {
 	}
 	slices.SortFunc(past, func(a, b cronRow) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID)) })
 	for i, r := range past {
-		r.key, r.First = events.Sequence(i), 0 // each has a record that is pruned, so these are less than the first that is kept
+		// Less than the first kept record: at least one record of each is pruned
+		r.key, r.First = events.Sequence(i), 0
 		found[r.UID] = r
 	}
 }
 
-// cronsOf gives the rows of CronJobs of a file, the newest of each first.
+// cronsOf calls take for the CronJobs of a file, the newest row of each first.
 func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -156,7 +156,7 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 		if err == nil {
 			r, err = decodeCronRow(it.content)
 		}
-		if errors.Is(err, errMalformed) { // it is derived: the records tell
+		if errors.Is(err, errMalformed) { // a list is derived: the records tell
 			m.open[f.First] = nil
 			p, err := m.fold(f, nil)
 			if err != nil {
@@ -198,7 +198,7 @@ func (p *part) recallCron(ctx context.Context, r *events.Record) error {
 	return nil
 }
 
-// cronBefore asks the list of the file that holds the record before.
+// cronBefore looks the CronJob up in the list of the file that holds its record before r.
 func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 	if p.base != nil && r.Previous >= p.file.First {
 		return p.base.cronJob(r.Stream)
@@ -211,15 +211,15 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 	if errors.Is(err, errMalformed) {
 		return cronRow{}, false, nil // that list is damaged: the file's own state tells
 	}
-	k.state, k.names = nil, nil // the file begins with a state of its own
+	k.state, k.names = nil, nil // this file begins with a state of its own
 	return k, ok, err
 }
 
-// mostBack is how many records of a CronJob are looked at for its newest due time, where no list knows of it.
+// mostBack bounds the records of a CronJob that are searched for its newest due time, if no list has it.
 const mostBack = 256
 
-// cronHistory is what a file's state does not say of a CronJob, where no list knows of it: with which record it begins,
-// and its newest due time. What is damaged or no longer kept is left out.
+// cronHistory finds what the stored state of a file lacks about a CronJob that no list has: its first record and its
+// newest due time. It leaves out what is damaged or pruned.
 func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, err error) {
 	k.key, k.UID = cmp.Or(r.Previous, r.Sequence), r.Stream.ID
 	for old, unread := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
@@ -245,8 +245,8 @@ func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, er
 	return k, err
 }
 
-// failedRead is an error that may not come again: a list that was made beside it would be wrong for ever. nil for
-// damage, and for what is no longer kept.
+// failedRead returns err if it may be transient, and nil for damage and pruned records. A list that is written in spite
+// of a transient error would stay wrong.
 func failedRead(err error) error {
 	if errors.Is(err, store.ErrPruned) || errors.Is(err, store.ErrCorrupt) {
 		return nil
@@ -254,7 +254,7 @@ func failedRead(err error) error {
 	return err
 }
 
-// cronRows are those of the CronJobs that were folded.
+// cronRows returns the rows of the folded CronJobs.
 func (p *part) cronRows() []cronRow {
 	accounts := p.fold.CronAccounts()
 	out := make([]cronRow, len(accounts))
@@ -264,8 +264,8 @@ func (p *part) cronRows() []cronRow {
 	return out
 }
 
-// mergeCrons gives the CronJobs of the list, replaced by those that were folded and joined by new ones, in the order of
-// their UIDs, with states of those that are not over if the list may go on.
+// mergeCrons adds the CronJobs of the old list and the folded ones in the order of their UIDs. A folded row replaces
+// the old row of its CronJob. With states, it adds the states of existing CronJobs, so that the list can continue.
 func (p *part) mergeCrons(states bool, add func(key, content []byte) error) error {
 	all := map[string]cronRow{}
 	for it, err := range p.old(func(l *list) *table { return &l.crons }) {
@@ -301,13 +301,13 @@ func (p *part) mergeCrons(states bool, add func(key, content []byte) error) erro
 	return nil
 }
 
-// cronState is what the fold keeps of a CronJob that is not over.
+// cronState returns the state of an existing CronJob from the fold.
 func (p *part) cronState(uid string) (state, names []byte) {
 	state, names, _ = p.fold.World().StreamState(events.CronJobStream(types.UID(uid)))
 	return state, names
 }
 
-// restoreCrons takes in the states of all CronJobs that the list keeps and for which no record was folded.
+// restoreCrons restores the states of the list's CronJobs that have no folded record.
 func (p *part) restoreCrons() error {
 	for it, err := range p.base.crons.all {
 		if err != nil {

@@ -1,16 +1,17 @@
-// Package joblist lists the Jobs of a log at a cost that is that of the page, and not of the log.
+// Package joblist lists the Jobs of a log. A page costs as much as its own size, however long the log is.
 //
-// Beside each file of the log stands a list: one row for each Job that has records in the file, with its summary as of
-// the last record that the list knows. A [Keeper] writes them beside the controller: of a sealed file once, of the
-// newest file every some ten thousand records. [Lists.Page] takes rows from the newest file back, folds the few records
-// behind the newest list, and stops when the page is full. Invariants:
+// Each file of the log has a list beside it: one row for each Job that has records in the file, with its summary as of
+// the last record that the list covers. A [Keeper] writes lists beside the controller: the list of a sealed file once,
+// the list of the newest file every 32,768 records (Config.Every). [Lists.Page] takes rows from the newest file back,
+// folds the few records after the newest list, and stops when the page is full. Invariants:
 //
-//   - A row is what a fold of all records of its Job gives. The newest file that has a row of a Job has its newest state.
-//   - A list is derived: who deletes one loses time. One that is damaged, of another log, or of records that the log does not hold is
-//     not used.
-//   - Rows are ordered by the first record of their Job, which never changes: so pages fit together. Jobs whose first records are pruned
-//     come behind all others, by their creation, and say what the records that are kept say (past.go).
-//   - The error of a page names all damage of the log that was met on the way to it.
+//   - A row is what a fold of all records of its Job gives. The newest file that has a row of a Job has its newest
+//     state.
+//   - A list is derived data: deleting one costs only time. A list that is damaged, of another log, or of records that
+//     the log does not have is not used.
+//   - Rows are ordered by the first record of their Job, which never changes, so pages fit together. Jobs whose first
+//     records are pruned come after all others, ordered by creation, and show what the kept records say (past.go).
+//   - The error of a page names all damage of the log that the page met.
 //
 // # Concurrency
 //

@@ -13,21 +13,22 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// part is a fold of the records of one file that its list does not know yet. Each file stands alone, so it needs
-// nothing of the files before but what they say of Jobs that are over.
+// part is a fold of the records of one file that its list does not cover yet. Each file can be read alone, so part
+// needs only one thing from earlier files: what they say about Jobs that are over.
 type part struct {
-	log     store.Reader
-	file    store.File
-	base    *list                                   // of the file, as far as it goes; nil for none
-	earlier func(at events.Sequence) (*list, error) // the list of the file that holds a record, when it is complete; nil for none
+	log  store.Reader
+	file store.File
+	base *list // list of the file, as far as it covers it; nil for none
+	// Returns the list of the file that holds a record, if it is complete; else nil
+	earlier func(at events.Sequence) (*list, error)
 
 	fold    *history.Fold
 	through events.Sequence
 	keys    map[events.Stream]events.Sequence
-	whole   bool // all states of base are in the fold, or of a cluster that is no more
+	whole   bool // the fold needs no more states from base: it has all, or a new epoch began
 }
 
-// newPart goes on from the list of a file, or begins at the beginning of the file when it cannot.
+// newPart continues after the list of a file, or begins at the start of the file if the list cannot continue.
 func newPart(log store.Reader, file store.File, base *list, earlier func(events.Sequence) (*list, error)) *part {
 	p := &part{
 		log: log, file: file, earlier: earlier, fold: history.NewFold(), through: file.First - 1,
@@ -46,8 +47,8 @@ func newPart(log store.Reader, file store.File, base *list, earlier func(events.
 	return p
 }
 
-// advance folds the records through that one, and those that were written with it: within a batch a state may not say
-// how its object ended. After an error it has those before.
+// advance folds the records up to sequence through, and the rest of the batch that contains it: within a batch, a state
+// may not yet say how its object ended. After an error, the fold has the records before it.
 func (p *part) advance(ctx context.Context, through events.Sequence) error {
 	if p.through >= through {
 		return nil
@@ -88,25 +89,26 @@ func (p *part) take(ctx context.Context, r *events.Record) error {
 	return apply(ctx, p.log, p.fold, r)
 }
 
-// apply folds a record, and before it the spec that it refers to, if that was stored before the fold began.
+// apply folds a record. If the record refers to a spec that was stored before the fold began, apply adds the spec
+// first.
 func apply(ctx context.Context, log store.Reader, fold *history.Fold, r *events.Record) error {
 	err := history.Learn(fold.World(), r, func(at events.Sequence) (events.Record, error) { return one(ctx, log, at) })
 	fold.Apply(r)
 	return err
 }
 
-// spread makes ready for a record that concerns every Job.
+// spread prepares for a record that concerns every Job.
 func (p *part) spread(r *events.Record) error {
 	switch r.Facts.(type) {
 	case *events.ControllerStarted, *events.ClockStepped:
 		return p.restoreAll()
 	case *events.EpochChanged:
-		p.whole = true // what is kept is of another past
+		p.whole = true // the kept states are of another past
 	}
 	return nil
 }
 
-// restoreAll takes in the states of all Jobs that the list keeps and for which no record was folded.
+// restoreAll restores the states of the list's Jobs that have no folded record.
 func (p *part) restoreAll() error {
 	if p.base == nil || p.whole {
 		return nil
@@ -148,7 +150,7 @@ func (p *part) recall(ctx context.Context, r *events.Record) error {
 		}
 	}
 	if !ok {
-		return nil // it was pruned
+		return nil // the earlier records are pruned
 	}
 	p.keys[r.Stream] = k.row.key
 	p.fold.Recall(k.row.Summary)
@@ -158,7 +160,8 @@ func (p *part) recall(ctx context.Context, r *events.Record) error {
 	return nil
 }
 
-// restore takes in a state that the list keeps. A list whose state cannot be read is made again.
+// restore restores a state from the list. If it cannot be decoded, restore returns errMalformed, and the list is
+// written again.
 func (p *part) restore(s events.Stream, state, names []byte) error {
 	if err := p.fold.World().RestoreStream(s, state, names); err != nil {
 		return fmt.Errorf("%w: %w", errMalformed, err)
@@ -166,7 +169,7 @@ func (p *part) restore(s events.Stream, state, names []byte) error {
 	return nil
 }
 
-// before asks the list of the file that holds the record before.
+// before looks the Job up in the list of the file that holds its record before r.
 func (p *part) before(r *events.Record) (known, bool, error) {
 	if p.base != nil && r.Previous >= p.file.First {
 		return p.base.job(r.Stream)
@@ -179,12 +182,12 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 	if errors.Is(err, errMalformed) {
 		return known{}, false, nil // that list is damaged: the Job's own records tell
 	}
-	k.state, k.names = nil, nil // the file begins with a state of its own
+	k.state, k.names = nil, nil // this file begins with a state of its own
 	return k, ok, err
 }
 
-// history folds the Job's own records, where no list knows of them, and those of the controller beside them: a start
-// ends what was in flight. Its cost is that of the Job.
+// history folds a Job that no list has, from its own records and the controller's: a start of the controller ends
+// commands in flight. The cost grows with the records of the Job.
 func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error) {
 	past, first, key := history.NewFold(), events.Sequence(0), events.Sequence(0)
 	past.Brief = true
@@ -192,7 +195,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 		if failed := failedRead(err); failed != nil {
 			return row{}, false, failed
 		}
-		if err == nil { // else it is met again
+		if err == nil { // an error is met again below
 			first, key = old.Sequence, cmp.Or(old.Previous, old.Sequence)
 		}
 		break
@@ -200,7 +203,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 	local := history.Local{Log: p.log}
 	for old, err := range history.OfJob(ctx, local, r.Stream, first) {
 		if local.Beside(err) {
-			break // what can be read is what is shown, beside the damage
+			break // show what can be read
 		}
 		if err != nil {
 			return row{}, false, err
@@ -227,10 +230,10 @@ func one(ctx context.Context, log store.Reader, at events.Sequence) (events.Reco
 	for r, err := range log.Read(ctx, at) {
 		return r, err
 	}
-	return events.Record{}, store.ErrPruned // it is not even there
+	return events.Record{}, store.ErrPruned // the log has no such record
 }
 
-// rows are those of the Jobs that were folded, in their order.
+// rows returns the rows of the folded Jobs, in key order.
 func (p *part) rows() []row {
 	accounts := p.fold.Accounts()
 	out := make([]row, len(accounts))

@@ -21,7 +21,7 @@ import (
 
 const defaultEvery = 32 << 10
 
-// look is how often a Keeper looks whether there are so many.
+// look is the time between two checks of a Keeper whether enough records are new.
 const look = 2 * time.Second
 
 // Keeper writes the lists of a log beside its writer. Make it with NewKeeper; it belongs to one goroutine.
@@ -29,12 +29,12 @@ type Keeper struct {
 	config Config
 	every  events.Sequence
 	logger *slog.Logger
-	told   bool // that a list could not be written
+	told   bool // a failed write was logged
 
-	checked map[events.Sequence]bool // the lists that were there, and were read once
+	checked map[events.Sequence]bool // lists of earlier processes that were checked once
 }
 
-// NewKeeper makes the Keeper of a log, whose config names a directory. A nil logger hears nothing.
+// NewKeeper returns the Keeper of a log. The config must name a directory. A nil logger discards messages.
 func NewKeeper(c Config, logger *slog.Logger) *Keeper {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -44,8 +44,8 @@ func NewKeeper(c Config, logger *slog.Logger) *Keeper {
 	}
 }
 
-// Run keeps the lists until ctx ends. What fails is told and tried again: a list that is missing costs readers time,
-// and nothing else.
+// Run keeps the lists up to date until ctx ends. It logs failures and tries again: a missing list only costs readers
+// time.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -60,7 +60,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		}
 		k.told = err != nil
 		rest := tick.C
-		if more && err == nil { // of a log that had none: a quarter of a processor is enough
+		if more && err == nil { // catching up on a long log: use a quarter of a processor
 			rest = time.After(3 * time.Since(began))
 		}
 		select {
@@ -74,7 +74,7 @@ func (k *Keeper) Run(ctx context.Context) {
 // CatchUp brings the lists to where Run would have them.
 func (k *Keeper) CatchUp(ctx context.Context) error { return k.all(ctx, k.every) }
 
-// Finish brings the lists to the log's end, for a stop in good order.
+// Finish brings the lists to the end of the log, for an orderly stop.
 func (k *Keeper) Finish(ctx context.Context) error { return k.all(ctx, 1) }
 
 func (k *Keeper) all(ctx context.Context, behind events.Sequence) error {
@@ -85,8 +85,8 @@ func (k *Keeper) all(ctx context.Context, behind events.Sequence) error {
 	}
 }
 
-// step brings the list of the oldest file that needs it on by some records. more reports whether there may be more to
-// do.
+// step extends the list of the oldest file that needs it by at most k.every records. more reports whether there may be
+// more to do.
 func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, err error) {
 	files, err := k.config.files()
 	if err != nil {
@@ -99,7 +99,7 @@ func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, e
 	defer m.close()
 	for _, f := range files {
 		if f.End.Sequence < f.First {
-			continue // there is nothing in it, or it cannot be read
+			continue // the file is empty, or cannot be read
 		}
 		l := m.list(f)
 		through := f.First - 1
@@ -119,8 +119,8 @@ func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, e
 	return false, nil
 }
 
-// check reads all of a list that an earlier process wrote. One that is damaged is removed, and made again: nobody
-// waited for the disk when it was written, and a power cut may have torn it.
+// check reads a whole list that an earlier process wrote. It removes a damaged list, which is then written again: lists
+// are written without fsync, so a power cut may have torn it.
 func (l *list) check() error {
 	err := errors.Join(l.rows.check(), l.streams.check(), l.crons.check())
 	if errors.Is(err, errMalformed) {
@@ -129,13 +129,13 @@ func (l *list) check() error {
 	return err
 }
 
-// extend writes the list of a file anew, with some records more.
+// extend writes the list of a file again, with further records.
 func (k *Keeper) extend(m *merge, f store.File, l *list) error {
 	p := newPart(m.config.Log, f, l, m.complete)
 	through := min(p.through+k.every, f.End.Sequence)
 	err := p.advance(m.ctx, through)
 	if errors.Is(err, errMalformed) && l != nil {
-		return errors.Join(err, os.Remove(l.file.Name())) // it is made again
+		return errors.Join(err, os.Remove(l.file.Name())) // it is written again
 	}
 	if err != nil {
 		return err
@@ -164,7 +164,8 @@ func (k *Keeper) extend(m *merge, f store.File, l *list) error {
 	return err
 }
 
-// mergeRows gives the rows of the list, replaced and followed by those that were folded.
+// mergeRows adds the rows of the old list and the folded rows in key order. A folded row replaces the old row of its
+// key.
 func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error {
 	for it, err := range p.old(func(l *list) *table { return &l.rows }) {
 		if err != nil {
@@ -193,7 +194,8 @@ func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error 
 	return nil
 }
 
-// mergeStreams gives the streams likewise, with states of Jobs that are not over if the list may go on.
+// mergeStreams does the same for streams. With states, it adds the states of active Jobs, so that the list can
+// continue.
 func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byte) error) error {
 	fresh := map[string]events.Sequence{}
 	for i := range rows {
@@ -235,7 +237,7 @@ func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byt
 	return nil
 }
 
-// state is what the fold keeps of a Job that is not over: its state, or the parts of it so far.
+// state returns the state of an active Job from the fold, or its parts so far.
 func (p *part) state(uid string) (state, names []byte) {
 	s := events.Stream{Kind: events.StreamJob, ID: uid}
 	if p.fold.World().Job(s) == nil {
@@ -245,7 +247,7 @@ func (p *part) state(uid string) (state, names []byte) {
 	return state, names
 }
 
-// kept is the entry of a stream for which no record was folded.
+// kept returns the entry of a stream that has no folded record.
 func (p *part) kept(it item, states bool) ([]byte, error) {
 	d := decoder{rest: it.content}
 	key := d.bytes(8)
@@ -262,7 +264,7 @@ func (p *part) kept(it item, states bool) ([]byte, error) {
 	return appendText(appendText(slices.Clone(key), state), names), nil
 }
 
-// old gives the entries of a table of the list that is gone on from.
+// old returns the entries of a table of the list that the fold continues.
 func (p *part) old(of func(*list) *table) iter.Seq2[item, error] {
 	if p.base == nil {
 		return func(func(item, error) bool) {}
@@ -270,7 +272,7 @@ func (p *part) old(of func(*list) *table) iter.Seq2[item, error] {
 	return of(p.base).all
 }
 
-// tidy removes the lists of files that were pruned.
+// tidy removes the lists of pruned files.
 func (k *Keeper) tidy(files []store.File) error {
 	entries, err := os.ReadDir(k.config.Dir)
 	if err != nil {

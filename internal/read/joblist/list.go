@@ -15,42 +15,44 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// list is the list of one file of the log, as it is stored:
+// list is the list of one file of the log. It can continue if it has the state of the controller, so that a fold can
+// resume after its last record. The format on disk:
 //
-//	rows      a table: key 8 bytes, big endian: the Job's first record, or the one before the first that was kept; a row
-//	streams   a table: the Job's UID; 8 bytes, the key of its row; while the list may go on: state and names of a Job that is not over
-//	cronjobs  a table: the CronJob's UID; 8 bytes, the first record of it that the log holds; while the list may go on, state and names
-//	          of one that is not over; its summary as JSON
-//	footer    1 byte version, log ID, first record of the file, head as of which the list is, fold version of the states,
-//	          state of the controller; where the blocks of each table are; CRC-32C
-//	8 bytes   place of the footer, little endian
+//	rows      table: key 8 bytes, big endian: the Job's first record, or the record before the first that was kept; a row
+//	streams   table: the Job's UID; 8 bytes, the key of its row; if the list can continue: state and names of an active Job
+//	cronjobs  table: the CronJob's UID; 8 bytes, its first record that the log holds; if the list can continue: state and
+//	          names of an existing CronJob; its summary as JSON
+//	footer    1 byte version, log ID, first record of the file, head that the list covers, fold version of the states,
+//	          state of the controller; positions of the blocks of each table; CRC-32C
+//	8 bytes   position of the footer, little endian
 //
-// A head is uvarint sequence, varint time and 32 bytes of chain value. Texts and states are uvarint length and bytes.
+// A head is a uvarint sequence, a varint time and a chain value of 32 bytes. Texts and states are a uvarint length and
+// bytes.
 type list struct {
 	file    *os.File
 	first   events.Sequence
 	through store.Head
 
 	foldVersion uint64
-	controller  []byte // state, for going on; nil when the list cannot go on
+	controller  []byte // state of the controller, to continue; nil if the list cannot continue
 	rows        table
 	streams     table
 	crons       table
 }
 
 const (
-	listVersion = 4 // those up to 3 are of before the first release
+	listVersion = 4 // versions up to 3 are older than the first release
 	placeBytes  = 8
 	maxFooter   = 64 << 20
 	suffix      = ".jobs"
-	tempSuffix  = ".tmp" // of files in the making; a controller removes those that it finds at its start
+	tempSuffix  = ".tmp" // unfinished files; a controller removes them at its start
 )
 
 func listPath(dir string, first events.Sequence) string {
 	return filepath.Join(dir, fmt.Sprintf("%020d%s", uint64(first), suffix))
 }
 
-// openList opens the list of a file; nil when there is none that can be used.
+// openList opens the list of a file. It returns nil if there is none, and an error if it cannot be used.
 func openList(dir string, id events.Identity, f store.File, log store.Reader) (*list, error) {
 	file, err := regular.Open(listPath(dir, f.First))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +71,7 @@ func openList(dir string, id events.Identity, f store.File, log store.Reader) (*
 
 func (l *list) close() {
 	if l != nil {
-		_ = l.file.Close() // it was only read
+		_ = l.file.Close() // nothing was written
 	}
 }
 
@@ -108,7 +110,7 @@ func (l *list) open(id events.Identity, f store.File, log store.Reader) error {
 	return err
 }
 
-// readFooter gives the footer of a list, and where it stands.
+// readFooter returns the footer of a list and its position.
 func readFooter(file *os.File) ([]byte, int64, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -134,19 +136,19 @@ func readFooter(file *os.File) ([]byte, int64, error) {
 	return content, int64(at), err
 }
 
-// goesOn reports whether what follows can be folded on top of what the list keeps.
+// goesOn reports whether a fold can resume from the state that the list has.
 func (l *list) goesOn() bool {
 	return l != nil && len(l.controller) > 0 && l.foldVersion == projector.FoldVersion
 }
 
-// known is what a list says of one Job.
+// known is what a list says about one Job.
 type known struct {
 	row   row
-	state []byte // nil of a Job that is over
+	state []byte // nil for a Job that is over
 	names []byte
 }
 
-// job looks a Job up by its stream.
+// job finds a Job by its stream.
 func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 	content, ok, err := l.streams.find([]byte(s.ID))
 	if !ok || err != nil {
@@ -172,12 +174,12 @@ func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 
 func keyBytes(key events.Sequence) []byte { return binary.BigEndian.AppendUint64(nil, uint64(key)) }
 
-// streamEntry is the content of the entry of a Job among the streams.
+// streamEntry returns the content of a Job's entry in the table of streams.
 func streamEntry(key events.Sequence, state, names []byte) []byte {
 	return appendText(appendText(keyBytes(key), state), names)
 }
 
-// header is what the footer says beside the tables.
+// header has the fields of the footer except the tables.
 type header struct {
 	id         events.Identity
 	first      events.Sequence
@@ -185,8 +187,8 @@ type header struct {
 	controller []byte
 }
 
-// writeList puts a list in place. It is derived, so there is no sync: what a power cut tears is not used, and the next
-// Keeper makes it again.
+// writeList writes a list and renames it into place. It does not fsync, since a list is derived: after a power cut, a
+// torn list is not used, and the next Keeper writes it again.
 func writeList(dir string, h header, tables ...fillTable) (err error) {
 	path := listPath(dir, h.first)
 	file, err := regular.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -204,7 +206,7 @@ func writeList(dir string, h header, tables ...fillTable) (err error) {
 	return nil
 }
 
-// fillTable adds the entries of a table.
+// fillTable adds the entries of a table in key order.
 type fillTable func(add func(key, content []byte) error) error
 
 func (h *header) write(out *bufio.Writer, tables []fillTable) error {

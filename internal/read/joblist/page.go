@@ -14,18 +14,17 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config says what is listed. Log is required.
+// Config configures Lists and Keeper. Log is required.
 type Config struct {
 	Log store.Reader
-	// Files are those of the log, oldest first; nil for a log that has none.
+	// Files returns the files of the log, oldest first; nil for a log without files.
 	Files func() ([]store.File, error)
-	// Dir is where the lists are; empty for none.
+	// Dir is the directory of the lists; empty for none.
 	Dir string
-	// Every is how many records the list of the newest file may be behind, so many are folded for a page at most; 32,768
-	// when 0.
+	// Every is how many records the list of the newest file may be behind. A page folds at most so many. 0 means
+	// 32,768.
 	Every int
-	// Keep says that what is folded for a page is kept in memory for the next one: for a reader of a log that does not go
-	// on.
+	// Keep keeps in memory what a page folds, for the next page. It is for readers of a log that no longer grows.
 	Keep bool
 }
 
@@ -36,27 +35,26 @@ func (c *Config) files() ([]store.File, error) {
 	return []store.File{{First: 1, End: c.Log.Head()}}, nil
 }
 
-// Lists gives the Jobs of a log, as history.Lists says. Make it with New.
+// Lists implements history.Lists. Make it with New.
 type Lists struct {
 	config Config
-	mu     sync.Mutex // one page at a time: what is folded for it is memory
+	mu     sync.Mutex // one page at a time, to bound the memory of its fold
 	keep   keep
 }
 
 var _ history.Lists = (*Lists)(nil)
 
-// New makes the Lists of a log.
+// New returns the Lists of a log.
 func New(c Config) *Lists { return &Lists{config: c, keep: keep{on: c.Keep}} }
 
-// wanted reports whether a row is one of those that a query wants, as far as the row tells without being read to its
-// end.
+// wanted reports whether the query may select a row, by the fields that are decoded without reading the whole row.
 func wanted(q *history.ListQuery, r *stored) bool {
 	return (q.Namespace == "" || string(r.namespace) == q.Namespace) && r.last >= q.Since &&
 		(len(q.States) == 0 || slices.ContainsFunc(q.States, func(s history.State) bool { return string(s) == string(r.state) }))
 }
 
-// Page gives the Jobs that a query wants. With an error that is ErrCorrupt it gives those of the files that can be
-// read.
+// Page returns the Jobs that a query selects. With an error that is store.ErrCorrupt, it also returns the Jobs of the
+// files that can be read.
 func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.ListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +98,7 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 	}
 }
 
-// job is the next one that a query wants, with the key of its row; ok is false behind the last.
+// job returns the next Job that a query selects, and the key of its row. ok is false after the last.
 func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequence, ok bool, err error) {
 	for {
 		r, ok, err := m.row()
@@ -122,8 +120,8 @@ func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequenc
 	}
 }
 
-// distrust folds all files whose lists were opened, from the row with that key on: a list that has it is malformed,
-// though its checksums are right.
+// distrust folds all files whose lists are open, from the row with the key on: one of these lists has the row, which is
+// malformed in spite of correct checksums.
 func (m *merge) distrust(key events.Sequence) error {
 	for _, s := range m.sources {
 		if s.list == nil {
@@ -136,30 +134,29 @@ func (m *merge) distrust(key events.Sequence) error {
 	return nil
 }
 
-// merge takes rows from the lists of all files, the newest first. Of a Job that several files know the newest row
-// counts. A file is opened when the rows have come to where it may have some.
+// merge merges the rows of all files, the newest first. If several files have a row of one Job, the row of the newest
+// file counts. merge opens a file only when it reaches rows that the file may have.
 type merge struct {
 	ctx    context.Context
-	log    store.Reader // whose damage is noted
+	log    store.Reader // notes damage in merge.damage
 	config *Config
 	files  []store.File
-	next   int // the file that is opened next; -1 when all are
+	next   int // file to open next; -1 when all are open
 	since  events.Sequence
 	before events.Sequence
 
-	first    events.Sequence // the first that is kept of a log that is pruned; 0 of one that is not
+	first    events.Sequence // first kept record of a pruned log; 0 if nothing is pruned
 	after    *history.PastJob
 	past     []row // Jobs that began before first, the newest last
 	gathered bool
 
 	sources []*source // of the newest file first
 	open    map[events.Sequence]*list
-	damage  store.Damage // that was met
+	damage  store.Damage // damage met so far
 	keep    *keep
 }
 
-// newMerge takes rows from all files. Whatever damage it meets in the log is noted: a page is what can be read beside
-// that.
+// newMerge returns a merge of all files. It notes damage of the log and continues with the rows that can be read.
 func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
 	m := &merge{ctx: ctx, config: config, files: files, next: len(files) - 1, keep: &keep{}}
 	m.log = store.Noting(config.Log, &m.damage)
@@ -169,13 +166,13 @@ func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
 	return m
 }
 
-// unread is why a page may lack something, beside an error: the damage that was met.
+// unread joins err with the damage that was met: it says why the page may be incomplete.
 func (m *merge) unread(err error) error {
 	return errors.Join(append([]error{err}, m.damage.Met()...)...)
 }
 
-// beside reports whether an error says that the log is damaged: then the page goes on without what could not be read,
-// and names that.
+// beside reports whether err is damage of the log, and notes it. The page then continues without the records that
+// cannot be read, and its error names the damage.
 func (m *merge) beside(err error) bool {
 	m.damage.Note(err)
 	return errors.Is(err, store.ErrCorrupt)
@@ -187,7 +184,7 @@ func (m *merge) close() {
 	}
 }
 
-// row is the next one; ok is false behind the last.
+// row returns the next row; ok is false after the last.
 func (m *merge) row() (r stored, ok bool, err error) {
 	for {
 		if err := m.ctx.Err(); err != nil {
@@ -232,7 +229,7 @@ func (m *merge) openNext() error {
 	f := m.files[m.next]
 	m.next--
 	if f.End.Sequence != 0 && (f.End.Sequence < m.since || f.End.Sequence < f.First) {
-		return nil // its rows are older, or there are none
+		return nil // its rows are too old, or it is empty
 	}
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -251,7 +248,7 @@ func (m *merge) openNext() error {
 	return m.begin(&source{file: f, list: l}, m.before)
 }
 
-// begin adds a source, from the last row before a key on.
+// begin adds a source, beginning with its last row before a key.
 func (m *merge) begin(s *source, before events.Sequence) error {
 	m.sources = append(m.sources, s)
 	if err := s.seek(before); err != nil {
@@ -260,10 +257,11 @@ func (m *merge) begin(s *source, before events.Sequence) error {
 	return nil
 }
 
-// fold folds what the list of a file does not know. Where the file is damaged it ends, which is said with the page.
+// fold folds the records of a file that its list l does not cover. The fold ends at damage, which is noted for the
+// page.
 func (m *merge) fold(f store.File, l *list) (*part, error) {
 	through := f.End.Sequence
-	if through == 0 { // where the file ends cannot be read
+	if through == 0 { // damage hides the end of the file
 		through = m.endOf(f)
 	}
 	for {
@@ -271,7 +269,7 @@ func (m *merge) fold(f store.File, l *list) (*part, error) {
 		err := p.advance(m.ctx, through)
 		switch {
 		case errors.Is(err, errMalformed) && l != nil:
-			m.open[f.First], l = nil, nil // all of the file, then
+			m.open[f.First], l = nil, nil // fold the whole file instead
 			continue
 		case m.beside(err):
 			err = nil
@@ -280,7 +278,7 @@ func (m *merge) fold(f store.File, l *list) (*part, error) {
 	}
 }
 
-// replace folds a file whose list turned out to be damaged.
+// replace replaces a source whose list is damaged by a fold of its file.
 func (m *merge) replace(s *source, before events.Sequence) error {
 	m.open[s.file.First] = nil
 	p, err := m.fold(s.file, nil)
@@ -291,7 +289,7 @@ func (m *merge) replace(s *source, before events.Sequence) error {
 	return s.seek(before)
 }
 
-// endOf is the last record that a file may hold.
+// endOf returns the last sequence that a file may hold.
 func (m *merge) endOf(f store.File) events.Sequence {
 	for _, other := range m.files {
 		if other.First > f.First {
@@ -301,7 +299,7 @@ func (m *merge) endOf(f store.File) events.Sequence {
 	return m.config.Log.Head().Sequence
 }
 
-// list opens the list of a file, once; nil when there is none that can be used.
+// list opens the list of a file, once. It returns nil if there is none that can be used.
 func (m *merge) list(f store.File) *list {
 	if m.config.Dir == "" {
 		return nil
@@ -314,13 +312,13 @@ func (m *merge) list(f store.File) *list {
 	}
 	l, err := openList(m.config.Dir, m.log.Identity(), f, m.log)
 	if err != nil {
-		l = nil // it is derived: the records are read instead
+		l = nil // a list is derived: the records are read instead
 	}
 	m.open[f.First] = l
 	return l
 }
 
-// complete is the list of the file that holds a record, if it knows all of the file.
+// complete returns the list of the file that holds record at, if the list covers the whole file; else nil.
 func (m *merge) complete(at events.Sequence) (*list, error) {
 	i := sort.Search(len(m.files), func(i int) bool { return m.files[i].First > at }) - 1
 	if i < 0 {
@@ -332,21 +330,21 @@ func (m *merge) complete(at events.Sequence) (*list, error) {
 	return nil, nil
 }
 
-// source is rows in descending order: those of a list, or those that were just folded.
+// source yields rows in descending order, from a list or from a fold.
 type source struct {
 	file  store.File
 	list  *list
-	block []item    // what is left of the block that was read last
-	next  int       // the block that is read next, downwards
-	read  [2][]byte // the blocks that were read last: the row that was taken last may be of the one before
-	items []item    // of the block
-	fresh []row     // what is left of those that were folded
+	block []item    // rest of the block that was read last
+	next  int       // block to read next, downwards
+	read  [2][]byte // buffers of the last two blocks: the last row taken may be in the one before
+	items []item    // entries of the block
+	fresh []row     // rest of the folded rows
 
 	row stored
 	ok  bool
 }
 
-// seek goes to the last row before that key.
+// seek moves to the last row before a key.
 func (s *source) seek(before events.Sequence) error {
 	if s.list == nil {
 		n, _ := slices.BinarySearchFunc(s.fresh, before, func(r row, key events.Sequence) int { return cmp.Compare(r.key, key) })
@@ -361,7 +359,7 @@ func (s *source) seek(before events.Sequence) error {
 	}
 }
 
-// step goes to the next row; ok is false behind the last.
+// step moves to the next row; s.ok is false after the last.
 func (s *source) step() (err error) {
 	s.ok = false
 	if s.list == nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A prune takes the first records of Jobs that go on. A list of before has such a Job with the key that it had, one
-// that is made since with the record before the first that is kept: both are less than any record, and no two Jobs
-// share one. So Jobs whose keys are pruned come behind all others. They are put together by their UIDs, and say what
-// the records that are kept say: whichever lists there are, a page is the same.
+// Pruning removes the first records of active Jobs. An older list has such a Job under its old key; a newer list has it
+// under the record before the first that is kept. Both keys are less than any kept record, and no two Jobs share one.
+// So Jobs with pruned keys come after all others. They are merged by UID and show what the kept records say, so a page
+// is the same whichever lists exist.
 
-// pastRow is the next row of those Jobs.
+// pastRow returns the next row of the Jobs with pruned keys.
 func (m *merge) pastRow() (r stored, ok bool, err error) {
 	if !m.gathered {
 		if err := m.gather(); err != nil {
@@ -34,12 +34,12 @@ func (m *merge) pastRow() (r stored, ok bool, err error) {
 	return r, true, nil
 }
 
-// gather takes what is left of all lists: all of it is of those Jobs. The list of the newest file that has a Job
-// counts.
+// gather collects the remaining rows of all lists: all are Jobs with pruned keys. If several lists have a Job, the
+// newest list counts.
 func (m *merge) gather() error {
 	m.gathered = true
 	known := map[string]bool{}
-	for _, s := range m.sources { // of the newest file first
+	for _, s := range m.sources { // sources has the newest file first
 		for s.ok {
 			key := s.row.key
 			summary, err := s.row.summary()
@@ -53,7 +53,7 @@ func (m *merge) gather() error {
 			if err == nil {
 				continue
 			}
-			if err := m.replace(s, key+1); err != nil { // the row too, of which the UID may not be known
+			if err := m.replace(s, key+1); err != nil { // replace this row too: its UID may be unknown
 				return err
 			}
 		}
@@ -71,8 +71,8 @@ func (m *merge) gather() error {
 	return nil
 }
 
-// pastOf is the place of a Job among them. Of one that was over before the first record, the end stands for the
-// creation.
+// pastOf returns the position of a Job among them. If it was over before the first record, the time of its end replaces
+// that of its creation.
 func pastOf(s *history.Summary) *history.PastJob {
 	return &history.PastJob{Created: events.Time(cmp.Or(s.Created, s.Finished)), UID: s.UID}
 }
@@ -81,14 +81,14 @@ func comparePast(a, b *history.PastJob) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), strings.Compare(a.UID, b.UID))
 }
 
-// asKept takes from a row what only pruned records say: with which record the Job began, and how it ended, if it was
-// over by then.
+// asKept removes from a row what only pruned records say: the first record of the Job, and how it ended if it was over
+// by then.
 func (m *merge) asKept(r *row) error {
 	r.First = 0
 	switch r.State {
 	case history.StateComplete, history.StateFailed, history.StateDeleted, history.StateFinished, history.StateUnseen, history.StateUnmanaged:
 	default:
-		return nil // it goes on, so a state of it is kept
+		return nil // the log has a state of an active Job
 	}
 	fold := history.NewFold()
 	fold.Brief = true
@@ -114,17 +114,18 @@ func (m *merge) asKept(r *row) error {
 			return err
 		}
 		if err != nil {
-			break // what it says beside the damage is what is shown
+			break // show what can be read
 		}
 		fold.Apply(&rec)
 	}
 	if fold.World().Job(s) == nil && fold.Account(s).Projected() == nil {
-		r.Summary = history.SummaryOf(a) // its records are counted
+		r.Summary = history.SummaryOf(a) // its records are counted separately
 	}
 	return nil
 }
 
-// readable are the records of a stream from one on. One that only a newer program can read is an error.
+// readable returns the records of a stream from sequence from on. A record that only a newer program can read is an
+// error.
 func (m *merge) readable(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range m.log.ReadStream(m.ctx, s, from, store.Forward) {
@@ -138,7 +139,7 @@ func (m *merge) readable(s events.Stream, from events.Sequence) iter.Seq2[events
 	}
 }
 
-// count counts the records of a Job that are kept.
+// count counts the kept records of a Job.
 func (m *merge) count(s *history.Summary) error {
 	s.Records = 0
 	for _, err := range m.log.ReadStream(m.ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {

@@ -12,11 +12,12 @@ import (
 
 // row is one Job in a list.
 type row struct {
-	key events.Sequence // the Job's first record; the one before the first that the log held, of one that began before
+	// First record of the Job; if it began before the log, the record before its first one that the log held
+	key events.Sequence
 	history.Summary
 }
 
-// encode gives the bytes of a row without its key: texts are uvarint length and bytes, numbers varints.
+// encode returns the bytes of a row without its key: texts are uvarint length and bytes, numbers are varints.
 func (r *row) encode() []byte {
 	s, c := &r.Summary, &r.Counts
 	gone := byte(0)
@@ -42,13 +43,13 @@ func (r *row) encode() []byte {
 	return b
 }
 
-// stored is a row as it is in a list. Only what filters ask for has been read from it.
+// stored is a row of a list. Only the fields for filters are decoded.
 type stored struct {
 	key              events.Sequence
 	namespace, state []byte
 	last             events.Sequence
 	rest             decoder
-	fresh            *history.Summary // of one that was just folded, and the rest is not set
+	fresh            *history.Summary // of a row that was just folded; rest is unset then
 }
 
 func decodeRow(key events.Sequence, content []byte) (stored, error) {
@@ -60,7 +61,7 @@ func decodeRow(key events.Sequence, content []byte) (stored, error) {
 	return r, nil
 }
 
-// summary is the whole of it.
+// summary decodes the whole row.
 func (r *stored) summary() (history.Summary, error) {
 	if r.fresh != nil {
 		return *r.fresh, nil
@@ -93,7 +94,7 @@ func (r *stored) summary() (history.Summary, error) {
 	return s, nil
 }
 
-// freshRow is a row that was just folded.
+// freshRow returns a stored for a row that was just folded.
 func freshRow(r *row) stored {
 	return stored{
 		key: r.key, namespace: []byte(r.Namespace), state: []byte(r.State), last: events.Sequence(r.Last), fresh: &r.Summary,

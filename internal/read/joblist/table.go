@@ -11,26 +11,26 @@ import (
 	"sort"
 )
 
-// A table is entries in the order of their keys, in blocks that bear a checksum each:
+// A table is a sequence of entries in key order, in blocks of about 16 KiB. Each block has a checksum.
 //
 //	block  entries, CRC-32C
 //	entry  uvarint length of the key, the key, uvarint length of the content, the content
-//	where  count of the blocks, then of each its length and the key of its first entry
+//	where  number of blocks, then for each block its length and the key of its first entry
 //
-// What stands where is in the footer of the list.
+// The footer of the list holds where.
 
-const blockBytes = 16 << 10 // of entries, about: an entry is not split
+const blockBytes = 16 << 10 // approximate size of a block: entries are not split
 
 // item is an entry of a table.
 type item struct{ key, content []byte }
 
-// tableWriter writes entries, whose keys ascend.
+// tableWriter writes the entries of a table. Keys must ascend.
 type tableWriter struct {
 	out    io.Writer
 	block  []byte
 	where  []byte
 	blocks int
-	bytes  int64 // written
+	bytes  int64 // bytes written
 }
 
 func (w *tableWriter) add(key, content []byte) error {
@@ -46,7 +46,7 @@ func (w *tableWriter) add(key, content []byte) error {
 	return nil
 }
 
-// flush writes the block in the making.
+// flush writes the current block.
 func (w *tableWriter) flush() error {
 	if len(w.block) == 0 {
 		return nil
@@ -60,27 +60,27 @@ func (w *tableWriter) flush() error {
 	return nil
 }
 
-// end writes what is left, and gives what the footer says of the table.
+// end writes the last block, and returns the table's part of the footer.
 func (w *tableWriter) end() ([]byte, error) {
 	err := w.flush()
 	return append(binary.AppendUvarint(nil, uint64(w.blocks)), w.where...), err
 }
 
-// table reads one.
+// table reads a table.
 type table struct {
 	file   io.ReaderAt
 	blocks []blockPlace
-	found  []byte // the block in which something was found last
+	found  []byte // block of the last find
 }
 
 type blockPlace struct {
-	first  []byte // key
+	first  []byte // key of its first entry
 	at     int64
 	length uint32
 }
 
-// openTable reads from a footer where the blocks of a table are that begins at that place; it gives where the table
-// ends.
+// openTable reads the positions of the blocks of a table from a footer. at is the position of the table. It also
+// returns the end of the table.
 func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	t := table{file: file}
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
@@ -97,17 +97,18 @@ func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	return t, at
 }
 
-// read reads the i-th block into a buffer, or a larger one, and checks it.
+// read reads the i-th block into buffer, which grows as needed, and checks its checksum.
 func (t *table) read(i int, buffer []byte) ([]byte, error) {
 	p := t.blocks[i]
 	buffer = slices.Grow(buffer[:0], int(p.length))[:p.length]
 	if _, err := t.file.ReadAt(buffer, p.at); err != nil {
-		return nil, fmt.Errorf("read a list of Jobs: %w: %w", errMalformed, err) // it is derived: what cannot be read is made again
+		// ErrMalformed: an unreadable list is written again
+		return nil, fmt.Errorf("read a list of Jobs: %w: %w", errMalformed, err)
 	}
 	return unseal(buffer)
 }
 
-// split appends the entries of a block.
+// split appends the entries of a block to items.
 func split(block []byte, items []item) ([]item, error) {
 	for d := (decoder{rest: block}); len(d.rest) > 0; {
 		it := item{key: d.text(), content: d.text()}
@@ -119,12 +120,12 @@ func split(block []byte, items []item) ([]item, error) {
 	return items, nil
 }
 
-// before is the last block that may hold keys less than that one; -1 for none.
+// before returns the last block that may hold keys less than key; -1 if there is none.
 func (t *table) before(key []byte) int {
 	return sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) >= 0 }) - 1
 }
 
-// find gives the content of the entry with that key, which is valid until the next find.
+// find returns the content of the entry with a key. It is valid until the next find.
 func (t *table) find(key []byte) (content []byte, ok bool, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) > 0 }) - 1
 	if i < 0 {
@@ -147,7 +148,7 @@ func (t *table) find(key []byte) (content []byte, ok bool, err error) {
 	return nil, false, nil
 }
 
-// check reads every block.
+// check reads every block and checks its checksum.
 func (t *table) check() (err error) {
 	var block []byte
 	for i := range t.blocks {
@@ -158,7 +159,7 @@ func (t *table) check() (err error) {
 	return nil
 }
 
-// all gives every entry in order, block by block. It ends after an error.
+// all yields every entry in key order. It ends after an error.
 func (t *table) all(yield func(item, error) bool) {
 	for i := range t.blocks {
 		block, err := t.read(i, nil)

@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// byUID puts on a page the Jobs that a query wants whose UIDs begin as it says, the newest first. Each list has its
-// streams in the order of their UIDs, so it reads a block or two of each.
+// byUID adds to a page the Jobs that a query selects by the prefix of their UID, the newest first. Each list has its
+// streams in the order of their UIDs, so byUID reads one or two blocks of each.
 func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
-	found := map[string]row{} // by UID; of a Job that several files know, the row of the newest
+	found := map[string]row{} // by UID; the row of the newest file that has the Job
 	enough := func() bool { return q.Limit > 0 && len(page.Jobs) >= q.Limit }
 	take := func(r row) {
 		if _, known := found[r.UID]; !known && events.Sequence(r.Last) >= q.Since {
@@ -31,7 +31,7 @@ func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
 			return err
 		}
 		if f.End.Sequence != 0 && f.End.Sequence < f.First {
-			continue // there is nothing in it
+			continue // empty file
 		}
 		if err := m.uidsOf(f, q.UID, take); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
 	return nil
 }
 
-// uidsOf gives the rows of a file with such UIDs.
+// uidsOf calls take for each row of a file whose UID has the prefix.
 func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -75,7 +75,7 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 		return nil
 	}
 	rows, err := l.jobsLike([]byte(prefix))
-	if errors.Is(err, errMalformed) { // it is derived: the records tell
+	if errors.Is(err, errMalformed) { // a list is derived: the records tell
 		m.open[f.First] = nil
 		p, err := m.fold(f, nil)
 		if err != nil {
@@ -91,7 +91,7 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 	return nil
 }
 
-// jobsLike gives the rows of the Jobs whose UIDs begin so.
+// jobsLike returns the rows of the Jobs whose UID has the prefix.
 func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
 	uids, err := l.streams.like(prefix)
 	if err != nil {
@@ -109,7 +109,7 @@ func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
 	return rows, nil
 }
 
-// like gives the keys that begin so.
+// like returns the keys that have the prefix.
 func (t *table) like(prefix []byte) (keys []string, err error) {
 	from := max(0, sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, prefix) > 0 })-1)
 	for i := from; i < len(t.blocks); i++ {

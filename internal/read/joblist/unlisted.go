@@ -4,24 +4,24 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// unlisted is what the records of a file say that its list does not know.
+// unlisted holds rows of a file that its list does not cover.
 type unlisted struct {
-	from, through store.Head // of the list, and of the fold: the end of its file
-	alone         bool       // the fold has all of the file: the list, if there is one, could not be gone on from
+	from, through store.Head // head of the list, and head of the fold: the end of its file
+	alone         bool       // the rows cover the whole file: there is no list, or it cannot continue
 
 	rows  []row
 	crons []cronRow
 }
 
-// keep is what a page keeps for the next one.
+// keep is what a page keeps for the next page.
 type keep struct {
 	on       bool      // Config.Keep
-	unlisted *unlisted // of one file; nil for none
+	unlisted *unlisted // rows of one file; nil for none
 }
 
-// unlisted folds what the list of a file does not know. The list that is returned has the other rows; nil when the fold
-// has all. The next page of a log that did not go on takes what this one folded. Where damage is met nothing is kept,
-// as each page names it.
+// unlisted folds the records that the list of a file does not cover. The returned list has the other rows; it is nil if
+// the fold has all. If the log did not grow, the next page reuses this fold. A fold that met damage is not kept, since
+// each page must name the damage.
 func (m *merge) unlisted(f store.File, l *list) (*unlisted, *list, error) {
 	u := &unlisted{through: f.End}
 	if l != nil {

@@ -18,18 +18,18 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Checked is what came of a comparison of lists with the records that they are made of.
+// Checked is the result of Check.
 type Checked struct {
-	Rows int // that are what the records give
-	// Wrong are lists that can be used and whose rows are not what the records give, with the first such row of each. Such
-	// a list was made by somebody else, or is of a program with a bug: whoever asks for Jobs is shown wrong ones.
+	Rows int // rows that match the records
+	// Wrong has an error for each usable list with a row that does not match the records; it names the first such row.
+	// Such a list was written by someone else or by a buggy program, and shows wrong Jobs to readers.
 	Wrong []error
-	// Notes are lists that are not used, or were not compared, and why. They cost readers time, and nothing else.
+	// Notes says which lists are not used or were not compared, and why. These only cost readers time.
 	Notes []string
 }
 
-// Check compares each list of a log with a fold of the records of its file. Of a Job whose first records are pruned, or
-// some of whose records are damaged, only the state is compared: the records no longer tell all that the list knew.
+// Check compares each list of a log with a fold of the records of its file. If some records of a Job are pruned or
+// damaged, it compares only the state: the list knew more than the records that are left.
 func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	files, err := c.files()
 	if err != nil {
@@ -58,7 +58,7 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 		l.close()
 		var wrong *rowError
 		switch {
-		case errors.As(err, &wrong), errors.Is(err, errMalformed): // its checksums were right
+		case errors.As(err, &wrong), errors.Is(err, errMalformed): // its checksums are correct
 			m.forget(f)
 			checked.Wrong = append(checked.Wrong, fmt.Errorf("%s: %w; remove it: it is made again", path, err))
 		case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrPruned), events.OtherReader(err):
@@ -72,7 +72,7 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	return checked, nil
 }
 
-// forget takes care that nothing is made of the list of a file.
+// forget closes the list of a file, so that nothing else uses it.
 func (m *merge) forget(f store.File) {
 	if m.open == nil {
 		m.open = map[events.Sequence]*list{}
@@ -81,12 +81,12 @@ func (m *merge) forget(f store.File) {
 	m.open[f.First] = nil
 }
 
-// rowError is a row that is not what the records give.
+// rowError says how a row differs from the records.
 type rowError struct{ says string }
 
 func (e *rowError) Error() string { return e.says }
 
-// compare folds the records of a file as far as its list goes, and compares all that the list says.
+// compare folds the records of a file as far as its list goes, and compares all parts of the list.
 func (m *merge) compare(f store.File, l *list) (rows int, err error) {
 	p := newPart(m.config.Log, f, nil, m.complete)
 	if err := p.advance(m.ctx, l.through.Sequence); err != nil {
@@ -101,12 +101,12 @@ func (m *merge) compare(f store.File, l *list) (rows int, err error) {
 	return c.n, nil
 }
 
-// comparison is that of one list.
+// comparison compares one list.
 type comparison struct {
 	merge  *merge
 	part   *part
 	list   *list
-	states bool // the list has those of Jobs that are not over, and they are of this fold
+	states bool // the list has states of active Jobs, of this fold version
 	n      int
 }
 
@@ -117,7 +117,7 @@ func (c *comparison) controller() error {
 	return nil
 }
 
-// rows compares the rows of Jobs, in the order of both.
+// rows compares the rows of Jobs, in key order.
 func (c *comparison) rows() error {
 	fresh := c.part.rows()
 	byUID := make(map[string]*row, len(fresh))
@@ -162,8 +162,8 @@ func (c *comparison) rows() error {
 	return nil
 }
 
-// sameEnd compares what records tell of a Job of which some are pruned or damaged. Of one that is over they may not
-// tell how it ended.
+// sameEnd compares the summaries of a Job with pruned or damaged records. The records of a finished Job may no longer
+// say how it ended.
 func sameEnd(own, listed *history.Summary) bool {
 	over := listed.State == history.StateComplete || listed.State == history.StateFailed
 	switch {
@@ -175,8 +175,8 @@ func sameEnd(own, listed *history.Summary) bool {
 	return own.State == listed.State && own.Gone == listed.Gone
 }
 
-// cut reports whether the records do not tell all that a list knew of a stream: its first ones are pruned, or some of
-// its own or of the controller's since then cannot be read.
+// cut reports whether the records say less about a stream than the list knew: its first ones are pruned, or some of its
+// own or of the controller's since then cannot be read.
 func (c *comparison) cut(s events.Stream) bool {
 	first := events.Sequence(0)
 	for r, err := range c.records(s, 0) {
@@ -193,7 +193,7 @@ func (c *comparison) cut(s events.Stream) bool {
 	return first == 0
 }
 
-// records are those of a stream from one on, as far as the list goes.
+// records returns the records of a stream from sequence from to the end of the list.
 func (c *comparison) records(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range c.merge.config.Log.ReadStream(c.merge.ctx, s, from, store.Forward) {
@@ -204,7 +204,7 @@ func (c *comparison) records(s events.Stream, from events.Sequence) iter.Seq2[ev
 	}
 }
 
-// streams compares by which row a Job is found, and the states that the list goes on from.
+// streams compares the keys of the Jobs' rows, and the states from which the list continues.
 func (c *comparison) streams() error {
 	keys := map[string]string{}
 	err := c.part.mergeStreams(c.part.rows(), c.states, func(key, content []byte) error {
