@@ -11,18 +11,17 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// ErrUnseen: the log does not have the CronJob's object any more, or not yet.
+// ErrUnseen is returned if the log does not have the CronJob's object, no longer or not yet.
 var ErrUnseen = errors.New("the log does not say what the CronJob's schedule is")
 
-// mostCounted bounds how many due times of a range are counted: those of each minute of a year, 527,040, and some more.
-// It takes half a second. Due times that are further apart take longer each: they are counted where the range is no
-// longer than longestCounted.
+// mostCounted bounds the due times that are counted in a range: one per minute for a year is 527,040, which takes half
+// a second to count. Rarer due times take longer each, so a range longer than longestCounted is not counted.
 const (
 	mostCounted    = 600_000
 	longestCounted = 10 * 366 * 24 * time.Hour
 )
 
-// Count is how many due times the entry is about; ok is false where that cannot be counted.
+// Count returns the number of due times of an entry. ok is false if they cannot be counted.
 func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	if e.First == e.Last {
 		return 1, true
@@ -39,14 +38,13 @@ func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	return n, n > 0 && n < mostCounted
 }
 
-// dueRange is a range of due times, as a record tells of it.
+// dueRange identifies a range of due times in a record.
 type dueRange struct {
 	record events.Sequence
 	first  events.Time
 }
 
-// count is how many due times there are from the first to the last of an entry, up to the most that are counted; 0
-// where that cannot be told.
+// count returns the number of due times of an entry, at most mostCounted; 0 if it cannot be told.
 func (c *CronJob) count(e *Entry) (n int) {
 	s, err := c.of(e.by)
 	if err != nil {
@@ -64,7 +62,7 @@ func (c *CronJob) count(e *Entry) (n int) {
 	return n
 }
 
-// Location is the zone in which the schedule is written; nil where it is not known, and for UTC.
+// Location returns the zone in which the schedule is written. It is nil for UTC, and if it is unknown.
 func (c *CronJob) Location() *time.Location {
 	if c.Seen == nil {
 		return nil
@@ -77,8 +75,8 @@ func (c *CronJob) Location() *time.Location {
 	return zone
 }
 
-// Between counts the due times by the newest schedule after an instant and through another one, up to 100; more says
-// that there are more.
+// Between counts the due times after from and up to to, by the newest schedule. It counts at most 100; more reports
+// whether there are more.
 func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
 	const most = 100
 	if c.Seen == nil {
@@ -98,7 +96,7 @@ func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
 	return n, false
 }
 
-// of is the schedule of a ledger.
+// of returns the schedule of a ledger.
 func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 	if by == nil {
 		return schedule.Schedule{}, ErrUnseen
@@ -107,7 +105,7 @@ func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 	return s, err
 }
 
-// Open is the due time that has no fate yet, with what holds it back; nil for none.
+// Open returns the due time without a fate, with what holds it back; nil if there is none.
 func (c *CronJob) Open() *history.OpenDue {
 	if e := c.Unstarted(); e != nil && c.Blind == 0 && (c.Elsewhere || c.Ledger == nil || c.Ledger.Open == 0) {
 		return c.waiting(e)
@@ -125,7 +123,7 @@ func (c *CronJob) Open() *history.OpenDue {
 	return out
 }
 
-// waiting is what another controller has not started so far.
+// waiting returns the OpenDue of due times that another controller has not started so far.
 func (c *CronJob) waiting(e *Entry) *history.OpenDue {
 	hold, kept := events.NotHeld, c.keptNow()
 	if kept != nil {
@@ -144,7 +142,7 @@ func (c *CronJob) waiting(e *Entry) *history.OpenDue {
 	return out
 }
 
-// Next are the first due times after an instant, by the newest schedule, and the zone in which that is written.
+// Next returns the first n due times after an instant by the newest schedule, and the zone in which that is written.
 func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Location, err error) {
 	if c.Seen == nil {
 		return nil, nil, ErrUnseen
@@ -152,8 +150,8 @@ func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Loca
 	return c.rules.Next(history.TimingOf(c.Seen), after, n)
 }
 
-// DueAfter is the instant after which the CronJob is due next, at a time: that time, or a later due time that has
-// started. One starts before its time where another controller's clock is ahead.
+// DueAfter returns the instant after which to look for the next due time: now, or a later due time that has started
+// already. That happens if the clock of another controller is ahead.
 func (c *CronJob) DueAfter(now time.Time) time.Time {
 	after := max(events.At(now), c.kept.since)
 	if c.Seen != nil {
@@ -165,29 +163,31 @@ func (c *CronJob) DueAfter(now time.Time) time.Time {
 	return after.Go()
 }
 
-// Verdict is what there is to say of an instant.
+// Verdict is the result of CronJob.At.
 type Verdict struct {
-	Entry  *Entry // that has it; nil for none. One without a record is of those that another controller has not started so far
-	Open   bool   // it is the open one: Hold says what holds it back; it may yet start, if it has an entry
+	// Entry with the instant; nil for none. An entry without a record has due times that another controller has not
+	// started so far
+	Entry  *Entry
+	Open   bool // it is the open due time: Hold says what holds it back; with an Entry, it may still start
 	Hold   events.TickHold
-	Future bool // it is due by the newest schedule, and was not decided about yet
-	// Passed: it is such a one, and over by now. The controller looks at those of a minute in which nothing starts
-	// together (C-085): Hold says what holds them back, and Run is the entry of the run whose Job has their name; nil for
-	// none.
+	Future bool // due by the newest schedule, with no decision yet
+	// Passed is set with Future if the instant is over by now. Where nothing starts, the controller decides about all
+	// due times of a minute together (C-085). Hold says what holds them back. Run is the entry of the run whose Job has
+	// the name that this one would get; nil if there is none.
 	Passed bool
 	Run    *Entry
-	// Unseen: it was due before the CronJob was seen first, by the schedule that it had then. What became of it is not
-	// known (CronJob.Before).
+	// Unseen is set if the instant was due before the CronJob was first seen, by the schedule that it had then. Its
+	// fate is unknown (CronJob.Before).
 	Unseen bool
-	// Before and After are the nearest due times of an instant that is none; zero where there is none.
+	// Before and After are the nearest due times, if the instant is not a due time; zero if there is none.
 	Before, After time.Time
 }
 
 // Due reports whether the instant is a due time.
 func (v *Verdict) Due() bool { return v.Entry != nil || v.Open || v.Future || v.Unseen }
 
-// At says what became of an instant. It looks for the newest entry that has it. A run that was made by hand at the
-// instant of a due time is no answer about that.
+// At returns what the log says about an instant, from the newest entry that has it. A run that was made by hand at a
+// due time does not count as that due time.
 func (c *CronJob) At(t time.Time) (v Verdict) {
 	if v = c.at(t); v.Due() {
 		return v
@@ -201,7 +201,7 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 	return v
 }
 
-// Asked reports whether an entry is a run that somebody made by hand, or asked for, and no due time.
+// Asked reports whether an entry is a run that a user made by hand or asked for, rather than a due time.
 func (e *Entry) Asked() bool {
 	return e.By != "" || e.Fate == events.TickManual || e.Fate == events.TickTriggered
 }
@@ -218,7 +218,7 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	for i := range all {
 		e := &all[i]
 		if e.Fate == 0 && !c.Elsewhere && c.Ledger != nil && !c.Seen.Suspend {
-			continue // ours to start: what is known of it is said below
+			continue // ours to start: see below
 		}
 		if e.First <= at && at <= e.Last && c.has(e, t) {
 			return Verdict{Entry: e, Open: e.Fate == 0 && at == e.Last}
@@ -251,7 +251,7 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	return v
 }
 
-// unlooked reports whether an instant was due by now, and later than all that were looked at.
+// unlooked reports whether an instant was due by now, and is later than all due times with a decision.
 func (c *CronJob) unlooked(at events.Time) bool {
 	l := c.Ledger
 	if l == nil || l.Closed || c.Elsewhere || c.Cut || c.Gone != 0 || at > c.now {
@@ -262,7 +262,7 @@ func (c *CronJob) unlooked(at events.Time) bool {
 		return false
 	}
 	by := l
-	for i := range c.timings { // the ledger has the one of before until it is looked at again
+	for i := range c.timings { // until the next decision, the ledger has the old schedule
 		if t := &c.timings[i]; t.from <= at && !t.same(l) {
 			by, looked = &t.by, max(looked, t.from)
 		}
@@ -271,8 +271,8 @@ func (c *CronJob) unlooked(at events.Time) bool {
 	return err == nil && s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
-// namesake is the entry of the run whose Job was made in the minute of an instant, and so has the name that its Job
-// would have (C-152).
+// namesake returns the entry of the run whose Job was made in the minute of the instant: it has the name that the
+// instant's Job would get (C-152).
 func (c *CronJob) namesake(at events.Time) *Entry {
 	for i := len(c.Entries) - 1; i >= 0; i-- {
 		if e := &c.Entries[i]; e.Job != "" && e.Last.Go().Unix()/60 == at.Go().Unix()/60 {
@@ -291,7 +291,7 @@ func (c *CronJob) has(e *Entry, t time.Time) bool {
 	return err == nil && s.Next(s.Base(e.First.Go(), t.Add(-time.Second))).Equal(t)
 }
 
-// nearest takes the due times of an entry that are nearest to the instant.
+// nearest offers the due times of an entry around t to v.
 func (c *CronJob) nearest(v *Verdict, e *Entry, t time.Time) {
 	v.near(e.First.Go(), t)
 	v.near(e.Last.Go(), t)

@@ -11,18 +11,18 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Reschedules reports whether a change is one of the schedule or of its zone.
+// Reschedules reports whether the schedule or its zone changed.
 func (ch *Change) Reschedules() bool {
 	by := countsBy(ch.After)
 	return !(&timing{by: countsBy(ch.Before)}).same(&by)
 }
 
-// Retemplates reports whether a change is one of the Jobs that are made.
+// Retemplates reports whether the Job template changed.
 func (ch *Change) Retemplates() bool {
 	return ch.Before.Template != ch.After.Template
 }
 
-// SeenAt is the CronJob as it was at an instant, as far as what was read tells; nil where it was not seen.
+// SeenAt returns the CronJob as it was at an instant, by the records that were read; nil if it was not seen.
 func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
 	seen, through := c.Seen, c.now
 	if c.then != nil && t <= c.thenAt {
@@ -36,8 +36,8 @@ func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
 	return seen
 }
 
-// nextAfter is the first due time after an instant, by the schedules that were in force from then on; zero for none
-// that is known. Those of an @every of before are known from its runs alone.
+// nextAfter returns the first due time after an instant, by the schedules in force from then on; zero if none is known.
+// Due times of an earlier @every schedule are known only from its runs.
 func (c *CronJob) nextAfter(t time.Time) time.Time {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
@@ -59,8 +59,8 @@ func (c *CronJob) nextAfter(t time.Time) time.Time {
 	return next[0]
 }
 
-// WasOne is the change since which an instant is no due time, though by the schedule before it would be one; nil for
-// none.
+// WasOne returns the change since which an instant is no longer a due time, although the schedule before has it; nil if
+// there is none.
 func (c *CronJob) WasOne(t time.Time) *Change {
 	at := events.At(t)
 	for i := len(c.Changes) - 1; i >= 0; i-- {
@@ -71,7 +71,8 @@ func (c *CronJob) WasOne(t time.Time) *Change {
 	return nil
 }
 
-// BecameOne is the change by which an instant before it would be a due time; nil for none.
+// BecameOne returns the change after an instant with a schedule that has the instant as a due time; nil if there is
+// none.
 func (c *CronJob) BecameOne(t time.Time) *Change {
 	at := events.At(t)
 	for i := range c.Changes {
@@ -82,18 +83,18 @@ func (c *CronJob) BecameOne(t time.Time) *Change {
 	return nil
 }
 
-// dueBy reports whether an instant is a due time of the CronJob as it was. Those of @every depend on when it started.
+// dueBy reports whether an instant is a due time of seen. It is false for @every, whose due times depend on earlier
+// starts.
 func (c *CronJob) dueBy(seen *events.CronJobSeen, t time.Time) bool {
 	by := countsBy(seen)
 	s, err := c.of(&by)
 	return err == nil && !s.Every() && s.Next(t.Add(-time.Second)).Equal(t)
 }
 
-// mostBack is how many records before those that were read are looked at for changes of the spec.
+// mostBack bounds the records before the read part that are searched for changes of the spec.
 const mostBack = 512
 
-// LookBack reads changes of the spec that were made before what was read. Where the log is damaged there, it looks no
-// further.
+// LookBack reads changes of the spec from the records before the read part. It stops at damage.
 func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Stream) error {
 	after := c.firstSeenAs
 	if c.first == 0 || after == nil {

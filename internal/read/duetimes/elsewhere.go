@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// begin has a ledger count as the fold does when it first sees the CronJob: no record tells of it before it says
-// something of due times.
+// begin sets the first state of the ledger, as the fold does when it first sees the CronJob: no record has it before
+// the first decision about due times.
 func (c *CronJob) begin(f *events.CronJobSeen) {
 	if c.begun != nil {
 		return
@@ -21,7 +21,7 @@ func (c *CronJob) begin(f *events.CronJobSeen) {
 	c.kept.since = c.begun.Through
 }
 
-// ledger is how the ledger of due times stands; nil when the object was not seen.
+// ledger returns the newest state of the ledger; nil before the object was seen.
 func (c *CronJob) ledger() *events.TickLedger {
 	if c.Ledger != nil {
 		return c.Ledger
@@ -29,9 +29,9 @@ func (c *CronJob) ledger() *events.TickLedger {
 	return c.begun
 }
 
-// Before reports whether an instant lies between the creation of the CronJob and the due time that had been started
-// last when it was seen first, and which record shows it first. What became of such an instant no record tells: a
-// ledger begins behind it.
+// Before reports whether an instant is between the creation of the CronJob and the newest due time that had started
+// when the CronJob was first seen. first is the record that first shows it. No record tells the fate of such an
+// instant: the ledger begins after it.
 func (c *CronJob) Before(at events.Time) (is bool, first Place) {
 	if c.Told != 0 || c.found.Record == 0 {
 		return false, Place{}
@@ -39,7 +39,7 @@ func (c *CronJob) Before(at events.Time) (is bool, first Place) {
 	return at > c.firstSeenAs.Created && at <= c.begun.Through, c.found
 }
 
-// dueBefore reports whether such an instant was due by the schedule that the CronJob had when it was seen first.
+// dueBefore reports whether such an instant was due by the schedule that the CronJob had when it was first seen.
 func (c *CronJob) dueBefore(at events.Time) bool {
 	if is, _ := c.Before(at); !is {
 		return false
@@ -49,13 +49,13 @@ func (c *CronJob) dueBefore(at events.Time) bool {
 	return err == nil && s.Next(s.Base(c.firstSeenAs.Created.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
-// SeenFirst is the CronJob as it was seen first; nil for not at all.
+// SeenFirst returns the CronJob as it was first seen; nil if it was not.
 func (c *CronJob) SeenFirst() *events.CronJobSeen { return c.firstSeenAs }
 
-// Now is as of when the CronJob was read.
+// Now returns the time up to which the CronJob was read.
 func (c *CronJob) Now() events.Time { return c.now }
 
-// Until is when the due time of an entry could no longer start: when the next one was due.
+// Until returns when the due time of an entry could no longer start: the next due time.
 func (c *CronJob) Until(e *Entry, due events.Time) events.Time {
 	s, err := c.of(e.by)
 	if err != nil {
@@ -67,8 +67,9 @@ func (c *CronJob) Until(e *Entry, due events.Time) events.Time {
 	return max(due, e.Into)
 }
 
-// Lost reports whether the estimate of the built-in controller passes over a due time from the first moment on at which
-// it could have started (C-080): then it finds that one never. A deadline moves what the estimate counts from.
+// Lost reports whether the estimate of the built-in controller skips a due time from the first moment at which it could
+// have started (C-080), so that it never finds it. Lost is false with a deadline, which moves the start of the
+// estimate.
 func (c *CronJob) Lost(e *Entry, due events.Time) bool {
 	s, err := c.of(e.by)
 	seen := c.SeenAt(due)

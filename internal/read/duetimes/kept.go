@@ -10,19 +10,20 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Kept is a time in which a CronJob could not start a run: it was suspended, or a Job of before ran and the policy was
+// Kept is a time in which a CronJob could not start a run: it was suspended, or an earlier Job ran and the policy was
 // Forbid.
 type Kept struct {
 	By          events.TickHold
-	Job         string      // that ran
-	From, Until events.Time // until 0 where it goes on
+	Job         string      // the Job that ran
+	From, Until events.Time // Until is 0 while it lasts
 	Unseen      bool        // status.active named the Job, and no record tells whether it ran
-	First, Last Place       // the records that tell of its beginning and its end
+	First, Last Place       // records of its begin and its end
 	uid         types.UID
 }
 
-// active names the Jobs that run: those of the list of active ones that have not ended, or those that were seen to run.
-// A list that we wrote ourselves is not seen once more when the answer to the write came first.
+// active returns the names of running Jobs: the unfinished Jobs of status.active, or else the Jobs that were seen
+// running. A status that we wrote ourselves may have no record: none is made when the answer to the write came before
+// the watch.
 func (c *CronJob) active() (names []string) {
 	if c.Seen != nil {
 		for _, a := range c.Seen.Active {
@@ -49,14 +50,15 @@ type Place struct {
 	At     events.Time
 }
 
-// keeping follows what keeps a CronJob from starting, by the facts alone: it is so whoever runs the CronJob.
+// keeping follows what keeps a CronJob from starting. It uses only facts, so it holds whichever controller runs the
+// CronJob.
 type keeping struct {
 	spans  []Kept
-	open   map[types.UID]int // of spans, by the Job; that of a suspension has no UID
+	open   map[types.UID]int // index in spans by Job; a suspension has no UID
 	runs   map[types.UID]*events.RunSeen
-	gone   map[types.UID]bool // Jobs that were deleted: a list may name them for a moment
+	gone   map[types.UID]bool // deleted Jobs: status.active may name them for a moment
 	policy string
-	since  events.Time // the due time that was started last, as far as it was told
+	since  events.Time // newest due time that is known to have started
 }
 
 func (k *keeping) seen(run *events.RunSeen) {
@@ -66,7 +68,8 @@ func (k *keeping) seen(run *events.RunSeen) {
 	k.runs[run.Job] = run
 }
 
-// left takes in that a Job was deleted, or is the CronJob's own no more: of the latter the end is not seen.
+// left takes in that a Job was deleted, or that it no longer belongs to the CronJob: the end of such a Job is never
+// seen.
 func (k *keeping) left(f *events.RunGone) {
 	delete(k.runs, f.Job)
 	if f.Left {
@@ -78,7 +81,7 @@ func (k *keeping) left(f *events.RunGone) {
 	k.gone[f.Job] = true
 }
 
-// keep takes in what a record says of what keeps the CronJob from starting.
+// keep takes in what a record says about what keeps the CronJob from starting.
 func (c *CronJob) keep(r *events.Record) {
 	k := &c.kept
 	switch f := r.Facts.(type) {
@@ -115,7 +118,7 @@ func (c *CronJob) keep(r *events.Record) {
 	k.change(keeps, at)
 }
 
-// change ends what keeps it no longer, and begins what does now.
+// change ends the spans that no longer apply, and begins new ones.
 func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 	if k.open == nil {
 		k.open = map[types.UID]int{}
@@ -124,7 +127,7 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 		s, still := keeps[uid]
 		switch span := &k.spans[i]; {
 		case still && span.Unseen && !s.Unseen:
-			*span = s // the Job was seen behind the list that names it
+			*span = s // a record shows the Job after the status that names it
 		case !still || s.Unseen != span.Unseen:
 			span.Until, span.Last = at.At, at
 			delete(k.open, uid)
@@ -143,15 +146,15 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 	}
 }
 
-// How much of a due time's wait may be without anything that kept it: the other controller looks some time after the
-// beginning, and after the end of what keeps it, and what we see of both comes by watches.
+// Slack at the begin and the end of a due time's wait: the other controller reacts some time after a hold begins or
+// ends, and watches deliver both with a delay.
 const (
 	slackBefore = 2 * time.Second
 	slackAfter  = 10 * time.Second
 )
 
-// Kept are the times within two instants in which the CronJob could not start, in order; whole reports whether together
-// they are all of it.
+// Kept returns the times between two instants in which the CronJob could not start, in order. whole reports whether
+// they cover the whole interval, up to the slack.
 func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	for _, s := range c.kept.spans {
 		if s.From < until && (s.Until == 0 || s.Until > from) {
@@ -172,8 +175,8 @@ func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	return all, len(all) > 0 && reached.Add(slack) >= until
 }
 
-// keptNow is what keeps the CronJob from starting now: its suspension before a Job that runs; nil for nothing, and for
-// a Job of which it is not known whether it runs.
+// keptNow returns what keeps the CronJob from starting now: a suspension rather than a running Job. It returns nil for
+// nothing, and for a Job that is not known to run.
 func (c *CronJob) keptNow() (now *Kept) {
 	for i := range c.kept.spans {
 		if s := &c.kept.spans[i]; s.Until == 0 && !s.Unseen && (now == nil || s.By == events.HeldSuspended) {
@@ -183,7 +186,7 @@ func (c *CronJob) keptNow() (now *Kept) {
 	return now
 }
 
-// free is the first instant from one on at which nothing kept the CronJob from starting.
+// free returns the first instant, from on or later, at which nothing kept the CronJob from starting.
 func (c *CronJob) free(from events.Time) events.Time {
 	for _, s := range c.kept.spans {
 		if s.From <= from.Add(slackBefore) && (s.Until == 0 || s.Until > from) {

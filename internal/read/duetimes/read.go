@@ -17,117 +17,116 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CronJob is what a log tells of a CronJob.
+// CronJob is what a log tells about a CronJob.
 type CronJob struct {
 	Ref     events.JobRef
-	Seen    *events.CronJobSeen // newest
-	Gone    events.Time         // when its end was recorded; 0 for not
-	Entries []Entry             // of its due times, in the order in which they were told
-	// EndUnseen: no record tells of its end. Gone is when another one was created under its name.
+	Seen    *events.CronJobSeen // the newest
+	Gone    events.Time         // when its deletion was recorded; 0 if it was not
+	Entries []Entry             // fates of its due times, in log order
+	// EndUnseen is set if no record tells of its deletion. Gone is then the creation of the next CronJob with its name.
 	EndUnseen bool
-	Holds     []Hold             // what held due times back, in the order in which it was told
-	Ledger    *events.TickLedger // as it stands; nil before the first decision
+	Holds     []Hold             // what held due times back, in log order
+	Ledger    *events.TickLedger // newest state; nil before the first decision
 
-	Changes  []Change  // of its spec, in their order
-	Refusals []Refusal // of creates of its Jobs, by due time, in the order in which they began
+	Changes  []Change  // changes of its spec, in log order
+	Refusals []Refusal // refused creates of its Jobs, by due time, in the order in which they began
 
-	// Unrecorded are the records that were read which say that versions of the CronJob or its Jobs were passed over before
-	// them.
+	// Unrecorded are records that say that versions of the CronJob or its Jobs before them were not recorded.
 	Unrecorded []Unrecorded
 
-	// Told is the instant from which on due times are told: those through it have no entry here, though they may have one
-	// in the log. It is 0 where all that are kept were read.
+	// Told is the instant up to which fates were not read: due times through it have no entry here, but may have one in
+	// the log. It is 0 if all kept records were read.
 	Told  events.Time
 	rules history.ZoneRules
 	asked map[events.CommandID]*events.CreateJob
 
-	Cut       bool        // damage of the log hides what came of it
+	Cut       bool        // damage of the log hides later records
 	Elsewhere bool        // another controller runs it
-	Blind     events.Time // since when no controller records CronJobs; 0 where one does
+	Blind     events.Time // since when no controller records CronJobs; 0 if one does
 	BlindBy   events.Sequence
-	now       events.Time // as of which it was read
+	now       events.Time // time of the answer
 	kept      keeping
-	counts    map[dueRange]int    // of ranges of due times. An answer asks for each again and again
-	begun     *events.TickLedger  // how the ledger began; nil while the object was not seen
-	timings   []timing            // by what it was due, in order
-	missed    bool                // a listing showed that it is gone
-	first     events.Sequence     // the first record that was read
-	lastAt    events.Time         // of the last one of its stream
-	then      *events.CronJobSeen // as it was at thenAt: of changes between that and now some may not have been read; nil where all were
+	counts    map[dueRange]int   // cache of Count, which answers call again and again
+	begun     *events.TickLedger // first state of the ledger; nil until the object is seen
+	timings   []timing           // schedules in force, in order
+	missed    bool               // a listing showed that it is gone
+	first     events.Sequence    // first record that was read
+	lastAt    events.Time        // time of the last record of its stream
+	// then is the state at thenAt, if changes between thenAt and now may not have been read; else nil.
+	then      *events.CronJobSeen
 	thenAt    events.Time
-	partial   bool                   // only what became of some due times was read
-	gaps      []ticks.Gap            // in which nobody watched, where that matters
-	unlisted  *events.ListingStarted // the listing in the middle of which it was read; nil for none
-	seenRuns  []events.RunSeen       // of due times, of which no record tells yet
+	partial   bool                   // only the fates of some due times were read
+	gaps      []ticks.Gap            // times without a watch, if they matter
+	unlisted  *events.ListingStarted // unended listing during which it was read; nil for none
+	seenRuns  []events.RunSeen       // runs for due times that have no fate yet
 	firstSeen map[types.UID]events.Time
 
-	seenIn      Place               // the record that shows Seen; zero for a stored state
-	firstSeenAs *events.CronJobSeen // as it was when reading began
-	found       Place               // the record that shows it first; zero where reading began with a stored state
-	untold      []Entry             // nil until they were computed
-	behind      events.Sequence     // the first record behind the damage at which reading ended; 0 where that is not known
+	seenIn      Place               // record that shows Seen; zero for a stored state
+	firstSeenAs *events.CronJobSeen // state when reading began
+	found       Place               // record that shows it first; zero if reading began with a stored state
+	untold      []Entry             // result of Untold; nil until it is computed
+	behind      events.Sequence     // first record after the damage that ended reading; 0 if unknown
 }
 
-// Entry is a due time with its fate, or a range of them, and where that is written.
+// Entry is a due time with its fate, or a range of due times, and the record that has it.
 type Entry struct {
 	events.Tick
 	Record events.Sequence
 	At     events.Time
-	by     *events.TickLedger // of before, by which they are counted; nil where it is not kept
-	since  events.Time        // the due time that was started last before it, or from which the ledger counts
+	by     *events.TickLedger // ledger before the entry, to count its due times; nil if unknown
+	since  events.Time        // newest due time that started before it, or where the ledger counts from
 }
 
-// Hold is that something held a due time back from then on.
+// Hold says that something held a due time back from At on.
 type Hold struct {
 	Due    events.Time
 	By     events.TickHold
 	Record events.Sequence
 	At     events.Time
-	Active []string // the Jobs that the CronJob's status said to run then
+	Active []string // Jobs that the CronJob's status listed as active then
 }
 
 // Change is a change of the CronJob's spec.
 type Change struct {
 	Before, After *events.CronJobSeen
-	By            *events.Edit // nil where the object does not tell
+	By            *events.Edit // nil if the object does not tell
 	Record        events.Sequence
 	At            events.Time
-	Was           Place // the newest record of the CronJob as it was before; zero for none that is kept
+	Was           Place // newest record with the state before; zero if none is kept
 }
 
-// Refusal is that the API server refused the Job of a due time, or of a run that was asked for, once or again and
-// again.
+// Refusal is one or more refused creates of the Job of a due time, or of a run that was asked for.
 type Refusal struct {
 	Due         events.Time // 0 for a run that was asked for
 	Job         string
-	Class       events.RefusalClass // 0 for an unknown end
-	Says        string              // in the server's words
+	Class       events.RefusalClass // 0 for an unknown outcome
+	Says        string              // the API server's message
 	First, Last events.Sequence
 	From, Until events.Time
 }
 
-// Unrecorded is how many versions were seen and not recorded, as a record behind them says.
+// Unrecorded counts versions that were seen and not recorded before Record.
 type Unrecorded struct {
 	Versions uint64
 	Record   events.Sequence
 	At       events.Time
 }
 
-// Span is a part of a stream: from a record with which a reader may begin (history.Stated), or 0 for the first, through
-// another one, or 0 for the last.
+// Span is a part of a stream. From is a record where reading can begin (history.Stated), or 0 for the first record.
+// Through is the last record, or 0 for the end.
 type Span struct {
 	From, Through events.Sequence
-	Now           events.Time          // as of which due times have passed; 0 for the time of the last record that is read
-	Visit         func(*events.Record) // is shown each record; nil for nobody
+	Now           events.Time          // time up to which due times have passed; 0 for the time of the last record
+	Visit         func(*events.Record) // called for each record; may be nil
 }
 
-// Read reads the stream of a CronJob, as far as it is kept.
+// Read reads the whole stream of a CronJob, as far as it is kept.
 func Read(ctx context.Context, src history.Source, s events.Stream) (*CronJob, error) {
 	return ReadSpan(ctx, src, s, Span{})
 }
 
-// Parts reads all of the stream that can be read, in its order: one part, and behind each damaged place another one,
-// if there are records. The last part says what the CronJob is now, unless it is cut, too.
+// Parts reads all of the stream that can be read. It returns one part up to the first damage, and one after each
+// damaged place that has records after it. The last part has the present state, unless it is cut too.
 func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*CronJob, err error) {
 	for from := events.Sequence(0); ; {
 		c, unread := ReadSpan(ctx, src, s, Span{From: from})
@@ -145,15 +144,16 @@ func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*C
 	}
 }
 
-// Newest reads the end of the stream, with at least so many entries, if there are. Where the log is damaged it gives
-// with the error what stands behind the damage; where nothing does, what stands before, which is cut.
+// Newest reads the end of the stream, with at least n entries if there are so many. Where the log is damaged, it
+// returns the part after the damage, and the error. If there is no such part, it returns the part before the damage,
+// with Cut set.
 func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*CronJob, error) {
 	from, unread := Before(ctx, src, s, n, 0)
 	through := events.Sequence(0)
 	var bad *store.CorruptError
 	if errors.As(unread, &bad) && from == 0 && bad.At > 1 {
 		through = bad.At - 1
-		from, _ = Before(ctx, src, s, n, through) // nothing is told without a stored state: then it is read from the beginning
+		from, _ = Before(ctx, src, s, n, through) // the damage has no stored state after it: read the part before
 	} else if unread != nil && (from == 0 || !src.Beside(unread)) {
 		return nil, unread
 	}
@@ -164,7 +164,7 @@ func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*C
 	return c, errors.Join(unread, err)
 }
 
-// Since reads the end of the stream, with all entries that end at a time or later.
+// Since reads the end of the stream, with all entries that end at or after t.
 func Since(ctx context.Context, src history.Source, s events.Stream, t events.Time) (*CronJob, error) {
 	through, err := history.FirstAt(ctx, src, t)
 	if err != nil {
@@ -181,8 +181,9 @@ func Since(ctx context.Context, src history.Source, s events.Stream, t events.Ti
 	return c, err
 }
 
-// Before is the record with which to begin to read at least so many entries through a record, or through the last (0);
-// 0 for the first. With an error that is ErrCorrupt it is the first stored state behind the damage, 0 for none.
+// Before returns the record where reading must begin for at least n entries up to record through, or up to the end if
+// through is 0. It returns 0 for the first record. With an error that is store.ErrCorrupt, it returns the first stored
+// state after the damage, or 0 if there is none.
 func Before(ctx context.Context, src history.Source, s events.Stream, n int, through events.Sequence) (events.Sequence, error) {
 	entries, stated := 0, events.Sequence(0)
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
@@ -205,13 +206,13 @@ func Before(ctx context.Context, src history.Source, s events.Stream, n int, thr
 	return 0, nil
 }
 
-// Around reads what became of an instant: the stream from before it to where it has its fate. What the CronJob is now
-// is read from the end of the stream. Where the log is damaged in what would have to be read, there is no answer.
+// Around reads the fate of an instant: the stream from before the instant up to its fate, and the present state of the
+// CronJob from the end of the stream. It returns an error if the log is damaged in either part.
 func Around(ctx context.Context, src history.Source, s events.Stream, at events.Time) (*CronJob, error) {
 	end, err := Newest(ctx, src, s, 0)
 	switch {
 	case end != nil && !end.Cut && src.Beside(err) && end.Told != 0 && at > end.Told:
-		return end, nil // the damage lies before
+		return end, nil // the damage is before the end part
 	case err != nil:
 		return nil, err
 	case end.Told == 0 || at > end.Told:
@@ -229,7 +230,7 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 	if err != nil {
 		return nil, err
 	}
-	if c.Told >= at { // it had its fate before the time at which it was due: the clock was set back
+	if c.Told >= at { // its fate is older than its due time: the clock was set back
 		if c, err = Read(ctx, src, s); err != nil {
 			return nil, err
 		}
@@ -244,11 +245,12 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 	return c, c.findRules(ctx, src)
 }
 
-// mostBehind is how many records of a CronJob are looked at behind the first one of a Job for what it was made for.
+// mostBehind bounds the records of a CronJob, after the first record of a Job, that are searched for the Job's due
+// time.
 const mostBehind = 512
 
-// OfJob reads for what a Job was made whose first record is near that one: its entry, and what the CronJob was told of
-// it; nil for what the log does not tell. The error is history.ErrNoCronJob when it has no record of the CronJob.
+// OfJob finds what a Job was made for, given a record near the Job's first one: its entry, and the RunSeen of the Job.
+// Each is nil if the log does not have it. OfJob returns history.ErrNoCronJob if the log has no record of the CronJob.
 func OfJob(ctx context.Context, src history.Source, s events.Stream, job types.UID, near events.Sequence) (c *CronJob, e *Entry, run *events.RunSeen, err error) {
 	from, err := history.Stated(ctx, src, s, near)
 	if err != nil {
@@ -282,12 +284,12 @@ func OfJob(ctx context.Context, src history.Source, s events.Stream, job types.U
 	return c, e, run, nil
 }
 
-// ReadSpan reads a part of the stream. Where the log is damaged it gives with the error what stands before.
+// ReadSpan reads a part of the stream. Where the log is damaged, it returns the part before the damage, and the error.
 func ReadSpan(ctx context.Context, src history.Source, s events.Stream, span Span) (*CronJob, error) {
 	return read(ctx, src, s, span, nil)
 }
 
-// read reads a part of the stream, until it is enough.
+// read reads a part of the stream until enough returns true; enough may be nil.
 func read(ctx context.Context, src history.Source, s events.Stream, span Span, enough func(*CronJob) bool) (*CronJob, error) {
 	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}, now: span.Now}
 	var unread error
@@ -323,7 +325,8 @@ func read(ctx context.Context, src history.Source, s events.Stream, span Span, e
 	return c, errors.Join(unread, c.findRules(ctx, src), c.findSettings(ctx, src, span.Through), c.findGaps(ctx, src, span.Through))
 }
 
-// findSettings finds who runs CronJobs, as of when that is, and whether a listing goes on then.
+// findSettings finds which controller runs CronJobs at record through, the present time, and whether a listing is under
+// way.
 func (c *CronJob) findSettings(ctx context.Context, src history.Source, through events.Sequence) error {
 	if through == 0 {
 		_, head, err := src.Head(ctx)
@@ -355,7 +358,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 				c.Blind, c.BlindBy = r.Time, r.Sequence
 				continue
 			}
-			if c.Blind != 0 { // as it was before it was recorded no more
+			if c.Blind != 0 { // the state before recording ended
 				c.Elsewhere = settings.CronJobs && !settings.RunsCronJobs()
 			}
 			return nil
@@ -366,7 +369,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 
 func (c *CronJob) runs(s *events.Settings) { c.Elsewhere = s.CronJobs && !s.RunsCronJobs() }
 
-// findRules finds the rules of the zones that are named.
+// findRules finds the rules of all zones that schedules name.
 func (c *CronJob) findRules(ctx context.Context, src history.Source) error {
 	var wanted []events.ZoneName
 	if c.Seen != nil {

@@ -11,7 +11,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// steps are what a record says of due times; none for most.
+// steps returns what the decisions of a record say about due times; nil for most records.
 func steps(r *events.Record) (all []*events.CronStep) {
 	d, ok := r.Facts.(*events.Decision)
 	if !ok || r.Kind == events.KindWouldDecide {
@@ -50,7 +50,7 @@ func (c *CronJob) take(r *events.Record) error {
 	case *events.RunSeen:
 		c.sighted(f, r.Time)
 	case *events.StoredState:
-		if c.Seen == nil { // else what it says was told
+		if c.Seen == nil { // else earlier records have told it
 			if err := c.takeState(r, f); err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func (c *CronJob) take(r *events.Record) error {
 	return nil
 }
 
-// see takes in how the CronJob's object is.
+// see takes in a version of the CronJob's object.
 func (c *CronJob) see(r *events.Record, f *events.CronJobSeen) {
 	if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
 		c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time, Was: c.seenIn})
@@ -76,7 +76,7 @@ func (c *CronJob) see(r *events.Record, f *events.CronJobSeen) {
 	c.timed(&by, r.Time, f.Found)
 }
 
-// takeState takes in what a file begins with, of a CronJob of which no record before is known.
+// takeState takes in the stored state of a CronJob that has no earlier record here.
 func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 	var state pb.JobState
 	if err := proto.Unmarshal(f.Encoded, &state); err != nil {
@@ -92,7 +92,7 @@ func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 		c.kept.since = since
 	}
 	c.firstSeenAs = c.Seen
-	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status says it later
+	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status has it later
 	c.timedBefore(stored)
 	for _, run := range stored.GetRuns() {
 		seen := events.RunFromWire(run.GetFacts())
@@ -107,7 +107,7 @@ func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 	return nil
 }
 
-// ended takes in how a create of a Job ended.
+// ended takes in the outcome of a create of a Job.
 func (c *CronJob) ended(r *events.Record, f *events.CommandEnded) {
 	create := c.asked[f.Command]
 	if create == nil {
@@ -146,13 +146,12 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 	if l := step.Ledger; l != nil {
 		c.Ledger = l
 		for len(c.timings) > 1 && !c.timings[0].same(l) {
-			c.timings = c.timings[1:] // all due times by that one have fates
+			c.timings = c.timings[1:] // all due times of that schedule have a fate
 		}
 	}
 }
 
-// holds reports whether it was told already that a ledger's open due time is held back, and by what: each try that is
-// refused tells it again.
+// holds reports whether the hold on the ledger's open due time is already known: each refused try repeats it.
 func (c *CronJob) holds(l *events.TickLedger) bool {
 	n := len(c.Holds)
 	return n > 0 && c.Holds[n-1].Due == l.Open && c.Holds[n-1].By == l.Hold

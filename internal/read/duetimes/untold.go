@@ -13,18 +13,18 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Due times that have passed, and of which no record tells yet, are computed: by the schedules that were in force, and
-// by what was seen. Their entries have no record. Examples: another controller starts nothing at all; a CronJob was
-// deleted a second ago, and a create of the other controller may be on its way for another minute; the log ends.
+// Due times that have passed without a record are computed, from the schedules in force and from what was seen. Their
+// entries have no record. Examples: another controller starts nothing at all; a CronJob was deleted a second ago, and a
+// create of the other controller may be in flight for another minute; the log ends.
 
-// timing is a schedule, from when on it was in force.
+// timing is a schedule that was in force.
 type timing struct {
 	by    events.TickLedger // its Schedule, TimeZone and Zone
-	from  events.Time       // when it was seen first
-	found bool              // a listing showed it: it was changed while nobody watched
+	from  events.Time       // when it was first seen
+	found bool              // a listing showed it: it changed while nobody watched
 }
 
-// countsBy is by what due times are counted of a CronJob as it was seen.
+// countsBy returns the schedule, time zone and zone rules of a CronJob as it was seen.
 func countsBy(f *events.CronJobSeen) events.TickLedger {
 	by := events.TickLedger{Schedule: f.Schedule, TimeZone: f.TimeZone}
 	of := history.TimingOf(f)
@@ -41,15 +41,14 @@ func (t *timing) same(by *events.TickLedger) bool {
 	return t.by.Schedule == by.Schedule && t.by.Zone == by.Zone && (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
-// timed takes in by what the CronJob is due from a time on.
+// timed takes in the schedule in force from a time on.
 func (c *CronJob) timed(by *events.TickLedger, from events.Time, found bool) {
 	if n := len(c.timings); n == 0 || !c.timings[n-1].same(by) {
 		c.timings = append(c.timings, timing{events.TickLedger{Schedule: by.Schedule, TimeZone: by.TimeZone, Zone: by.Zone}, from, found})
 	}
 }
 
-// timedBefore takes in schedules of before, of which a stored state says that the ledger does not have all due times
-// yet.
+// timedBefore takes in the earlier schedules of a stored state whose due times are not all in the ledger yet.
 func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	from := events.Time(0)
 	for _, p := range w.GetPast() {
@@ -60,8 +59,8 @@ func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	c.timed(&by, from, false)
 }
 
-// Untold are the due times that have passed and of which no record tells: their fates follow from what was seen, or are
-// 0 where one may yet start, which is the last one alone.
+// Untold returns the due times that have passed without a record. Their fates follow from what was seen. Only the last
+// one may have fate 0: it may still start.
 func (c *CronJob) Untold() []Entry {
 	by := c.ledger()
 	if by == nil || by.Closed || c.partial || c.Cut {
@@ -84,7 +83,7 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	if c.Gone != 0 {
 		end = min(c.Gone, c.now)
 	}
-	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere { // it went with the CronJob
+	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere { // the open due time went with the CronJob
 		open := ticks.Entry{First: by.Open.Go(), Last: by.Open.Go(), Fate: ticks.Deleted}
 		out = append(out, c.entryOf(&c.timings[0], c.kept.since, &open, nil))
 	}
@@ -100,7 +99,7 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 		v := &ticks.View{Schedule: s, None: err != nil, Anchor: since.Go(), Gaps: c.gaps}
 		add := func(all []ticks.Entry, run *events.RunSeen) {
 			for j := range all {
-				if e := &all[j]; e.Fate == ticks.Skipped && !c.Elsewhere { // it would have been for the last of them
+				if e := &all[j]; e.Fate == ticks.Skipped && !c.Elsewhere { // the last of them would have run for it
 					e.Into = all[len(all)-1].Last
 				}
 				out = append(out, c.entryOf(t, since, &all[j], run))
@@ -116,14 +115,14 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 			add(l.Drop(v, until.Go(), ticks.Replaced), nil)
 		case c.Gone != 0:
 			add(l.Drop(v, until.Go(), ticks.Deleted), nil)
-		case c.unlisted != nil && c.Elsewhere: // what was started since it was watched last is not listed yet
+		case c.unlisted != nil && c.Elsewhere: // starts since the last watch are not listed yet
 			add(l.Drop(v, until.Go(), ticks.Unknown), nil)
 		case c.Blind != 0:
 			v.Gaps = append(slices.Clone(v.Gaps), ticks.Gap{From: c.Blind.Go(), Until: until.Go()})
 			all := l.Drop(v, until.Go(), ticks.Unknown)
 			for j := range all {
 				if all[j].Fate == ticks.Skipped && !c.Elsewhere {
-					all[j].Fate = 0 // nothing was decided of it
+					all[j].Fate = 0 // no decision was made about it
 				}
 			}
 			add(all, nil)
@@ -136,7 +135,7 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	return out
 }
 
-// entryOf is an entry without a record. since is the due time that was started last before it.
+// entryOf returns an entry without a record. since is the newest due time that started before it.
 func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *events.RunSeen) Entry {
 	tick := events.Tick{
 		First: events.At(e.First), Last: events.At(e.Last), Fate: events.TickFate(e.Fate), Into: events.At(e.Into), Zone: t.by.Zone,
@@ -157,10 +156,10 @@ func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *eve
 	return Entry{Tick: tick, by: &t.by, since: since}
 }
 
-// startsAfter are the starts that were seen and of which no record tells as yet, by due time.
+// startsAfter returns the starts after through that were seen and have no fate in a record, by due time.
 func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
 	if !c.Elsewhere {
-		return nil // ours are told with what shows them
+		return nil // our own starts have a fate in the record that shows them
 	}
 	for i := range c.seenRuns {
 		if r := c.seenRuns[i]; r.Due > through && !r.Manual {
@@ -174,12 +173,12 @@ func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
 		newest = all[n-1].Due
 	}
 	if c.Seen != nil && c.Seen.LastSchedule > newest && c.isInstant(c.Seen.LastSchedule) {
-		all = append(all, events.RunSeen{Due: c.Seen.LastSchedule}) // the status alone says so
+		all = append(all, events.RunSeen{Due: c.Seen.LastSchedule}) // only the status says so
 	}
 	return all
 }
 
-// isInstant reports whether a due time is one by the schedule that is in force, or by one of before.
+// isInstant reports whether at is a due time by the present schedule or by an earlier one.
 func (c *CronJob) isInstant(at events.Time) bool {
 	return slices.ContainsFunc(c.timings, func(t timing) bool {
 		s, err := c.of(&t.by)
@@ -188,10 +187,10 @@ func (c *CronJob) isInstant(at events.Time) bool {
 	})
 }
 
-// All are the entries that were told, and those that are computed.
+// All returns the entries of records, and those of Untold.
 func (c *CronJob) All() []Entry { return slices.Concat(c.Entries, c.Untold()) }
 
-// EndBy bounds a CronJob whose deletion was not seen: another one was created under its name then.
+// EndBy ends a CronJob whose deletion was not seen: next is the creation of the next CronJob with its name.
 func (c *CronJob) EndBy(next events.Time) {
 	if c.Gone == 0 && next != 0 {
 		c.Gone, c.EndUnseen, c.missed, c.untold = next, true, true, nil
@@ -199,8 +198,8 @@ func (c *CronJob) EndBy(next events.Time) {
 	}
 }
 
-// Unstarted are the due times that have passed and none of which has started: an entry without a record. Only the last
-// of them may still start. nil for none.
+// Unstarted returns the due times that have passed without a start, as an entry without a record; nil for none. Only
+// the last of them may still start.
 func (c *CronJob) Unstarted() *Entry {
 	all := c.Untold()
 	if n := len(all); n > 0 && all[n-1].Fate == 0 {
@@ -209,8 +208,7 @@ func (c *CronJob) Unstarted() *Entry {
 	return nil
 }
 
-// findGaps finds when nobody watched, through a record, where that is needed: for what was found at the end of such a
-// time.
+// findGaps finds the times without a watch, up to record through, if some change was only found by a listing.
 func (c *CronJob) findGaps(ctx context.Context, src history.Source, through events.Sequence) error {
 	by := c.ledger()
 	if c.unlisted != nil {
@@ -231,7 +229,7 @@ func (c *CronJob) findGaps(ctx context.Context, src history.Source, through even
 			c.gaps = append(c.gaps, ticks.Gap{From: goTime(events.Time(g.From)), Until: events.Time(g.Until).Go()})
 		}
 	}
-	c.gaps = append(c.gaps, open...) // in order
+	c.gaps = append(c.gaps, open...) // keeps the order
 	return nil
 }
 
