@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	headWidth = 11 // of the head of a section
-	screen    = 24 // lines of an answer, unless all is wanted
+	headWidth = 11 // width of the column of section heads
+	screen    = 24 // lines of an answer, unless all of it is wanted
 )
 
 // Answer writes an explanation: a verdict, and sections of sentences with the records that they follow from. Unless all
-// is wanted it fits a screen.
+// is set, it fits on a screen of 24 lines.
 func (p *Page) Answer(a *explain.Answer, all bool) error {
 	if sections, left := calm(a); left > 0 && !all {
 		_, err := fmt.Fprintln(p.Out, strings.Join(p.answer(a, sections, false, fmt.Sprintf("-v: %d more", left)), "\n"))
@@ -32,9 +32,9 @@ func (p *Page) Answer(a *explain.Answer, all bool) error {
 	return err
 }
 
-// hidden names the sections of which sentences were left out, with how many: "(-v shows more: PODS 2, RULED OUT 4)". It
-// is one line: where the names do not fit, it gives their sum. A sentence that no record shows tells of nothing that
-// happened ("the log has no earlier run"), and is not named.
+// hidden names the sections that lost sentences, with how many: "(-v shows more: PODS 2, RULED OUT 4)". It is one line:
+// if the names do not fit, it has their sum. A sentence without records says nothing about an event ("the log has no
+// earlier run") and is not counted.
 func (p *Page) hidden(left []explain.Section) string {
 	var parts []string
 	all := 0
@@ -60,7 +60,7 @@ func (p *Page) hidden(left []explain.Section) string {
 	return note
 }
 
-// Sentences writes sentences with the records that they follow from, each from the beginning of a line.
+// Sentences writes sentences with the records that they follow from, each at the begin of a line.
 func (p *Page) Sentences(all []explain.Sentence) error {
 	for _, x := range all {
 		if _, err := fmt.Fprintln(p.Out, strings.Join(p.fold("", p.wholeOr(x.Text, x.Whole), x.Records, 0), "\n")); err != nil {
@@ -70,8 +70,8 @@ func (p *Page) Sentences(all []explain.Sentence) error {
 	return nil
 }
 
-// calm is what there is to say of a Job that completed and met with nothing on the way: for which due time it was made,
-// and where its time went. Of any other answer, left is 0.
+// calm shortens the answer of a Job that completed without trouble to the due time it was made for, and the time it
+// took. left counts the sentences left out; it is 0 for other answers.
 func calm(a *explain.Answer) (sections []explain.Section, left int) {
 	if a.State != string(history.StateComplete) || a.Kind != "job" {
 		return nil, 0
@@ -90,12 +90,11 @@ func calm(a *explain.Answer) (sections []explain.Section, left int) {
 	return sections, left
 }
 
-// light are the sections that say nothing of what happened: where an answer has no room they are left out first, the
-// first of them first.
+// light are the sections without events. They are left out first, in this order, if an answer is too long.
 var light = []string{"RULED OUT", "CLOSE", "TIME", "ALSO"}
 
-// shorten leaves out details, then the light sections, and then the last sentences of the last sections, until the
-// lines fit a screen. A section that is not light keeps its first sentence. It returns what was left out, by sections.
+// shorten leaves out details, then the light sections, then the last sentences of the last sections, until the lines
+// fit on a screen. Other sections keep their first sentence. It also returns what it left out, by section.
 func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out, left []explain.Section) {
 	if all {
 		return sections, nil
@@ -129,7 +128,7 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 	return slices.DeleteFunc(out, func(s explain.Section) bool { return len(s.Sentences) == 0 }), left
 }
 
-// answer is the lines of an answer. A note stands behind what it is about.
+// answer returns the lines of an answer. A note comes after the facts about the object.
 func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool, note string) []string {
 	var out []string
 	if len(a.Lives) > 0 {
@@ -166,7 +165,7 @@ func (p *Page) section(s *explain.Section, all bool) (out []string) {
 	return out
 }
 
-// verdict is the first line, or lines.
+// verdict returns the first line of an answer, wrapped.
 func (p *Page) verdict(a *explain.Answer) []string {
 	name := words.Clean(titleOf(a))
 	const indent = 2
@@ -192,7 +191,7 @@ func (p *Page) verdict(a *explain.Answer) []string {
 	return lines
 }
 
-// titleOf is what an answer is about: a Job or a CronJob with its namespace, a pod by its name.
+// titleOf returns the object of an answer: a Job or a CronJob with its namespace, a pod with its name.
 func titleOf(a *explain.Answer) string {
 	switch a.Kind {
 	case "job":
@@ -203,7 +202,7 @@ func titleOf(a *explain.Answer) string {
 	return a.Name
 }
 
-// clockText says by what an answer is as of now: by the controller's clock, with how old the newest record is, or by
+// clockText says what an answer as of now is based on: the controller's clock, with the time of the newest record, or
 // the end of the log.
 func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
 	switch clock {
@@ -219,7 +218,8 @@ func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
 	return ""
 }
 
-// about says which object it is, from when to when, and how whole its history is.
+// about returns the facts about the object of an answer: which it is, from when to when, and how complete its history
+// is.
 func about(a *explain.Answer, zone words.Zone) []string {
 	var parts []string
 	if a.Schedule != "" {
@@ -270,7 +270,7 @@ func about(a *explain.Answer, zone words.Zone) []string {
 	return parts
 }
 
-// whole is a sentence with all of a text of others, whose lines stay lines.
+// whole returns the lines of a sentence with a foreign text in full, which keeps its lines.
 func (p *Page) whole(head, text string, records []uint64) []string {
 	says, theirs, _ := strings.Cut(text, "\n")
 	out := p.fold(head, says, records, headWidth)
@@ -281,7 +281,7 @@ func (p *Page) whole(head, text string, records []uint64) []string {
 	return out
 }
 
-// fold breaks a sentence into lines under its head, and puts its records behind it.
+// fold wraps a sentence under its head, and adds its records at the end.
 func (p *Page) fold(head, text string, records []uint64, indent int) []string {
 	lines := wrap(words.Clean(text), p.Width-indent, p.Whole)
 	if cited := citation(records); cited != "" {
@@ -307,7 +307,7 @@ func citation(records []uint64) string {
 	return strings.Join(parts, " ")
 }
 
-// Markdown is an answer for the channel of an incident. What others wrote cannot become markup, a link or a mention.
+// Markdown returns an answer for an incident channel. Foreign texts cannot become markup, links or mentions.
 func Markdown(a *explain.Answer, zone words.Zone) string {
 	var b strings.Builder
 	if len(a.Lives) > 0 {

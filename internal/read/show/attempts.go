@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Attempts writes a list of tries, one a row. The day stands once above them; a time of another day says which.
+// Attempts writes a table of tries, one per row. The day is above the table; a time of another day has its date.
 func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 	indexed := len(rows) > 0 && rows[0].Index != nil
 	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "COUNTED", "NEXT TRY", "EXIT"}
@@ -67,7 +67,7 @@ func indexOf(a *explain.Attempt) string {
 	return strconv.Itoa(int(*a.Index))
 }
 
-// firstStart is when the first of some tries began that did; 0 for none.
+// firstStart returns the earliest start of the tries; 0 if none has one.
 func firstStart(rows []explain.Attempt) (first events.Time) {
 	for i := range rows {
 		if at := events.Time(rows[i].Started); at != 0 && (first == 0 || at < first) {
@@ -77,7 +77,7 @@ func firstStart(rows []explain.Attempt) (first events.Time) {
 	return first
 }
 
-// clockOrDash is the time of day, with the date if it is not on that day.
+// clockOrDash returns the time of day, with the date if it is not on that day; "-" if unset.
 func (p *Page) clockOrDash(t, day events.Time) string {
 	switch {
 	case t == 0:

@@ -2,9 +2,9 @@ package show
 
 import "strings"
 
-const leastReason = 6 // bytes of a reason that are worth showing
+const leastReason = 6 // shortest part of a reason that is shown, in bytes
 
-// ClipMiddle shortens a name to width columns by its middle: names tell most by how they begin and end.
+// ClipMiddle shortens a name to width columns by cutting its middle: names differ most at their begin and end.
 func ClipMiddle(s string, width int) string {
 	if width <= 0 || columns(s) <= width {
 		return s
@@ -13,8 +13,8 @@ func ClipMiddle(s string, width int) string {
 	return head(s, max(width-1-end, 0)) + "…" + tail(s, end)
 }
 
-// ClipWords cuts a text to width columns between two words, so that no name in it is cut. A first word that is longer
-// stays whole. What stands in brackets is a reason, no name: that is cut where it must be.
+// ClipWords shortens a text to width columns by cutting between two words, so that no name is cut. A longer first word
+// stays whole. A text in parentheses is a reason rather than a name, and may be cut anywhere.
 func ClipWords(s string, width int) string {
 	if width <= 0 || columns(s) <= width {
 		return s
@@ -32,7 +32,7 @@ func ClipWords(s string, width int) string {
 	return strings.TrimRight(s[:at], " ") + " …"
 }
 
-// wrapped puts parts into lines of that width, each part whole; 0 for one line.
+// wrapped puts parts into lines of at most width columns, without breaking a part. Width 0 means one line.
 func wrapped(parts []string, between string, width int) string {
 	var b strings.Builder
 	at := 0

@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Pods and their images write texts in every script. On a terminal a Chinese character takes two columns, an accent of
-// its own none.
+// Foreign texts come in every script. On a terminal a Chinese character takes two columns, and a combining accent none.
 
-// twice are the scripts and blocks whose characters take two columns.
+// twice has the characters that take two columns.
 var twice = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Yi,
 	{
@@ -17,7 +16,7 @@ var twice = []*unicode.RangeTable{
 	},
 }
 
-// columnsOf is how many columns a character takes on a terminal.
+// columnsOf returns the columns that a character takes on a terminal.
 func columnsOf(r rune) int {
 	switch {
 	case r < 0x300:
@@ -30,7 +29,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// columns is how many columns a text takes.
+// columns returns the columns that a text takes.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -39,7 +38,7 @@ func columns(s string) int {
 	return n
 }
 
-// head is as much of a text as fits, from its beginning.
+// head returns the longest prefix that fits in width columns.
 func head(s string, width int) string {
 	for i, r := range s {
 		if width -= columnsOf(r); width < 0 {
@@ -49,7 +48,7 @@ func head(s string, width int) string {
 	return s
 }
 
-// tail is as much of a text as fits, to its end.
+// tail returns the longest suffix that fits in width columns.
 func tail(s string, width int) string {
 	at := len(s)
 	for at > 0 {

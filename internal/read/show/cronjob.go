@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// maxRuns is how many Jobs of a CronJob are shown in a table that is not wide.
+// maxRuns bounds the Jobs of a CronJob in a table that is not wide.
 const maxRuns = 10
 
 // CronJob writes the state of one CronJob.
@@ -44,7 +44,7 @@ func (p *Page) CronJob(j *history.CronJob) error {
 	return p.runs(j)
 }
 
-// cronSentence is the CronJob's state in words.
+// cronSentence returns the state of a CronJob in words.
 func cronSentence(j *history.CronJob) string {
 	text := string(j.State)
 	if j.Reason != "" {
@@ -93,7 +93,7 @@ func cronSpecText(s *history.CronSpec) string {
 	return strings.Join(parts, ", ")
 }
 
-// dueTimes are the newest due time, the one that is open, and the next one.
+// dueTimes adds the newest due time with a fate, the open one, and the next one.
 func (l *lines) dueTimes(j *history.CronJob) {
 	p := l.page
 	if t := j.LastDue; t != nil {
@@ -129,7 +129,7 @@ func (l *lines) dueTimes(j *history.CronJob) {
 	}
 }
 
-// dueIn is a due time, and the same in the zone of the schedule where that is another one.
+// dueIn returns a due time, also in the zone of the schedule if that differs.
 func (p *Page) dueIn(t events.Time, zone *time.Location) string {
 	text := p.due(t) + " " + p.Zone.Name(t)
 	if zone == nil || p.Zone.Location != nil {
@@ -142,7 +142,7 @@ func (p *Page) dueIn(t events.Time, zone *time.Location) string {
 	return text + " (" + own.In(t).Format(layout) + zone.String() + ")"
 }
 
-// cronWork is what is being done, waited for, and was decided.
+// cronWork adds commands in flight, waits, failures and the last decision.
 func (l *lines) cronWork(j *history.CronJob) {
 	label := func(i int, text string) string {
 		if i == 0 {
@@ -172,7 +172,7 @@ func (l *lines) cronWork(j *history.CronJob) {
 	l.decision(j.LastDecision)
 }
 
-// runs is the table of the CronJob's Jobs.
+// runs writes the table of the CronJob's Jobs.
 func (p *Page) runs(j *history.CronJob) error {
 	if len(j.Runs) == 0 {
 		return nil
@@ -203,7 +203,7 @@ func (p *Page) runs(j *history.CronJob) error {
 	return t.Flush()
 }
 
-// madeFor says for what a Job was made.
+// madeFor says what a Job was made for.
 func (p *Page) madeFor(r *history.Run, zone *time.Location) string {
 	switch {
 	case r.Made != "" && r.By != "":
@@ -216,7 +216,7 @@ func (p *Page) madeFor(r *history.Run, zone *time.Location) string {
 	return "-"
 }
 
-// madeWords are how Jobs came to be that no due time asked for.
+// madeWords has the words for Jobs that no due time asked for.
 var madeWords = map[string]string{
 	events.TickManual.String(): "made by hand by", events.TickTriggered.String(): "triggered by",
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronJobsTable is a table of summaries of CronJobs, which may go on for ever.
+// CronJobsTable is a table of summaries of CronJobs, of any length.
 type CronJobsTable struct {
 	Table
 	page *Page
 }
 
-// CronJobs is such a table.
+// CronJobs returns an empty table of CronJobs.
 func (p *Page) CronJobs() *CronJobsTable {
 	head := []string{"NAMESPACE", "NAME", "SCHEDULE", "STATE", "NEXT", "LAST DUE"}
 	switch {
@@ -52,8 +52,7 @@ func (t *CronJobsTable) Row(j *history.CronSummary) {
 	t.Table.Row(append(row, Cell{Text: p.lastDue(j), Style: styleOfCron(j.State)})...)
 }
 
-// lastDue is what there is to say of the newest due time: of one that waits what holds it back, else what became of the
-// newest.
+// lastDue returns the text about the newest due time: what holds it back if it is open, else its fate.
 func (p *Page) lastDue(j *history.CronSummary) string {
 	write := p.day
 	if p.Wide {
@@ -72,7 +71,7 @@ func (p *Page) lastDue(j *history.CronSummary) string {
 	return write(events.Time(j.LastDue.Last)) + " " + words.Clean(p.tickFate(j.LastDue, write))
 }
 
-// TickFate is what became of a due time, or of a range of them, without the Job.
+// TickFate returns the fate of a due time, or of a range, without the Job.
 func (p *Page) TickFate(t *history.Tick) string { return p.tickFate(t, p.due) }
 
 func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string {
@@ -106,7 +105,7 @@ func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string 
 	return text
 }
 
-// unwatched writes when it was not watched.
+// unwatched returns the time without a watch.
 func (p *Page) unwatched(t *history.Tick) string {
 	from, until := "from "+p.Zone.Second(events.Time(t.UnwatchedFrom)), "until "+p.Zone.Second(events.Time(t.UnwatchedUntil))
 	switch {
@@ -118,7 +117,7 @@ func (p *Page) unwatched(t *history.Tick) string {
 	return from + " " + until
 }
 
-// due writes a due time: most are whole minutes.
+// due returns a due time; seconds appear only if they are not 0.
 func (p *Page) due(t events.Time) string {
 	if t == 0 {
 		return "-"
@@ -126,7 +125,7 @@ func (p *Page) due(t events.Time) string {
 	return DueText(p.Zone.In(t))
 }
 
-// day writes a due time without its year, for a table that has little room.
+// day returns a due time without its year, for narrow tables.
 func (p *Page) day(t events.Time) string {
 	if t == 0 {
 		return "-"
@@ -135,7 +134,7 @@ func (p *Page) day(t events.Time) string {
 	return at.Format("02 Jan " + dueClock(at))
 }
 
-// DueText writes a due time in its zone.
+// DueText returns a due time in the zone of t.
 func DueText(t time.Time) string { return t.Format("2006-01-02 " + dueClock(t)) }
 
 func dueClock(t time.Time) string {
@@ -145,7 +144,7 @@ func dueClock(t time.Time) string {
 	return "15:04"
 }
 
-// TickCells is a row of due times: when, how many, the record, the Job, and what became of them.
+// TickCells returns a row of the table of due times: when, how many, the record, the Job, and the fate.
 func (p *Page) TickCells(t *history.Tick) []Cell {
 	due, times, record := p.due(events.Time(t.First)), "?", ""
 	if t.First != t.Last {
@@ -168,7 +167,7 @@ func (p *Page) TickCells(t *history.Tick) []Cell {
 	return []Cell{{Text: due}, {Text: times}, {Text: record}, {Text: words.Clean(t.Job), Name: true}, {Text: words.Clean(p.TickFate(t))}}
 }
 
-// OpenCells is the row of a due time that has no fate yet.
+// OpenCells returns the row of a due time without a fate.
 func (p *Page) OpenCells(d *history.OpenDue) []Cell {
 	record := ""
 	if d.Record != 0 {
@@ -181,7 +180,7 @@ func (p *Page) OpenCells(d *history.OpenDue) []Cell {
 	return []Cell{{Text: due}, {Text: times}, {Text: record}, {Name: true}, {Text: words.Clean(d.Says), Style: Trouble}}
 }
 
-// scheduleText is a schedule with its zone.
+// scheduleText returns a schedule with its zone.
 func scheduleText(schedule string, zone *string) string {
 	if zone != nil && *zone != "" {
 		return schedule + " " + *zone

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// MarkdownDamage names damage of the log behind an answer in Markdown; empty for none.
+// MarkdownDamage returns a Markdown line for each damage of the log behind an answer; empty for none.
 func MarkdownDamage(damage []error) string {
 	var b strings.Builder
 	for _, err := range damage {
@@ -15,7 +15,7 @@ func MarkdownDamage(damage []error) string {
 	return b.String()
 }
 
-// MarkdownNotes says below an answer in Markdown what it leaves out.
+// MarkdownNotes returns a Markdown line for each note on what an answer leaves out.
 func MarkdownNotes(notes []string) string {
 	var b strings.Builder
 	for _, note := range notes {

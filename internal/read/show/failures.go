@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Failures writes a list of trouble, one line a cause. A wide page has a line for each Job.
+// Failures writes a list of trouble, one line per cause. A wide page has one line per Job.
 func (p *Page) Failures(f *explain.Failures) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(failuresHead(f, p.Zone), " · ", p.Width)); err != nil || len(f.Items) == 0 {
 		return err
@@ -59,13 +59,13 @@ func (p *Page) Failures(f *explain.Failures) error {
 
 // failureRow is one line of a list of trouble.
 type failureRow struct {
-	item        int // of Items, of which the line tells
+	item        int // index in Items
 	first, last events.Time
-	jobs        int // so many fared alike
+	jobs        int // Jobs that fared alike
 	name, why   string
 }
 
-// troubleRows are a line for each Job and CronJob.
+// troubleRows returns one row for each Job and CronJob.
 func (p *Page) troubleRows(f *explain.Failures) (rows []failureRow) {
 	for i := range f.Items {
 		x := &f.Items[i]
@@ -78,14 +78,14 @@ func (p *Page) troubleRows(f *explain.Failures) (rows []failureRow) {
 	return rows
 }
 
-// mostWorks is how many works of one cause are named; the others are counted.
+// mostWorks bounds the works of one cause that are named; the others are counted.
 const mostWorks = 12
 
-// causeRows are a line for each cause. It names the work with the newest trouble, and behind why the others.
+// causeRows returns one row for each cause. Its name is the work with the newest trouble; the others follow the reason.
 func (p *Page) causeRows(f *explain.Failures) (rows []failureRow) {
 	for i := range f.Causes {
 		c := &f.Causes[i]
-		if c.Item < 0 || c.Item >= len(f.Items) { // no Failures of ours has such
+		if c.Item < 0 || c.Item >= len(f.Items) { // our Failures has no such index
 			continue
 		}
 		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: p.wholeOr(f.Items[c.Item].Why, f.Items[c.Item].Whole)}
@@ -112,7 +112,8 @@ func (p *Page) causeRows(f *explain.Failures) (rows []failureRow) {
 	return rows
 }
 
-// named is an object, with its kind where it is none of a Job, and its namespace where the page is about several.
+// named returns the name of an object, with its kind unless it belongs to a Job, and with its namespace unless the page
+// is about one namespace.
 func (p *Page) named(namespace, name, kind string) string {
 	if p.Namespace == "" {
 		name = namespace + "/" + name
@@ -123,7 +124,7 @@ func (p *Page) named(namespace, name, kind string) string {
 	return name
 }
 
-// triesOf is how many tries a Job had; a CronJob has none.
+// triesOf returns the number of tries of a Job; "-" for a CronJob.
 func triesOf(x *explain.Trouble) string {
 	if x.Kind == "CronJob" {
 		return "-"
@@ -148,7 +149,7 @@ func failuresHead(f *explain.Failures, zone words.Zone) (parts []string) {
 	return append(parts, failuresRest(f, zone)...)
 }
 
-// tallies are the numbers that the list begins with.
+// tallies returns the numbers at the head of the list.
 func tallies(f *explain.Failures) []Tally {
 	counts, causes := map[string]int{}, map[string]bool{}
 	for i := range f.Items {
@@ -171,7 +172,7 @@ func tallies(f *explain.Failures) []Tally {
 	return all
 }
 
-// failuresRest says what the numbers do not cover, and how many were looked at.
+// failuresRest returns what the numbers do not cover, and how many Jobs were searched.
 func failuresRest(f *explain.Failures, zone words.Zone) (parts []string) {
 	for i := range f.Gaps {
 		if i == 2 && len(f.Gaps) > 3 {
@@ -194,7 +195,7 @@ func failuresRest(f *explain.Failures, zone words.Zone) (parts []string) {
 	return append(parts, looked)
 }
 
-// passedParts says in which namespaces not all is recorded, and when: "not all is recorded of namespace ci
+// passedParts says in which namespaces and when not everything was recorded: "not all is recorded of namespace ci
 // 12:00:00–12:02:40".
 func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
 	for i := range all {
@@ -213,7 +214,7 @@ func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
 	return parts
 }
 
-// gapText says when nobody watched: "gap 12:14:13–12:14:42".
+// gapText returns a time without a watch: "gap 12:14:13–12:14:42".
 func gapText(g *history.Gap, zone words.Zone) string {
 	from, until := events.Time(g.From), events.Time(g.Until)
 	switch d := until.Sub(from); {

@@ -6,13 +6,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The columns of a finding: how bad it is and which check found it stand before the text.
+// The widths of the columns of a finding before its text: its level, and the check that found it.
 const (
 	levelWidth = 9
 	checkWidth = 12
 )
 
-// Finding writes one thing that a look at a cluster found, and below it what to do about it.
+// Finding writes one finding about a cluster, and below it what to do about it.
 func (p *Page) Finding(level string, style Style, check, text, do string) {
 	before := fmt.Sprintf("%-*s%-*s", levelWidth, level, checkWidth, check)
 	if p.Colour && style != Plain {

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// FoundHead says what was looked at for a text: "3 found · of 28 Jobs and 4 CronJobs, and the pods of 28 Jobs".
+// FoundHead sums up a search for a text: "3 found · of 28 Jobs and 4 CronJobs, and the pods of 28 Jobs".
 func FoundHead(f *which.Pieces) []string {
 	parts := []string{fmt.Sprintf("%d found", len(f.Items))}
 	if f.Omitted > 0 {
@@ -27,7 +27,7 @@ func FoundHead(f *which.Pieces) []string {
 	return parts
 }
 
-// Found lists what was found.
+// Found writes the table of a search's results.
 func (p *Page) Found(f *which.Pieces) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(FoundHead(f), " · ", p.Width)); err != nil || len(f.Items) == 0 {
 		return err
@@ -64,8 +64,8 @@ func matchName(m *which.Match) string {
 	return m.Namespace + "/" + m.Name
 }
 
-// MatchText says of what was found what its name does not say: of which Job a pod is, what a record says, the UID of
-// the others.
+// MatchText returns what the name of a result does not say: the Job of a pod, the text of a record, the UID of other
+// objects.
 func MatchText(m *which.Match) string {
 	switch {
 	case m.Kind == "record":

@@ -8,14 +8,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// JobsTable is a table of summaries, which may go on for ever.
+// JobsTable is a table of summaries of Jobs, of any length.
 type JobsTable struct {
 	Table
 	page *Page
 	why  bool
 }
 
-// Jobs is such a table.
+// Jobs returns an empty table of Jobs.
 func (p *Page) Jobs() *JobsTable {
 	head := []string{"NAMESPACE", "NAME", "STATE", "SUCCEEDED", "FAILED", "ACTIVE", "STARTED", "TOOK"}
 	if p.Wide {
@@ -24,7 +24,7 @@ func (p *Page) Jobs() *JobsTable {
 	return p.jobs(false, head)
 }
 
-// JobsWhy is a table of summaries that says why. The verdict begins with the state.
+// JobsWhy returns an empty table of Jobs with a column WHY, whose text begins with the state.
 func (p *Page) JobsWhy() *JobsTable {
 	head := []string{"NAMESPACE", "NAME", "WHY"}
 	switch {
@@ -58,7 +58,7 @@ func (t *JobsTable) Row(j *history.Summary) {
 	namespace, name := namesOf(j)
 	counts := []string{succeeded(&j.Counts), strconv.Itoa(int(j.Counts.Failed)), strconv.Itoa(int(j.Counts.Active))}
 	if j.State == history.StateFinished {
-		counts = []string{"-", "-", "0"} // what the pods came to is not known
+		counts = []string{"-", "-", "0"} // the results of its pods are unknown
 	}
 	row := []Cell{
 		namespace, name, state, {Text: counts[0]}, {Text: counts[1]}, {Text: counts[2]}, t.started(j), {Text: dash(took(j.Started, j.Finished))},

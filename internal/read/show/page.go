@@ -16,18 +16,20 @@ import (
 
 // Page writes the state of Jobs for people.
 type Page struct {
-	Out    io.Writer
-	Width  int  // of a line at most; 0 for no limit
-	Whole  bool // names are never cut or broken, if need be beyond the width: what is written goes into a pipe
-	Asked  bool // the user asked for that width: in a pipe, too, rows keep to it; else a row is one line there, and nothing of it is cut
+	Out   io.Writer
+	Width int  // largest width of a line; 0 for no limit
+	Whole bool // never cut or break names, even beyond Width: the output is a pipe
+	// Asked is set if the user asked for Width: rows keep to it even in a pipe. Otherwise a row in a pipe is one line,
+	// and nothing of it is cut.
+	Asked  bool
 	Wide   bool
 	Colour bool
-	Zone   words.Zone // of the times
-	// Namespace is the only one of which something is shown; empty for several. It need not be told in each row.
+	Zone   words.Zone // zone of the times
+	// Namespace is the only namespace on the page; empty for several. Rows need not repeat it.
 	Namespace string
 }
 
-// table is a table of the page.
+// table returns an empty table with the settings of the page.
 func (p *Page) table(head ...string) *Table {
 	t := &Table{Out: p.Out, Head: head, Width: p.Width, Whole: p.Whole, Colour: p.Colour}
 	if p.Whole && !p.Asked {
@@ -36,7 +38,8 @@ func (p *Page) table(head ...string) *Table {
 	return t
 }
 
-// wholeOr is a text in which words of others are cut, or with all of them where it has such: in a pipe nothing is cut.
+// wholeOr returns whole, the text with its foreign parts in full, if it is not empty and the page goes into a pipe;
+// else text.
 func (p *Page) wholeOr(text, whole string) string {
 	if p.Whole && !p.Asked && whole != "" {
 		return whole
@@ -44,10 +47,10 @@ func (p *Page) wholeOr(text, whole string) string {
 	return text
 }
 
-// Indented writes a value of this package as indented JSON whose every character is visible.
+// Indented returns v as indented JSON in which every character is visible.
 func Indented(v any) ([]byte, error) { return recordjson.Indented(v) }
 
-// countsText says what the pods of a Job came to. Of one whose records until its end are not there that is not known.
+// countsText returns the results of a Job's pods. They are unknown if the records of its end are missing.
 func countsText(j *history.Job) string {
 	if j.State == history.StateFinished {
 		return "not known: the records of them are not in the log"
@@ -71,7 +74,7 @@ func dash(s string) string {
 	return s
 }
 
-// took is how long it was from a start to an end; the end is in whole seconds, like all times that the API stores.
+// took returns the time from start to end. start is cut to whole seconds, like every time that the API stores.
 func took(start, end recordjson.Instant) string {
 	if start == 0 || end == 0 {
 		return ""
@@ -101,8 +104,8 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	}
 }
 
-// wrap breaks a text at spaces into lines of at most width columns; a longer word is broken too, unless words are to
-// stay whole. A width that is not positive means no limit.
+// wrap breaks a text at spaces into lines of at most width columns. It also breaks a longer word, unless whole is set.
+// A width of 0 or less means no limit.
 func wrap(text string, width int, whole bool) []string {
 	if width <= 0 {
 		return []string{text}
@@ -134,8 +137,8 @@ func wrap(text string, width int, whole bool) []string {
 
 const (
 	labelWidth = 15
-	maxPods    = 20 // in a table that is not wide
-	maxRefused = 5  // lines, likewise
+	maxPods    = 20 // pods in a table that is not wide
+	maxRefused = 5  // refusals of a page that is not wide
 )
 
 // Job writes the state of one Job.
@@ -177,14 +180,14 @@ func (p *Page) Job(j *history.Job) error {
 	return p.pods(j)
 }
 
-// late says that what is shown may be older than it says, as the namespace is over its budget of log.
+// late adds that the state may be old, because the namespace is over its log budget.
 func (l *lines) late(passed []history.Passed) {
 	for i := range passed {
 		l.styled(Trouble, "May be late", "%s", Late(&passed[i], l.page.Zone))
 	}
 }
 
-// Late says since when what is shown may be older than it says: "namespace ci is over its budget of log since …".
+// Late says since when the state may be old: "namespace ci is over its budget of log since …".
 func Late(x *history.Passed, zone words.Zone) string {
 	whose := "nodes and namespaces are over their"
 	if x.Namespace != "" {
@@ -198,7 +201,7 @@ func NotWatched(g *history.Gap, zone words.Zone) string {
 	return "the cluster was not watched " + gapTimes(g, zone)
 }
 
-// notWatched says when the cluster was not watched, and what that means for what is shown.
+// notWatched says when the cluster was not watched, and how old the shown state is.
 func notWatched(g *history.Gap, zone words.Zone) string {
 	return gapTimes(g, zone) + ": this is how the Job was seen last before"
 }
@@ -214,10 +217,10 @@ func gapTimes(g *history.Gap, zone words.Zone) string {
 	return text
 }
 
-// noFullView says as of when not all was listed.
+// noFullView says that a listing was under way at the time of the state.
 const noFullView = "the controller had no full view of the cluster then"
 
-// sentence is the Job's state in words.
+// sentence returns the state of a Job in words.
 func sentence(j *history.Job) string {
 	text := string(j.State)
 	if because := words.Because(j.Reason, j.Message); because != "" {
@@ -238,7 +241,7 @@ func sentence(j *history.Job) string {
 	return text
 }
 
-// work is what is being done, waited for, and was decided.
+// work adds commands in flight, waits, failures and the last decision.
 func (l *lines) work(j *history.Job) {
 	label := func(i int, text string) string {
 		if i == 0 {
@@ -276,7 +279,7 @@ func (l *lines) work(j *history.Job) {
 	l.decision(j.LastDecision)
 }
 
-// decision is the newest one; nil for none.
+// decision adds the newest decision; nil for none.
 func (l *lines) decision(d *history.Decision) {
 	if d == nil {
 		return
@@ -294,7 +297,7 @@ func (l *lines) decision(d *history.Decision) {
 	}
 }
 
-// capped leaves out what is too much to read, unless all is wanted.
+// capped returns the first 3 texts and the number of the others, or all if all is set.
 func capped(texts []string, all bool) []string {
 	const most = 3
 	if all || len(texts) <= most {
@@ -303,7 +306,7 @@ func capped(texts []string, all bool) []string {
 	return append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", len(texts)-most))
 }
 
-// refused says for people what is refused.
+// refused returns a refusal in words.
 func refused(r *history.Refusal, zone words.Zone) string {
 	text := r.Does + ": "
 	if r.Class != "" {

@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// plain is a text in which Markdown sees no markup. Words that could be emphasis, HTML, a link or a mention are a code
-// span: a backslash keeps no chat from calling everybody for \@here, or from making a link of a bare address.
+// plain returns a text that Markdown shows without markup. A word that could be emphasis, HTML, a link or a mention
+// goes into a code span: a backslash would not keep a chat from notifying everybody for \@here, or from linking a bare
+// address.
 //
 //	mail a@b.example, see https://x.example  →  mail `a@b.example,` see `https://x.example`
 func plain(s string) string {
@@ -26,7 +27,7 @@ func plain(s string) string {
 			b.WriteByte('`')
 		}
 		inSpan = live
-		b.WriteString(strings.ReplaceAll(word, "`", "'")) // else it would end the span
+		b.WriteString(strings.ReplaceAll(word, "`", "'")) // a backquote would end the span
 	}
 	if inSpan {
 		b.WriteByte('`')
@@ -34,6 +35,6 @@ func plain(s string) string {
 	return b.String()
 }
 
-// live are words that a chat or a Markdown page makes something of: those with characters of markup, and with what
-// looks like the name of a host, as in a bare address.
+// live matches words that a chat or a Markdown page may interpret: words with markup characters, and words that look
+// like a host name.
 var live = regexp.MustCompile(`[^\p{L}\p{N},.;:()'"%/+=?…–—·→×≤≥-]|://|(?i:www\.)|[\p{L}\p{N}-]\.\p{L}{2}`)

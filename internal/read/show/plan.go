@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Plan writes whose future Jobs could be run, an owner a line, and below it what would have been decided otherwise.
+// Plan writes which owners' future Jobs this controller could run, one owner per line, and below it which decisions
+// would have differed.
 func (p *Page) Plan(x *plan.Plan) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(planHead(x), "; ", p.Width)); err != nil || len(x.Owners) == 0 {
 		return err
@@ -62,7 +63,7 @@ func areOrIs(n int) string {
 	return strconv.Itoa(n) + " of them are"
 }
 
-// owner is "prod/CronJob etl", or who made the Jobs: "prod/(made by kubectl-create)".
+// owner returns "prod/CronJob etl", or the maker of the Jobs: "prod/(made by kubectl-create)".
 func (p *Page) owner(o *plan.Owner) string {
 	text := "(made by " + o.Manager + ")"
 	switch {
@@ -77,7 +78,7 @@ func (p *Page) owner(o *plan.Owner) string {
 	return text
 }
 
-// runner is a controller, as people call it.
+// runner returns the common name of a controller.
 func runner(name string) string {
 	switch name {
 	case batchv1.JobControllerName:
@@ -88,7 +89,7 @@ func runner(name string) string {
 	return name
 }
 
-// differences are "PodsToRemove, 2 Jobs, #310": the reason, of how many Jobs, and the first record.
+// differences returns "PodsToRemove of 2 Jobs #310": the reason, the number of Jobs, and the first record.
 func differences(of []plan.Difference) string {
 	var all []string
 	for _, d := range of {
@@ -97,7 +98,7 @@ func differences(of []plan.Difference) string {
 	return strings.Join(all, ", ")
 }
 
-// countOf is "1 Job" or "3 Jobs".
+// countOf returns "1 Job" or "3 Jobs".
 func countOf(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

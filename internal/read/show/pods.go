@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// podColumns are the columns of the table of pods. One that says nothing of any pod is left out, unless it is always
-// there.
+// podColumns are the columns of the table of pods. A column that is empty for all pods is left out, unless always is
+// set.
 var podColumns = []struct {
 	head   string
 	always bool
@@ -102,7 +102,7 @@ func phase(p *history.Pod) Cell {
 	return c
 }
 
-// ended says how the containers of a pod ended, as far as that is worth a word, and why the pod itself did.
+// ended says how the containers of a pod ended, if that is unusual, and why the pod itself ended.
 func ended(p *history.Pod) string {
 	var parts []string
 	for _, e := range p.Containers {
@@ -116,7 +116,7 @@ func ended(p *history.Pod) string {
 	return strings.Join(parts, ", ")
 }
 
-// sameDay is a time to the second; of another day than that one, with its date.
+// sameDay returns a time to the second, with its date if it is not on that day.
 func (p *Page) sameDay(t, day recordjson.Instant) string {
 	switch at := events.Time(t); {
 	case t == 0:

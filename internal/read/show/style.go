@@ -2,7 +2,7 @@ package show
 
 import "github.com/jobledger/jobledger/events"
 
-// StyleOf says how a record stands out.
+// StyleOf returns the style of a record.
 func StyleOf(r *events.Record) Style {
 	switch f := r.Facts.(type) {
 	case *events.Decision:

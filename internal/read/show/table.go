@@ -6,59 +6,59 @@ import (
 	"strings"
 )
 
-// Style is how a cell stands out on a terminal that shows colours.
+// Style is the emphasis of a cell on a terminal with colours.
 type Style uint8
 
 // The styles.
 const (
 	Plain   Style = iota
-	Strong        // what the controller decided
-	Trouble       // what did not go as wanted
+	Strong        // decisions of the controller
+	Trouble       // failures
 )
 
 var codes = [...]string{Strong: "\x1b[1m", Trouble: "\x1b[31m"}
 
-// Cell is one field of a row. Its text is printed as it is: clean it first.
+// Cell is one field of a row. Its text is printed as it is, so it must be clean.
 type Cell struct {
 	Text  string
 	Style Style
-	Name  bool // of an object: where there is no room for it, its beginning and its end stay
+	Name  bool // it is the name of an object: clipping keeps its begin and its end
 }
 
-// Table writes rows in columns that are as wide as what has been written, page by page, so that it can go on for ever.
-// A table of limited width makes room by shortening names first, then the last column, which is cut between words. A
-// table with whole names keeps every name, if need be beyond the width: a user may search for it.
+// Table writes rows in aligned columns. It finds the widths per page of 200 rows, so it can be of any length. To fit
+// Width, it first shortens names, then cuts the last column between words. With Whole, it keeps every name, even beyond
+// Width: a user may search for it.
 type Table struct {
 	Out    io.Writer
 	Head   []string // names of the columns
-	Least  []int    // widths of the columns at least, for a table whose rows come one by one; nil for none
-	Width  int      // of a line at most: cells are cut to fit; 0 for no limit
-	Whole  bool     // names are never cut
-	Fold   bool     // the last cell goes on in lines below its first, and is never cut
-	Drop   []string // columns that are left out where a row has no room, the first of them first
+	Least  []int    // smallest widths of the columns, for rows that come one by one; nil for none
+	Width  int      // largest width of a line: cells are cut to fit; 0 for no limit
+	Whole  bool     // never cut names
+	Fold   bool     // continue the last cell in lines below, and never cut it
+	Drop   []string // columns to leave out if rows do not fit, in this order
 	Colour bool
 
 	rows    [][]Cell
 	natural []int  // widths that show everything
 	names   []bool // columns that hold names
-	widths  []int  // that are used
-	dropped []bool // columns that are left out, by their places in the rows that are added; nil for none
+	widths  []int  // widths in use
+	dropped []bool // columns that are left out, by index in added rows; nil for none
 	gone    []string
 	started bool
 	err     error
 }
 
 const (
-	page      = 200 // rows that are looked at to find the widths
-	leastName = 9   // columns that a name keeps
-	leastLast = 24  // columns that the last cell keeps, as far as it wants them
-	leastFold = 28  // columns of a last cell that goes on below: with less it begins below, at belowAt
+	page      = 200 // rows that determine the widths
+	leastName = 9   // smallest width of a name
+	leastLast = 24  // smallest width of the last cell, if it needs that much
+	leastFold = 28  // smallest width of a folded last cell: with less, it begins in the next line, at belowAt
 	belowAt   = 10
-	goodName  = 20 // columns that a name keeps before columns are left out
+	goodName  = 20 // smallest width of a name before columns are left out
 	gap       = 2  // spaces between columns
 )
 
-// Row adds a row. Errors show in Flush.
+// Row adds a row. Flush returns its error.
 func (t *Table) Row(cells ...Cell) {
 	t.rows = append(t.rows, t.kept(cells))
 	if len(t.rows) >= page {
@@ -69,7 +69,7 @@ func (t *Table) Row(cells ...Cell) {
 // Rule adds a line of its own between rows.
 func (t *Table) Rule(text string) { t.Row(Cell{Text: text}) }
 
-// Flush writes what was added so far. Its error is the first that writing met.
+// Flush writes the rows that were added. It returns the first error of all writes.
 func (t *Table) Flush() error {
 	if !t.started {
 		t.leaveOut()
@@ -90,7 +90,7 @@ func (t *Table) Flush() error {
 	return t.err
 }
 
-// kept are the cells of a row whose columns are not left out.
+// kept returns the cells of a row without the columns that are left out.
 func (t *Table) kept(cells []Cell) []Cell {
 	if t.dropped == nil || len(cells) != len(t.dropped) {
 		return cells
@@ -104,7 +104,7 @@ func (t *Table) kept(cells []Cell) []Cell {
 	return out
 }
 
-// leaveOut leaves out columns of Drop, one after the other, until the rows that wait fit.
+// leaveOut leaves out columns of Drop, in order, until the waiting rows fit.
 func (t *Table) leaveOut() {
 	if t.Width <= 0 || len(t.Drop) == 0 || len(t.rows) == 0 {
 		return
@@ -154,7 +154,7 @@ func (t *Table) leaveOut() {
 	}
 }
 
-// LeftOut says which columns were left out: "no room for ACTIVE, FAILED: -o wide"; empty for none.
+// LeftOut names the columns that were left out: "no room for ACTIVE, FAILED: -o wide"; empty for none.
 func (t *Table) LeftOut() string {
 	if len(t.gone) == 0 {
 		return ""
@@ -162,7 +162,7 @@ func (t *Table) LeftOut() string {
 	return "no room for " + strings.Join(t.gone, ", ") + ": -o wide"
 }
 
-// measure finds the widths of the columns by the rows that wait.
+// measure finds the widths of the columns for the waiting rows.
 func (t *Table) measure() {
 	if t.natural == nil {
 		t.natural, t.names = make([]int, len(t.Head)), make([]bool, len(t.Head))
@@ -180,7 +180,7 @@ func (t *Table) measure() {
 			if i == len(t.Head)-1 {
 				last = max(last, w)
 			}
-			if i < len(row)-1 { // the last cell takes what is left
+			if i < len(row)-1 { // the last cell takes the rest
 				t.natural[i] = max(t.natural[i], w)
 				t.names[i] = t.names[i] || c.Name
 			}
@@ -196,8 +196,8 @@ func (t *Table) measure() {
 	}
 }
 
-// shorten narrows the columns before the last to that width together: always the widest one with names. Where that is
-// not enough names stay whole: the lines are too long either way.
+// shorten narrows the columns before the last to width columns in total, always the widest column of names. If that
+// cannot suffice, it changes nothing: the lines are too long anyway.
 func (t *Table) shorten(width int) {
 	used, spare := 0, 0
 	for i, w := range t.widths[:len(t.widths)-1] {
@@ -249,7 +249,7 @@ func (t *Table) write(row []Cell) {
 	_, t.err = io.WriteString(t.Out, line+"\n")
 }
 
-// writeLast writes the last cell of a row, which begins at a column: in the room that is left, or going on below.
+// writeLast writes the last cell of a row from column at on, in the rest of the line, or folded.
 func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
 	text := c.Text
 	switch {
@@ -266,8 +266,8 @@ func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
 	b.WriteString(t.styled(text, c.Style))
 }
 
-// fold writes a cell in as many lines as it takes. Where a line that begins at that column would be too short, the cell
-// begins in the next line.
+// fold writes a cell in as many lines as it needs. If the lines from column at on would be too short, the cell begins
+// in the next line.
 func (t *Table) fold(b *strings.Builder, c *Cell, at int) {
 	if room := t.Width - at; room < leastFold && columns(c.Text) > room {
 		before := strings.TrimRight(b.String(), " ")

@@ -12,8 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// marksOf are the characters for what time is spent on, those that matter most last: a column shows the last that it
-// holds.
+// marksOf are the characters of a timeline, the most important last: a column shows the last one that applies to it.
 var marksOf = []struct {
 	what string
 	mark rune
@@ -31,10 +30,10 @@ var marksOf = []struct {
 const (
 	markSucceeded = '✓'
 	markFailed    = '✗'
-	laneName      = 20 // columns of a name at most
+	laneName      = 20 // largest width of a name
 )
 
-// Timeline draws when the tries of a Job did what: one row an index, or a pod of a Job without indexes.
+// Timeline draws the tries of a Job over time: one row per index, or per pod of a Job without indexes.
 func (p *Page) Timeline(t *explain.Timeline) error {
 	if len(t.Rows) == 0 {
 		_, err := fmt.Fprintln(p.Out, strings.Join(append([]string{"The log has no tries of this Job."}, p.passedLines(t)...), "\n"))
@@ -75,16 +74,16 @@ type lanes struct {
 	b             *strings.Builder
 	t             *explain.Timeline
 	used          map[rune]bool // marks that were drawn
-	name, columns int           // how wide a name is, and what is drawn
-	each          time.Duration // that a column is
+	name, columns int           // columns of the names, and of the drawing
+	each          time.Duration // time that a column covers
 }
 
-// column is the one of a moment.
+// column returns the column of a moment.
 func (l *lanes) column(at recordjson.Instant) int {
 	return max(0, min(l.columns-1, int(events.Time(at).Sub(events.Time(l.t.From))/l.each)))
 }
 
-// draw writes a row. Empty is what stands where nothing was.
+// draw writes a row. empty fills the columns where nothing happened.
 func (l *lanes) draw(label string, spans []explain.Span, ends []explain.End, empty rune) {
 	cells := make([]rune, l.columns)
 	for i := range cells {
@@ -112,7 +111,7 @@ func (l *lanes) draw(label string, spans []explain.Span, ends []explain.End, emp
 	fmt.Fprintf(l.b, "%s  %s\n", padded(ClipMiddle(words.Clean(label), l.name), l.name), strings.TrimRight(string(cells), " "))
 }
 
-// legend says what the marks mean that were drawn.
+// legend explains the marks that were drawn.
 func (l *lanes) legend() (says []string) {
 	for _, m := range marksOf {
 		if l.used[m.mark] {
@@ -128,7 +127,7 @@ func (l *lanes) legend() (says []string) {
 	return says
 }
 
-// passedLines say what may be missing in a timeline, because it was not recorded or is there no longer.
+// passedLines says what a timeline may miss, because it was not recorded or is pruned.
 func (p *Page) passedLines(t *explain.Timeline) (lines []string) {
 	if t.Truncated {
 		lines = append(lines, "the first records of the Job are not in the log: what its pods did then is not drawn")
@@ -142,8 +141,7 @@ func (p *Page) passedLines(t *explain.Timeline) (lines []string) {
 	return lines
 }
 
-// Passed says from when to when something was passed over, and what: "from … to …: namespace ci was over its budget of
-// log. …".
+// Passed says when versions were passed over, and what: "from … to …: namespace ci was over its budget of log. …".
 func Passed(x *history.Passed, zone words.Zone) string {
 	end := "on"
 	if x.Until != 0 {

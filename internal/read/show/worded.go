@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// SpanSays is what a timeline calls what time is spent on: "being scheduled" for "scheduling".
+// SpanSays returns the timeline's words for a kind of span: "being scheduled" for "scheduling".
 func SpanSays(what string) string {
 	for _, m := range marksOf {
 		if m.what == what {
@@ -18,32 +18,34 @@ func SpanSays(what string) string {
 	return what
 }
 
-// TimelineLacks says what may be missing in a timeline, because it was not recorded or is there no longer.
+// TimelineLacks says what a timeline may miss, because it was not recorded or is pruned.
 func TimelineLacks(t *explain.Timeline, zone words.Zone) []string {
 	return (&Page{Zone: zone}).passedLines(t)
 }
 
-// Title is what an answer is about: a Job or a CronJob with its namespace, a pod by its name.
+// Title returns the object of an answer: a Job or a CronJob with its namespace, a pod with its name.
 func Title(a *explain.Answer) string { return titleOf(a) }
 
-// About says which object an answer is about, from when to when, and how whole its history is.
+// About returns the facts about the object of an answer: which it is, from when to when, and how complete its history
+// is.
 func About(a *explain.Answer, zone words.Zone) []string { return about(a, zone) }
 
-// Tally is a number that a list of trouble begins with: "FAILED 6 in 4 causes".
+// Tally is one number at the head of a list of trouble: "FAILED 6 in 4 causes".
 type Tally struct {
-	Sort   string // explain.SortStuck, for one
-	Label  string // FAILED
+	Sort   string // such as explain.SortStuck
+	Label  string // "FAILED"
 	Number int
-	Rest   string // "in 4 causes"; empty for nothing more
+	Rest   string // "in 4 causes"; may be empty
 }
 
-// FailuresHead sums up a list of trouble: its numbers, and what says how whole they are, such as gaps and how many
-// were looked at.
+// FailuresHead sums up a list of trouble: its numbers, and what limits them, such as gaps and the number of Jobs that
+// were searched.
 func FailuresHead(f *explain.Failures, zone words.Zone) (numbers []Tally, rest []string) {
 	return tallies(f), failuresRest(f, zone)
 }
 
-// CauseRow is one line of a list of trouble: how many fared alike, from when to when, whose work it is, and why.
+// CauseRow is one cause in a list of trouble: the number of Jobs that fared alike, from when to when, whose they are,
+// and why.
 type CauseRow struct {
 	Of          *explain.Trouble // the newest of them
 	First, Last events.Time
@@ -51,7 +53,7 @@ type CauseRow struct {
 	Name, Why   string
 }
 
-// CauseRows are a line for each cause.
+// CauseRows returns one row for each cause.
 func CauseRows(f *explain.Failures) (rows []CauseRow) {
 	for _, r := range (&Page{}).causeRows(f) {
 		rows = append(rows, CauseRow{&f.Items[r.item], r.first, r.last, r.jobs, r.name, r.why})
@@ -59,10 +61,10 @@ func CauseRows(f *explain.Failures) (rows []CauseRow) {
 	return rows
 }
 
-// SortSays is what a sort of trouble is called: "stuck", "failed".
+// SortSays returns the words for a sort of trouble: "stuck", "failed".
 func SortSays(sort string) string { return stateWords[sort] }
 
-// AttemptCells are the columns of a list of tries and one row for each, as texts.
+// AttemptCells returns the column heads of a table of tries, and one row of texts for each.
 func AttemptCells(rows []explain.Attempt, zone words.Zone) (head []string, cells [][]string) {
 	p := Page{Zone: zone}
 	day := firstStart(rows)
@@ -81,7 +83,7 @@ func AttemptCells(rows []explain.Attempt, zone words.Zone) (head []string, cells
 // AttemptFailed reports whether a try counts as a failure.
 func AttemptFailed(a *explain.Attempt) bool { return troubled(a) == Trouble }
 
-// numbered is the number of a try, with its index where it has one.
+// numbered returns the number of a try, after its index if it has one.
 func numbered(a *explain.Attempt) string {
 	if a.Index != nil {
 		return indexOf(a) + " · " + strconv.Itoa(a.Try)
