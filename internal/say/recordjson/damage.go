@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// WithDamage adds to an indented JSON object the damage of the log that was met on the way to it, as its last field:
-// {…, "damage": ["log is corrupt at record 41 …"]}. What is no object stays as it is.
+// WithDamage adds the damage of the log behind an answer to an indented JSON object, as its last field: {…, "damage":
+// ["log is corrupt at record 41 …"]}. It returns other JSON, and an object without damage, unchanged.
 func WithDamage(object []byte, damage []error) []byte {
 	before, is := bytes.CutSuffix(object, []byte("\n}"))
 	if len(damage) == 0 || !is {
@@ -16,7 +16,7 @@ func WithDamage(object []byte, damage []error) []byte {
 	for i, err := range damage {
 		texts[i] = err.Error()
 	}
-	list, _ := json.MarshalIndent(texts, "  ", "  ") // texts cannot fail
+	list, _ := json.MarshalIndent(texts, "  ", "  ") // strings cannot fail
 	out := append(bytes.Clone(before), ",\n  \"damage\": "...)
 	return append(append(out, VisibleJSON(list)...), "\n}"...)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// object writes a JSON object, field by field, in the order in which they are put.
+// object builds a JSON object. Its fields have the order in which they are added.
 type object struct{ b []byte }
 
 func (o *object) key(name string) {
@@ -60,8 +60,7 @@ func (o *object) end() []byte {
 	return append(o.b, '}')
 }
 
-// quote writes a JSON string whose every character is visible: the others are escaped, also those that JSON would
-// allow.
+// quote returns a JSON string of visible characters. It escapes all others, even those that JSON allows.
 func quote(s string) []byte {
 	b := []byte{'"'}
 	for i := 0; i < len(s); {
@@ -100,10 +99,10 @@ var witnesses = map[events.Witness]string{
 	events.WitnessCopy: "copy",
 }
 
-// value writes facts as JSON. Fields bear their Go names with a small first letter; their order is that of the type.
-// What is unset, false or empty is left out; so is an unsigned number that is 0, and -1 where it marks something that
-// is not there. Times are RFC 3339 with nanoseconds, durations as Go writes them ("1m0s"), enumerations their
-// names, commands the sequence of their decision and their place in it ("41/0").
+// value returns facts as JSON. Fields have their Go names with a lower-case first letter, in the order of the type.
+// Unset, false and empty values are absent, and so are unsigned 0 and a -1 that marks a missing value. Times are RFC
+// 3339 with nanoseconds, durations as in Go ("1m0s"), enumerations by name. A command is the sequence of its decision
+// and its position there ("41/0").
 func value(v reflect.Value) []byte {
 	if text, ok := named(v); ok {
 		return text
@@ -114,7 +113,7 @@ func value(v reflect.Value) []byte {
 			return nil
 		}
 		if p := v.Elem(); p.Kind() != reflect.Struct {
-			return scalar(p) // an optional field that is there, be it 0 or ""
+			return scalar(p) // an optional field that is set, even to 0 or ""
 		}
 		return value(v.Elem())
 	case reflect.Interface:
@@ -135,7 +134,7 @@ func value(v reflect.Value) []byte {
 	return scalar(v)
 }
 
-// named writes what has a text of its own by its type; ok is false for all else.
+// named returns the text of a type that has its own; ok is false for other types.
 func named(v reflect.Value) (text []byte, ok bool) {
 	switch v.Type() {
 	case timeType:
@@ -185,7 +184,7 @@ func scalar(v reflect.Value) []byte {
 	return strconv.AppendUint(nil, v.Uint(), 10)
 }
 
-// marked are the fields in which -1 says that there is nothing.
+// marked are the fields in which -1 means unset.
 var marked = map[string]bool{"Index": true, "Ready": true, "Terminating": true}
 
 func fields(v reflect.Value, first []byte) []byte {
@@ -221,13 +220,13 @@ func list(v reflect.Value) []byte {
 		if item := value(e); item != nil {
 			b = append(b, item...)
 		} else {
-			b = append(b, scalar(e)...) // a zero holds its place in a list
+			b = append(b, scalar(e)...) // a zero keeps its position in a list
 		}
 	}
 	return append(b, ']')
 }
 
-// command writes a command as an object whose type says which one it is.
+// command returns a command as an object with a field for its type.
 func command(c events.Command) []byte {
 	v := reflect.ValueOf(c).Elem()
 	o := object{}
@@ -235,7 +234,8 @@ func command(c events.Command) []byte {
 	return fields(v, o.b)
 }
 
-// lower makes a field's name begin with a small letter, abbreviations as a whole: UID is uid, ManagedBy is managedBy.
+// lower returns a field name with its first letter, or its leading abbreviation, in lower case: UID becomes uid,
+// ManagedBy becomes managedBy.
 func lower(name string) string {
 	n := 1
 	for n < len(name) && unicode.IsUpper(rune(name[n])) && (n+1 == len(name) || unicode.IsUpper(rune(name[n+1]))) {
@@ -244,7 +244,7 @@ func lower(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-// embedded is JSON that others wrote, made compact and visible; nil when it is not JSON.
+// embedded returns foreign JSON, compact and visible; nil if it is not JSON.
 func embedded(b []byte) []byte {
 	var line bytes.Buffer
 	if len(b) == 0 || json.Compact(&line, b) != nil {
@@ -253,7 +253,8 @@ func embedded(b []byte) []byte {
 	return VisibleJSON(line.Bytes())
 }
 
-// VisibleJSON escapes what a terminal could act on in a JSON text; outside its strings there is nothing but ASCII.
+// VisibleJSON escapes the characters of a JSON text that could control a terminal. These only occur in strings, since
+// the rest of JSON is ASCII.
 func VisibleJSON(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for len(b) > 0 {
@@ -269,7 +270,7 @@ func VisibleJSON(b []byte) []byte {
 	return out
 }
 
-// CommandText names a command for programs: the record that decided it and its place there, from 0.
+// CommandText names a command for programs: the record of its decision and its position there, from 0: "41/0".
 func CommandText(name events.CommandID) string {
 	return fmt.Sprintf("%d/%d", name.Decided, name.Place)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Indented writes a value as indented JSON whose every character is visible.
+// Indented returns v as indented JSON in which every character is visible.
 func Indented(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

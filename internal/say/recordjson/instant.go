@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Stamp writes a time for programs: RFC 3339 with nanoseconds, UTC; empty for an unset time.
+// Stamp returns a time for programs: RFC 3339 with nanoseconds, UTC; empty for an unset time.
 func Stamp(t events.Time) string {
 	if t == 0 {
 		return ""
@@ -14,13 +14,13 @@ func Stamp(t events.Time) string {
 	return t.Go().Format(time.RFC3339Nano)
 }
 
-// Instant is a time as it stands in JSON: as Stamp writes it. With omitzero an unset one is left out.
+// Instant is a time in JSON, in the format of Stamp. With omitzero, an unset time is absent.
 type Instant events.Time
 
-// MarshalText writes the time as Stamp does.
+// MarshalText returns the time in the format of Stamp.
 func (t Instant) MarshalText() ([]byte, error) { return []byte(Stamp(events.Time(t))), nil }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText parses the result of MarshalText.
 func (t *Instant) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*t = 0

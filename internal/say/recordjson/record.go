@@ -6,30 +6,30 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Record writes a record as one JSON object on one line, without a line end. Its shape is for programs and changes only
-// by growing:
+// Record returns a record as one JSON object on one line, without a newline. The shape is for programs and changes only
+// by adding fields:
 //
-//	sequence     number   place in the log, from 1
+//	sequence     number   position in the log, from 1
 //	time         string   RFC 3339 with nanoseconds, UTC; of the whole batch
 //	stream       string   "job/UID", "cronjob/UID", "namespace/NAME", "controller"
-//	kind         string   what it says: "JobAdded", "Decided", …
-//	previous     number   the stream's record before this one; absent for its first
+//	kind         string   what the record says: "JobAdded", "Decided", …
+//	previous     number   the record before it in its stream; absent for the first
 //	causes       [number] the records that led to this one, oldest first
-//	critical     bool     skipping it could change a decision
-//	endOfBatch   bool     the last record of its turn
-//	namespace    string   of the object that the record is about, as far as it says
-//	name         string   likewise
-//	job          string   the name of the Job, where the records before tell (RecordOf); namespace is then always there
-//	facts        object   all that decisions read; the fields of the kind. {"erased":true} when they were erased,
-//	                      {"unknown":"base64"} when this program does not know the kind
-//	evidence     object   what people want to know beside: node, reason, message, containers, template, owner, passedOver,
+//	critical     bool     skipping the record could change a decision
+//	endOfBatch   bool     the last record of its batch
+//	namespace    string   namespace of the object that the record is about, if the record has it
+//	name         string   name of that object, if the record has it
+//	job          string   name of the Job, if earlier records have it (RecordOf); namespace is then always set
+//	facts        object   everything that decisions read; the fields of the kind. {"erased":true} if they were erased,
+//	                      {"unknown":"base64"} if this program does not know the kind
+//	evidence     object   further facts for people: node, reason, message, containers, template, owner, passedOver,
 //	                      running, conditions, waits, finalizers, origin, edit, admitted
 //
-// Absent means unset, false, 0 or empty; only signed numbers (counters, exit codes, indexes) appear also when they are
-// 0. Characters that a terminal could act on are escaped.
+// Unset, false, 0 and empty values are absent, except signed numbers (counters, exit codes, indexes), which are present
+// even if they are 0. Characters that could control a terminal are escaped.
 func Record(r *events.Record) []byte { return RecordOf(r, r.Evidence.Namespace, "") }
 
-// RecordOf is Record with the namespace and the Job that the record is about, whichever record said them first.
+// RecordOf is Record with the namespace and the name of the Job from earlier records.
 func RecordOf(r *events.Record, namespace, job string) []byte {
 	var o object
 	o.number("sequence", uint64(r.Sequence))
@@ -64,7 +64,8 @@ func facts(f events.Facts) []byte {
 	case *events.JobPolicies:
 		return policies(f)
 	case *events.JobRetired:
-		if f.Result != events.ResultNone { // else it has not ended, and its counters are not 0 but unknown
+		// Otherwise the Job has not ended, and its counters are unknown rather than 0
+		if f.Result != events.ResultNone {
 			return value(reflect.ValueOf(f))
 		}
 	default:
@@ -73,7 +74,7 @@ func facts(f events.Facts) []byte {
 	return o.end()
 }
 
-// Spec writes a Job's spec as JSON; what the API defines as an object is one here too, not a text.
+// Spec returns the spec of a Job as JSON. Fields that are objects in the API are objects here, not texts.
 func Spec(s *events.JobSpec) []byte {
 	if s == nil {
 		return nil
@@ -93,7 +94,7 @@ func policies(p *events.JobPolicies) []byte {
 	return o.end()
 }
 
-// policies adds what the API defines as objects.
+// policies adds the fields that are objects in the API.
 func (o *object) policies(selector, podFailurePolicy, successPolicy string) {
 	o.raw("selector", embedded([]byte(selector)))
 	o.raw("podFailurePolicy", embedded([]byte(podFailurePolicy)))
@@ -123,7 +124,7 @@ func evidence(e *events.Evidence) []byte {
 	return o.end()
 }
 
-// Facts writes the facts of a record as JSON, as they stand in Record; "null" for none.
+// Facts returns the facts of a record as JSON, in the shape of Record; "null" for nil.
 func Facts(f events.Facts) []byte {
 	if v := reflect.ValueOf(f); f == nil || (v.Kind() == reflect.Pointer && v.IsNil()) {
 		return []byte("null")
@@ -131,8 +132,8 @@ func Facts(f events.Facts) []byte {
 	return facts(f)
 }
 
-// Status writes a Job's status as JSON.
+// Status returns the status of a Job as JSON.
 func Status(s *events.JobStatus) []byte { return value(reflect.ValueOf(s)) }
 
-// Exits writes as JSON how the containers of a pod ended.
+// Exits returns as JSON how the containers of a pod ended.
 func Exits(exits []events.ContainerExit) []byte { return value(reflect.ValueOf(exits)) }

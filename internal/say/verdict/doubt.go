@@ -9,9 +9,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Doubt is what a Job's status and spec hold against the reason with which it ended: "0 failures, backoffLimit is 6".
-// It is empty where they do not contradict it. Anybody with the right to may write a status, so a reason alone is no
-// cause.
+// Doubt returns how a Job's status and spec contradict the reason of its end: "0 failures, backoffLimit is 6". It is
+// empty if they do not. Anyone with the permission may write a status, so the reason alone proves nothing.
 func Doubt(j *projector.Job) string {
 	c := &account{job: j, status: &j.Base, end: *projector.RetirementOf(&j.Base)}
 	if c.end.Result == events.ResultNone {
@@ -20,11 +19,10 @@ func Doubt(j *projector.Job) string {
 	return c.doubt()
 }
 
-// interim are the conditions that announce an end.
+// interim has the conditions that announce an end.
 var interim = map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete}
 
-// onTheWay takes the end that an interim condition announces: of two the first in the list, as with those of a Job that
-// has ended.
+// onTheWay sets the end that an interim condition announces. The first of two counts, as for the final conditions.
 func (c *account) onTheWay() {
 	s := c.status
 	c.end.Started, c.end.Failed, c.end.Succeeded = s.StartTime, s.Failed, max(s.Succeeded, c.job.SucceededCount())
@@ -70,7 +68,7 @@ func (c *account) doubt() string {
 	return ""
 }
 
-// doubtBackoff counts failures as the log does: a status may lag behind it.
+// doubtBackoff uses the failures that the log counts if they are more: a status may lag behind.
 func (c *account) doubtBackoff() string {
 	failed, limit := max(c.end.Failed, c.job.FailedCount()), c.backoffLimit()
 	restarts := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryRestarted })
@@ -84,7 +82,7 @@ func (c *account) doubtBackoff() string {
 	return fmt.Sprintf("%s, backoffLimit is %d", count(failed, "failure"), limit)
 }
 
-// doubtDeadline compares times of the status, which are in whole seconds, and may be those of two clocks.
+// doubtDeadline compares times of the status. These are whole seconds, possibly of two clocks, so it allows 2 s.
 func (c *account) doubtDeadline() string {
 	const clocks = 2 * time.Second
 	limit := c.job.Spec.ActiveDeadlineSeconds
@@ -118,14 +116,14 @@ func (c *account) doubtComplete() string {
 	return ""
 }
 
-// doubted are the clauses about a reason that is not borne out.
+// doubted returns the clauses for a reason that is in doubt.
 func (c *account) doubted(doubt string) []string {
 	why := "its status says " + c.said()
 	room := Width - len("FAILED"+c.took()+": "+why+"; "+doubt+"; ")
 	return []string{why, doubt, c.tries(room, false), c.stopped()}
 }
 
-// said is the reason of the condition with which the Job ended, or the condition's type.
+// said returns the reason of the final condition, or else its type.
 func (c *account) said() string {
 	switch {
 	case c.end.Reason != "":

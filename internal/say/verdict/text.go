@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// span is a duration for people, in whole seconds, minutes, hours or days: times in a status have no more than seconds.
+// span returns a duration in whole seconds, minutes, hours or days, since times in a status are whole seconds.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -21,8 +21,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-// foreign is a text that others wrote: what is not printable ASCII is escaped as in Go, and what is too long is cut in
-// the middle.
+// foreign escapes a foreign text as Go does, except printable ASCII, and cuts the middle of a text longer than columns.
 func foreign(s string, columns int) string {
 	quoted := strconv.QuoteToASCII(s)
 	return clip(quoted[1:len(quoted)-1], columns)
@@ -30,7 +29,7 @@ func foreign(s string, columns int) string {
 
 const cut = "..."
 
-// clip cuts a text of ASCII in the middle, so that both of its ends are told.
+// clip cuts the middle of an ASCII text longer than columns, so that both ends remain.
 func clip(s string, columns int) string {
 	if len(s) <= columns {
 		return s

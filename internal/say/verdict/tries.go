@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// tries says how tries ended that did not succeed, in at most that many columns: the most frequent way first. whole
-// says that they are all there is to say of the Job, so that one way may be that of all.
+// tries says how the tries ended that did not succeed, in at most that many columns, the most frequent way first. whole
+// says that the verdict has no other cause, so a single way may stand for all tries.
 func (c *account) tries(columns int, whole bool) string {
 	var ends []projector.TryEnd
 	for _, e := range c.job.Ends {
@@ -27,7 +27,8 @@ func (c *account) tries(columns int, whole bool) string {
 	})
 	ends, told = c.withoutSuccesses(ends, told)
 	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
-	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0 // no way but one, and each try is told
+	// One way only, and it covers every try
+	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0
 	switch {
 	case len(ends) == 0 && unknown > 0:
 		return fit(columns, "how "+count(unknown, "try")+" ended is unknown")
@@ -48,14 +49,14 @@ func (c *account) tries(columns int, whole bool) string {
 			}
 		}
 	}
-	if told == 0 { // all that is to tell are restarts
+	if told == 0 { // there were only restarts
 		return ""
 	}
 	return fit(columns, count(told, "try")+" did not succeed")
 }
 
-// withoutSuccesses leaves out tries whose end nobody saw, of a Job that is Complete: as many as there are more tries
-// than failures that its status counts. They may have succeeded.
+// withoutSuccesses removes unseen ends from the tries of a Complete Job, as many as there are tries beyond the failures
+// that its status counts: these tries may have succeeded.
 func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]projector.TryEnd, int32) {
 	more := told - c.end.Failed
 	if c.end.Result != events.ResultComplete || more <= 0 {
@@ -70,7 +71,7 @@ func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]proje
 	return slices.DeleteFunc(ends, func(e projector.TryEnd) bool { return e.Count == 0 }), told
 }
 
-// unseen is 1 for restarts of which nobody knows why: they say least, and come last.
+// unseen returns 1 for restarts for an unknown reason, and 0 otherwise: they say least, so they come last.
 func unseen(e *projector.TryEnd) int {
 	if e.Kind == projector.TryRestarted && !e.Other && e.Exits[0] == (projector.TryExit{}) {
 		return 1
@@ -80,7 +81,7 @@ func unseen(e *projector.TryEnd) int {
 
 const ignored = "Ignore" // action of the podFailurePolicy
 
-// fit is the text if there is room for it, else nothing.
+// fit returns the text if it fits in columns; else "".
 func fit(columns int, text string) string {
 	if len(text) > columns {
 		return ""
@@ -88,11 +89,11 @@ func fit(columns int, text string) string {
 	return text
 }
 
-// list says the first ways, and how many tries ended otherwise. A restart is no end of a try: where it is all that is
-// said, tries that ended have not ended otherwise than that.
+// list returns the first ways, and how many tries ended otherwise. A restart does not end a try: if the list has only
+// restarts, it says of tries that ended that they "did not succeed" rather than how.
 func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	var parts []string
-	ended, restarts := false, false // what is said of
+	ended, restarts := false, false // whether the list has ends or restarts
 	for i := range ends[:shown] {
 		n := ends[i].Count
 		ended, restarts = ended || ends[i].Kind != projector.TryRestarted, restarts || ends[i].Kind == projector.TryRestarted
@@ -114,7 +115,7 @@ func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// others counts tries, without restarts, and says in a word how they ended, where all did likewise.
+// others returns the number of tries without restarts, and the word for their end if it is the same for all.
 func others(ends []projector.TryEnd) (n int32, how string) {
 	for i := range ends {
 		e := &ends[i]
@@ -133,7 +134,7 @@ func others(ends []projector.TryEnd) (n int32, how string) {
 	return n, how
 }
 
-// tried says how many tries ended in one way; 0 for all there were.
+// tried says how n tries ended in one way; 0 means all tries of the Job.
 func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	if e.Kind == projector.TryRestarted {
 		return restarted(e, brief)
@@ -160,7 +161,7 @@ func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	return text
 }
 
-// ended is how n tries ended.
+// ended says how n tries ended.
 func ended(w *projector.Way, n int32, brief bool) string {
 	switch w.Kind {
 	case projector.TryFailed:
@@ -184,7 +185,7 @@ func ended(w *projector.Way, n int32, brief bool) string {
 	return "went on"
 }
 
-// lost reports whether nobody knows how the only container ended that did not end well.
+// lost reports whether the exit of the only container that failed is unknown.
 func lost(w *projector.Way) bool {
 	return w.Kind == projector.TryFailed && lostExit(&w.Exits[0]) && w.Exits[1] == (projector.TryExit{})
 }
@@ -194,7 +195,7 @@ func lostExit(x *projector.TryExit) bool {
 	return end.Lost()
 }
 
-// failed is how a try failed by itself.
+// failed says how a try failed by itself.
 func failed(w *projector.Way, brief bool) string {
 	none := projector.TryExit{}
 	if w.Exits[0] == none {
@@ -219,7 +220,7 @@ func failed(w *projector.Way, brief bool) string {
 	return text
 }
 
-// exit is how a container ended: "137 OOMKilled (container main)".
+// exit says how a container ended: "137 OOMKilled (container main)".
 func exit(x *projector.TryExit, brief bool) string {
 	text := code(x)
 	if !brief {
@@ -228,7 +229,7 @@ func exit(x *projector.TryExit, brief bool) string {
 	return text
 }
 
-// code is an exit code, with the reason where it says more.
+// code returns an exit code, with a reason that says more.
 func code(x *projector.TryExit) string {
 	text := fmt.Sprint(x.Code)
 	if x.Reason != "" && x.Reason != "Error" && x.Reason != "Completed" {
@@ -249,7 +250,7 @@ func container(x *projector.TryExit) string {
 	return what + foreign(x.Container, 30)
 }
 
-// disruptions are the reasons of the condition DisruptionTarget that Kubernetes documents, in words, and in fewer.
+// disruptions has the reasons of the condition DisruptionTarget that Kubernetes documents, in full words and in few.
 var disruptions = map[string][2]string{
 	"EvictionByEvictionAPI":  {"evicted through the eviction API", "evicted"},
 	"PreemptionByScheduler":  {"preempted by the scheduler", "preempted"},
@@ -260,7 +261,7 @@ var disruptions = map[string][2]string{
 	"DeletionByDeviceTaintManager": {"deleted for a taint of a device", "deleted for a device's taint"},
 }
 
-// disruption is what was done to a pod.
+// disruption says what was done to a pod.
 func disruption(reason string, brief bool) string {
 	if words, known := disruptions[reason]; known && brief {
 		return words[1]
@@ -273,7 +274,7 @@ func disruption(reason string, brief bool) string {
 	return "disrupted (" + foreign(reason, 32) + ")"
 }
 
-// restarted is how often a container was started again.
+// restarted says how often a container was restarted.
 func restarted(e *projector.TryEnd, brief bool) string {
 	times := fmt.Sprintf("%d times", e.Count)
 	if e.Count == 1 {

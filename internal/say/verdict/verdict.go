@@ -10,13 +10,13 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Width is how many columns a verdict takes at most.
+// Width is the largest width of a verdict in columns.
 const Width = 100
 
-// Of is the verdict on a Job as the log says it is.
+// Of returns the verdict on a Job in its state in the log.
 func Of(j *projector.Job) string { return On(j, &j.Base) }
 
-// On is the verdict on a Job with that status, which may be one that is to be stored.
+// On returns the verdict on a Job with status s, which may not be stored yet.
 func On(j *projector.Job, s *status.Status) string {
 	c := &account{job: j, status: s, end: *projector.RetirementOf(s)}
 	switch {
@@ -36,15 +36,14 @@ func On(j *projector.Job, s *status.Status) string {
 	return c.line("UNFINISHED"+c.sofar(), c.unfinished("has", "have")...)
 }
 
-// account is what a verdict is made of.
+// account holds the inputs of a verdict.
 type account struct {
 	job    *projector.Job
 	status *status.Status
 	end    events.JobRetired
 }
 
-// line is the verdict: a head and its clauses, the most important first. Clauses for which there is no room are left
-// out.
+// line returns the head and its clauses, the most important first. It leaves out clauses that do not fit in Width.
 func (c *account) line(head string, clauses ...string) string {
 	text, mark := head, ": "
 	for _, clause := range clauses {
@@ -63,8 +62,8 @@ func (c *account) line(head string, clauses ...string) string {
 	return text
 }
 
-// took is for how long the Job ran: since its start, or since its creation when it was suspended, with for how long it
-// was.
+// took says how long the Job ran since its start. If it was suspended, took counts from its creation and says how long
+// it was suspended.
 func (c *account) took() string {
 	suspended := c.job.Suspended(c.end.Finished)
 	switch {
@@ -79,7 +78,7 @@ func (c *account) took() string {
 	return " in under 1 s"
 }
 
-// sofar is for how long the Job exists that has not ended, by the newest record of it.
+// sofar says how old an unfinished Job was at its newest record.
 func (c *account) sofar() string {
 	if c.job.Created == 0 || c.job.Now == 0 {
 		return ""
@@ -87,7 +86,7 @@ func (c *account) sofar() string {
 	return " " + span(c.job.Now.Sub(c.job.Created)) + " after its creation"
 }
 
-// ended says why the Job ended, or that its status says so alone.
+// ended says why the Job ended. If the reason is in doubt, it says that only the status has it.
 func (c *account) ended(why func() []string) []string {
 	if doubt := c.doubt(); doubt != "" {
 		return c.doubted(doubt)
@@ -95,7 +94,7 @@ func (c *account) ended(why func() []string) []string {
 	return why()
 }
 
-// complete says why the Job is complete, and what it survived.
+// complete says why the Job is complete, and which failures it survived.
 func (c *account) complete() []string {
 	var why string
 	switch c.end.Reason {
@@ -148,7 +147,7 @@ func (c *account) failed() []string {
 	return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
 }
 
-// failJob says which rule of the podFailurePolicy failed the Job, and for what.
+// failJob says which rule of the podFailurePolicy failed the Job, and which exit matched it.
 func (c *account) failJob(head int) []string {
 	ends := c.job.Ends
 	for i := range ends {
@@ -167,7 +166,7 @@ func (c *account) failJob(head int) []string {
 		}
 		return []string{what, why, c.stopped()}
 	}
-	// The pod counted by its deletion, before a rule matched it, so its status names the rule alone.
+	// The pod was counted as deleted before a rule matched it, so only the status has the rule.
 	message, rule := c.message(status.Failed), 0
 	if i := strings.LastIndex(message, failJobRule); i >= 0 {
 		if n, err := fmt.Sscanf(message[i:], failJobRule+"%d", &rule); n == 1 && err == nil {
@@ -178,10 +177,10 @@ func (c *account) failJob(head int) []string {
 	return []string{"its status says PodFailurePolicy: " + foreign(message, 50), c.stopped()}
 }
 
-// failJobRule is how the built-in controller, and ours, end the message of a Job that a rule failed.
+// failJobRule is the end of the message of a Job that a rule failed, from the built-in controller and from ours.
 const failJobRule = " matching FailJob rule at index "
 
-// unfinished says what there is of a Job that has not ended. The verb is for one pod, and for several.
+// unfinished describes a Job that has not ended. one is the verb for one pod, several for more.
 func (c *account) unfinished(one, several string) []string {
 	t := c.job.Tally()
 	var active, succeeded string
@@ -198,7 +197,7 @@ func (c *account) unfinished(one, several string) []string {
 	return []string{active, succeeded, c.tries(Width/2, false)}
 }
 
-// reason is that of the condition, of a Job that ended in no way that is known here.
+// reason returns the reason of the condition, for a Job whose end is of no known kind.
 func (c *account) reason() string {
 	if c.end.Reason == "" {
 		return "no reason is given"
@@ -206,7 +205,7 @@ func (c *account) reason() string {
 	return "reason " + foreign(string(c.end.Reason), 40)
 }
 
-// message is that of the condition.
+// message returns the message of a condition.
 func (c *account) message(condition string) string {
 	if found := c.status.Condition(condition); found != nil {
 		return found.Message
@@ -216,12 +215,12 @@ func (c *account) message(condition string) string {
 
 func (c *account) backoffLimit() int64 {
 	if c.job.Spec == nil || c.job.Spec.BackoffLimit == nil {
-		return 6 // the API's default
+		return 6 // default of the API
 	}
 	return int64(*c.job.Spec.BackoffLimit)
 }
 
-// indexesOf is how many of a Job's indexes are meant.
+// indexesOf returns n of the Job's indexes in words.
 func (c *account) indexesOf(n int32) string {
 	if n == c.job.Completions {
 		return "all " + count(n, "index")
@@ -229,7 +228,7 @@ func (c *account) indexesOf(n int32) string {
 	return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
 }
 
-// failedIndexes names the failed indexes, if they are few.
+// failedIndexes returns the failed indexes: their names if these are short, else their number.
 func (c *account) failedIndexes() string {
 	n, names := c.status.FailedIndexes.Len(), c.status.FailedIndexes.Text()
 	switch {
@@ -241,8 +240,8 @@ func (c *account) failedIndexes() string {
 	return fmt.Sprintf("indexes %s of %d", names, c.job.Completions)
 }
 
-// perIndex says that one failure fails an index; nothing where it may have more, or a rule of the podFailurePolicy may
-// have failed one.
+// perIndex says that one failure fails an index. It returns "" if an index may fail more often, or if a rule of the
+// podFailurePolicy failed one.
 func (c *account) perIndex() string {
 	limit := c.job.Spec.BackoffLimitPerIndex
 	if limit == nil || *limit > 0 || c.told(func(e *projector.TryEnd) bool { return e.Action == "FailIndex" }) > 0 {
@@ -251,7 +250,7 @@ func (c *account) perIndex() string {
 	return "backoffLimitPerIndex is 0"
 }
 
-// stopped says how many pods the Job did not want any more.
+// stopped says how many pods the Job stopped as surplus.
 func (c *account) stopped() string {
 	if n := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped }); n > 0 {
 		return count(n, "pod") + was(n) + "stopped"
@@ -259,7 +258,7 @@ func (c *account) stopped() string {
 	return ""
 }
 
-// told is how many tries ended in the ways that are meant.
+// told returns the number of tries that ended in a way for which meant returns true.
 func (c *account) told(meant func(*projector.TryEnd) bool) (n int32) {
 	ends := c.job.Ends
 	for i := range ends {

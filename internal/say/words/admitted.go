@@ -2,8 +2,8 @@ package words
 
 import "strings"
 
-// Admitted says what admission changed of a pod, as a record has it (events.Evidence.Admitted): "containers[proxy]
-// added, containers[main].image app:2 → mirror/app:2". It is empty for nothing and for unknown.
+// Admitted says what admission changed in a pod, from events.Evidence.Admitted: "containers[proxy] added,
+// containers[main].image app:2 → mirror/app:2". It is empty if nothing changed, and if that is unknown.
 func Admitted(names []string) string {
 	var parts []string
 	for _, name := range names {
@@ -13,7 +13,7 @@ func Admitted(names []string) string {
 			parts = append(parts, name[1:]+" added")
 		case strings.HasPrefix(name, "-"):
 			parts = append(parts, name[1:]+" removed")
-		case strings.Contains(name, " → "): // of an image, with both
+		case strings.Contains(name, " → "): // an image, with both values
 			parts = append(parts, name)
 		case name == "…":
 			parts = append(parts, "and more")

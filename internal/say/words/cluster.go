@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// NodeText says how a node is: "node-7 NotReady, cordoned, taint maintenance:NoExecute".
+// NodeText describes a node: "node-7 NotReady, cordoned, taint maintenance:NoExecute".
 func NodeText(f *events.NodeSeen) string {
 	parts := []string{readiness[f.Ready]}
 	if f.Cordoned {
@@ -55,7 +55,7 @@ func (z Zone) namespaceText(f *events.NamespaceSeen) string {
 	return what + " is being deleted"
 }
 
-// passedOver says how many changes before this one have no record.
+// passedOver says how many earlier changes have no record.
 func passedOver(r *events.Record) string {
 	if r.Evidence.PassedOver == 0 {
 		return ""
@@ -63,8 +63,8 @@ func passedOver(r *events.Record) string {
 	return fmt.Sprintf(" (%d changes before were not recorded: too many in a short time)", r.Evidence.PassedOver)
 }
 
-// passedOverText says what a record counts: "namespace ci is over its budget of log: since 12:00:01 3012 pods and 1 job
-// came and went without a record (3013 versions were seen); counting goes on".
+// passedOverText says what a PassedOver record counts: "namespace ci is over its budget of log: since 12:00:01 3012
+// pods and 1 job came and went without a record (3013 versions were seen); counting goes on".
 func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
 	whose := "what is in no namespace"
 	if namespace != "" {
@@ -87,7 +87,7 @@ func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
 	return text
 }
 
-// wentText says how many objects came and went: "3012 pods and 1 job"; empty for none.
+// wentText returns how many objects came and went: "3012 pods and 1 job"; empty for none.
 func wentText(all []events.ObjectsWent) string {
 	var parts []string
 	for _, g := range all {

@@ -7,10 +7,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TemplateEdited is the word of CronChanges for a jobTemplate that was edited.
+// TemplateEdited is the text of CronChanges for an edited jobTemplate.
 const TemplateEdited = "jobTemplate edited"
 
-// CronChanges are the fields of a CronJob's spec that differ, with both values.
+// CronChanges returns the fields of a CronJob's spec that differ, with both values.
 func CronChanges(old, now *events.CronJobSeen) []string {
 	var out []string
 	field := func(name, a, b string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// cronDetail says what a record of a CronJob's stream says; ok is false for records of other streams.
+// cronDetail describes a record of a CronJob's stream; ok is false for other records.
 func (n *Names) cronDetail(r *events.Record) (text string, ok bool) {
 	switch f := r.Facts.(type) {
 	case *events.CronJobSeen:
@@ -54,7 +54,7 @@ func (n *Names) cronJobText(f *events.CronJobSeen) string {
 	return strings.Join(parts, ", ")
 }
 
-// due writes a due time: the days between them may be many, and most are whole minutes.
+// due returns a due time with its date. Seconds appear only if they are not 0.
 func (z Zone) due(t events.Time) string {
 	if t.Second() != t || t.Go().Second() != 0 {
 		return z.bare(t, "2006-01-02 15:04:05")
@@ -81,7 +81,7 @@ func runText(f *events.RunSeen) string {
 	return text
 }
 
-// cronStep says what a step says of a CronJob beside its commands.
+// cronStep describes a step about a CronJob, without its commands.
 func (n *Names) cronStep(c *events.CronStep) string {
 	if c == nil {
 		return ""
@@ -109,7 +109,7 @@ func (n *Names) cronStep(c *events.CronStep) string {
 	return strings.Join(parts, ", ")
 }
 
-// TickText says what became of a due time, or of a range of them.
+// TickText says what became of a due time, or of a range.
 func (n *Names) TickText(t *events.Tick) string {
 	text := n.Zone.due(t.First)
 	if t.Last != t.First {
@@ -143,7 +143,7 @@ func (n *Names) TickText(t *events.Tick) string {
 	return text
 }
 
-// TickSays says what became of a due time, and whether another controller did it.
+// TickSays says what became of a due time, and whether another controller started it.
 func TickSays(t *events.Tick) string {
 	text := FateText(t.Fate)
 	if t.Observed && (t.Fate == events.TickStarted || t.Fate == events.TickAgain) {
@@ -152,10 +152,10 @@ func TickSays(t *events.Tick) string {
 	return text
 }
 
-// Undecided is what is known of a due time that this controller is to start, and about which no record says anything.
+// Undecided is the text for a due time that this controller must start and that no record mentions.
 const Undecided = "nothing was decided about it yet"
 
-// WaitText says what is known of a due time that another controller has not started so far.
+// WaitText is the text for a due time that another controller has not started so far.
 func WaitText(h events.TickHold) string {
 	if h == events.NotHeld {
 		return "another controller has not started it so far"

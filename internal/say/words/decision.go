@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// decision says what was decided and why: commands of one kind together, the reason behind them.
+// decision says what was decided and why: commands of one kind in one phrase, with the reason after it.
 func (n *Names) decision(s events.Stream, d *events.Decision) string {
 	var parts []string
 	for _, step := range d.Steps {
@@ -22,7 +22,7 @@ func (n *Names) decision(s events.Stream, d *events.Decision) string {
 	return strings.Join(parts, "; ")
 }
 
-// commands says what some commands ask for, those of one kind in one phrase.
+// commands describes commands; consecutive ones of one kind share a phrase.
 func (n *Names) commands(s events.Stream, commands []events.Command) string {
 	var parts []string
 	for len(commands) > 0 {
@@ -40,7 +40,7 @@ func (n *Names) commands(s events.Stream, commands []events.Command) string {
 	return strings.Join(parts, ", ")
 }
 
-// many says what several commands of the kind of c ask for.
+// many describes k commands of the kind of c.
 func many(c events.Command, k int) string {
 	text := fmt.Sprintf(c.Traits().Many, k)
 	if create, ok := c.(*events.CreatePod); ok && create.Again {
@@ -49,7 +49,7 @@ func many(c events.Command, k int) string {
 	return text
 }
 
-// Phrase says what one command asks for, with the names of pods where the log says them.
+// Phrase describes one command, with the names of pods if the log has them.
 func (n *Names) Phrase(s events.Stream, c events.Command) string {
 	if c == nil {
 		return "command"
@@ -64,8 +64,8 @@ func phrase(c events.Command, pod func(types.UID) string) string {
 	return events.Phrase(c, pod)
 }
 
-// writeText puts first what matters most about a status write: the condition that it adds, of several the last; then
-// the pods that were found to have ended. That these leave the list of the uncounted again goes without saying.
+// writeText describes a status write, the most important part first: the last condition that it adds, then the newly
+// counted pods. It does not mention that these leave the list of uncounted pods again.
 func writeText(c *events.WriteStatus) string {
 	rest := *c
 	rest.Change.Conditions, rest.Change.AddSucceeded, rest.Change.AddFailed, rest.Change.Counted = nil, nil, nil, nil
@@ -106,7 +106,7 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 		text = n.asked(r, f)
 	case command == nil:
 	case command.Traits().Kind == events.CommandWriteStatus:
-		text = command.Traits().Verb // what it changes is said where it was decided
+		text = command.Traits().Verb // its record of the decision has the change
 	default:
 		text = phrase(command, func(pod types.UID) string { return n.podOf(r, f, pod) })
 	}
@@ -122,7 +122,7 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 	return text
 }
 
-// asked is what the record itself says of the command that ended.
+// asked describes a command that ended, from its end record alone.
 func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	traits := f.Type.Traits()
 	switch {
@@ -134,8 +134,8 @@ func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	return traits.Verb
 }
 
-// podOf is the name of a pod in the end of a command. The record names the pod that the command was about: its object
-// may be gone by then, and its name forgotten.
+// podOf returns the name of a pod for the end record of a command. The record has the name of the command's pod, whose
+// object may be gone, and its name forgotten.
 func (n *Names) podOf(r *events.Record, f *events.CommandEnded, pod types.UID) string {
 	if pod == f.Pod && r.Evidence.Name != "" {
 		return r.Evidence.Name

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Object says what a record is about, for people: the pod or the Job by its name, the controller.
+// Object names what a record is about: the pod or the Job by its name, or the controller.
 func (n *Names) Object(r *events.Record) string {
 	switch {
 	case r.Evidence.Name != "":
@@ -22,7 +22,7 @@ func (n *Names) Object(r *events.Record) string {
 	return Clean(r.Stream.String())
 }
 
-// Detail says in one line what a record says. It is clean.
+// Detail describes a record in one line, which is clean.
 func (n *Names) Detail(r *events.Record) string {
 	text := n.detail(r)
 	switch passed := r.Evidence.PassedOver; passed {
@@ -79,7 +79,7 @@ func (n *Names) detail(r *events.Record) string {
 	return controllerDetail(r, n.Zone)
 }
 
-// controllerDetail is for records of the controller's own stream.
+// controllerDetail describes a record of the controller's stream.
 func controllerDetail(r *events.Record, zone Zone) string {
 	switch f := r.Facts.(type) {
 	case *events.LogCreated:
@@ -108,7 +108,7 @@ func controllerDetail(r *events.Record, zone Zone) string {
 	case *events.Synced:
 		return syncedText(f)
 	case *events.RivalFound:
-		if r.Evidence.Sentence == "" { // erased
+		if r.Evidence.Sentence == "" { // the sentence was erased
 			return fmt.Sprintf("another controller runs the same Jobs: %d acts of it were seen", len(f.Acts))
 		}
 		return r.Evidence.Sentence
@@ -227,12 +227,12 @@ func groupText(f *events.GroupSeen) string {
 	return "Workload " + f.Workload + ", PodGroup " + f.PodGroup
 }
 
-// retiredText is the verdict; where it was erased, what the facts say of it.
+// retiredText returns the verdict, or the facts if the verdict was erased.
 func retiredText(r *events.Record, f *events.JobRetired) string {
 	switch {
 	case r.Evidence.Sentence != "":
 		return r.Evidence.Sentence
-	case f.Result == events.ResultNone: // it has not ended
+	case f.Result == events.ResultNone: // the Job has not ended
 		return "nothing is left to do"
 	}
 	return fmt.Sprintf("%s (%s): %d succeeded, %d failed", f.Result, f.Reason, f.Succeeded, f.Failed)
@@ -260,7 +260,7 @@ func Because(reason, message string) string {
 	return reason + ": " + message
 }
 
-// Namespace is the namespace of what a record is about; empty for the controller.
+// Namespace returns the namespace of the object that a record is about; empty for the controller.
 func (n *Names) Namespace(r *events.Record) string {
 	if r.Evidence.Namespace != "" {
 		return r.Evidence.Namespace
@@ -268,7 +268,7 @@ func (n *Names) Namespace(r *events.Record) string {
 	return n.Job(r.Stream).Namespace
 }
 
-// DetailWide is Detail with every command of a decision, and the sentences that give its reasons.
+// DetailWide is Detail with every command of a decision, and with the sentences of its reasons.
 func (n *Names) DetailWide(r *events.Record) string {
 	d, ok := r.Facts.(*events.Decision)
 	if !ok {

@@ -2,7 +2,7 @@ package words
 
 import "slices"
 
-// Distance is how many letters differ between two words: added, left out or replaced.
+// Distance returns the edit distance of two words: the number of letters to add, remove or replace.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

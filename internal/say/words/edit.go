@@ -8,14 +8,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// sighted is which spec an observation of a Job shows.
+// sighted is the spec in one observation of a Job.
 type sighted struct {
-	at     events.Sequence // the observation; 0 for none
+	at     events.Sequence // record of the observation; 0 for none
 	hash   string
-	specAt events.Sequence // the record that stores the spec
+	specAt events.Sequence // record that stores the spec
 }
 
-// edits says what a record shows to have been edited in its Job's spec: "suspend: false → true".
+// edits describes the edits of a Job's spec that a record shows: "suspend: false → true".
 func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 	if r.Kind == events.KindJobAdded {
 		return nil
@@ -38,7 +38,8 @@ func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 	return SpecChanges(old, now)
 }
 
-// sightedBefore looks up what the Job's stream says before a record: Names was shown that record first.
+// sightedBefore looks up the newest observation before record r, for an r that follows records that Names was not
+// shown.
 func (n *Names) sightedBefore(r *events.Record) sighted {
 	if n.Back == nil || r.Previous == 0 {
 		return sighted{}
@@ -54,7 +55,7 @@ func (n *Names) sightedBefore(r *events.Record) sighted {
 	return sighted{}
 }
 
-// spec is the one that a record stores; nil when it cannot be had.
+// spec returns the spec that record at stores; nil if it cannot be read.
 func (n *Names) spec(s *streamNames, at events.Sequence) *events.JobSpec {
 	if spec := s.specs[at]; spec != nil || n.Record == nil || at == 0 {
 		return spec
@@ -67,7 +68,7 @@ func (n *Names) spec(s *streamNames, at events.Sequence) *events.JobSpec {
 	return spec
 }
 
-// SpecChanges says in words what differs between two specs.
+// SpecChanges describes the differences between two specs.
 func SpecChanges(old, now *events.JobSpec) []string {
 	var parts []string
 	field := func(name, a, b string) {
@@ -90,7 +91,7 @@ func SpecChanges(old, now *events.JobSpec) []string {
 	field("scheduling policy", old.SchedulingPolicy, now.SchedulingPolicy)
 	field("scheduling minCount", number(old.MinCount), number(now.MinCount))
 	if old.Key != now.Key {
-		return parts // the hashes differ by their key
+		return parts // the hashes differ because their keys differ
 	}
 	if old.Policies != now.Policies {
 		parts = append(parts, "selector or policies edited")
@@ -104,7 +105,7 @@ func SpecChanges(old, now *events.JobSpec) []string {
 	return parts
 }
 
-// number is an optional number as text; empty when it is not set.
+// number returns an optional number as text; empty if it is unset.
 func number[T int32 | int64](v *T) string {
 	if v == nil {
 		return ""

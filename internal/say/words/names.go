@@ -11,15 +11,16 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Names remembers what records call things: Jobs by stream, pods by UID, commands by name. It forgets a Job's when
-// nothing of it is left, so it holds what is alive, however long the log is. It is not safe for concurrent use.
+// Names remembers the names in records: Jobs by stream, pods by UID, commands by ID. It forgets the names of a Job once
+// nothing of the Job is left, so its size is bounded by what is alive, however long the log is. It is not safe for
+// concurrent use.
 type Names struct {
-	// Stream reads a stream from its first record on, Back from a record towards the first, and Record reads one record;
-	// nil when nothing can be looked up. With them Names knows what records say that it was not shown.
+	// Stream reads a stream from its first record on, Back reads from a record toward the first, and Record reads one
+	// record. With them Names looks up records that it was not shown. They are nil if nothing can be looked up.
 	Stream func(events.Stream) iter.Seq2[events.Record, error]
 	Back   func(events.Stream, events.Sequence) iter.Seq2[events.Record, error]
 	Record func(events.Sequence) (events.Record, error)
-	// Zone is that of the times in texts.
+	// Zone is the zone of times in texts.
 	Zone Zone
 
 	streams map[events.Stream]*streamNames
@@ -27,16 +28,16 @@ type Names struct {
 
 type streamNames struct {
 	job    events.JobRef
-	looked bool // the stream has been read for it
-	gone   bool // the Job's object is
+	looked bool // the stream was searched for job
+	gone   bool // the Job's object is gone
 	pods   map[types.UID]string
-	specs  map[events.Sequence]*events.JobSpec // that the stream stores
-	seen   [2]sighted                          // the newest observation of the Job, and the one before it
-	// commands are those in flight. Package follow is not asked, because it reads logs, and this package imports nothing
-	// but events: a subscriber to NATS learns names without a log.
+	specs  map[events.Sequence]*events.JobSpec // specs that the stream stores
+	seen   [2]sighted                          // newest two observations of the Job, the newest first
+	// commands are the commands in flight. Package follow has them too, but it reads logs: this package does without
+	// it, so that a subscriber to NATS can learn names without a log.
 	commands map[events.CommandID]events.Command
-	newest   events.Sequence // that was shown, or looked at on the way back from it to
-	before   events.Sequence // this one, which was not; 0 when there is none
+	newest   events.Sequence // newest record that was shown, or that lookBack went back from
+	before   events.Sequence // record at which lookBack continues; 0 for none
 }
 
 func (n *Names) of(s events.Stream) *streamNames {
@@ -58,13 +59,13 @@ func (n *Names) of(s events.Stream) *streamNames {
 	return known
 }
 
-// Learn takes in what a record calls things. It is shown every record, in order, before that record's Detail is asked.
+// Learn takes in the names of a record. It must get every record in order, before Detail is called for that record.
 func (n *Names) Learn(r *events.Record) {
 	if r.Stream == events.Controller {
 		return
 	}
 	s := n.of(r.Stream)
-	if r.Previous != s.newest || s.newest == 0 { // there is a gap
+	if r.Previous != s.newest || s.newest == 0 { // records were skipped
 		s.before, s.seen = r.Previous, [2]sighted{}
 	}
 	s.newest = r.Sequence
@@ -90,7 +91,7 @@ func (n *Names) Learn(r *events.Record) {
 		}
 	case *events.Decision:
 		for place, c := range f.Commands() {
-			if _, ends := c.(*events.Withdraw); !ends { // it has no end of its own
+			if _, ends := c.(*events.Withdraw); !ends { // a Withdraw has no end of its own
 				s.commands[events.CommandID{Decided: r.Sequence, Place: uint32(place)}] = c
 			}
 		}
@@ -99,7 +100,7 @@ func (n *Names) Learn(r *events.Record) {
 	}
 }
 
-// Call takes in what something beside the records calls the Job of a stream.
+// Call sets the name of a stream's Job from a source other than records.
 func (n *Names) Call(s events.Stream, job events.JobRef) {
 	if s != events.Controller && job.Name != "" {
 		known := n.of(s)
@@ -122,7 +123,7 @@ func (s *streamNames) pod(uid types.UID, r *events.Record) {
 	}
 }
 
-// stored takes the names out of a stored state.
+// stored takes in the names of a stored state.
 func (s *streamNames) stored(r *events.Record) {
 	var names pb.StateNames
 	if proto.Unmarshal(r.Evidence.State, &names) != nil {
@@ -143,7 +144,7 @@ func (s *streamNames) stored(r *events.Record) {
 	}
 }
 
-// Forget drops what a record ends, after it was shown.
+// Forget drops the names that end with a record. Call it after the record was shown.
 func (n *Names) Forget(r *events.Record) {
 	s := n.streams[r.Stream]
 	if s == nil {
@@ -167,12 +168,12 @@ func (n *Names) Forget(r *events.Record) {
 	}
 }
 
-// mayStand reports whether the command may go on after a refusal of that class, or after a try of unknown end.
+// mayStand reports whether a command may continue after a refusal of that class, or after a try of unknown outcome.
 func mayStand(c events.Command, class events.RefusalClass) bool {
 	return c != nil && c.Traits().Retried && class.Passing()
 }
 
-// Job is the Job that a stream belongs to; without a name when the log does not say.
+// Job returns the Job of a stream. Its name is empty if the log does not have it.
 func (n *Names) Job(s events.Stream) events.JobRef {
 	if s == events.Controller {
 		return events.JobRef{}
@@ -193,7 +194,7 @@ func (n *Names) Job(s events.Stream) events.JobRef {
 	return known.job
 }
 
-// Pod is the name of a pod of the stream, or its UID when the log has not said it.
+// Pod returns the name of a pod of the stream, or its UID if the log does not have the name.
 func (n *Names) Pod(s events.Stream, uid types.UID) string {
 	known := n.of(s)
 	if known.pods[uid] == "" && uid != "" && n.Back != nil && s.Kind == events.StreamJob {
@@ -205,14 +206,14 @@ func (n *Names) Pod(s events.Stream, uid types.UID) string {
 	return string(uid)
 }
 
-// lookBack goes back in a stream, behind what was looked at before, until a record names the pod.
+// lookBack reads back in a stream, from where it stopped before, until a record names the pod.
 func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
 	if known.before == 0 {
 		return
 	}
 	for r, err := range n.Back(s, known.before) {
 		if err != nil {
-			known.before = 0 // it is not asked again
+			known.before = 0 // do not try again
 			return
 		}
 		known.before = r.Previous
@@ -230,7 +231,7 @@ func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
 	}
 }
 
-// Command is the command with that name; nil when it cannot be found.
+// Command returns a command by its ID; nil if it cannot be found.
 func (n *Names) Command(s events.Stream, name events.CommandID) events.Command {
 	if c := n.of(s).commands[name]; c != nil {
 		return c
@@ -252,7 +253,7 @@ func (n *Names) Command(s events.Stream, name events.CommandID) events.Command {
 	return nil
 }
 
-// RecordJSON is the record as JSON with the namespace and the Job that it is about, whichever record said them first.
+// RecordJSON returns the record as JSON, with the namespace and the name of its Job from earlier records.
 func (n *Names) RecordJSON(r *events.Record) []byte {
 	return recordjson.RecordOf(r, n.Namespace(r), n.Job(r.Stream).Name)
 }

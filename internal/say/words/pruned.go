@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// prunedText says which records are no longer kept, why, and who missed some of them.
+// prunedText says which records were pruned, why, and which readers missed some of them.
 func prunedText(f *events.Pruned) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "records before %d are no longer kept", f.First)
@@ -25,5 +25,5 @@ var pruneReasons = map[events.PruneReason]string{
 	events.PruneSize: "the log has its greatest size", events.PruneAge: "they are too old", events.PruneOperator: "an operator asked for it",
 }
 
-// second is a time to the second.
+// second returns a time to the second.
 func second(t events.Time) string { return t.Go().UTC().Format(time.RFC3339) }

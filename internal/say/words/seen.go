@@ -104,7 +104,7 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	return strings.Join(append(parts, podEvidence(&r.Evidence)...), ", ")
 }
 
-// podEvidence is what others say of the pod: the kubelet, admission, its containers.
+// podEvidence returns what the kubelet, admission and the containers say about a pod.
 func podEvidence(e *events.Evidence) (parts []string) {
 	if e.Reason != "" {
 		parts = append(parts, Because(e.Reason, e.Message))
@@ -136,7 +136,7 @@ func podEvidence(e *events.Evidence) (parts []string) {
 	return parts
 }
 
-// WaitMessage is what the scheduler or the kubelet says beside the word for which a pod waits.
+// WaitMessage returns the message of the scheduler or the kubelet that belongs to the reason for which a pod waits.
 func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	if text := f.Sandbox.String(); text != "" {
 		return text
@@ -155,7 +155,8 @@ func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	return ""
 }
 
-// exits says how containers ended: those that made the pod end, and before that how often which ran again and why.
+// exits says how the containers ended: how often they were restarted, the exits that ended the pod, and earlier exits
+// of containers that ran again.
 func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
 	var parts []string
 	if f.Restarts > 0 {
@@ -179,7 +180,7 @@ func exits(f *events.PodSeen, ends []events.ContainerEnd) []string {
 	return parts
 }
 
-// Times writes how often: "once", "3 times".
+// Times returns "once" or "3 times".
 func Times(n uint32) string {
 	if n == 1 {
 		return "once"
@@ -187,7 +188,7 @@ func Times(n uint32) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// asked says when the deletion of a pod was asked for, as far as the record tells.
+// asked says when the deletion of a pod was requested, as far as the record has it.
 func asked(r *events.Record, f *events.PodSeen, zone Zone) string {
 	at, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {

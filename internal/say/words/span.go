@@ -8,7 +8,7 @@ import (
 
 const day = 24 * time.Hour
 
-// steps are how fine a duration is written: one shorter than below, in whole units of to.
+// steps are the roundings of durations: a duration shorter than below is rounded to a multiple of to.
 var steps = []struct{ below, to time.Duration }{
 	{time.Second, time.Millisecond},
 	{time.Minute, 100 * time.Millisecond},
@@ -18,10 +18,10 @@ var steps = []struct{ below, to time.Duration }{
 	{1<<63 - 1, day},
 }
 
-// Span writes a duration for people, no finer than they can use: "40ms", "29.3s", "1m20s", "2h30m", "2d23h", "12d".
+// Span returns a duration for people, rounded to a useful precision: "40ms", "29.3s", "1m20s", "2h30m", "2d23h", "12d".
 func Span(d time.Duration) string {
 	if d < 0 {
-		return "-" + Span(max(-d, 0)) // the least of all has no positive
+		return "-" + Span(max(-d, 0)) // the smallest duration has no positive counterpart
 	}
 	for _, s := range steps {
 		if d < s.below {
@@ -31,7 +31,7 @@ func Span(d time.Duration) string {
 	return inParts(d.Truncate(day))
 }
 
-// inParts writes a duration without parts that are nothing. Hours count on to 47.
+// inParts returns a duration without its zero parts. It uses days from 48 hours on.
 func inParts(d time.Duration) string {
 	if d < time.Minute {
 		return d.String()
@@ -53,11 +53,11 @@ func inParts(d time.Duration) string {
 	return b.String()
 }
 
-// coarse are units to which durations are rounded that are nearly the same.
+// coarse are the units to which Alike rounds.
 var coarse = []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour}
 
-// Alike is the one duration to which two round, where they round to the same one in units that are at most a tenth of
-// them: 509ms and 512ms are about 510ms, and 2.1s and 3.1s are not alike.
+// Alike returns the duration to which a and b both round, in a unit of at most a tenth of either: 509ms and 512ms are
+// both about 510ms. are is false if there is none, as for 2.1s and 3.1s.
 func Alike(a, b time.Duration) (about time.Duration, are bool) {
 	for _, unit := range coarse {
 		if about = a.Round(unit); unit <= min(a, b)/10 && about == b.Round(unit) {

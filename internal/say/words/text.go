@@ -11,9 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Clean makes a text of another program or user safe to print: whatever is not a visible character or a plain space is
-// written as Go would write it in a string, and bytes that are not UTF-8 as \x and two digits. So it stays on one line
-// and cannot steer a terminal.
+// Clean makes a foreign text safe to print: it stays on one line and cannot control a terminal. Characters other than
+// visible ones and plain spaces are written as in a Go string, and bytes that are not UTF-8 as \x and two digits.
 func Clean(s string) string {
 	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
 		return s
@@ -36,13 +35,13 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// hidden reports whether a terminal could take r for something other than a character that takes place.
+// hidden reports whether a terminal could treat r as something other than a visible character.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
 // Moment is Zone.Moment in UTC.
 func Moment(t events.Time) string { return Zone{}.Moment(t) }
 
-// Count writes a number of things: "1 pod", "3 pods".
+// Count returns a number of things: "1 pod", "3 pods".
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -50,7 +49,7 @@ func Count(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// Exit is how what is named ended, a container: "main 137 (OOMKilled)".
+// Exit says how a container ended: "main 137 (OOMKilled)".
 func Exit(name string, code int32, reason string) string {
 	text := fmt.Sprintf("%s %d", name, code)
 	if Telling(reason) {
@@ -59,5 +58,5 @@ func Exit(name string, code int32, reason string) string {
 	return text
 }
 
-// Telling reports whether the reason for which a container ended says more than its exit code.
+// Telling reports whether the reason of a container's end says more than its exit code.
 func Telling(reason string) bool { return !slices.Contains([]string{"", "Error", "Completed"}, reason) }
