@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	// most is how many bytes wait at most. Who writes more waits until they are written.
+	// most bounds the queue in bytes. A Write that would exceed it waits until the queue is sent.
 	most = 64 << 10
-	// closing is how long Close waits until what waits is written.
+	// closing bounds how long Close waits for the queue to be sent.
 	closing = time.Second
 )
 
-// conn is a connection whose reads are gathered, and whose Write only notes what is to be written. The writer has its
-// turn when the one who wrote waits for something, as a rule; then it writes all that waits.
+// conn gathers reads, and queues writes for its writer goroutine. As a rule, that runs when the caller of Write blocks
+// for something else; then it sends the whole queue in one write.
 type conn struct {
 	net.Conn
 
 	in gatherer
 
 	mu      sync.Mutex
-	changed sync.Cond // of what follows
+	changed sync.Cond // signals changes of the fields below
 	waiting []byte
-	writing bool  // the writer has taken some
-	err     error // why nothing more is taken
+	writing bool  // the writer goroutine is sending
+	err     error // why no more bytes are accepted
 }
 
 func newConn(c net.Conn, period func() time.Duration) *conn {
@@ -34,10 +34,10 @@ func newConn(c net.Conn, period func() time.Duration) *conn {
 	return joined
 }
 
-// Read is described by net.Conn.
+// Read implements net.Conn.
 func (c *conn) Read(b []byte) (int, error) { return c.in.Read(b) }
 
-// Write takes b. That it could not be written is told by a later Write, and by a Read: the connection is closed then.
+// Write queues b. An error of sending closes the connection, so a later Write and Read return an error.
 func (c *conn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *conn) write() {
 		if err != nil {
 			c.waiting = nil
 			if c.err == nil {
-				c.err = err // before the peer can know of it: a later Write says the same
+				c.err = err // set before the peer can notice: a later Write returns it
 			}
 			_ = c.Conn.Close() // its Reads end
 			return
@@ -85,7 +85,7 @@ func (c *conn) write() {
 	}
 }
 
-// Close writes what waits, and closes the connection.
+// Close sends the queue, for up to one second, and closes the connection.
 func (c *conn) Close() error {
 	_ = c.SetWriteDeadline(time.Now().Add(closing))
 	c.mu.Lock()

@@ -6,23 +6,23 @@ import (
 )
 
 const (
-	// room is how much is read at once.
+	// room is the size of the read buffer.
 	room = 64 << 10
-	// listing is how long no read waits after one that filled the buffer: a list comes, or more than may be held up.
+	// listing is how long no read waits after one that filled the buffer: then a list or other bulk data is coming.
 	listing = 100 * time.Millisecond
 )
 
-// gatherer reads a connection, at most once in a period.
+// gatherer reads a connection at most once per period.
 type gatherer struct {
 	from   net.Conn
-	period func() time.Duration // between two reads, now
-	read   time.Time            // when the newest read ended
-	full   time.Time            // and the newest that filled the buffer
+	period func() time.Duration // returns the present time between two reads
+	read   time.Time            // end of the newest read
+	full   time.Time            // end of the newest read that filled the buffer
 	buffer []byte
-	rest   []byte // of the buffer, what nobody took yet
+	rest   []byte // part of the buffer that Read has not returned yet
 }
 
-// Read is described by io.Reader.
+// Read implements io.Reader.
 func (g *gatherer) Read(b []byte) (int, error) {
 	if len(g.rest) == 0 {
 		g.wait()
@@ -43,7 +43,7 @@ func (g *gatherer) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// wait waits for the end of the period. What comes meanwhile wakes nothing.
+// wait waits for the end of the period. Bytes that arrive meanwhile do not wake the process.
 func (g *gatherer) wait() {
 	p := g.period()
 	if p == 0 {

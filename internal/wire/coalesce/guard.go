@@ -6,17 +6,17 @@ import (
 	"syscall"
 )
 
-// ErrNotHeld ends a connection that may send nothing at the moment.
+// ErrNotHeld is returned by a write while May forbids it. The connection is then closed.
 var ErrNotHeld = errors.New("the connection is closed: nothing may be sent at the moment")
 
-// guarded is a connection that asks before each write(2) whether anything may be sent. It is for a process that may be
-// stopped at any instruction, and whose right to send ends meanwhile: between the question and the system call it does
-// nothing else. What is not allowed fails with ErrNotHeld. The connection is to be closed then, which resets it, so
-// that the kernel forgets what the peer has not received. A process that is stopped between the question and the system
-// call sends that one write.
+// guarded is a connection that calls may before each write(2), and does nothing else between that call and the system
+// call. It is for a process that may be paused at any instruction and lose its right to send meanwhile. A forbidden
+// write returns ErrNotHeld. The caller must then close the connection, which resets it, so that the kernel drops the
+// bytes that the peer has not received. If the process is paused between may and the system call, that one write is
+// still sent.
 type guarded struct {
 	net.Conn
-	raw syscall.RawConn // nil where the connection is none of the kernel's
+	raw syscall.RawConn // nil if the connection has no file descriptor
 	may func() bool
 }
 
@@ -30,7 +30,7 @@ func guard(c net.Conn, may func() bool) net.Conn {
 	return g
 }
 
-// SyscallConn is described by syscall.Conn.
+// SyscallConn implements syscall.Conn.
 func (g *guarded) SyscallConn() (syscall.RawConn, error) {
 	if g.raw == nil {
 		return nil, errors.ErrUnsupported
@@ -38,7 +38,7 @@ func (g *guarded) SyscallConn() (syscall.RawConn, error) {
 	return g.raw, nil
 }
 
-// Write is described by net.Conn.
+// Write implements net.Conn.
 func (g *guarded) Write(b []byte) (n int, err error) {
 	if g.raw != nil {
 		n, err = g.writeRaw(b)
@@ -53,8 +53,8 @@ func (g *guarded) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// writeRaw writes as net.Conn does, a system call at a time: a peer that does not read makes it many, and the process
-// may be stopped in each wait.
+// writeRaw writes like net.Conn, and calls may before each system call: a slow peer needs many, and the process may be
+// paused while it waits for each.
 func (g *guarded) writeRaw(b []byte) (n int, err error) {
 	waited := g.raw.Write(func(fd uintptr) (done bool) {
 		for n < len(b) {
@@ -81,7 +81,7 @@ func (g *guarded) writeRaw(b []byte) (n int, err error) {
 	return n, err
 }
 
-// forget makes a close a reset.
+// forget makes Close reset the connection.
 func (g *guarded) forget() {
 	if c, ok := g.Conn.(interface{ SetLinger(sec int) error }); ok {
 		_ = c.SetLinger(0)

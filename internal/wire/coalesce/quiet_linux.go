@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// quiet makes the kernel wake nobody for what c receives, until half of the room is full; or for each byte again. One
-// that cannot is as before: then the process is woken, and reads nothing.
+// quiet tells the kernel whether to wake the process for received bytes only when half of the buffer is full, or for
+// each byte. If it fails, the process is woken early, which is harmless.
 func quiet(c net.Conn, on bool) {
 	s, ok := c.(syscall.Conn)
 	if !ok {

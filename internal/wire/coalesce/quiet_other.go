@@ -4,5 +4,5 @@ package coalesce
 
 import "net"
 
-// quiet does nothing: what is received wakes the process.
+// quiet does nothing: received bytes wake the process.
 func quiet(net.Conn, bool) {}

@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// few requests may be unanswered while each read is made at once.
+	// few is the number of unanswered requests up to which each read is immediate.
 	few = 4
-	// period is from one read to the next when more are.
+	// period is the least time between two reads with more unanswered requests.
 	period = 8 * time.Millisecond
 )
 
-// Traffic is all that goes to one server and comes from it. Its zero value is ready.
+// Traffic is all connections and requests to one server. Its zero value is ready to use.
 type Traffic struct {
-	// May is asked right before each write(2) of a connection whether anything may be sent now. While it says no, a
-	// connection that is to write is closed. Nil for always. It is set before the first connection, and must not wait.
+	// May is called right before each write(2) of a connection. If it returns false, the connection is closed instead
+	// of written to. Nil allows all writes. Set May before the first connection; it must not block.
 	May func() bool
 
 	unanswered atomic.Int64
 }
 
-// Dialer makes connections.
+// Dialer opens connections.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Dial makes connections as d does, whose writes are joined and whose reads are gathered.
+// Dial returns a Dialer that opens connections with d, joins their writes and gathers their reads.
 func (t *Traffic) Dial(d Dialer) Dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := d(ctx, network, address)
@@ -41,12 +41,13 @@ func (t *Traffic) Dial(d Dialer) Dialer {
 	}
 }
 
-// Count makes requests as next does, and counts those that have no answer yet. A watch has its answer when it begins.
+// Count returns a RoundTripper that sends requests with next and counts the unanswered ones. A watch counts as answered
+// when it begins.
 func (t *Traffic) Count(next http.RoundTripper) http.RoundTripper {
 	return counting{traffic: t, next: next}
 }
 
-// period is the least time between two reads now.
+// period returns the least time between two reads at present.
 func (t *Traffic) period() time.Duration {
 	if t.unanswered.Load() > few {
 		return period
@@ -59,7 +60,7 @@ type counting struct {
 	next    http.RoundTripper
 }
 
-// RoundTrip is described by http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.traffic.unanswered.Add(1)
 	defer c.traffic.unanswered.Add(-1)

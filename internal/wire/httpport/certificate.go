@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Certificate is a TLS configuration whose certificate is read from files, and read again when they change: whoever
-// renews it only writes them. A pair that cannot be read is logged, and the one before goes on being used.
+// Certificate returns a TLS configuration with a certificate from files. It reads the files again when they change, so
+// renewing a certificate only takes writing them. It logs a pair that cannot be read, and keeps using the pair before.
+// It returns an error if the first pair cannot be read.
 func Certificate(certFile, keyFile string, logger *slog.Logger) (*tls.Config, error) {
 	p := &pair{certFile: certFile, keyFile: keyFile, logger: logger}
 	if _, err := p.get(nil); err != nil {
@@ -19,7 +20,7 @@ func Certificate(certFile, keyFile string, logger *slog.Logger) (*tls.Config, er
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: p.get, NextProtos: []string{"http/1.1"}}, nil
 }
 
-// pair is a certificate and its key, as they were when the files had those times.
+// pair is a certificate with its key, and the modification times of the files it was read from.
 type pair struct {
 	certFile, keyFile string
 	logger            *slog.Logger
@@ -52,7 +53,7 @@ func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return p.now, nil
 }
 
-// before is the certificate that was read before, if one was.
+// before returns the previous certificate, or an error if there is none.
 func (p *pair) before(err error) (*tls.Certificate, error) {
 	if p.now == nil {
 		return nil, fmt.Errorf("read the certificate: %w", err)

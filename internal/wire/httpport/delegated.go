@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Delegated lets the API server decide who may read a path: a request has to bear a token of Kubernetes (TokenReview),
-// whose user may "get" the path as a non-resource URL (SubjectAccessReview), like the right that Prometheus is given
-// for other components.
+// Delegated lets the API server decide who may read a path. A request must have a Kubernetes token (TokenReview) whose
+// user may "get" the path as a non-resource URL (SubjectAccessReview). Prometheus gets the same right for other
+// components.
 type Delegated struct {
 	Client kubernetes.Interface
 	Logger *slog.Logger
@@ -27,35 +27,35 @@ type Delegated struct {
 	vain    seldom
 	mu      sync.Mutex
 	answers map[question]answer
-	asking  chan struct{} // has as many as may ask at once; made with the first
-	pace    *rate.Limiter // of questions, whoever makes up tokens; likewise
+	asking  chan struct{} // semaphore of questions in flight; made with the first question
+	pace    *rate.Limiter // rate of questions, over all tokens; made with the first question
 }
 
-// question is a token and a path. It keeps only the digest of the token.
+// question is a token and a path. It has only the digest of the token.
 type question struct {
 	token [sha256.Size]byte
 	path  string
 }
 
 type answer struct {
-	status int // http.StatusOK, StatusUnauthorized, StatusForbidden
+	status int // http.StatusOK, StatusUnauthorized or StatusForbidden
 	until  time.Time
 }
 
 const (
-	believedFor = 10 * time.Second // an answer; so long a right that was taken away is still had
+	believedFor = 10 * time.Second // lifetime of an answer, so also of a right that was revoked
 	mostAnswers = 1000
 	mostAsking  = 4
-	asksEach    = 100 // in a second
+	asksEach    = 100 // questions per second
 	askedWithin = 5 * time.Second
 )
 
-// Guard asks before it lets next answer.
+// Guard calls next only for requests that the API server allows.
 func (d *Delegated) Guard(next http.Handler) http.Handler {
 	return d.guard(next, func(r *http.Request) string { return r.URL.Path })
 }
 
-// GuardAs is Guard with one question for all paths: whether the user may get that one.
+// GuardAs is Guard that asks about the same path for every request.
 func (d *Delegated) GuardAs(path string, next http.Handler) http.Handler {
 	return d.guard(next, func(*http.Request) string { return path })
 }
@@ -66,7 +66,7 @@ func (d *Delegated) guard(next http.Handler, pathOf func(*http.Request) string) 
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		token = strings.TrimLeft(token, " ")
 		status := http.StatusUnauthorized
-		if strings.EqualFold(scheme, "Bearer") && token != "" { // the name of a scheme has no case (RFC 9110, 11.1)
+		if strings.EqualFold(scheme, "Bearer") && token != "" { // schemes are case-insensitive (RFC 9110, 11.1)
 			status = d.judge(r.Context(), token, path)
 		}
 		switch status {
@@ -83,7 +83,7 @@ func (d *Delegated) guard(next http.Handler, pathOf func(*http.Request) string) 
 	})
 }
 
-// judge is the status for a request with that token.
+// judge returns the HTTP status for a request with the token: 200 if it is allowed.
 func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	q := question{sha256.Sum256([]byte(token)), path}
 	d.mu.Lock()
@@ -109,7 +109,7 @@ func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	}
 	status, err := d.ask(ctx, token, path)
 	if err != nil {
-		if !errors.Is(err, context.Canceled) { // who asked is there still
+		if !errors.Is(err, context.Canceled) { // the client is still waiting
 			d.vain.say(d.Logger, "the API server was asked in vain whether a scraper may read", "path", path, "error", err)
 		}
 		return http.StatusServiceUnavailable

@@ -1,12 +1,12 @@
-// Package httpport serves HTTP on a port that others can reach, within bounds: however many connect, and however slowly
-// they ask, it takes so much memory and no more, and who asks properly is answered.
+// Package httpport serves HTTP on a port that others can reach, with bounds: however many clients connect and however
+// slowly they send, its memory is bounded, and proper requests are answered.
 //
-//   - At most Config.Connections are open. One more closes the one that has been silent longest.
-//   - A request has to come within ten seconds, and a connection without one is closed after a minute.
-//   - What the server has to say of this goes to the logger, not to standard error.
+//   - At most Config.Connections are open. One more closes the connection that has been idle longest.
+//   - A request must arrive within ten seconds, and an idle connection is closed after one minute.
+//   - Errors of the server go to the logger, not to standard error.
 //
-// [Certificate] serves TLS from files that may change, [Made] with a certificate of its own, and [Delegated] asks the
-// API server who may read what.
+// [Certificate] serves TLS with files that may change, [Made] with a self-signed certificate. [Delegated] asks the API
+// server who may read what.
 //
 // # Concurrency
 //

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	madeFor  = 90 * 24 * time.Hour // how long a certificate that is made here is good
-	madeEach = 30 * 24 * time.Hour // after so long it is made again, with the same key
-	madeBack = time.Hour           // it is good from before, for clients whose clocks are slow
+	madeFor  = 90 * 24 * time.Hour // validity of a certificate
+	madeEach = 30 * 24 * time.Hour // time until the certificate is made again, with the same key
+	madeBack = time.Hour           // it is valid from this long before, for clients with slow clocks
 )
 
-// Made is a TLS configuration with a certificate that is made now, for those names and addresses of hosts, and signed
-// by itself. Its key lives as long as the process; the certificate is made again each 30 days. No authority vouches for
-// it, so a client checks the key: pin is the SHA-256 of it, as curl takes it (--pinnedpubkey).
+// Made returns a TLS configuration with a self-signed certificate for hosts: names and addresses. Its key lives as long
+// as the process; the certificate is made again every 30 days. No authority vouches for it, so a client must check the
+// key: pin is the SHA-256 of the public key in the format of curl --pinnedpubkey.
 func Made(hosts []string) (config *tls.Config, pin string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -43,7 +43,7 @@ func Made(hosts []string) (config *tls.Config, pin string, err error) {
 	return config, "sha256//" + base64.StdEncoding.EncodeToString(sum[:]), nil
 }
 
-// made is a certificate and when it was made.
+// made is a self-signed certificate and the time when it was made.
 type made struct {
 	hosts []string
 	key   *ecdsa.PrivateKey

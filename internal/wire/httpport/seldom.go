@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// seldom says something once in a while, however often it happens: whoever reaches the port can make it happen.
+// seldom limits a log message to one per minute: anyone who reaches the port can cause it.
 type seldom struct {
 	mu     sync.Mutex
-	said   time.Time // when it was said last
-	untold int       // how often it happened since
+	said   time.Time // time of the last message
+	untold int       // occurrences since then
 }
 
-// say logs a warning, unless that was done within the last minute.
+// say logs a warning, unless it did so within the last minute.
 func (s *seldom) say(logger *slog.Logger, text string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,13 +27,13 @@ func (s *seldom) say(logger *slog.Logger, text string, args ...any) {
 	s.said, s.untold = now, 0
 }
 
-// complaints is what the HTTP server writes its errors to.
+// complaints is the error log of the HTTP server.
 type complaints struct {
 	logger *slog.Logger
 	shakes seldom
 }
 
-// Write is described by io.Writer. One call is one message.
+// Write implements io.Writer. Each call is one message.
 func (c *complaints) Write(p []byte) (int, error) {
 	text := string(bytes.TrimSpace(p))
 	if bytes.HasPrefix(p, []byte("http: TLS handshake error")) {

@@ -15,46 +15,46 @@ import (
 
 // Config says what to serve and where. Address and Handler are required.
 type Config struct {
-	Address string // host and port; port 0 is any
+	Address string // host and port; port 0 means any free port
 	Handler http.Handler
-	Logger  *slog.Logger // nil for the default
-	// Connections is how many may be open at once; 0 means 256.
+	Logger  *slog.Logger // nil for slog.Default
+	// Connections is the largest number of open connections; 0 means 256.
 	Connections int
-	// Answer is how long an answer may take; 0 for no bound: one that goes on for as long as it is read.
+	// Answer bounds the time of an answer. 0 means no bound, for answers that last as long as the client reads.
 	Answer time.Duration
 	TLS    *tls.Config // nil for plain HTTP
 }
 
 const (
 	defaultConnections = 256
-	askWithin          = 10 * time.Second // a whole request, once its connection is there
-	silentFor          = time.Minute      // a connection between two requests
+	askWithin          = 10 * time.Second // time for a whole request on an open connection
+	silentFor          = time.Minute      // time of a connection between two requests
 	mostHeader         = 16 << 10         // bytes
 	sayEvery           = time.Minute
 )
 
-// Server answers on one port.
+// Server serves one port.
 type Server struct {
 	listener net.Listener
 	server   *http.Server
 	logger   *slog.Logger
 	url      string
 
-	answers bool   // that take long are ended
-	many    seldom // says that there are too many
+	answers bool   // long answers are cut off
+	many    seldom // warns of too many connections
 
 	mu   sync.Mutex
 	most int
 	open map[net.Conn]connection
 }
 
-// connection is what is known of one.
+// connection is the state of one connection.
 type connection struct {
 	active bool // a request is being answered
 	since  time.Time
 }
 
-// Listen takes the port. Nothing is answered before Run.
+// Listen opens the port. The server answers nothing before Run.
 func Listen(c Config) (*Server, error) {
 	listener, err := net.Listen("tcp", c.Address)
 	if err != nil {
@@ -63,7 +63,7 @@ func Listen(c Config) (*Server, error) {
 	return on(listener, c), nil
 }
 
-// on is a server on a port that was taken.
+// on returns a server for a listener.
 func on(listener net.Listener, c Config) *Server {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -81,16 +81,16 @@ func on(listener net.Listener, c Config) *Server {
 		Handler: bodiless(c.Handler), ReadHeaderTimeout: askWithin, WriteTimeout: c.Answer, IdleTimeout: silentFor,
 		MaxHeaderBytes: mostHeader, ErrorLog: log.New(&complaints{logger: c.Logger}, "", 0), ConnState: s.track,
 	}
-	if c.Answer > 0 { // it would end an answer that goes on as well
+	if c.Answer > 0 { // it would also end an unbounded answer
 		s.server.ReadTimeout = askWithin + c.Answer
 	}
 	return s
 }
 
-// URL is where the server answers.
+// URL returns the base URL of the server.
 func (s *Server) URL() string { return s.url }
 
-// Run answers until Close or Shutdown is called.
+// Run serves until Close or Shutdown is called.
 func (s *Server) Run() error {
 	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve %s: %w", s.url, err)
@@ -98,15 +98,15 @@ func (s *Server) Run() error {
 	return nil
 }
 
-// Shutdown stops taking requests, waits within ctx for answers that are being given, and cuts off the others.
+// Shutdown stops taking requests, waits for active answers until ctx ends, and cuts off the rest.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.server.Shutdown(ctx) != nil {
-		return s.server.Close() // who reads that slowly loses the answer
+		return s.server.Close() // slow readers lose their answers
 	}
 	return nil
 }
 
-// track counts connections, and closes one where there are too many.
+// track counts connections, and closes one if there are too many.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,11 +122,12 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// fresh: a connection without a request that is younger than this may be about to send one.
+// fresh is the age below which an idle connection may be about to send its request.
 const fresh = time.Second
 
-// closeOneFor closes the connection that has been without a request longest. Where all have one, or are fresh, it
-// closes the one whose answer takes longest, because its client does not read; or the newest, where answers may go on.
+// closeOneFor closes the connection that has been idle longest. If all are active or fresh, it closes the one with the
+// longest answer, since its client does not read, or the newest one if answers are unbounded. It also closes the newest
+// one if there is no other candidate.
 func (s *Server) closeOneFor(newest net.Conn) {
 	longest := func(active bool) (victim net.Conn, since time.Time) {
 		for conn, c := range s.open {
@@ -147,14 +148,14 @@ func (s *Server) closeOneFor(newest net.Conn) {
 	}
 	delete(s.open, victim)
 	if t, ok := victim.(*tls.Conn); ok {
-		victim = t.NetConn() // without a farewell, which might wait
+		victim = t.NetConn() // without a TLS close_notify, which might block
 	}
 	_ = victim.Close()
 	s.many.say(s.logger, "too many connections: the most silent and the slowest are closed", "at", s.url, "most", s.most)
 }
 
-// bodiless refuses requests with a body, which none of ours has: the server would wait for it after the answer, and
-// whoever sends 256 of them and no body would keep everybody else out.
+// bodiless refuses requests with a body, since none of ours has one: the server would wait for the body after the
+// answer, so a client with 256 unfinished bodies would keep all others out.
 func bodiless(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
@@ -163,6 +164,6 @@ func bodiless(next http.Handler) http.Handler {
 		}
 		w.Header().Set("Connection", "close")
 		http.Error(w, "a request without a body is wanted", http.StatusRequestEntityTooLarge)
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // what comes of it is not waited for
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // do not wait for the body
 	})
 }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The ConfigMap in which the API server publishes whose certificates are those of clients, and its key.
+// The ConfigMap in which the API server publishes the CA of client certificates, and its key.
 const (
 	caNamespace = "kube-system"
 	caName      = "extension-apiserver-authentication"
@@ -19,10 +19,10 @@ const (
 	readAgain = time.Minute
 )
 
-// groupAll is a group of each user that is somebody, as the API server has it.
+// groupAll is the group that the API server gives to every authenticated user.
 const groupAll = "system:authenticated"
 
-// Run reads the CA of clients, and again each minute, until ctx ends.
+// Run reads the CA of client certificates at once and every minute, until ctx ends.
 func (i *Identity) Run(ctx context.Context) {
 	tick := time.NewTicker(readAgain)
 	defer tick.Stop()
@@ -38,7 +38,7 @@ func (i *Identity) Run(ctx context.Context) {
 	}
 }
 
-// readCA reads the CA. A cluster without one takes no client certificates.
+// readCA reads the CA. A cluster without one accepts no client certificates.
 func (i *Identity) readCA(ctx context.Context) error {
 	m, err := i.client.CoreV1().ConfigMaps(caNamespace).Get(ctx, caName, metav1.GetOptions{})
 	if err != nil {
@@ -54,7 +54,8 @@ func (i *Identity) readCA(ctx context.Context) error {
 	return nil
 }
 
-// certified is who a certificate names: the API server takes the common name as the user, and organizations as groups.
+// certified returns the user of a certificate. Like the API server, it takes the common name as the user and the
+// organizations as groups.
 func (i *Identity) certified(chain []*x509.Certificate) (User, error) {
 	i.mu.Lock()
 	roots := i.clients

@@ -18,26 +18,26 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Config says whom to ask. Client is required.
+// Config configures an Identity. Client is required.
 type Config struct {
 	Client kubernetes.Interface
-	Logger *slog.Logger // nil for the default
+	Logger *slog.Logger // nil for slog.Default
 }
 
-// Identity asks the API server. Make it with New.
+// Identity asks the API server who a user is and what they may read. Make it with New.
 type Identity struct {
 	client kubernetes.Interface
 	logger *slog.Logger
-	asking chan struct{} // has as many as may ask at once
-	pace   *rate.Limiter // of questions, whoever asks
+	asking chan struct{} // semaphore of questions in flight
+	pace   *rate.Limiter // rate of questions, over all users
 
 	mu      sync.Mutex
-	clients *x509.CertPool // whose certificates are clients of the cluster; nil while that is not known
+	clients *x509.CertPool // CA of client certificates; nil before it was read
 	users   map[[sha256.Size]byte]believed[User]
 	rights  map[asked]believed[bool]
 }
 
-// believed is an answer, and until when it is believed.
+// believed is a cached answer and its expiry.
 type believed[T any] struct {
 	answer T
 	until  time.Time
@@ -47,11 +47,11 @@ const (
 	believedFor = 10 * time.Second
 	mostAnswers = 1000 // of each kind
 	mostAsking  = 4
-	asksEach    = 100 // in a second
+	asksEach    = 100 // questions per second
 	askedWithin = 5 * time.Second
 )
 
-// New makes an Identity. It takes no client certificates before Run has read the CA.
+// New returns an Identity. It accepts no client certificates before Run has read the CA.
 func New(c Config) *Identity {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -63,32 +63,34 @@ func New(c Config) *Identity {
 	}
 }
 
-// User is who asks. The zero User is nobody.
+// User is an authenticated user. The zero User is nobody.
 type User struct {
 	Name   string
 	UID    string
 	Groups []string
 	Extra  map[string][]string
 
-	key string // tells users apart whose names are equal
+	key string // distinguishes users with equal names
 }
 
-// Key is for counting what one user does: two with one name and different groups have different keys.
+// Key returns a key to count the requests of one user. Users with the same name and different groups have different
+// keys.
 func (u User) Key() string { return u.key }
 
-// keyed is the user with a key that is made of all that is known: each text quoted, and Extra in the order of its keys.
+// keyed returns the user with a key made from all fields: a hash of each text, quoted, with Extra in key order.
 func (u User) keyed() User {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", u.Name, u.UID, u.Groups, u.Extra))
 	u.key = hex.EncodeToString(sum[:])
 	return u
 }
 
-// User says who asks, by a bearer token or else by the certificate of the connection. Errors are a *RefusedError.
+// User returns the user of a request, by its bearer token, or else by the client certificate of its connection. Errors
+// are *RefusedError.
 func (i *Identity) User(r *http.Request) (User, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimLeft(token, " ")
 	switch {
-	case strings.EqualFold(scheme, "Bearer") && token != "": // the name of a scheme has no case (RFC 9110, 11.1)
+	case strings.EqualFold(scheme, "Bearer") && token != "": // schemes are case-insensitive (RFC 9110, 11.1)
 		return i.bearer(r.Context(), token)
 	case scheme == "" && r.TLS != nil && len(r.TLS.PeerCertificates) > 0:
 		return i.certified(r.TLS.PeerCertificates)
@@ -122,7 +124,7 @@ func (i *Identity) bearer(ctx context.Context, token string) (User, error) {
 	return known.answer, nil
 }
 
-// review asks whose token it is; the zero User is nobody.
+// review returns the user of a token; the zero User if it is not valid.
 func (i *Identity) review(ctx context.Context, token string) (User, error) {
 	review, err := i.client.AuthenticationV1().TokenReviews().Create(ctx,
 		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
@@ -137,7 +139,7 @@ func (i *Identity) review(ctx context.Context, token string) (User, error) {
 	return u.keyed(), nil
 }
 
-// ask puts a question to the API server, within bounds. An error is a *RefusedError.
+// ask puts a question to the API server, within the bounds. Errors are *RefusedError.
 func ask[T any](
 	ctx context.Context, i *Identity, what string, question func(context.Context) (T, error),
 ) (answer T, err error) {

@@ -5,17 +5,17 @@ import (
 	"net/http"
 )
 
-// RefusedError says why a request is not answered, in words for who asks.
+// RefusedError says why a request is refused, in words for the user.
 type RefusedError struct {
 	status int
 	says   string
 }
 
-// Error is what is told.
+// Error returns the text for the user.
 func (e *RefusedError) Error() string { return e.says }
 
-// HTTPStatus is the status of the answer: 401 for nobody, 403 for a right that is missing, 503 where the API server does
-// not answer.
+// HTTPStatus returns the status of the answer: 401 for an unknown user, 403 for a missing right, 503 if the API server
+// does not answer.
 func (e *RefusedError) HTTPStatus() int { return e.status }
 
 func nobody(says string) error { return &RefusedError{http.StatusUnauthorized, says} }
@@ -26,7 +26,7 @@ func away() error {
 	}
 }
 
-// lacks names the right that is missing.
+// lacks returns the error for a missing right.
 func lacks(u User, namespace, why string) error {
 	where := "in all namespaces"
 	if namespace != "" {

@@ -9,18 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Right is what somebody may read. The zero Right is nothing.
+// Right is what a user may read. The zero Right allows nothing.
 type Right struct {
 	All       bool      // the whole log
 	Namespace string    // unless All
-	Since     time.Time // when the namespace was created: older records are of another one of that name
+	Since     time.Time // creation of the namespace: older records belong to another namespace of that name
 }
 
-// asked is a user and a namespace; empty for all.
+// asked is a user and a namespace; empty for all namespaces.
 type asked struct{ user, namespace string }
 
-// MayRead says what of a log a user may read for a question about a namespace; an empty one is for all. Errors are a
-// *RefusedError: it names the right that is missing.
+// MayRead returns what a user may read of a log for a question about a namespace, or about all namespaces if it is
+// empty. Errors are *RefusedError; they name the missing right.
 func (i *Identity) MayRead(ctx context.Context, u User, namespace string) (Right, error) {
 	switch all, err := i.lists(ctx, u, ""); {
 	case err != nil:
@@ -59,7 +59,7 @@ func (i *Identity) MayRead(ctx context.Context, u User, namespace string) (Right
 	return Right{Namespace: namespace, Since: f.created}, nil
 }
 
-// lists reports whether a user may list Jobs in a namespace; in all if it is empty.
+// lists reports whether a user may list Jobs in a namespace, or in all if it is empty.
 func (i *Identity) lists(ctx context.Context, u User, namespace string) (bool, error) {
 	q := asked{u.key, namespace}
 	i.mu.Lock()

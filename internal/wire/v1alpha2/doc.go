@@ -1,15 +1,15 @@
-// Package v1alpha2 is what Kubernetes 1.36 calls a Workload and a PodGroup: scheduling.k8s.io/v1alpha2, as far as
-// Jobledger uses them.
+// Package v1alpha2 has the Workload and the PodGroup of Kubernetes 1.36 (scheduling.k8s.io/v1alpha2), with the fields
+// that Jobledger uses.
 //
-// Only Kubernetes 1.36 serves this version, and the libraries of Kubernetes 1.37 have no types for it any more. The
+// Only Kubernetes 1.36 serves this version, and the libraries of Kubernetes 1.37 no longer have types for it. The
 // objects are read and sent as JSON:
 //
 //	body, err := json.Marshal(w.Sent())
 //
-// Fields that the types lack are lost where an object is read. So an object of the server is never sent back. What a
-// PodGroup takes from its template is the policy, which is here as 1.36 has it.
+// Decoding an object loses the fields that these types lack, so an object from the server is never sent back. A
+// PodGroup takes only the policy from its template, and the types have the whole policy of 1.36.
 //
 // # Concurrency
 //
-// Values; nothing is shared.
+// The types are values and share nothing.
 package v1alpha2

@@ -9,33 +9,33 @@ import (
 // GroupVersion is the version of these objects.
 var GroupVersion = schema.GroupVersion{Group: "scheduling.k8s.io", Version: "v1alpha2"}
 
-// Workload says how the pods of a Job are scheduled: one template for each group of them.
+// Workload says how the pods of a Job are scheduled: one template for each group of pods.
 type Workload struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              WorkloadSpec `json:"spec"`
 }
 
-// WorkloadSpec is what a Workload asks for. The API server lets no field of it change.
+// WorkloadSpec is the spec of a Workload. The API server allows no change of it.
 type WorkloadSpec struct {
 	ControllerRef     *ControllerRef     `json:"controllerRef,omitempty"`
 	PodGroupTemplates []PodGroupTemplate `json:"podGroupTemplates"`
 }
 
-// ControllerRef names the object whose pods it is about, in the same namespace.
+// ControllerRef names the object whose pods the Workload schedules, in the same namespace.
 type ControllerRef struct {
 	APIGroup string `json:"apiGroup,omitempty"`
 	Kind     string `json:"kind"`
 	Name     string `json:"name"`
 }
 
-// PodGroupTemplate is what PodGroups are made of.
+// PodGroupTemplate is the template of PodGroups.
 type PodGroupTemplate struct {
 	Name             string `json:"name"`
 	SchedulingPolicy Policy `json:"schedulingPolicy"`
 }
 
-// Policy has one of its fields: pods are scheduled one by one, or all or none.
+// Policy has one of its fields set: pods are scheduled one by one, or all or none.
 type Policy struct {
 	Basic *BasicPolicy `json:"basic,omitempty"`
 	Gang  *GangPolicy  `json:"gang,omitempty"`
@@ -44,56 +44,56 @@ type Policy struct {
 // BasicPolicy has no fields in 1.36.
 type BasicPolicy struct{}
 
-// GangPolicy: no pod is scheduled before MinCount of them can be.
+// GangPolicy schedules no pod before MinCount pods can be scheduled.
 type GangPolicy struct {
 	MinCount int32 `json:"minCount"`
 }
 
-// PodGroup is a group of pods that name it.
+// PodGroup is a group of pods. The pods name it.
 type PodGroup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              PodGroupSpec `json:"spec"`
 }
 
-// PodGroupSpec is what a PodGroup asks for. The API server lets no field of it change.
+// PodGroupSpec is the spec of a PodGroup. The API server allows no change of it.
 type PodGroupSpec struct {
 	PodGroupTemplateRef *TemplateRef `json:"podGroupTemplateRef,omitempty"`
 	SchedulingPolicy    Policy       `json:"schedulingPolicy"`
 }
 
-// TemplateRef is where the template stands that a PodGroup was made of.
+// TemplateRef names the template of a PodGroup.
 type TemplateRef struct {
 	Workload *WorkloadTemplateRef `json:"workload,omitempty"`
 }
 
-// WorkloadTemplateRef is a template of a Workload.
+// WorkloadTemplateRef names a template of a Workload.
 type WorkloadTemplateRef struct {
 	WorkloadName         string `json:"workloadName"`
 	PodGroupTemplateName string `json:"podGroupTemplateName"`
 }
 
-// Sent is the Workload with its kind, as it goes to the API server.
+// Sent returns a copy of the Workload with its kind, as the API server takes it.
 func (w *Workload) Sent() *Workload {
 	sent := w.DeepCopy()
 	sent.SetGroupVersionKind(GroupVersion.WithKind("Workload"))
 	return sent
 }
 
-// Sent is the PodGroup with its kind, as it goes to the API server.
+// Sent returns a copy of the PodGroup with its kind, as the API server takes it.
 func (g *PodGroup) Sent() *PodGroup {
 	sent := g.DeepCopy()
 	sent.SetGroupVersionKind(GroupVersion.WithKind("PodGroup"))
 	return sent
 }
 
-// DeepCopyObject makes it an object of apimachinery.
+// DeepCopyObject implements runtime.Object.
 func (w *Workload) DeepCopyObject() runtime.Object { return w.DeepCopy() }
 
-// DeepCopyObject makes it an object of apimachinery.
+// DeepCopyObject implements runtime.Object.
 func (g *PodGroup) DeepCopyObject() runtime.Object { return g.DeepCopy() }
 
-// DeepCopy shares nothing with the Workload.
+// DeepCopy returns a copy that shares nothing with the Workload.
 func (w *Workload) DeepCopy() *Workload {
 	out := &Workload{TypeMeta: w.TypeMeta, ObjectMeta: *w.ObjectMeta.DeepCopy()}
 	out.Spec.ControllerRef = copied(w.Spec.ControllerRef)
@@ -104,7 +104,7 @@ func (w *Workload) DeepCopy() *Workload {
 	return out
 }
 
-// DeepCopy shares nothing with the PodGroup.
+// DeepCopy returns a copy that shares nothing with the PodGroup.
 func (g *PodGroup) DeepCopy() *PodGroup {
 	out := &PodGroup{TypeMeta: g.TypeMeta, ObjectMeta: *g.ObjectMeta.DeepCopy()}
 	out.Spec.SchedulingPolicy = g.Spec.SchedulingPolicy.DeepCopy()
@@ -114,7 +114,7 @@ func (g *PodGroup) DeepCopy() *PodGroup {
 	return out
 }
 
-// DeepCopy shares nothing with the policy.
+// DeepCopy returns a copy that shares nothing with the policy.
 func (p Policy) DeepCopy() Policy {
 	return Policy{Basic: copied(p.Basic), Gang: copied(p.Gang)}
 }
